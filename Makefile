@@ -1,0 +1,44 @@
+# `make demo` and `make test` set everything up first; `make check` is what CI runs.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.PHONY: help demo test lint types check bench fix clean
+
+help:
+	@echo "make demo    see it work"
+	@echo "make test    run all tests"
+	@echo "make check   lint, types and tests: what CI runs"
+	@echo "make bench   measure, beside a do-it-yourself build"
+	@echo "make fix     format and mend what the linter can"
+
+$(READY): pyproject.toml
+	$(PYTHON) scripts/setup.py $(VENV)
+	@touch $@
+
+demo: $(READY)
+	$(BIN)/retentive demo
+
+test: $(READY)
+	$(BIN)/python -m pytest
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+types: $(READY)
+	$(BIN)/mypy
+
+check: lint types test
+
+bench: $(READY)
+	$(BIN)/python -m benchmarks
+
+fix: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist

@@ -1,0 +1,29 @@
+"""Make the environment in which everything else runs: a virtual environment with the package and its tools.
+
+Usage: python scripts/setup.py .venv
+"""
+
+import subprocess
+import sys
+import tomllib
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+OLDEST = (3, 11)
+
+
+def main() -> None:
+    if sys.version_info < OLDEST:
+        sys.exit(f"Python {'.'.join(map(str, OLDEST))} or newer is needed; choose one with: make PYTHON=python3.12 ...")
+    folder = Path(sys.argv[1])
+    if not (folder / "bin" / "python").exists():
+        venv.create(folder, with_pip=True)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    tools = [tool for group in project["dependency-groups"].values() for tool in group]
+    install = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*install, "--editable", str(ROOT), *tools], check=True)
+
+
+if __name__ == "__main__":
+    main()

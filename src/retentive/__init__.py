@@ -1,0 +1,65 @@
+"""Long-term memory for AI agents.
+
+from retentive import Retentive
+
+with Retentive.open() as memory:
+    memory.add("The user's dog is called Rex", slot="user.dog.name")
+    for hit in memory.search("what is my dog's name?"):
+        print(hit.score, hit.content)
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from retentive.app import Retentive
+    from retentive.errors import RetentiveError
+    from retentive.model import (
+        Added,
+        Backfilled,
+        Change,
+        Hit,
+        Kind,
+        Loaded,
+        Memory,
+        Page,
+        Results,
+        Source,
+        Status,
+        Tier,
+        Why,
+    )
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Added",
+    "Backfilled",
+    "Change",
+    "Hit",
+    "Kind",
+    "Loaded",
+    "Memory",
+    "Page",
+    "Results",
+    "Retentive",
+    "RetentiveError",
+    "Source",
+    "Status",
+    "Tier",
+    "Why",
+    "__version__",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Names are imported when they are asked for: `retentive --help` needs none of them."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    module = {"Retentive": "app", "RetentiveError": "errors"}.get(name, "model")
+    return getattr(import_module(f"retentive.{module}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,320 @@
+"""What can I do? The verbs of an open store."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from retentive import config
+from retentive.app import check, edit, fill, keep, report, search
+from retentive.app.check import When
+from retentive.app.parts import Once, Parts
+from retentive.app.upkeep import Journal
+from retentive.embed import open_embedder
+from retentive.errors import Invalid
+from retentive.index import open_images
+from retentive.learn.resolve import NEAR, overlap, telling
+from retentive.model import (
+    Added,
+    Backfilled,
+    Change,
+    Draft,
+    Fusion,
+    Loaded,
+    Memory,
+    Mode,
+    Page,
+    Query,
+    Resemblance,
+    Results,
+)
+from retentive.storage import Finding, open_engine
+from retentive.storage.chunks import Chunks
+from retentive.storage.memories import Memories
+from retentive.storage.upkeep import Upkeep
+from retentive.text.fields import FIELD_WEIGHTS
+from retentive.text.terms import words
+
+BATCH = 1000  # memories that share one commit in a bulk load: the commit is then under 5 % of its time
+KEEP_CHANGES = 200_000  # rows of the change log kept for indexes that lag; further behind they load anew
+
+
+class _Unset:
+    """Not given; None may be a value."""
+
+
+UNSET = _Unset()
+
+
+class Retentive:
+    """An open store. Safe to use from many threads, and beside other processes on the same file."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    @classmethod
+    def open(cls, target: str | Path | None = None, namespace: str | None = None, **settings: Any) -> Self:
+        """Open a store, making it if it is not there.
+
+        `target` is a path or `:memory:`; without one, the configured store. `settings` are those of
+        `retentive.config`, such as `embedder="hashing"`.
+        """
+        unknown = set(settings) - {setting.name for setting in config.SETTINGS}
+        if unknown:
+            raise Invalid(f"unknown setting {min(unknown)!r}", "See docs/reference/settings.md.")
+        given = config.load(db=None if target is None else str(target), namespace=namespace, **settings)
+        if target is None and given.db == config.default_db():
+            config.data_folder().mkdir(mode=0o700, parents=True, exist_ok=True)
+        return cls(_parts(given))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Write what is still to be written, and let go of the store."""
+        self._parts.journal.close()
+        if self._parts.images.made:
+            self._parts.images.made.close()
+        if self._parts.embedder:
+            self._parts.embedder.close()
+        self._parts.engine.close()
+
+    @property
+    def namespace(self) -> str:
+        return self._parts.namespace
+
+    def add(self, text: str, **options: Any) -> Added:
+        """Keep one memory, durable and searchable on return.
+
+        Options: kind, tags, importance (1-10), confidence (0-1), source, context, session, slot, expires, valid_from,
+        metadata, origin, vector. A slot such as `user.dog.name` names what the memory is the value of: the memory
+        that held it before is superseded. The same text again gives back the memory that is there.
+        """
+        draft = check.draft(text, max_content=self._parts.config.max_content, **options)
+        resembling = self._resembling(draft)
+        added = keep.keep(self._parts, [draft])[0]
+        return Added(
+            added.memory,
+            added.created,
+            added.superseded,
+            tuple(each for each in resembling if each.id not in (added.id, added.superseded)) if added.created else (),
+            added.pending,
+        )
+
+    def add_many(
+        self,
+        items: Iterable[str | Mapping[str, Any]],
+        vectors: Iterable[Any] | None = None,
+        progress: Callable[[int], None] | None = None,
+        **options: Any,
+    ) -> Loaded:
+        """Keep many. An item is a text, or a mapping with `text` and the options of `add`; `options` hold for all.
+
+        Each thousand is kept whole or not at all. A list is checked to its end before anything is kept; what a
+        generator gives is checked a thousand at a time. `progress` hears how many are done.
+        """
+        drafts = self._drafts(items, vectors, options)
+        if isinstance(items, Sequence):
+            drafts = iter([*drafts])
+        return self._load(drafts, progress)
+
+    def search(
+        self,
+        query: str = "",
+        limit: int | None = 10,
+        *,
+        vector: Any = None,
+        mode: str = Mode.HYBRID,
+        fusion: str | None = None,
+        vector_weight: float | None = None,
+        min_similarity: float | None = None,
+        namespaces: Sequence[str] = (),
+        **filters: Any,
+    ) -> Results:
+        """Find what answers a question, best first.
+
+        `limit=None` gives all that is similar enough (`min_similarity`, by default the model's own threshold) instead
+        of the best ten. `namespaces` adds others to look in: names, or prefixes such as `work/*`. Filters: session,
+        kind, tags, source, status, min_importance, min_confidence, since, until. Each hit says why it is there.
+        """
+        scope = check.scope(self._namespaces(namespaces), **filters)
+        settings = self._parts.config
+        asked = Query(
+            text=query.encode("utf-8", "replace").decode(),
+            scope=scope,
+            vector=vector,
+            limit=None if limit is None else check.limit_of(limit),
+            mode=check.one_of(Mode, mode, "mode"),
+            fusion=check.one_of(Fusion, fusion or settings.fusion, "fusion"),
+            vector_weight=check.fraction(vector_weight, "vector_weight", settings.vector_weight),
+            min_similarity=check.fraction(min_similarity, "min_similarity", None),
+        )
+        return search.search(self._parts, asked)
+
+    def get(self, id: str) -> Memory:
+        """One memory, whatever became of it."""
+        return edit.get(self._parts, id)
+
+    def list(self, limit: int = 50, before: str | None = None, **filters: Any) -> Page:
+        """Memories, newest first, a page at a time; the filters are those of `search`."""
+        scope = check.scope([self.namespace], **filters)
+        found = self._parts.memories.page(scope, check.limit_of(limit) + 1, before)
+        return Page(tuple(found[:limit]), found[limit - 1].id if len(found) > limit else None)
+
+    def update(
+        self,
+        id: str,
+        *,
+        content: str | _Unset = UNSET,
+        kind: str | _Unset = UNSET,
+        tags: Iterable[str] | _Unset = UNSET,
+        importance: int | _Unset = UNSET,
+        confidence: float | _Unset = UNSET,
+        context: str | _Unset | None = UNSET,
+        slot: str | _Unset | None = UNSET,
+        expires: When | _Unset | None = UNSET,
+        valid_from: When | _Unset = UNSET,
+        metadata: Mapping[str, Any] | _Unset = UNSET,
+        reason: str | None = None,
+        actor: str = "user",
+    ) -> Memory:
+        """Change what is given and leave the rest; how it was before stays in its history."""
+        given = {
+            "content": content, "kind": kind, "tags": tags, "importance": importance, "confidence": confidence,
+            "context": context, "slot": slot, "expires": expires, "valid_from": valid_from, "metadata": metadata,
+        }  # fmt: skip
+        changes = {name: value for name, value in given.items() if value is not UNSET}
+        return edit.update(self._parts, id, changes, reason, actor)
+
+    def forget(self, id: str, reason: str | None = None, actor: str = "user") -> Memory:
+        """Stop answering with it. Softly: `restore` undoes it."""
+        return edit.forget(self._parts, id, reason, actor)
+
+    def restore(self, id: str, reason: str | None = None, actor: str = "user") -> Memory:
+        """Undo `forget`."""
+        return edit.restore(self._parts, id, reason, actor)
+
+    def history(self, id: str) -> Sequence[Change]:
+        """What happened to it: when, by whom, why, and how it was before."""
+        return edit.history(self._parts, id)
+
+    def backfill(self, batch: int = fill.BATCH, progress: Callable[[int, int], None] | None = None) -> Backfilled:
+        """Make the vectors that are still missing, in all namespaces of the store."""
+        return fill.backfill(self._parts, check.limit_of(batch), progress)
+
+    def stats(self) -> dict[str, Any]:
+        """Figures of this namespace and of the store."""
+        return report.stats(self._parts)
+
+    def doctor(self) -> Sequence[Finding]:
+        """A check-up of everything; reads the whole store."""
+        return report.doctor(self._parts)
+
+    def repair(self) -> None:
+        """Make anew what is derived from the memories: the full-text and vector indexes."""
+        report.repair(self._parts)
+
+    def upkeep(self) -> None:
+        """The regular chores: mark what has expired, write statistics, prune logs."""
+        keep.expire(self._parts)
+        self._parts.journal.flush()
+        self._parts.upkeep.prune_changes(KEEP_CHANGES)
+
+    def _namespaces(self, others: Sequence[str]) -> Sequence[str]:
+        asked = [others] if isinstance(others, str) else others
+        plain = [check.namespace_of(name) for name in asked if not name.endswith("/*")]
+        prefixes = tuple(check.namespace_of(name[:-2]) + "/" for name in asked if name.endswith("/*"))
+        known = self._parts.memories.namespaces() if prefixes else ()
+        below = [name for name in known if f"{name}/".startswith(prefixes)]
+        return [*dict.fromkeys([self.namespace, *plain, *below])]
+
+    def _resembling(self, draft: Draft) -> Sequence[Resemblance]:
+        """Memories of the same kind and scope that share most of the keywords."""
+        keywords = words(draft.content)
+        scope = check.scope([self.namespace], session=draft.session, kind=draft.kind)
+        matches = search.text_matches(self._parts, telling(keywords), scope, depth=10)
+        rows = self._parts.memories.of_chunks([match.chunk for match in matches], scope) if matches else {}
+        tokens = self._parts.engine.tokens
+        own = tokens(" ".join(keywords))
+        found = (
+            Resemblance(memory.id, memory.content, round(overlap(own, tokens(" ".join(words(memory.content)))), 2))
+            for _, memory in rows.values()
+            if memory.content_hash != draft.content_hash and memory.session == draft.session
+        )
+        return sorted((each for each in found if each.overlap >= NEAR), key=lambda each: -each.overlap)
+
+    def _drafts(
+        self, items: Iterable[str | Mapping[str, Any]], vectors: Iterable[Any] | None, options: Mapping[str, Any]
+    ) -> Iterator[Draft]:
+        limit = self._parts.config.max_content
+        pairs = ((item, {}) for item in items) if vectors is None else (
+            (item, {"vector": vector}) for item, vector in zip(items, vectors, strict=True)
+        )  # fmt: skip
+        for number, (item, vector) in enumerate(pairs, start=1):
+            given = {"text": item} if isinstance(item, str) else dict(item)
+            try:
+                yield check.draft(**{**options, **given, **vector, "max_content": limit})
+            except (Invalid, TypeError) as error:
+                raise Invalid(f"item {number}: {error}", getattr(error, "hint", "")) from error
+
+    def _load(self, drafts: Iterator[Draft], progress: Callable[[int], None] | None) -> Loaded:
+        ids: list[str] = []
+        created = superseded = pending = 0
+        for batch in _batches(drafts):
+            for added in keep.keep(self._parts, batch):
+                ids.append(added.id)
+                created += added.created
+                superseded += added.superseded is not None
+                pending += added.pending
+            if progress:
+                progress(len(ids))
+        return Loaded(tuple(ids), created, len(ids) - created, superseded, pending)
+
+
+def _batches(drafts: Iterator[Draft]) -> Iterator[Sequence[Draft]]:
+    """Of up to a thousand, and so that no slot comes twice in one: the second must supersede the first."""
+    while batch := [*islice(drafts, BATCH)]:
+        slots: set[tuple[str | None, str]] = set()
+        begin = 0
+        for at, draft in enumerate(batch):
+            if draft.slot and (draft.session, draft.slot) in slots:
+                yield batch[begin:at]
+                begin, slots = at, set()
+            if draft.slot:
+                slots.add((draft.session, draft.slot))
+        yield batch[begin:]
+
+
+def _parts(settings: config.Config) -> Parts:
+    namespace = check.namespace_of(settings.namespace)
+    embedder = open_embedder(
+        settings.embedder,
+        cache=Path(settings.cache).expanduser(),
+        model_path=Path(settings.model_path).expanduser() if settings.model_path else None,
+        threads=settings.threads or None,
+        download=settings.download,
+    )
+    engine = open_engine(settings)
+    chunks, upkeep = Chunks(engine), Upkeep(engine)
+    return Parts(
+        config=settings,
+        namespace=namespace,
+        engine=engine,
+        memories=Memories(engine),
+        chunks=chunks,
+        upkeep=upkeep,
+        embedder=embedder,
+        journal=Journal(engine, log_accesses=settings.access_log, keep=settings.access_log_keep),
+        images=Once(lambda: open_images(
+            chunks,
+            weights=FIELD_WEIGHTS,
+            cache=Path(settings.cache).expanduser() / "index" if settings.db != ":memory:" else None,
+            store_id=upkeep.store_id(),
+        )),
+    )  # fmt: skip

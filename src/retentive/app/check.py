@@ -1,0 +1,219 @@
+"""Input as callers give it, checked. What passes here can be kept; what does not changes nothing."""
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime, timedelta
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from retentive import clock
+from retentive.errors import Invalid
+from retentive.model import (
+    DEFAULT_CONFIDENCE,
+    DEFAULT_IMPORTANCE,
+    Draft,
+    Filter,
+    Kind,
+    Scope,
+    Source,
+    Status,
+    from_micros,
+    to_micros,
+)
+from retentive.text.normal import content_hash
+from retentive.text.when import instant
+
+E = TypeVar("E", bound=StrEnum)
+When = datetime | date | timedelta | str
+
+MAX_NAME = 200  # characters of a namespace, session, slot or tag: names, not texts
+MAX_TAGS = 64
+MAX_METADATA = 64_000  # bytes of JSON
+_NAMESPACE = re.compile(r"[\w.@+-]+(/[\w.@+-]+)*")
+
+
+def draft(
+    text: str,
+    *,
+    max_content: int,
+    kind: str = Kind.FACT,
+    tags: Iterable[str] = (),
+    importance: float = DEFAULT_IMPORTANCE,
+    confidence: float | None = None,
+    source: str = Source.EXPLICIT,
+    context: str | None = None,
+    session: str | None = None,
+    slot: str | None = None,
+    expires: When | None = None,
+    valid_from: When | None = None,
+    metadata: Mapping[str, Any] | None = None,
+    origin: Mapping[str, Any] | None = None,
+    vector: Any = None,
+) -> Draft:
+    content = body(text, "text", max_content)
+    known_source = one_of(Source, source, "source")
+    return Draft(
+        content=content,
+        kind=one_of(Kind, kind, "kind"),
+        tags=tag_list(tags),
+        importance=importance_of(importance),
+        confidence=DEFAULT_CONFIDENCE[known_source] if confidence is None else confidence_of(confidence),
+        source=known_source,
+        context=body(context, "context", max_content) if context else None,
+        session=name_of(session, "session"),
+        slot=name_of(slot, "slot"),
+        expires=moment(expires, "expires"),
+        valid_from=moment(valid_from, "valid_from"),
+        metadata=json_object(metadata, "metadata") or {},
+        origin=json_object(origin, "origin"),
+        vector=vector,
+        content_hash=content_hash(content),
+    )
+
+
+def body(text: Any, name: str, limit: int) -> str:
+    content = plain(text, name).strip()
+    if not content:
+        raise Invalid(f"{name} is empty", "Give the words to remember.")
+    if len(content) > limit:
+        hint = "Split it, or keep it as a file; the limit is the setting max_content."
+        raise Invalid(f"{name} has {len(content):,} characters; a memory holds up to {limit:,}", hint)
+    return content
+
+
+def plain(text: Any, name: str) -> str:
+    """Text that every engine can store: real characters, no NUL."""
+    if not isinstance(text, str):
+        raise Invalid(f"{name} must be text, not {type(text).__name__}")
+    if "\0" in text:
+        raise Invalid(f"{name} contains a NUL character", "Remove it; databases cannot store it in text.")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise Invalid(f"{name} is not valid Unicode: {error.reason}", "Decode the bytes as UTF-8 first.") from error
+    return text
+
+
+def one_of(choices: type[E], given: str, name: str) -> E:
+    try:
+        return choices(given)
+    except ValueError:
+        raise Invalid(f"unknown {name} {given!r}", f"Choose one of: {', '.join(choices)}.") from None
+
+
+def importance_of(given: Any) -> int:
+    value = _number(given, "importance")
+    if value != int(value) or not 1 <= value <= 10:  # noqa: PLR2004
+        raise Invalid(f"importance is {given}", "Give a whole number from 1 (trivial) to 10 (vital); 5 is usual.")
+    return int(value)
+
+
+def confidence_of(given: Any) -> float:
+    value = _number(given, "confidence")
+    if not 0 <= value <= 1:
+        raise Invalid(f"confidence is {given}", "Give a number from 0 (a guess) to 1 (certain).")
+    return value
+
+
+def fraction(given: Any, name: str, default: Any) -> Any:
+    if given is None:
+        return default
+    value = _number(given, name)
+    if not 0 <= value <= 1:
+        raise Invalid(f"{name} is {given}", "Give a number from 0 to 1.")
+    return value
+
+
+def _number(given: Any, name: str) -> float:
+    if isinstance(given, bool) or not isinstance(given, int | float) or not math.isfinite(given):
+        raise Invalid(f"{name} is {given!r}, not a number")
+    return float(given)
+
+
+def tag_list(given: Iterable[str]) -> tuple[str, ...]:
+    tags = dict.fromkeys(_required(tag, "tag") for tag in ([given] if isinstance(given, str) else given))
+    if len(tags) > MAX_TAGS:
+        raise Invalid(f"{len(tags)} tags; a memory carries up to {MAX_TAGS}")
+    return tuple(tags)
+
+
+def name_of(given: str | None, name: str) -> str | None:
+    return None if given is None else _required(given, name)
+
+
+def _required(given: str, name: str) -> str:
+    text = plain(given, name).strip()
+    if not text or len(text) > MAX_NAME:
+        raise Invalid(f"{name} must have 1 to {MAX_NAME} characters, not {len(text)}")
+    return text
+
+
+def namespace_of(given: str) -> str:
+    if not _NAMESPACE.fullmatch(given) or len(given) > MAX_NAME:
+        hint = "Use letters, digits and . _ @ + - with / between the parts, as in alice/coder."
+        raise Invalid(f"{given[:60]!r} is not a namespace", hint)
+    return given
+
+
+def moment(given: Any, name: str, *, past: bool = False) -> datetime | None:
+    if given is None:
+        return None
+    if not isinstance(given, datetime | date | timedelta | str):
+        raise Invalid(f"{name} must be a time, not {type(given).__name__}")
+    return instant(given, from_micros(clock.now()), name, past=past)
+
+
+def json_object(given: Any, name: str) -> dict[str, Any] | None:
+    """As it will read back: what JSON cannot say is refused, not changed on the way."""
+    if given is None:
+        return None
+    try:
+        written = json.dumps(given, allow_nan=False)
+        read: Any = json.loads(written)
+    except (TypeError, ValueError) as error:
+        raise Invalid(f"{name} cannot be written as JSON: {error}") from error
+    if not isinstance(read, dict) or read != given:
+        raise Invalid(f"{name} must be an object of plain JSON values with text keys")
+    plain(written, name)
+    if len(written) > MAX_METADATA:
+        raise Invalid(f"{name} has {len(written):,} bytes of JSON; up to {MAX_METADATA:,} are kept")
+    return read
+
+
+def limit_of(given: int) -> int:
+    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
+        raise Invalid(f"limit is {given!r}", "Give a whole number from 1.")
+    return given
+
+
+def scope(
+    namespaces: Sequence[str],
+    *,
+    session: str | None = None,
+    kind: str | Iterable[str] = (),
+    tags: Iterable[str] = (),
+    source: str | Iterable[str] = (),
+    status: str | Iterable[str] = (Status.ACTIVE,),
+    min_importance: int | None = None,
+    min_confidence: float | None = None,
+    since: When | None = None,
+    until: When | None = None,
+) -> Scope:
+    begin, end = moment(since, "since", past=True), moment(until, "until", past=True)
+    wanted = Filter(
+        kinds=_several(Kind, kind, "kind"),
+        tags=tag_list(tags),
+        sources=_several(Source, source, "source"),
+        min_importance=None if min_importance is None else importance_of(min_importance),
+        min_confidence=None if min_confidence is None else confidence_of(min_confidence),
+        since=None if begin is None else to_micros(begin),
+        until=None if end is None else to_micros(end),
+        statuses=_several(Status, status, "status"),
+    )
+    return Scope(tuple(namespaces), name_of(session, "session"), clock.now(), wanted)
+
+
+def _several(choices: type[E], given: str | Iterable[str], name: str) -> tuple[E, ...]:
+    return tuple(one_of(choices, each, name) for each in ([given] if isinstance(given, str) else given))

@@ -1,0 +1,147 @@
+"""One memory: read it, change it, forget it, bring it back, tell its story."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from retentive import clock
+from retentive.app import check
+from retentive.app.keep import TRIES, embedded
+from retentive.app.parts import Parts
+from retentive.errors import Busy, Conflict, NotFound, Stale
+from retentive.model import Change, Kind, Memory, Status, from_micros
+from retentive.storage import Step, chunks, memories
+from retentive.storage.upkeep import Access
+from retentive.text.chunk import chunk
+from retentive.text.normal import content_hash
+
+
+def get(parts: Parts, id: str) -> Memory:
+    memory = _load(parts, id)
+    parts.journal.accessed([Access(parts.namespace, id, clock.now(), "get", None, None)])
+    return memory
+
+
+def update(parts: Parts, id: str, changes: Mapping[str, Any], reason: str | None, actor: str) -> Memory:
+    """Change the given parts. A changed text is hashed, cut and embedded anew."""
+    checked = _checked(parts, changes)
+
+    def decide(old: Memory, now: int) -> tuple[list[Step], Memory]:
+        if old.status is not Status.ACTIVE:
+            raise Conflict(f"{id} is {old.status}", f"Bring it back first: retentive restore {id}")
+        new = replace(old, **checked, updated=from_micros(now), version=old.version + 1)
+        _refuse_doubles(parts, new, now)
+        return [*memories.update_steps(old, new, actor, reason), *_chunk_steps(parts, old, new)], new
+
+    return _decided(parts, id, decide) if checked else _load(parts, id)
+
+
+def forget(parts: Parts, id: str, reason: str | None, actor: str) -> Memory:
+    """Softly: hidden from answers, kept with its history."""
+
+    def decide(old: Memory, now: int) -> tuple[list[Step], Memory]:
+        if old.status is Status.FORGOTTEN:
+            return [], old
+        steps = [*memories.status_steps(old, Status.FORGOTTEN, now, actor, reason, old.superseded_by)]
+        return steps, _with_status(old, Status.FORGOTTEN, now)
+
+    return _decided(parts, id, decide)
+
+
+def restore(parts: Parts, id: str, reason: str | None, actor: str) -> Memory:
+    """Undo `forget`: the memory is again what it was before."""
+
+    def decide(old: Memory, now: int) -> tuple[list[Step], Memory]:
+        if old.status is not Status.FORGOTTEN:
+            if old.status is Status.ACTIVE:
+                return [], old
+            raise Conflict(f"{id} is {old.status}, not forgotten", "Only what was forgotten can be restored.")
+        status = _status_before(parts, old)
+        if status is Status.ACTIVE:
+            _refuse_doubles(parts, old, now)
+        return [*memories.status_steps(old, status, now, actor, reason, old.superseded_by)], _with_status(
+            old, status, now
+        )
+
+    return _decided(parts, id, decide)
+
+
+def history(parts: Parts, id: str) -> list[Change]:
+    """From its making to its latest change."""
+    memory = _load(parts, id)
+    made = Change(0, "created", memory.created, memory.source, None, None)
+    return [made, *parts.memories.history(parts.namespace, id)]
+
+
+def _decided(parts: Parts, id: str, decide: Callable[[Memory, int], tuple[list[Step], Memory]]) -> Memory:
+    """Read, decide, apply; again if someone else was first."""
+    for _ in range(TRIES):
+        now = clock.now()
+        steps, memory = decide(_load(parts, id), now)
+        try:
+            if steps:
+                parts.engine.apply(steps)
+        except Stale:
+            continue
+        return memory
+    raise Busy(f"others kept changing {id}", "Retry in a moment.")
+
+
+def _load(parts: Parts, id: str) -> Memory:
+    memory = parts.memories.get(parts.namespace, check.plain(id, "id"), clock.now())
+    if memory is None:
+        raise NotFound(f"no memory {id[:60]!r} in namespace {parts.namespace!r}")
+    return memory
+
+
+def _with_status(old: Memory, status: Status, now: int) -> Memory:
+    moment = from_micros(now)
+    ended = None if status is Status.ACTIVE else moment
+    return replace(old, status=status, updated=moment, valid_to=ended, version=old.version + 1)
+
+
+def _status_before(parts: Parts, memory: Memory) -> Status:
+    last = parts.memories.history(parts.namespace, memory.id)[-1]
+    return Status(last.before["status"]) if last.before else Status.ACTIVE
+
+
+def _checked(parts: Parts, changes: Mapping[str, Any]) -> dict[str, Any]:
+    limit = parts.config.max_content
+    checks: dict[str, Callable[[Any], Any]] = {
+        "content": lambda given: check.body(given, "content", limit),
+        "kind": lambda given: check.one_of(Kind, given, "kind"),
+        "tags": check.tag_list,
+        "importance": check.importance_of,
+        "confidence": check.confidence_of,
+        "context": lambda given: check.body(given, "context", limit) if given else None,
+        "slot": lambda given: check.name_of(given, "slot"),
+        "expires": lambda given: check.moment(given, "expires"),
+        "valid_from": lambda given: check.moment(given, "valid_from"),
+        "metadata": lambda given: check.json_object(given, "metadata") or {},
+    }
+    checked = {name: checks[name](value) for name, value in changes.items()}
+    if "content" in checked:
+        checked["content_hash"] = content_hash(checked["content"])
+    return checked
+
+
+def _refuse_doubles(parts: Parts, new: Memory, now: int) -> None:
+    """There is one active memory for a text and one for a slot; this must not become a second."""
+    same = parts.memories.same_text(new.namespace, [new.content_hash], now)
+    same += parts.memories.same_slot(new.namespace, [new.slot], now) if new.slot else []
+    for other in same:
+        if other.id != new.id and other.session == new.session and other.status is Status.ACTIVE:
+            what = "says the same" if other.content_hash == new.content_hash else f"holds the slot {new.slot}"
+            raise Conflict(f"{other.id} {what}", f"Forget that one first: retentive forget {other.id}")
+
+
+def _chunk_steps(parts: Parts, old: Memory, new: Memory) -> Iterator[Step]:
+    if (new.content, new.context) == (old.content, old.context):
+        yield chunks.refresh_step(new)
+        return
+    slices = chunk(new.content)
+    vectors = embedded(parts, [chunks.embedded_text(text, new.context) for text in slices])
+    yield chunks.delete_step(new)
+    if parts.space:
+        yield chunks.space_step(parts.space)
+    yield from chunks.insert_steps(new, slices, parts.space, vectors)

@@ -1,0 +1,56 @@
+"""What the verbs work with."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from retentive.config import Config
+from retentive.embed import Embedder
+from retentive.model import Space
+from retentive.storage import Engine
+from retentive.storage.chunks import Chunks
+from retentive.storage.memories import Memories
+from retentive.storage.upkeep import Upkeep
+
+if TYPE_CHECKING:
+    from retentive.app.upkeep import Journal
+    from retentive.index import Images
+
+T = TypeVar("T")
+
+
+class Once(Generic[T]):
+    """A value made at its first use, by one thread."""
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        self._make = make
+        self._lock = threading.Lock()
+        self.made: T | None = None
+
+    def __call__(self) -> T:
+        if self.made is None:
+            with self._lock:
+                if self.made is None:
+                    self.made = self._make()
+        return self.made
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The parts of an open store. Frozen: the verbs share it between threads."""
+
+    config: Config
+    namespace: str
+    engine: Engine
+    memories: Memories
+    chunks: Chunks
+    upkeep: Upkeep
+    embedder: Embedder | None
+    journal: "Journal"
+    images: Once["Images"]
+    """Opened by the first question that needs them: they bring numpy along."""
+
+    @property
+    def space(self) -> Space | None:
+        return self.embedder.space if self.embedder else None

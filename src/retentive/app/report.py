@@ -1,0 +1,116 @@
+"""How the store is: figures, and a check-up."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from retentive import clock
+from retentive.app.parts import Parts
+from retentive.app.upkeep import seconds_of
+from retentive.errors import EmbedError
+from retentive.storage import Finding
+
+SAFE_SQLITE = (3, 51, 3)  # before it, several processes could corrupt a WAL (the WAL-reset bug)
+COUNTERS = ("upserts", "queries", "answered")
+
+
+def stats(parts: Parts) -> dict[str, Any]:
+    parts.journal.flush()
+    counts = parts.upkeep.counts(parts.namespace, clock.now())
+    measures = parts.upkeep.measures(parts.namespace)
+    totals = Counter[str]()
+    for measure, _, _, count in measures:
+        totals[measure] += count if measure in COUNTERS else 0
+    return {
+        "namespace": parts.namespace,
+        "memories": sum(row[3] for row in counts),
+        "by_kind": _summed(counts, 0),
+        "by_source": _summed(counts, 1),
+        "by_status": _summed(counts, 2),
+        "vectors_pending": parts.chunks.pending_count(parts.space),
+        "spaces": [{"name": name, "dimension": size, "vectors": count} for name, size, count in parts.chunks.spaces()],
+        "upserts": totals["upserts"],
+        "queries": totals["queries"],
+        "hit_rate": totals["answered"] / totals["queries"] if totals["queries"] else None,
+        "latency_ms": _latencies(measures),
+        "store": dict(parts.engine.facts()),
+        "index": parts.images.made.stats() if parts.images.made else {},
+        "failures": dict(parts.journal.failures),
+    }
+
+
+def _summed(rows: Iterable[tuple[Any, ...]], column: int) -> dict[str, int]:
+    counts = Counter[str]()
+    for row in rows:
+        counts[row[column]] += row[3]
+    return dict(sorted(counts.items()))
+
+
+def _latencies(measures: Iterable[tuple[Any, ...]]) -> dict[str, dict[str, dict[str, float]]]:
+    """By tier, by stage: how many, and the 50th, 95th and 99th percentile."""
+    histograms: dict[str, dict[str, list[tuple[int, int]]]] = defaultdict(lambda: defaultdict(list))
+    for measure, tier, bucket, count in measures:
+        if measure not in COUNTERS:
+            histograms[tier][measure].append((bucket, count))
+    return {tier: {stage: _percentiles(each) for stage, each in stages.items()} for tier, stages in histograms.items()}
+
+
+def _percentiles(histogram: list[tuple[int, int]]) -> dict[str, float]:
+    total = sum(count for _, count in histogram)
+    figures: dict[str, float] = {"count": total}
+    for percent in (50, 95, 99):
+        seen = 0
+        for bucket, count in histogram:
+            seen += count
+            if seen * 100 >= total * percent:
+                figures[f"p{percent}"] = round(seconds_of(bucket) * 1000, 3)
+                break
+    return figures
+
+
+def doctor(parts: Parts) -> list[Finding]:
+    facts = parts.engine.facts()
+    return [
+        _sqlite(facts),
+        Finding("schema", ok=True, detail=f"number {facts['schema']}, up to date"),
+        _permissions(facts),
+        *parts.engine.check(),
+        _model(parts),
+        _pending(parts),
+    ]
+
+
+def repair(parts: Parts) -> None:
+    """Make what is derived anew: the full-text index, and the indexes of this process."""
+    parts.engine.rebuild_text()
+    parts.images().drop(None)
+
+
+def _sqlite(facts: Mapping[str, Any]) -> Finding:
+    version = tuple(map(int, facts["sqlite"].split(".")))
+    ok = version >= SAFE_SQLITE
+    return Finding("sqlite", ok, facts["sqlite"], "" if ok else "Upgrade: pip install --upgrade apsw")
+
+
+def _permissions(facts: Mapping[str, Any]) -> Finding:
+    mode = facts["mode"]
+    ok = mode in ("", "0600")
+    remedy = "" if ok else f"Others can read it: chmod 600 '{facts['path']}'"
+    return Finding("permissions", ok, mode or "in memory", remedy)
+
+
+def _model(parts: Parts) -> Finding:
+    if parts.embedder is None:
+        return Finding("model", ok=True, detail="switched off: searches use full text alone")
+    try:
+        parts.embedder.embed_query("a question")
+    except EmbedError as error:
+        return Finding("model", ok=False, detail=str(error), remedy=error.hint)
+    return Finding("model", ok=True, detail=", ".join(f"{k}: {v}" for k, v in parts.embedder.describe().items() if v))
+
+
+def _pending(parts: Parts) -> Finding:
+    count = parts.chunks.pending_count(parts.space)
+    if parts.space is None:
+        return Finding("vectors", ok=True, detail=f"none are made; {count} would be")
+    return Finding("vectors", not count, f"{count} pending", "Run `retentive backfill`." if count else "")

@@ -1,0 +1,173 @@
+"""The way of a question: two legs inside one scope, fused, weighed, and shown with why."""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from retentive.app.parts import Parts
+from retentive.app.vectors import space_of, unit
+from retentive.errors import Corrupt, EmbedError, Invalid
+from retentive.model import Hit, Match, Memory, Mode, Query, Results, Scope, Space, Tier, Why
+from retentive.retrieve.fuse import fuse
+from retentive.retrieve.rank import Ranked, rank
+from retentive.storage.upkeep import Access
+from retentive.text.terms import words
+
+DEPTH = 50  # matches asked of each leg for ten hits: the fused top ten lies within it on LoCoMo for 99 % of questions
+TEXT_FLOOR = 0.5  # share of the question's words that a hit of the text leg alone must have to pass a threshold search
+MOST = 1000  # matches of the text leg, and substrings, in a search without a limit
+LONGEST = 1000  # characters of a question that are looked for as they stand
+
+
+class Asking:
+    """One question on its way: what was found, what was missing, how long each stage took."""
+
+    def __init__(self, parts: Parts, query: Query) -> None:
+        self.parts = parts
+        self.query = query
+        self.words = words(query.text)
+        self.notes: list[str] = []
+        self.timings: dict[str, float] = {}
+        self.depth = MOST if query.limit is None else max(DEPTH, 3 * query.limit)
+
+    def answer(self) -> Results:
+        with self._stage("total"):
+            text = self._text() if self.query.mode is not Mode.VECTOR else []
+            vector = self._vector() if self.query.mode is not Mode.TEXT else []
+            tier = _tier(text, vector)
+            with self._stage("fuse"):
+                ranked = rank(fuse(text, vector, self.query.fusion, self.query.vector_weight))
+            with self._stage("fetch"):
+                hits = self._hits(ranked, tier) if ranked else []
+            if not hits and self.query.text.strip():
+                tier, hits = Tier.SUBSTRING, self._substring()
+        return Results(self.query.text, tier, tuple(hits), tuple(self.notes), self.timings)
+
+    @contextmanager
+    def _stage(self, name: str) -> Iterator[None]:
+        begun = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.timings[name] = time.perf_counter() - begun
+
+    def _text(self) -> list[Match]:
+        with self._stage("text"):
+            try:
+                return text_matches(self.parts, self.words, self.query.scope, self.depth)
+            except Corrupt as error:
+                self.notes.append(f"full text was not used: {error}; run `retentive doctor --repair`")
+                return []
+
+    def _vector(self) -> list[Match]:
+        asked = self._asked_vector()
+        if asked is None:
+            return []
+        vector, space = asked
+        with self._stage("vector"):
+            floor = self._floor(space)
+            depth = None if self.query.limit is None else self.depth
+            if not self.parts.images().answers(self.query.scope):
+                return self.parts.engine.search_vectors(vector, space, self.query.scope, depth, floor)
+            return self.parts.images().search_vectors(vector, space, self.query.scope, depth, floor)
+
+    def _asked_vector(self) -> tuple[Any, Space] | None:
+        """The question as a vector, or None with a note saying why not."""
+        if self.query.vector is not None:
+            space = space_of(self.parts, len(self.query.vector))
+            assert space is not None  # noqa: S101 - a length always names a space
+            return unit(self.query.vector, space), space
+        if not self.query.text.strip():
+            return None
+        if self.parts.embedder is None:
+            self.notes.append("vectors were not used: the embedder is switched off")
+            return None
+        try:
+            with self._stage("embed"):
+                return self.parts.embedder.embed_query(self.query.text), self.parts.embedder.space
+        except EmbedError as error:
+            self.notes.append(f"vectors were not used: {error}")
+            return None
+
+    def _floor(self, space: Space) -> float | None:
+        if self.query.min_similarity is not None:
+            return self.query.min_similarity
+        return (self.parts.config.min_similarity or space.min_similarity) if self.query.limit is None else None
+
+    @property
+    def _thresholded(self) -> bool:
+        return self.query.limit is None or self.query.min_similarity is not None
+
+    def _hits(self, ranked: Sequence[Ranked], tier: Tier) -> list[Hit]:
+        """The best that may still be seen, read in slices until there are enough."""
+        hits: list[Hit] = []
+        limit = len(ranked) if self.query.limit is None else self.query.limit
+        for start in range(0, len(ranked), limit):
+            part = ranked[start : start + limit]
+            rows = self.parts.memories.of_chunks([each.candidate.match.chunk for each in part], self.query.scope)
+            for each in part:
+                row = rows.get(each.candidate.match.chunk)
+                if row and (each.candidate.vector or not self._thresholded or self._covers(*row)):
+                    hits.append(_hit(each, *row, tier))
+            if len(hits) >= limit:
+                break
+        return hits[:limit]
+
+    def _covers(self, text: str, memory: Memory) -> bool:
+        tokens = self.parts.engine.tokens
+        asked = set(tokens(" ".join(self.words)))
+        found = set(tokens(" ".join((text, memory.context or "", *memory.tags))))
+        return len(asked & found) >= TEXT_FLOOR * len(asked)
+
+    def _substring(self) -> list[Hit]:
+        text = self.query.text.strip().replace("\0", "")[:LONGEST]
+        if not text or self.query.mode is Mode.VECTOR:
+            return []
+        with self._stage("substring"):
+            found = self.parts.memories.containing(text, self.query.scope, self.query.limit or MOST)
+        why = Why(Tier.SUBSTRING, None, None, 1.0, 1.0)
+        return [Hit(memory, memory.confidence, memory.content, why) for memory in found]
+
+
+def text_matches(parts: Parts, asked: Sequence[str], scope: Scope, depth: int) -> list[Match]:
+    """From the image of the postings if there is one, else from the database.
+
+    A process's first question does not ask for the image: one that asks only once should not load anything.
+    """
+    if not asked:
+        return []
+    images = parts.images.made
+    if images is not None and parts.journal.asked and images.answers(scope):
+        found = images.search_text(parts.engine.tokens(" ".join(asked)), scope, depth)
+        if found is not None:
+            return found
+    return parts.engine.search_text(asked, scope, depth)
+
+
+def search(parts: Parts, query: Query) -> Results:
+    if not query.text.strip() and query.vector is None:
+        raise Invalid("the question is empty", "Give words to look for, or a vector.")
+    results = Asking(parts, query).answer()
+    _record(parts, query, results)
+    return results
+
+
+def _record(parts: Parts, query: Query, results: Results) -> None:
+    parts.journal.searched(parts.namespace, results)
+    parts.journal.accessed(
+        Access(hit.memory.namespace, hit.memory.id, query.scope.now, "search", query.text[:LONGEST], hit.score)
+        for hit in results.hits
+    )
+
+
+def _tier(text: Sequence[Match], vector: Sequence[Match]) -> Tier:
+    if text and vector:
+        return Tier.HYBRID
+    return Tier.VECTOR if vector else Tier.TEXT
+
+
+def _hit(ranked: Ranked, text: str, memory: Memory, tier: Tier) -> Hit:
+    candidate = ranked.candidate
+    why = Why(tier, candidate.text, candidate.vector, ranked.confidence_factor, ranked.importance_factor)
+    return Hit(memory, ranked.score, text, why)

@@ -1,0 +1,48 @@
+"""Vectors between callers, embedder and store: float32 of length one here, float16 bytes there."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from retentive.app.parts import Parts
+from retentive.errors import Invalid
+from retentive.model import Space
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+GIVEN_THRESHOLD = 0.35  # nothing is known of the model behind vectors that a caller brings; MiniLM's
+
+
+def space_of(parts: Parts, dimension: int | None = None) -> Space | None:
+    """The embedder's space. Without an embedder, callers' vectors have one of their own for each length."""
+    if parts.space or dimension is None:
+        return parts.space
+    return Space(f"given-{dimension}", dimension, GIVEN_THRESHOLD)
+
+
+def unit(vectors: Any, space: Space | None = None) -> "NDArray[np.float32]":
+    """Rows of length one. Refuses what is not a number, has no direction, or another dimension than the space."""
+    import numpy as np
+
+    try:
+        matrix = np.asarray(vectors, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise Invalid("a vector must be a sequence of numbers, all of one length") from error
+    if matrix.ndim == 1:
+        only: NDArray[np.float32] = unit(matrix[None], space)[0]
+        return only
+    if space and matrix.shape[1:] != (space.dimension,):
+        hint = "Give vectors of the store's own model, or open the store with embedder='none'."
+        raise Invalid(f"the vector has {matrix.shape[-1]} numbers; {space.name} has {space.dimension}", hint)
+    lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
+    if not np.isfinite(lengths).all() or not lengths.all():
+        raise Invalid("a vector must have finite numbers, not all of them zero")
+    return np.asarray(matrix / lengths, dtype=np.float32)
+
+
+def packed(vectors: "NDArray[np.float32]") -> Sequence[bytes]:
+    """As the store keeps them."""
+    rows = vectors.astype("<f2")
+    width, whole = rows.shape[1] * 2, rows.tobytes()
+    return [whole[at : at + width] for at in range(0, len(whole), width)]

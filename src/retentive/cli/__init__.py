@@ -1,0 +1,31 @@
+"""The terminal: `retentive VERB ...`, the verbs of the library by the same names."""
+
+import sys
+from collections.abc import Sequence
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    from retentive.cli.parser import build
+
+    arguments = build().parse_args(argv)
+    if not hasattr(arguments, "run"):
+        build().print_help()
+        return 0
+    return _guarded(arguments)
+
+
+def _guarded(arguments: "object") -> int:
+    """Run a command; errors become one line with a hint and the exit code of their class."""
+    from retentive.cli import commands, show
+    from retentive.errors import RetentiveError, outcome
+
+    try:
+        return commands.run(arguments)
+    except RetentiveError as error:
+        show.failure(error, as_json=getattr(arguments, "json", False))
+        return outcome(error).exit_code
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 141

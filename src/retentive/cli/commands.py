@@ -1,0 +1,250 @@
+"""What each verb does: call the library, show the answer."""
+
+import json
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from retentive import wire
+from retentive.app import Retentive
+from retentive.cli import show
+from retentive.errors import Invalid
+from retentive.model import Change
+
+_CONTENT = ("kind", "tags", "importance", "confidence", "context", "slot", "expires", "valid_from", "metadata")
+_FILTERS = ("session", "kind", "tags", "source", "status", "min_importance", "min_confidence", "since", "until")
+
+
+def run(arguments: Any) -> int:
+    if arguments.run in _WITHOUT_STORE:
+        return _WITHOUT_STORE[arguments.run](arguments)
+    with _open(arguments) as memory:
+        return _VERBS[arguments.run](memory, arguments)
+
+
+def _open(arguments: Any) -> Retentive:
+    given = _given(arguments, ("db", "namespace", "embedder"))
+    return Retentive.open(given.pop("db", None), **given)
+
+
+def _given(arguments: Any, names: Iterable[str]) -> dict[str, Any]:
+    return {name: getattr(arguments, name) for name in names if hasattr(arguments, name)}
+
+
+def _is_json(arguments: Any) -> bool:
+    return getattr(arguments, "json", False)
+
+
+def _text(given: str | None, what: str) -> str:
+    """An argument, or standard input."""
+    if given not in (None, "-"):
+        return str(given)
+    if sys.stdin is None or sys.stdin.isatty():
+        raise Invalid(f"no {what}", "Give it as an argument, or through a pipe.")
+    try:
+        return sys.stdin.buffer.read().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Invalid(f"the {what} is not UTF-8: {error.reason} at byte {error.start}") from error
+
+
+def _content(arguments: Any, names: Iterable[str]) -> dict[str, Any]:
+    given = _given(arguments, names)
+    if "metadata" in given:
+        try:
+            given["metadata"] = json.loads(given["metadata"])
+        except ValueError as error:
+            raise Invalid(f"--metadata is not JSON: {error}", """Write it as '{"key": "value"}'.""") from error
+    return given
+
+
+def _add(memory: Retentive, arguments: Any) -> int:
+    text = _text(arguments.text, "text")
+    options = _content(arguments, (*_CONTENT, "session", "source"))
+    if arguments.each_line:
+        return _add_lines(memory, arguments, text, options)
+    added = memory.add(text, **options)
+    if _is_json(arguments):
+        show.as_json(wire.added(added))
+        return 0
+    show.say(f"{'kept' if added.created else 'known already:'} {added.id}")
+    if added.superseded:
+        show.say(f"supersedes {added.superseded}")
+    for each in added.resembles:
+        show.say(f"resembles {each.id} ({each.overlap:.0%}): {each.content}")
+    if added.pending:
+        show.say("its vector is pending: `retentive backfill` makes it")
+    return 0
+
+
+def _add_lines(memory: Retentive, arguments: Any, text: str, options: dict[str, Any]) -> int:
+    lines = [line for line in text.splitlines() if line.strip()]
+    loaded = memory.add_many(lines, progress=show.progress(len(lines), "kept"), **options)
+    if _is_json(arguments):
+        show.as_json({"ids": loaded.ids, "created": loaded.created, "repeated": loaded.repeated,
+                      "superseded": loaded.superseded, "pending": loaded.pending})  # fmt: skip
+    else:
+        show.say(f"{loaded.created} kept, {loaded.repeated} known already, {loaded.pending} vectors pending")
+    return 0
+
+
+def _search(memory: Retentive, arguments: Any) -> int:
+    found = memory.search(
+        _text(arguments.query, "query"),
+        None if arguments.all else arguments.limit,
+        mode=arguments.mode,
+        fusion=arguments.fusion,
+        min_similarity=arguments.min_similarity,
+        namespaces=arguments.also,
+        **_given(arguments, _FILTERS),
+    )
+    if _is_json(arguments):
+        show.as_json(wire.results(found))
+    else:
+        show.results(found, with_why=arguments.why)
+    return 0
+
+
+def _get(memory: Retentive, arguments: Any) -> int:
+    found = memory.get(arguments.id)
+    if _is_json(arguments):
+        show.as_json(wire.memory(found))
+    else:
+        show.memory(found)
+    return 0
+
+
+def _list(memory: Retentive, arguments: Any) -> int:
+    page = memory.list(arguments.limit, arguments.before, **_given(arguments, _FILTERS))
+    if _is_json(arguments):
+        show.as_json(wire.page(page))
+        return 0
+    show.memories(page)
+    if page.next and sys.stdout.isatty():
+        show.say(show.paint(f"more: retentive list --before {page.next}", "dim"))
+    return 0
+
+
+def _update(memory: Retentive, arguments: Any) -> int:
+    changes = _content(arguments, (*_CONTENT, "content"))
+    if not changes:
+        raise Invalid("nothing to change", "Give --content, --tag, --importance, ...: see `retentive update --help`.")
+    changed = memory.update(arguments.id, reason=arguments.reason, **changes)
+    if _is_json(arguments):
+        show.as_json(wire.memory(changed))
+    else:
+        show.say(f"updated {changed.id}")
+    return 0
+
+
+def _forget(memory: Retentive, arguments: Any) -> int:
+    return _each(arguments, lambda id: memory.forget(id, arguments.reason))
+
+
+def _restore(memory: Retentive, arguments: Any) -> int:
+    return _each(arguments, lambda id: memory.restore(id, arguments.reason))
+
+
+def _each(arguments: Any, act: Callable[[str], Any]) -> int:
+    changed = [act(id) for id in arguments.ids]
+    if _is_json(arguments):
+        show.as_json({"memories": [wire.memory(each) for each in changed]})
+    else:
+        for each in changed:
+            show.say(f"{each.status} {each.id}")
+    return 0
+
+
+def _history(memory: Retentive, arguments: Any) -> int:
+    changes = memory.history(arguments.id)
+    if _is_json(arguments):
+        show.as_json({"id": arguments.id, "changes": [wire.change(each) for each in changes]})
+    else:
+        rows = [_change(each) for each in changes]
+        show.table(("when", "what", "who", "why", "before"), rows)
+    return 0
+
+
+def _change(each: Change) -> tuple[Any, ...]:
+    before = (each.before or {}).get("content")
+    return f"{each.at:%Y-%m-%d %H:%M:%S}", each.action, each.actor, each.reason, before
+
+
+def _stats(memory: Retentive, arguments: Any) -> int:
+    figures = memory.stats()
+    if _is_json(arguments):
+        show.as_json(figures)
+    else:
+        show.table(("figure", "value"), _flat(figures))
+    return 0
+
+
+def _flat(figures: dict[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
+    for name, value in figures.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", f"{value:.3f}" if isinstance(value, float) else value
+
+
+def _backfill(memory: Retentive, arguments: Any) -> int:
+    filled = memory.backfill(arguments.batch, show.progress(None, "embedded"))
+    if _is_json(arguments):
+        show.as_json({"done": filled.done, "remaining": filled.remaining})
+    else:
+        show.say(f"{filled.done} vectors made, {filled.remaining} remain")
+    return 0
+
+
+def _doctor(memory: Retentive, arguments: Any) -> int:
+    if arguments.repair:
+        memory.repair()
+    findings = memory.doctor()
+    if _is_json(arguments):
+        show.as_json({"ok": all(each.ok for each in findings), "findings": [each._asdict() for each in findings]})
+    else:
+        for each in findings:
+            mark = show.paint("ok ", "green") if each.ok else show.paint("BAD", "red")
+            show.say(f"{mark}  {each.name:22} {each.detail}" + (f"  -> {each.remedy}" if not each.ok else ""))
+    return 0 if all(each.ok for each in findings) else 5
+
+
+def _config(arguments: Any) -> int:
+    from retentive import config
+
+    found = config.resolve(_given(arguments, ("db", "namespace", "embedder")))
+    if _is_json(arguments):
+        show.as_json({name: {"value": value.value, "origin": value.origin} for name, value in found.items()})
+    else:
+        show.table(("setting", "value", "from"), [(name, value.value, value.origin) for name, value in found.items()])
+    return 0
+
+
+def _demo(arguments: Any) -> int:
+    from retentive.cli.demo import demo
+
+    return demo(_given(arguments, ("embedder",)))
+
+
+def _completion(arguments: Any) -> int:
+    import shtab
+
+    from retentive.cli.parser import build
+
+    show.say(shtab.complete(build(), shell=arguments.shell))
+    return 0
+
+
+_WITHOUT_STORE: dict[str, Callable[[Any], int]] = {"config": _config, "demo": _demo, "completion": _completion}
+_VERBS: dict[str, Callable[[Retentive, Any], int]] = {
+    "add": _add,
+    "search": _search,
+    "get": _get,
+    "list": _list,
+    "update": _update,
+    "forget": _forget,
+    "restore": _restore,
+    "history": _history,
+    "stats": _stats,
+    "backfill": _backfill,
+    "doctor": _doctor,
+}

@@ -1,0 +1,127 @@
+"""Answers for people (tables, colour) and for pipes (tabs, nothing else)."""
+
+import json
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from retentive import config, wire
+from retentive.errors import RetentiveError
+from retentive.model import Hit, Leg, Memory, Results
+
+_CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+
+
+def paint(text: str, style: str, stream: Any = None) -> str:
+    stream = stream or sys.stdout
+    return f"\033[{_CODES[style]}m{text}\033[0m" if config.wants_colour(stream.isatty()) else text
+
+
+def say(text: str = "") -> None:
+    sys.stdout.write(text + "\n")
+
+
+def as_json(value: Any) -> None:
+    say(json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None))
+
+
+def failure(error: RetentiveError, *, as_json: bool) -> None:
+    if as_json:
+        sys.stderr.write(json.dumps(wire.error(error), ensure_ascii=False) + "\n")
+        return
+    hint = f" {error.hint}" if error.hint else ""
+    sys.stderr.write(f"{paint('error:', 'red', sys.stderr)} {_line(str(error))}.{_line(hint)}\n")
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Aligned and cut to the screen for people; for pipes, a row a line with tabs between, nothing cut."""
+    cells = [[_line("" if cell is None else str(cell)) for cell in row] for row in rows]
+    if not sys.stdout.isatty():
+        for row in cells:
+            say("\t".join(row))
+        return
+    widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
+    room = shutil.get_terminal_size().columns - sum(widths[:-1]) - 2 * (len(widths) - 1)
+    widths[-1] = max(20, min(widths[-1], room))
+    say("  ".join(paint(head.ljust(width), "dim") for head, width in zip(heads, widths, strict=True)))
+    for row in cells:
+        say("  ".join(_fit(cell, width).ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def memories(found: Iterable[Memory]) -> None:
+    rows = [(each.id, each.kind, each.status, f"{each.created:%Y-%m-%d}", each.content) for each in found]
+    if rows or not sys.stdout.isatty():
+        table(("id", "kind", "status", "made", "content"), rows)
+    else:
+        say('nothing yet: retentive add "..." keeps a first memory')
+
+
+def memory(each: Memory) -> None:
+    say(paint(each.content, "bold"))
+    for name, value in wire.memory(each).items():
+        if name not in ("content", "content_hash", "version") and value not in (None, [], {}):
+            shown = json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
+            say(f"  {paint(name.ljust(14), 'dim')} {shown}")
+
+
+def results(found: Results, *, with_why: bool) -> None:
+    if not sys.stdout.isatty():
+        table((), [(each.id, f"{each.score:.4f}", each.memory.kind, each.content) for each in found.hits])
+    for place, each in enumerate(found.hits if sys.stdout.isatty() else (), start=1):
+        say(f"{place:3}  {paint(f'{each.score:.2f}', 'green')}  {_line(each.excerpt)}")
+        say(f"           {paint(_about(each), 'dim')}")
+    if with_why:
+        for each in found.hits:
+            say(f"{each.id}  {explained(each)}")
+    if sys.stdout.isatty():
+        milliseconds = found.timings.get("total", 0) * 1000
+        say(paint(f"{len(found)} found by {found.tier} search in {milliseconds:.1f} ms", "dim"))
+    for note in found.notes:
+        sys.stderr.write(f"{paint('note:', 'yellow', sys.stderr)} {note}\n")
+
+
+def explained(hit: Hit) -> str:
+    why = hit.why
+    legs = " + ".join(filter(None, (_leg("text", why.text), _leg("vector", why.vector)))) or "found as it stands"
+    return (
+        f"{hit.score:.4f} = ({legs}) x confidence {why.confidence_factor:.2f} x importance {why.importance_factor:.2f}"
+    )
+
+
+def _leg(name: str, leg: Leg | None) -> str:
+    return f"{leg.weight:.2f} x {name} {leg.normal:.3f} [rank {leg.rank}, score {leg.score:.3f}]" if leg else ""
+
+
+def _about(hit: Hit) -> str:
+    return "  ".join(
+        (hit.memory.kind, f"{hit.memory.valid_from:%Y-%m-%d}", hit.id, *(f"#{t}" for t in hit.memory.tags))
+    )
+
+
+def progress(total: int | None, what: str) -> Callable[..., None]:
+    """A line on the terminal that tells how far it is, how fast, and how long still. Silent in a pipe."""
+    begun, last = time.monotonic(), 0.0
+
+    def tell(done: int, of: int | None = total) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if not sys.stderr.isatty() or (now - last < 0.1 and done != of):  # noqa: PLR2004
+            return
+        last, rate = now, done / max(now - begun, 1e-6)
+        left = f", {(of - done) / rate:.0f} s left" if of and rate else ""
+        end = "\n" if done == of else ""
+        sys.stderr.write(f"\r{what}: {done}{f' of {of}' if of else ''} ({rate:.0f}/s{left})   {end}")
+        sys.stderr.flush()
+
+    return tell
+
+
+def _line(text: str) -> str:
+    """On one line, without the control characters that a terminal would obey."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def _fit(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"

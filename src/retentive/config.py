@@ -1,0 +1,178 @@
+"""Settings: argument > `RETENTIVE_*` environment > `config.toml` in the user's config folder > default.
+
+This is the only reader of the environment and of TOML. `SETTINGS` is the one list of what can be set; the
+documentation and `retentive config` are made from it.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from retentive.errors import BadConfig
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    db: str
+    namespace: str
+    embedder: str
+    model_path: str
+    download: bool
+    threads: int
+    durability: str
+    cache: str
+    fusion: str
+    vector_weight: float
+    min_similarity: float
+    max_content: int
+    access_log: bool
+    access_log_keep: int
+
+
+class Setting(NamedTuple):
+    name: str
+    default: Callable[[], Any]
+    read: Callable[[str], Any]
+    meaning: str
+
+    @property
+    def variable(self) -> str:
+        return f"RETENTIVE_{self.name.upper()}"
+
+
+class Value(NamedTuple):
+    """A setting's value and where it came from."""
+
+    value: Any
+    origin: str
+
+
+def _one_of(*choices: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if text not in choices:
+            raise ValueError(f"must be one of {', '.join(choices)}")
+        return text
+
+    return read
+
+
+def _between(low: float, high: float, convert: Callable[[str], Any] = float) -> Callable[[str], Any]:
+    def read(text: str) -> Any:
+        value = convert(text)
+        if not low <= value <= high:
+            raise ValueError(f"must be between {low:g} and {high:g}")
+        return value
+
+    return read
+
+
+def _switch(text: str) -> bool:
+    word = text.strip().lower()
+    if word not in ("1", "0", "true", "false", "yes", "no", "on", "off"):
+        raise ValueError("must be on or off")
+    return word in ("1", "true", "yes", "on")
+
+
+def data_folder() -> Path:
+    import platformdirs
+
+    return platformdirs.user_data_path("retentive", appauthor=False)
+
+
+def default_db() -> str:
+    return str(data_folder() / "memory.db")
+
+
+def config_file() -> Path:
+    import platformdirs
+
+    return platformdirs.user_config_path("retentive", appauthor=False) / "config.toml"
+
+
+SETTINGS = (
+    Setting("db", default_db, str, "The store: a file, or `:memory:`."),
+    Setting("namespace", lambda: "default", str, "Whose memory it is: a path such as `alice/coder`."),
+    Setting("embedder", lambda: "minilm", _one_of("minilm", "hashing", "none"), "What turns text into vectors."),
+    Setting("model_path", lambda: "", str, "A model of your own: an .onnx file, or a folder that holds model.onnx."),
+    Setting("download", lambda: False, _switch, "May the model be fetched if it is not on this machine?"),
+    Setting("threads", lambda: 0, _between(0, 256, int), "Threads of the embedder; 0 lets it choose."),
+    Setting(
+        "durability",
+        lambda: "full",
+        _one_of("full", "normal"),
+        "`full`: acknowledged means it survives a power cut. `normal`: it survives a crash of the program.",
+    ),
+    Setting("cache", lambda: str(data_folder() / "cache"), str, "Folder of derived files: the rebuilt model."),
+    Setting("fusion", lambda: "minmax", _one_of("minmax", "rrf"), "How the two legs of a search are joined."),
+    Setting("vector_weight", lambda: 0.6, _between(0, 1), "Weight of the vector leg; the text leg has the rest."),
+    Setting(
+        "min_similarity",
+        lambda: 0.0,
+        _between(0, 1),
+        "Cosine that a threshold search asks for; 0 takes the model's own (0.35 for MiniLM).",
+    ),
+    Setting("max_content", lambda: 100_000, _between(1, 10_000_000, int), "Longest memory, in characters."),
+    Setting("access_log", lambda: True, _switch, "Keep which memories were read, when, and for which question?"),
+    Setting("access_log_keep", lambda: 100_000, _between(0, 1e9, int), "Entries of the access log kept per namespace."),
+)
+
+
+def resolve(
+    arguments: Mapping[str, Any],
+    environment: Mapping[str, str] = os.environ,
+    file: Path | None = None,
+) -> dict[str, Value]:
+    """Each setting with its value and origin. `None` among the arguments means: not given."""
+    path = file or Path(environment.get("RETENTIVE_CONFIG") or config_file())
+    written = _read_toml(path)
+    unknown = sorted(set(written) - {setting.name for setting in SETTINGS})
+    if unknown:
+        raise BadConfig(f"{path}: unknown setting {unknown[0]!r}", f"Known: {', '.join(s.name for s in SETTINGS)}.")
+    return {setting.name: _value(setting, arguments, environment, written, path) for setting in SETTINGS}
+
+
+def load(**arguments: Any) -> Config:
+    return Config(**{name: found.value for name, found in resolve(arguments).items()})
+
+
+def _value(
+    setting: Setting,
+    arguments: Mapping[str, Any],
+    environment: Mapping[str, str],
+    written: Mapping[str, Any],
+    path: Path,
+) -> Value:
+    if (given := arguments.get(setting.name)) is not None:
+        return Value(_checked(setting, given, "argument"), "argument")
+    if given := environment.get(setting.variable):
+        return Value(_checked(setting, given, setting.variable), setting.variable)
+    if setting.name in written:
+        return Value(_checked(setting, written[setting.name], str(path)), str(path))
+    return Value(setting.default(), "default")
+
+
+def _checked(setting: Setting, given: Any, origin: str) -> Any:
+    try:
+        return setting.read(str(given))
+    except ValueError as error:
+        raise BadConfig(f"{setting.name} = {given!r} ({origin}): {error}") from error
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise BadConfig(f"{path}: {error}") from error
+
+
+def wants_colour(is_terminal: bool) -> bool:
+    """As terminals agree on it: NO_COLOR and FORCE_COLOR decide, else whether a person is looking."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or (is_terminal and os.environ.get("TERM") != "dumb")

@@ -1,0 +1,117 @@
+"""What can go wrong, and what to do about it.
+
+    RetentiveError
+    ├── Invalid            the caller's input is wrong; nothing was changed
+    │   └── BadConfig      a setting cannot be used
+    ├── NotFound           no such memory in this namespace
+    ├── Conflict           the store is not as the caller expected
+    │   └── Stale          someone else was first; read again (the store retries this itself)
+    ├── StorageError       the database cannot do it
+    │   ├── Unwritable     the file or folder cannot be created or written
+    │   ├── DiskFull       no room left; nothing of the write was kept
+    │   ├── Busy           another process held the lock for too long
+    │   ├── NotAStore      the file is not a Retentive database
+    │   ├── NewerSchema    the file was written by a newer Retentive
+    │   └── Corrupt        the file, or a part of it, is damaged
+    ├── EmbedError         text could not be turned into a vector (writes go on without)
+    │   └── ModelMissing   the model's files are not on this machine
+    └── MissingExtra       an optional dependency is not installed
+
+Every error says in `hint` what to do and in `retryable` whether the same call may succeed later.
+Driver exceptions never leave the folder that talks to the driver.
+"""
+
+from typing import NamedTuple
+
+
+class RetentiveError(Exception):
+    default_hint = ""
+    retryable = False
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint or self.default_hint
+
+
+class Invalid(RetentiveError): ...
+
+
+class BadConfig(Invalid):
+    default_hint = "`retentive config` shows each setting and where it comes from."
+
+
+class NotFound(RetentiveError):
+    default_hint = "`retentive list` shows the ids of a namespace."
+
+
+class Conflict(RetentiveError): ...
+
+
+class Stale(Conflict):
+    retryable = True
+    default_hint = "Someone else changed it first; read it again and retry."
+
+
+class StorageError(RetentiveError): ...
+
+
+class Unwritable(StorageError):
+    default_hint = "Choose another file with --db or RETENTIVE_DB, or fix the folder's permissions."
+
+
+class DiskFull(StorageError):
+    retryable = True
+    default_hint = "Free some space and retry; nothing of this write was kept."
+
+
+class Busy(StorageError):
+    retryable = True
+    default_hint = "Another process is writing; retry in a moment."
+
+
+class NotAStore(StorageError):
+    default_hint = "Choose another file with --db; this one was left as it is."
+
+
+class NewerSchema(StorageError):
+    default_hint = "Upgrade with `pip install --upgrade retentive`; the file was left as it is."
+
+
+class Corrupt(StorageError):
+    default_hint = "Run `retentive doctor`; it says which part is damaged and what can be rebuilt."
+
+
+class EmbedError(RetentiveError):
+    retryable = True
+    default_hint = "Memories are kept without vectors meanwhile; `retentive backfill` completes them."
+
+
+class ModelMissing(EmbedError):
+    retryable = False
+
+
+class MissingExtra(RetentiveError): ...
+
+
+class Outcome(NamedTuple):
+    """How an error is told at each door."""
+
+    exit_code: int
+    http: int
+
+
+OUTCOMES: dict[type[RetentiveError], Outcome] = {
+    RetentiveError: Outcome(1, 500),
+    Invalid: Outcome(2, 400),
+    BadConfig: Outcome(2, 500),
+    NotFound: Outcome(3, 404),
+    Conflict: Outcome(4, 409),
+    StorageError: Outcome(5, 503),
+    EmbedError: Outcome(6, 503),
+    MissingExtra: Outcome(7, 501),
+}
+
+
+def outcome(error: RetentiveError) -> Outcome:
+    """The row of the nearest class in the tree."""
+    return next(OUTCOMES[kind] for kind in type(error).__mro__ if kind in OUTCOMES)

@@ -1,0 +1,298 @@
+"""The image of one namespace: its rows, their vectors, their terms, and how they stay in step with the database.
+
+In step means: everything up to change `sequence` is in the image. To follow, read the newest sequence, ask which
+chunks changed since, read those chunks as they are now, and make the image the same. What is read may be newer than
+the sequence; the change that made it so will be seen next time and changes nothing. Loading is the same with all
+chunks: the sequence is read first. When the log no longer reaches back, or more changed than there is, load again.
+
+Locks. Whoever touches the image holds `lock`; a search takes well under a millisecond, so they take turns. Work that
+is long (parsing postings, building a graph) runs in the background without it, on copies, and takes it only to copy
+out, and to catch up and swap in at the end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import takewhile
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from retentive.index.arrays import batches
+from retentive.index.hnsw import Exam, Hnsw
+from retentive.index.rows import Rows
+from retentive.index.sidecar import Sidecar
+from retentive.index.terms import Terms, parse
+from retentive.index.vectors import Vectors, in_batches
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+    from threading import Event
+
+    from retentive.index import Source
+    from retentive.index.arrays import Floats, Ints
+    from retentive.index.worker import Job
+    from retentive.model import Match, Scope, Space
+
+# Rows read at once. Following asks for this many; loading turns this many into columns at a time.
+_BATCH = 1000
+_LOAD_BATCH = 8192
+
+# More changed chunks than this, and tokenising them (about 40 us each) would hold up the question: the postings are
+# loaded again in the background, and the database answers meanwhile.
+_MOST_TERMS = 1000
+
+# Rows added to a graph between two looks at whether to stop: about 0.1 s.
+_BUILD_BATCH = 500
+
+# A question may wait for this many insertions (0.4 ms each) while rows are folded into a graph.
+_FOLD_BATCH = 8
+_FOLD_PAUSE = 0.0005
+
+# Scanning this many flat rows beside a graph costs 0.03 ms; beyond, they are folded in.
+_FOLD_FROM = 1000
+
+# A saved graph is written again when this share of it has changed: until then catching up takes a second at most.
+_SAVE_SHARE = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What all images of a store have in common."""
+
+    source: Source
+    weights: Sequence[float]
+    cache: Path | None
+    store: str
+    hnsw_from: int
+
+
+class Image:
+    def __init__(self, namespace: str, setting: Setting) -> None:
+        self.lock = RLock()
+        self.namespace = namespace
+        self._setting = setting
+        self._source = setting.source
+        self._sequence = 0
+        self._rows: Rows | None = None
+        self._space: Space | None = None
+        self._vectors: Vectors | None = None
+        self._terms: Terms | None = None
+        self._graph_sequence = 0
+        """What the graph alone, without the flat part, is in step with."""
+        self._declined = 0
+        """The size at which a graph was found not to be worth it."""
+
+    @property
+    def has_terms(self) -> bool:
+        return self._terms is not None
+
+    def near(self, vector: Floats, space: Space, scope: Scope, limit: int | None, floor: float | None) -> list[Match]:
+        with self.lock:
+            if self._vectors is None or self._space != space:
+                self._load(space)
+            rows = self._follow()
+            if self._vectors is None:
+                return []
+            slots, scores = self._vectors.near(vector, rows.mask(scope), limit, floor)
+            return rows.matches(slots, scores, limit)
+
+    def match(self, terms: Sequence[str], scope: Scope, limit: int) -> list[Match] | None:
+        """None: the terms are not loaded."""
+        with self.lock:
+            rows = self._follow() if self._terms is not None else None
+            if self._terms is None or rows is None:
+                return None
+            slots, scores = self._terms.search(terms, rows.mask(scope), rows.live, limit)
+            return rows.matches(slots, scores, limit)
+
+    def stats(self) -> dict[str, Any]:
+        with self.lock:
+            parts = [part for part in (self._rows, self._vectors, self._terms) if part is not None]
+            graph = self._vectors.graph if self._vectors is not None else None
+            return {
+                "rows": self._rows.live if self._rows is not None else 0,
+                "vectors": len(self._vectors) if self._vectors is not None else 0,
+                "tier": None if self._vectors is None else "flat" if graph is None else "hnsw",
+                "terms": self.has_terms,
+                "bytes": sum(part.bytes for part in parts),
+            }
+
+    def chore(self) -> tuple[str, Job] | None:
+        """What should be done in the background now."""
+        vectors = self._vectors
+        if vectors is None:
+            return None
+        if vectors.graph is None:
+            due = len(vectors) >= max(self._setting.hnsw_from, 2 * self._declined)
+            return ("build", self.build) if due else None
+        if vectors.graph.worn:
+            return "build", self.build
+        return ("fold", self.fold) if len(vectors.flat) >= _FOLD_FROM else None
+
+    def load_terms(self, stop: Event) -> None:
+        with self.lock:
+            if self._rows is None:
+                self._load(None)
+            since = self._sequence
+        postings = self._source.postings(self.namespace)
+        parsed = parse(takewhile(lambda _: not stop.is_set(), postings), self._setting.weights)
+        if stop.is_set():
+            return
+        with self.lock:
+            rows = self._follow()
+            missed = self._source.changed(self.namespace, since, self._sequence)
+            # Too much happened meanwhile: the next question starts this again.
+            if since >= self._source.floor() and len(missed) <= _MOST_TERMS:
+                self._terms = Terms(parsed, rows.find(parsed.chunks), self._setting.weights)
+                self._reread_terms(np.array(missed, np.int64))
+
+    def build(self, stop: Event) -> None:
+        """Make a graph of what is here, and answer from it if it is worth it."""
+        with self.lock:
+            vectors, since = self._vectors, self._sequence
+            if vectors is None:
+                return
+            chunks = vectors.chunks()
+            vectors.watch()
+        graph = self._grow_graph(vectors, chunks, stop) if len(chunks) >= self._setting.hnsw_from else None
+        if stop.is_set():
+            return
+        try:
+            if graph is not None:
+                self._save(graph, since)
+        finally:
+            with self.lock:
+                if self._vectors is vectors:
+                    vectors.adopt(graph)
+                    self._graph_sequence = since
+                    self._declined = len(chunks) if graph is None else 0
+
+    def fold(self, stop: Event) -> None:
+        """Move the flat rows into the graph, letting questions in between."""
+        while not stop.wait(_FOLD_PAUSE):
+            with self.lock:
+                if self._vectors is None or not self._vectors.fold(_FOLD_BATCH):
+                    self._graph_sequence = self._sequence
+                    break
+        self.save_if_due()
+
+    def save_if_due(self) -> None:
+        with self.lock:
+            graph = self._vectors.graph if self._vectors is not None else None
+            if graph is not None and graph.unsaved * _SAVE_SHARE >= max(len(graph), 1):
+                self._save(graph, self._graph_sequence)
+
+    def _grow_graph(self, vectors: Vectors, chunks: Ints, stop: Event) -> Hnsw | None:
+        graph = Hnsw(vectors.dimension)
+        with self.lock:
+            exam = Exam(vectors.fetch(Exam.sample(chunks))[1])
+        for batch in in_batches(chunks, _BUILD_BATCH):
+            if stop.is_set():
+                return None
+            with self.lock:
+                found, matrix = vectors.fetch(batch)
+            graph.add(found, matrix)
+            exam.see(found, matrix)
+        return graph if exam.grade(graph) else None
+
+    def _load(self, space: Space | None) -> Rows:
+        """Read what is missing. An error leaves the image as it was."""
+        rows, sequence = self._rows, self._sequence
+        if rows is None:
+            rows, sequence = Rows(), self._source.head()
+        vectors = None if space is None else Vectors(rows, space.dimension)
+        saved = None if space is None else self._saved(space, sequence)
+        if vectors is None or space is None:
+            self._read(rows, None, None)
+        elif saved is None:
+            vectors.flat.reserve(self._source.count(self.namespace))
+            self._read(rows, vectors, space.name)
+        else:
+            self._read(rows, None, None)
+            # In step with what the graph is in step with: following brings the rest.
+            vectors.graph, sequence = saved
+            self._graph_sequence = sequence
+        self._rows, self._sequence, self._space, self._vectors = rows, sequence, space, vectors
+        return rows
+
+    def _read(self, rows: Rows, vectors: Vectors | None, space: str | None) -> None:
+        for batch in batches(self._source.rows(self.namespace, space), _LOAD_BATCH):
+            slots = rows.put(batch)
+            if vectors is not None:
+                vectors.put(slots, batch)
+
+    def _follow(self) -> Rows:
+        """Come in step with the database."""
+        rows, head = self._rows or self._load(self._space), self._source.head()
+        if head == self._sequence:
+            return rows
+        chunks = self._source.changed(self.namespace, self._sequence, head)
+        lost = head < self._sequence or self._sequence < self._source.floor()
+        if lost or len(chunks) > max(_BATCH, rows.live):
+            self._rows = self._vectors = self._terms = None
+            return self._follow()
+        self._apply(rows, chunks)
+        self._sequence = head
+        if self._vectors is not None and not len(self._vectors.flat):
+            self._graph_sequence = head
+        return rows
+
+    def _apply(self, rows: Rows, chunks: list[int]) -> None:
+        space = self._space.name if self._space is not None else None
+        if len(chunks) > _MOST_TERMS:
+            self._terms = None
+        for batch in batches(chunks, _BATCH):
+            active = self._source.rows_of(self.namespace, space, batch)
+            gone = rows.remove(np.array(sorted({*batch}.difference(row[0] for row in active)), np.int64))
+            slots = rows.put(active)
+            if self._vectors is not None:
+                self._vectors.remove(gone)
+                self._vectors.put(slots, active)
+            if self._terms is not None:
+                self._terms.remove(gone)
+                self._reread_terms(rows.chunk[slots])
+        if rows.untidy:
+            self._compact(rows)
+
+    def _reread_terms(self, chunks: Ints) -> None:
+        rows, terms = self._rows, self._terms
+        if rows is None or terms is None:
+            return
+        for batch in in_batches(chunks, _BATCH):
+            slots = rows.find(batch)
+            terms.remove(slots[slots >= 0])
+            here = dict(zip(batch.tolist(), slots.tolist(), strict=True))
+            for chunk, fields in self._source.fields([chunk for chunk, slot in here.items() if slot >= 0]):
+                terms.add(here[chunk], fields)
+        terms.tidy()
+
+    def _compact(self, rows: Rows) -> None:
+        moved = rows.compact()
+        if self._vectors is not None:
+            self._vectors.renumber(moved)
+        if self._terms is not None:
+            self._terms.renumber(moved)
+
+    def _sidecar(self, space: Space) -> Sidecar | None:
+        setting = self._setting
+        if setting.cache is None:
+            return None
+        return Sidecar(setting.cache, setting.store, self.namespace, space.name, space.dimension)
+
+    def _save(self, graph: Hnsw, sequence: int) -> None:
+        sidecar = self._sidecar(self._space) if self._space is not None else None
+        if sidecar is not None:
+            sidecar.save(graph, sequence)
+
+    def _saved(self, space: Space, head: int) -> tuple[Hnsw, int] | None:
+        """The saved graph, if most of it still holds."""
+        sidecar, count = self._sidecar(space), self._source.count(self.namespace)
+        if sidecar is None or count < self._setting.hnsw_from:
+            return None
+        saved = sidecar.load(self._source.floor(), head)
+        if saved is None or len(self._source.changed(self.namespace, saved[1], head)) * 2 > count:
+            return None
+        return saved

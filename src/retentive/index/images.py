@@ -1,0 +1,150 @@
+"""The images of a store: one per namespace that is asked, the least recently asked given up first.
+
+A vector question loads the image it needs and waits for that (10,000 rows: 40 ms). A text question never waits: the
+database can answer it too, so until the postings are loaded in the background the answer is None.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from contextlib import ExitStack
+from dataclasses import dataclass
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Self
+
+from retentive.errors import Invalid
+from retentive.index.image import Image, Setting
+from retentive.index.worker import Worker
+from retentive.model import Match, Status
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from retentive.index import Source
+    from retentive.index.arrays import Floats
+    from retentive.model import Scope, Space
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    terms_from: int = 5000
+    """Below this many rows the database's own full text answers within a millisecond."""
+    hnsw_from: int = 20_000
+    """Up to here an exact scan takes at most 0.6 ms, and nothing approximate can be wrong."""
+    capacity: int = 16
+    """Namespaces at a time: 16 of 10,000 rows are about 250 MB."""
+
+    @classmethod
+    def of(cls, terms_from: int | None, hnsw_from: int | None, capacity: int | None) -> Self:
+        given = {"terms_from": terms_from, "hnsw_from": hnsw_from, "capacity": capacity}
+        return cls(**{name: value for name, value in given.items() if value is not None})
+
+
+def _best_first(match: Match) -> tuple[float, int, int]:
+    return -match.score, -match.time, -match.chunk
+
+
+def _merge(parts: list[list[Match]], limit: int | None) -> list[Match]:
+    if len(parts) == 1:
+        return parts[0]
+    return sorted((match for part in parts for match in part), key=_best_first)[:limit]
+
+
+class Images:
+    """Thread-safe. `close` ends the background thread; nothing else needs it."""
+
+    def __init__(
+        self,
+        source: Source,
+        *,
+        weights: Sequence[float],
+        cache: Path | None = None,
+        store_id: str = "",
+        limits: Limits | None = None,
+    ) -> None:
+        self._source = source
+        self._limits = limits or Limits()
+        self._setting = Setting(source, tuple(weights), cache, store_id, self._limits.hnsw_from)
+        self._images: OrderedDict[str, Image] = OrderedDict()
+        self._lock = Lock()
+        self._worker = Worker()
+
+    def answers(self, scope: Scope) -> bool:
+        """Whether images can answer this: they hold active rows only."""
+        return tuple(scope.filter.statuses) == (Status.ACTIVE,)
+
+    def search_vectors(
+        self, vector: Floats, space: Space, scope: Scope, limit: int | None, floor: float | None = None
+    ) -> list[Match]:
+        """The nearest by cosine, best first: at most `limit`, of at least `floor`; None sets no bound.
+
+        `vector` is L2-normalised float32. In step with what was committed before the call.
+        """
+        parts = []
+        for image in self._of(scope):
+            parts.append(image.near(vector, space, scope, limit, floor))
+            if (chore := image.chore()) is not None:
+                name, job = chore
+                self._worker.submit((image.namespace, name), job)
+        return _merge(parts, limit)
+
+    def search_text(self, terms: Sequence[str], scope: Scope, limit: int) -> list[Match] | None:
+        """The best by BM25, best first; None: ask the database.
+
+        `terms` are tokens of the source's tokenizer. None when a namespace of the scope is small, or still loading;
+        the first call starts the loading.
+        """
+        parts = []
+        for image in self._of(scope):
+            part = image.match(terms, scope, limit)
+            if part is None:
+                if self._source.count(image.namespace) >= self._limits.terms_from:
+                    self._worker.submit((image.namespace, "terms"), image.load_terms)
+            else:
+                parts.append(part)
+        return _merge(parts, limit) if len(parts) == len(set(scope.namespaces)) else None
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Until no background work is left; False when that took longer."""
+        return self._worker.wait(timeout)
+
+    def drop(self, namespace: str | None = None) -> None:
+        """Forget the image of a namespace, or all; the next question loads it again."""
+        with self._lock:
+            for name in [namespace] if namespace is not None else list(self._images):
+                self._images.pop(name, None)
+
+    def stats(self) -> dict[str, dict[str, Any]]:
+        """For each namespace: rows, vectors, tier ("flat", "hnsw" or None), terms loaded, bytes, and errors by job."""
+        with self._lock:
+            images = list(self._images.values())
+        errors = dict(self._worker.errors)
+        return {
+            image.namespace: image.stats()
+            | {"errors": {job: str(error) for (name, job), error in errors.items() if name == image.namespace}}
+            for image in images
+        }
+
+    def close(self) -> None:
+        """Stop background work, save the graphs that changed much, let go of everything."""
+        self._worker.close()
+        with self._lock, ExitStack() as stack:
+            # The first failure is told when all had their turn.
+            for image in self._images.values():
+                stack.callback(image.save_if_due)
+            self._images.clear()
+
+    def _of(self, scope: Scope) -> list[Image]:
+        if not self.answers(scope):
+            raise Invalid("images hold active rows only", hint="Ask the database when `Images.answers` says no.")
+        names = dict.fromkeys(scope.namespaces)
+        with self._lock:
+            for name in names:
+                if name not in self._images:
+                    self._images[name] = Image(name, self._setting)
+                self._images.move_to_end(name)
+            # A question about more namespaces than there is room for must not load them all each time.
+            while len(self._images) > max(self._limits.capacity, len(names)):
+                self._images.popitem(last=False)
+            return [self._images[name] for name in names]

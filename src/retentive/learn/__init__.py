@@ -1,0 +1,1 @@
+"""What is worth keeping? Pure functions on texts."""

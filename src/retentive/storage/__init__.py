@@ -1,0 +1,103 @@
+"""Where do things live?
+
+`Engine` is the seam to a database. What is above it (`memories`, `chunks`, `upkeep`) is written once, over the named
+queries of `queries/*.sql`; a database brings its connection, its dialect's own queries, and its schema.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from retentive.config import Config
+    from retentive.model import Match, Scope, Space
+
+Params = Mapping[str, Any]
+"""Values by name. When reading, a tuple or a list stands for a set, used as `IN {each:name}`."""
+NOTHING: Params = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One write of a batch: a named query and its values."""
+
+    query: str
+    params: Params
+    expect: int | None = None
+    """The rows it must change. Another number means that someone was first."""
+
+
+class Finding(NamedTuple):
+    """One line of a check-up."""
+
+    name: str
+    ok: bool
+    detail: str
+    remedy: str = ""
+
+
+class Engine(Protocol):
+    """A database that holds one store.
+
+    Safe to use from many threads; other processes (or machines) may use the same store at the same time. Errors are
+    `StorageError`s, never the driver's. It knows rows and scopes; it must not know how answers are ranked, what is
+    worth keeping, or that embedders exist.
+    """
+
+    def read(self, query: str, params: Params = NOTHING, filters: Sequence[str] = ()) -> list[tuple[Any, ...]]:
+        """All rows of a named query, from one consistent state. `filters` name the fragments to put in `{filters}`."""
+        ...
+
+    def apply(self, steps: Iterable[Step]) -> None:
+        """All of it or nothing, durable on return.
+
+        Raises `Stale` when a step changed another number of rows than it expected, or broke a unique key: someone
+        else was first, so read again and decide again.
+        """
+        ...
+
+    def search_text(self, words: Sequence[str], scope: "Scope", limit: int) -> "list[Match]":
+        """The rows of the scope that have any of the words, best BM25 first, ties to the newer."""
+        ...
+
+    def search_vectors(
+        self, vector: Any, space: "Space", scope: "Scope", limit: int | None, floor: float | None
+    ) -> "list[Match]":
+        """The rows of the scope nearest by cosine, exactly; `floor` leaves out what is below it."""
+        ...
+
+    def tokens(self, text: str) -> list[str]:
+        """The text as the full-text index breaks it up, stemmed."""
+        ...
+
+    def migrate(self) -> None:
+        """Bring the schema up to date. Safe when many start at once; refuses a schema newer than this program's."""
+        ...
+
+    def check(self) -> list[Finding]:
+        """Is everything whole, and do the parts agree? Reads all of it."""
+        ...
+
+    def rebuild_text(self) -> None:
+        """Make the full-text index anew from the rows."""
+        ...
+
+    def facts(self) -> Mapping[str, Any]:
+        """Where it is, how large, which version: for `stats` and `doctor`."""
+        ...
+
+    def close(self) -> None: ...
+
+
+def open_engine(config: "Config") -> Engine:
+    """The engine that the target names: a path or `:memory:`."""
+    from retentive.errors import Invalid
+    from retentive.storage.sqlite import SqliteEngine
+
+    scheme, colon, _ = config.db.partition("://")
+    match scheme.lower() if colon else "":
+        case "":
+            return SqliteEngine(config.db, durability=config.durability)
+        case other:
+            raise Invalid(f"cannot open {other}:// stores", "Give a file's path, or :memory:.")

@@ -1,0 +1,209 @@
+"""Memories as rows: reading them, and the steps that write them."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from retentive.model import Change, Kind, Memory, Scope, Source, Status, from_micros, to_micros
+from retentive.storage import Engine, Step
+from retentive.storage.scopes import scope_filters
+from retentive.text.terms import terms
+
+
+@dataclass(frozen=True, slots=True)
+class Memories:
+    engine: Engine
+
+    def get(self, namespace: str, id: str, now: int) -> Memory | None:
+        rows = self.engine.read("memory_get", {"namespace": namespace, "id": id})
+        return memory_of(rows[0], now) if rows else None
+
+    def page(self, scope: Scope, limit: int, before: str | None = None) -> list[Memory]:
+        filters, params = scope_filters(scope)
+        if before:
+            filters.append("before")
+        values = {**params, "namespace": scope.namespaces[0], "limit": limit, "before": before}
+        return [memory_of(row, scope.now) for row in self.engine.read("memory_list", values, filters)]
+
+    def same_text(self, namespace: str, hashes: Sequence[str], now: int) -> list[Memory]:
+        """The active ones, and those that have run out but are not marked so yet."""
+        rows = self.engine.read("memory_by_hash", {"namespace": namespace, "hashes": hashes})
+        return [memory_of(row, now) for row in rows]
+
+    def same_slot(self, namespace: str, slots: Sequence[str], now: int) -> list[Memory]:
+        rows = self.engine.read("memory_by_slot", {"namespace": namespace, "slots": slots})
+        return [memory_of(row, now) for row in rows]
+
+    def of_chunks(self, chunks: Sequence[int], scope: Scope) -> dict[int, tuple[str, Memory]]:
+        """By chunk: the text that matched and its memory, as far as the scope still sees them."""
+        filters, params = scope_filters(scope)
+        rows = self.engine.read("memory_of_chunks", {**params, "chunks": chunks}, filters)
+        found = {}
+        for n, text, *row in rows:
+            memory = memory_of(row, scope.now)
+            found[n] = (text or memory.content, memory)
+        return found
+
+    def containing(self, text: str, scope: Scope, limit: int) -> Sequence[Memory]:
+        filters, params = scope_filters(scope)
+        escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+        values = {**params, "pattern": f"%{escaped}%", "limit": limit}
+        return [memory_of(row, scope.now) for row in self.engine.read("memory_containing", values, filters)]
+
+    def expired(self, now: int, limit: int) -> Sequence[Memory]:
+        return [memory_of(row, now) for row in self.engine.read("memory_expired", {"now": now, "limit": limit})]
+
+    def history(self, namespace: str, id: str) -> Sequence[Change]:
+        rows = self.engine.read("history_of", {"namespace": namespace, "id": id})
+        return [
+            Change(version, action, from_micros(at), actor, reason, json.loads(before))
+            for version, action, at, actor, reason, before in rows
+        ]
+
+    def namespaces(self) -> Sequence[str]:
+        return [row[0] for row in self.engine.read("namespace_list")]
+
+
+def memory_of(row: Sequence[Any], now: int) -> Memory:
+    (
+        id, namespace, session, kind, content, context, tags, slot, source, origin, confidence, importance, status,
+        superseded_by, content_hash, valid_from, valid_to, created, updated, expires, access_count, last_access,
+        metadata, version,
+    ) = row  # fmt: skip
+    if expires is not None and expires <= now and status == "active":
+        status = "expired"
+    return Memory(
+        id, namespace, session, Kind(kind), content, context, tuple(json.loads(tags)) if tags else (), slot,
+        Source(source), json.loads(origin) if origin else None, confidence, importance, Status(status), superseded_by,
+        content_hash, from_micros(valid_from), _moment(valid_to), from_micros(created), from_micros(updated),
+        _moment(expires), access_count, _moment(last_access), json.loads(metadata) if metadata else {}, version,
+    )  # fmt: skip
+
+
+def namespace_step(namespace: str, now: int) -> Step:
+    return Step("namespace_insert", {"namespace": namespace, "now": now})
+
+
+def insert_step(memory: Memory) -> Step:
+    return Step("memory_insert", _values(memory))
+
+
+def update_steps(old: Memory, new: Memory, actor: str, reason: str | None) -> Iterator[Step]:
+    values = _values(new)
+    yield Step("memory_update", {**values, "now": values["updated"], "version": old.version}, expect=1)
+    yield _history(old, "updated", values["updated"], actor, reason)
+
+
+def status_steps(
+    old: Memory, status: Status, now: int, actor: str, reason: str | None, superseded_by: str | None = None
+) -> Iterator[Step]:
+    """Another status for the memory and its chunks. A validity that ends, ends now; one that resumes is open."""
+    key = {"namespace": old.namespace, "id": old.id, "status": status, "now": now}
+    ended = None if status is Status.ACTIVE else now
+    row = {**key, "superseded_by": superseded_by, "valid_to": ended, "version": old.version}
+    yield Step("memory_status", row, expect=1)
+    yield _history(old, _ACTIONS[status], now, actor, reason)
+    yield Step(
+        "chunk_status",
+        {"namespace": old.namespace, "owner": old.id, "owner_type": "memory", "status": status},
+    )
+
+
+_ACTIONS = {
+    Status.ACTIVE: "restored",
+    Status.FORGOTTEN: "forgotten",
+    Status.SUPERSEDED: "superseded",
+    Status.EXPIRED: "expired",
+}
+
+
+def touch_step(memory: Memory, now: int) -> Step:
+    return Step("memory_touch", {"namespace": memory.namespace, "id": memory.id, "now": now})
+
+
+def snapshot(memory: Memory) -> dict[str, Any]:
+    """The parts of a memory that a change may change."""
+    return {
+        "content": memory.content,
+        "context": memory.context,
+        "kind": memory.kind,
+        "tags": [*memory.tags],
+        "slot": memory.slot,
+        "confidence": memory.confidence,
+        "importance": memory.importance,
+        "status": memory.status,
+        "superseded_by": memory.superseded_by,
+        "valid_from": _written(memory.valid_from),
+        "valid_to": _written(memory.valid_to),
+        "expires": _written(memory.expires),
+        "metadata": memory.metadata,
+    }
+
+
+def text_fields(memory: Memory, text: str) -> dict[str, str | None]:
+    """The fields of full text for one slice of a memory."""
+    return {
+        "f_content": terms(text),
+        "f_context": terms(memory.context) if memory.context else None,
+        "f_tags": terms(" ".join(memory.tags)) if memory.tags else None,
+        "f_before": None,
+        "f_after": None,
+        "f_speaker": None,
+        "f_date": None,
+    }
+
+
+def facets(memory: Memory) -> dict[str, Any]:
+    """What searches filter by, repeated on each of its chunks."""
+    return {
+        "namespace": memory.namespace,
+        "owner": memory.id,
+        "owner_type": "memory",
+        "session": memory.session,
+        "kind": memory.kind,
+        "source": memory.source,
+        "tags": _json(memory.tags),
+        "confidence": memory.confidence,
+        "importance": memory.importance,
+        "valid_from": to_micros(memory.valid_from),
+        "expires": _micros(memory.expires),
+    }
+
+
+def _values(memory: Memory) -> dict[str, Any]:
+    return {
+        **facets(memory),
+        "id": memory.id,
+        "content": memory.content,
+        "context": memory.context,
+        "slot": memory.slot,
+        "origin": _json(memory.origin),
+        "content_hash": memory.content_hash,
+        "created": to_micros(memory.created),
+        "updated": to_micros(memory.updated),
+        "metadata": _json(memory.metadata),
+    }
+
+
+def _history(old: Memory, action: str, now: int, actor: str, reason: str | None) -> Step:
+    values = {"namespace": old.namespace, "id": old.id, "version": old.version, "action": action, "now": now}
+    before = json.dumps(snapshot(old), ensure_ascii=False)
+    return Step("history_insert", {**values, "actor": actor, "reason": reason, "snapshot": before})
+
+
+def _json(value: Any) -> str | None:
+    return json.dumps(value, ensure_ascii=False) if value else None
+
+
+def _moment(micros: int | None) -> datetime | None:
+    return None if micros is None else from_micros(micros)
+
+
+def _micros(moment: datetime | None) -> int | None:
+    return None if moment is None else to_micros(moment)
+
+
+def _written(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat()

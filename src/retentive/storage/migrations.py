@@ -1,0 +1,38 @@
+"""Numbered schema files, applied once each, in order, and remembered with their hash."""
+
+import hashlib
+from pathlib import Path
+from typing import NamedTuple
+
+from retentive.errors import Corrupt, NewerSchema
+
+_FOLDER = Path(__file__).parent / "schema"
+
+
+class Migration(NamedTuple):
+    number: int
+    name: str
+    sql: str
+
+    @property
+    def hash(self) -> str:
+        return hashlib.sha256(self.sql.encode()).hexdigest()
+
+
+def migrations(dialect: str) -> list[Migration]:
+    found = []
+    for path in sorted((_FOLDER / dialect).glob("*.sql")):
+        number, _, name = path.stem.partition("_")
+        found.append(Migration(int(number), name, path.read_text("utf-8")))
+    return found
+
+
+def missing(known: list[Migration], applied: dict[int, str], where: str) -> list[Migration]:
+    """What is still to be applied. Refuses a store of a newer program, and one whose history is not ours."""
+    newest = known[-1].number
+    if max(applied, default=0) > newest:
+        raise NewerSchema(f"{where} has schema {max(applied)}; this Retentive knows schemas up to {newest}")
+    for migration in known:
+        if applied.get(migration.number, migration.hash) != migration.hash:
+            raise Corrupt(f"{where}: schema {migration.number} ({migration.name}) is not the one this program wrote")
+    return [migration for migration in known if migration.number not in applied]

@@ -1,0 +1,50 @@
+"""Named queries, read from the `.sql` files beside this module.
+
+A file is a list of blocks. `-- name: x` begins a query, `-- fragment: x` a piece that queries take up as `{x}`;
+comments under it describe it. `{each:x}` is the set given as parameter x, `{filters}` the place where the fragments
+that a caller names are put, all from these files: no SQL is ever made from a caller's text. A dialect's folder adds
+to the common files and may replace what they say.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+_FOLDER = Path(__file__).parent / "queries"
+_HEAD = re.compile(r"^-- (name|fragment): (\w+)\n((?:--.*\n)*)", re.MULTILINE)
+_EACH = re.compile(r"\{each:(\w+)\}")
+_PIECE = re.compile(r"\{(\w+)\}")
+
+
+class Queries:
+    def __init__(self, dialect: str, each: str, **constants: str) -> None:
+        """`each` says how a set parameter is written in this dialect, e.g. `(SELECT value FROM json_each(:{}))`."""
+        self._dialect = dialect
+        self._each = each
+        self._constants = constants
+        self._ready: dict[tuple[str, tuple[str, ...]], str] = {}
+
+    def sql(self, name: str, filters: Sequence[str] = ()) -> str:
+        key = (name, tuple(filters))
+        found = self._ready.get(key)
+        if found is None:
+            found = self._ready[key] = self._compose(name, filters)
+        return found
+
+    def _compose(self, name: str, filters: Sequence[str]) -> str:
+        pieces = {**self._blocks["fragment"], **self._constants}
+        pieces["filters"] = "".join(" " + pieces[each] for each in filters)
+        whole = _PIECE.sub(lambda match: pieces[match[1]], self._blocks["name"][name])
+        return _EACH.sub(lambda match: self._each.format(match[1]), whole)
+
+    @cached_property
+    def _blocks(self) -> dict[str, dict[str, str]]:
+        blocks: dict[str, dict[str, str]] = {"name": {}, "fragment": {}}
+        for path in (*sorted(_FOLDER.glob("*.sql")), *sorted((_FOLDER / self._dialect).glob("*.sql"))):
+            text = path.read_text("utf-8")
+            heads = list(_HEAD.finditer(text))
+            for head, following in zip(heads, [*heads[1:], None], strict=True):
+                body = text[head.end() : following.start() if following else len(text)]
+                blocks[head[1]][head[2]] = body.strip()
+        return blocks

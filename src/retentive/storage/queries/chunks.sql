@@ -1,0 +1,50 @@
+-- fragment: row
+-- A chunk as the index sees it, without its vector.
+t.n, t.owner, t.session, t.kind, t.source, t.importance, t.confidence, t.tags, t.valid_from, t.expires
+
+-- name: chunk_rows
+SELECT {row}, v.vector FROM chunks t
+LEFT JOIN vectors v ON v.chunk = t.n AND v.space = (SELECT id FROM spaces WHERE name = :space)
+WHERE t.namespace = :namespace AND t.status = 'active' AND t.n > :after ORDER BY t.n LIMIT :limit
+
+-- name: chunk_rows_of
+SELECT {row}, v.vector FROM chunks t
+LEFT JOIN vectors v ON v.chunk = t.n AND v.space = (SELECT id FROM spaces WHERE name = :space)
+WHERE t.n IN {each:chunks} AND t.namespace = :namespace AND t.status = 'active' ORDER BY t.n
+
+-- name: chunk_scan
+-- Every row a question may see, with its vector: the exact answer, from the database alone.
+SELECT {row}, v.vector FROM chunks t
+JOIN vectors v ON v.chunk = t.n AND v.space = (SELECT id FROM spaces WHERE name = :space)
+WHERE t.namespace IN {each:namespaces}{filters}
+
+-- name: chunk_count
+SELECT count(*) FROM chunks WHERE namespace = :namespace AND status = 'active'
+
+-- name: chunk_pending
+-- Active chunks without a vector of this space, oldest first.
+SELECT t.n, t.namespace, coalesce(t.text, m.content), m.context
+FROM chunks t JOIN memories m ON m.namespace = t.namespace AND m.id = t.owner
+LEFT JOIN vectors v ON v.chunk = t.n AND v.space = (SELECT id FROM spaces WHERE name = :space)
+WHERE v.chunk IS NULL AND t.status = 'active' AND t.n > :after ORDER BY t.n LIMIT :limit
+
+-- name: chunk_pending_count
+-- Without a space: those that have no vector of any.
+SELECT count(*) FROM chunks t WHERE t.status = 'active' AND NOT EXISTS
+  (SELECT 1 FROM vectors v WHERE v.chunk = t.n AND v.space IN
+    (SELECT id FROM spaces WHERE :space IS NULL OR name = :space))
+
+-- name: space_insert
+INSERT INTO spaces (name, dimension) VALUES (:space, :dimension) ON CONFLICT DO NOTHING
+
+-- name: space_list
+SELECT s.name, s.dimension, (SELECT count(*) FROM vectors v WHERE v.space = s.id) FROM spaces s ORDER BY s.name
+
+-- name: change_head
+SELECT coalesce(max(seq), 0) FROM changes
+
+-- name: change_floor
+SELECT coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'changes_floor'), 0)
+
+-- name: change_list
+SELECT DISTINCT chunk FROM changes WHERE seq > :after AND seq <= :upto AND namespace = :namespace ORDER BY chunk

@@ -1,0 +1,39 @@
+-- Conditions that a question may or may not set, on a row `t` of memories or chunks.
+
+-- fragment: session
+-- Global rows, and those of the asker's own session.
+ AND (t.session IS NULL OR t.session = :session)
+
+-- fragment: active
+ AND t.status = 'active' AND (t.expires IS NULL OR t.expires > :now)
+
+-- fragment: statuses
+-- What has run out by now counts as expired, whether or not upkeep has marked it yet.
+ AND CASE WHEN t.status = 'active' AND t.expires <= :now THEN 'expired' ELSE t.status END
+     IN {each:statuses}
+
+-- fragment: kinds
+ AND t.kind IN {each:kinds}
+
+-- fragment: sources
+ AND t.source IN {each:sources}
+
+-- fragment: tags
+ AND NOT EXISTS (SELECT 1 FROM json_each(:tags) AS wanted
+                 WHERE wanted.value NOT IN (SELECT value FROM json_each(coalesce(t.tags, '[]'))))
+
+-- fragment: min_importance
+ AND t.importance >= :min_importance
+
+-- fragment: min_confidence
+ AND t.confidence >= :min_confidence
+
+-- fragment: since
+ AND t.valid_from >= :since
+
+-- fragment: until
+ AND t.valid_from < :until
+
+-- fragment: before
+-- Paging: what comes after this id in the order of the list.
+ AND t.id < :before

@@ -1,0 +1,72 @@
+-- fragment: memory
+t.id, t.namespace, t.session, t.kind, t.content, t.context, t.tags, t.slot, t.source, t.origin, t.confidence,
+t.importance, t.status, t.superseded_by, t.content_hash, t.valid_from, t.valid_to, t.created, t.updated, t.expires,
+t.access_count, t.last_access, t.metadata, t.version
+
+-- name: memory_get
+SELECT {memory} FROM memories t WHERE t.namespace = :namespace AND t.id = :id
+
+-- name: memory_list
+-- Newest first: ids begin with the time they were made.
+SELECT {memory} FROM memories t WHERE t.namespace = :namespace{filters} ORDER BY t.id DESC LIMIT :limit
+
+-- name: memory_by_hash
+-- The active memories that say the same, of any scope (the caller compares the session).
+SELECT {memory} FROM memories t
+WHERE t.namespace = :namespace AND t.status = 'active' AND t.content_hash IN {each:hashes}
+
+-- name: memory_by_slot
+SELECT {memory} FROM memories t
+WHERE t.namespace = :namespace AND t.status = 'active' AND t.slot IN {each:slots}
+
+-- name: memory_of_chunks
+-- What a hit shows, if the row may still be seen: it may have changed since the index answered.
+SELECT c.n, c.text, {memory}
+FROM chunks c JOIN memories t ON t.namespace = c.namespace AND t.id = c.owner
+WHERE c.n IN {each:chunks} AND c.owner_type = 'memory'{filters}
+
+-- name: memory_containing
+-- The last resort of a search: the words as they stand.
+SELECT {memory} FROM memories t
+WHERE t.namespace IN {each:namespaces}
+  AND (t.content LIKE :pattern ESCAPE '\' OR t.context LIKE :pattern ESCAPE '\'){filters}
+ORDER BY t.confidence DESC, t.last_access DESC, t.id DESC LIMIT :limit
+
+-- name: memory_insert
+INSERT INTO memories (namespace, id, session, kind, content, context, tags, slot, source, origin, confidence, importance,
+                      status, content_hash, valid_from, created, updated, expires, metadata)
+VALUES (:namespace, :id, :session, :kind, :content, :context, :tags, :slot, :source, :origin, :confidence, :importance,
+        'active', :content_hash, :valid_from, :created, :created, :expires, :metadata)
+
+-- name: memory_touch
+UPDATE memories SET updated = :now WHERE namespace = :namespace AND id = :id AND status = 'active'
+
+-- name: memory_update
+UPDATE memories
+SET kind = :kind, content = :content, context = :context, tags = :tags, slot = :slot, confidence = :confidence,
+    importance = :importance, content_hash = :content_hash, valid_from = :valid_from, expires = :expires,
+    metadata = :metadata, updated = :now, version = version + 1
+WHERE namespace = :namespace AND id = :id AND version = :version
+
+-- name: memory_status
+UPDATE memories
+SET status = :status, superseded_by = :superseded_by, valid_to = :valid_to, updated = :now, version = version + 1
+WHERE namespace = :namespace AND id = :id AND version = :version
+
+-- name: memory_expired
+-- Active rows whose moment has passed.
+SELECT {memory} FROM memories t WHERE t.status = 'active' AND t.expires <= :now ORDER BY t.expires LIMIT :limit
+
+-- name: history_insert
+INSERT INTO memory_history (namespace, memory, version, action, at, actor, reason, before)
+VALUES (:namespace, :id, :version, :action, :now, :actor, :reason, :snapshot)
+
+-- name: history_of
+SELECT version, action, at, actor, reason, before FROM memory_history
+WHERE namespace = :namespace AND memory = :id ORDER BY version
+
+-- name: namespace_insert
+INSERT INTO namespaces (name, created) VALUES (:namespace, :now) ON CONFLICT DO NOTHING
+
+-- name: namespace_list
+SELECT name FROM namespaces ORDER BY name

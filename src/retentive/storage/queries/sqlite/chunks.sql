@@ -1,0 +1,61 @@
+-- What SQLite's full text and change log need beside the rows. The statements of one name run one after the other.
+
+-- name: chunk_insert
+INSERT INTO chunks (namespace, owner_type, owner, ordinal, text, session, kind, source, tags, confidence, importance,
+                    status, valid_from, expires)
+VALUES (:namespace, :owner_type, :owner, :ordinal, :text, :session, :kind, :source, :tags, :confidence, :importance,
+        'active', :valid_from, :expires);
+INSERT INTO chunks_fts (rowid, content, context, tags, before, after, speaker, date)
+VALUES ((SELECT max(n) FROM chunks), :f_content, :f_context, :f_tags, :f_before, :f_after, :f_speaker, :f_date);
+INSERT INTO vectors (chunk, space, vector)
+SELECT (SELECT max(n) FROM chunks), id, :vector FROM spaces WHERE name = :space AND :vector IS NOT NULL;
+INSERT INTO changes (namespace, chunk) VALUES (:namespace, (SELECT max(n) FROM chunks));
+
+-- name: chunk_delete
+INSERT INTO changes (namespace, chunk)
+SELECT namespace, n FROM chunks WHERE namespace = :namespace AND owner = :owner AND owner_type = :owner_type;
+DELETE FROM chunks_fts WHERE rowid IN
+  (SELECT n FROM chunks WHERE namespace = :namespace AND owner = :owner AND owner_type = :owner_type);
+DELETE FROM vectors WHERE space IN (SELECT id FROM spaces) AND chunk IN
+  (SELECT n FROM chunks WHERE namespace = :namespace AND owner = :owner AND owner_type = :owner_type);
+DELETE FROM chunks WHERE namespace = :namespace AND owner = :owner AND owner_type = :owner_type;
+
+-- name: chunk_status
+UPDATE chunks SET status = :status
+WHERE namespace = :namespace AND owner = :owner AND owner_type = :owner_type;
+INSERT INTO changes (namespace, chunk)
+SELECT namespace, n FROM chunks WHERE namespace = :namespace AND owner = :owner AND owner_type = :owner_type;
+
+-- name: chunk_refresh
+-- The owner changed in everything but the text that was cut and embedded.
+UPDATE chunks SET kind = :kind, tags = :tags, confidence = :confidence, importance = :importance,
+                  valid_from = :valid_from, expires = :expires
+WHERE namespace = :namespace AND owner = :owner AND owner_type = :owner_type;
+UPDATE chunks_fts SET tags = :f_tags WHERE rowid IN
+  (SELECT n FROM chunks WHERE namespace = :namespace AND owner = :owner AND owner_type = :owner_type);
+INSERT INTO changes (namespace, chunk)
+SELECT namespace, n FROM chunks WHERE namespace = :namespace AND owner = :owner AND owner_type = :owner_type;
+
+-- name: vector_put
+-- Only while the chunk is there: it may have been replaced since its text was read.
+INSERT INTO vectors (chunk, space, vector)
+SELECT c.n, s.id, :vector FROM chunks c JOIN spaces s ON s.name = :space WHERE c.n = :chunk
+ON CONFLICT (space, chunk) DO UPDATE SET vector = excluded.vector;
+INSERT INTO changes (namespace, chunk) VALUES (:namespace, :chunk);
+
+-- name: text_search
+SELECT t.n, -bm25(chunks_fts, {weights}) AS score, t.owner, t.valid_from, t.confidence, t.importance
+FROM chunks_fts JOIN chunks t ON t.n = chunks_fts.rowid
+WHERE chunks_fts MATCH :match AND t.namespace IN {each:namespaces}{filters}
+ORDER BY score DESC, t.valid_from DESC, t.n DESC LIMIT :limit
+
+-- name: text_postings
+-- Each term with the rows and the columns of its occurrences.
+SELECT v.term, group_concat(v.doc), group_concat(CASE v.col
+  WHEN 'content' THEN 0 WHEN 'context' THEN 1 WHEN 'tags' THEN 2 WHEN 'before' THEN 3 WHEN 'after' THEN 4
+  WHEN 'speaker' THEN 5 ELSE 6 END) FROM chunks_terms v
+WHERE v.doc IN (SELECT n FROM chunks WHERE namespace = :namespace AND status = 'active') GROUP BY v.term
+
+-- name: text_fields
+SELECT rowid, content, context, tags, before, after, speaker, date FROM chunks_fts
+WHERE rowid IN {each:chunks}

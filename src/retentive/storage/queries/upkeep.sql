@@ -1,0 +1,36 @@
+-- name: access_insert
+INSERT INTO access_log (namespace, memory, at, how, query, score)
+VALUES (:namespace, :id, :at, :how, :query, :score)
+
+-- name: access_count
+UPDATE memories SET access_count = access_count + :count, last_access = CASE WHEN last_access > :at THEN last_access ELSE :at END
+WHERE namespace = :namespace AND id = :id
+
+-- name: access_prune
+DELETE FROM access_log WHERE namespace = :namespace AND n <=
+  (SELECT n FROM access_log WHERE namespace = :namespace ORDER BY n DESC LIMIT 1 OFFSET :keep)
+
+-- name: access_list
+SELECT memory, at, how, query, score FROM access_log
+WHERE namespace = :namespace AND (:id IS NULL OR memory = :id) ORDER BY n DESC LIMIT :limit
+
+-- name: measure_add
+INSERT INTO measures (namespace, measure, tier, bucket, count) VALUES (:namespace, :measure, :tier, :bucket, :count)
+ON CONFLICT (namespace, measure, tier, bucket) DO UPDATE SET count = count + excluded.count
+
+-- name: measure_list
+SELECT measure, tier, bucket, count FROM measures WHERE namespace = :namespace ORDER BY measure, tier, bucket
+
+-- name: count_by
+-- How many memories of each kind, source and status as it is now.
+SELECT kind, source, CASE WHEN status = 'active' AND expires <= :now THEN 'expired' ELSE status END, count(*)
+FROM memories WHERE namespace = :namespace GROUP BY 1, 2, 3
+
+-- name: change_prune
+DELETE FROM changes WHERE seq <= :floor
+
+-- name: meta_get
+SELECT value FROM meta WHERE key = :key
+
+-- name: meta_set
+INSERT INTO meta (key, value) VALUES (:key, :value) ON CONFLICT (key) DO UPDATE SET value = excluded.value

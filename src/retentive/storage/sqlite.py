@@ -1,0 +1,301 @@
+"""SQLite through apsw: one file, WAL, one writer per process behind a lock, one reader connection per thread.
+
+Deviations from a plain connection:
+  a. `BEGIN IMMEDIATE` for every write: a transaction that begins as a reader cannot wait for the lock, it fails.
+  b. No memory map: it is dangerous where several processes write.
+  c. The file is made by us, readable by its owner only; SQLite gives its WAL the same permissions.
+  d. `:memory:` is a named memdb, so that the connections of all threads see one database.
+"""
+
+import json
+import os
+import threading
+import time
+import uuid
+import weakref
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from retentive.errors import Busy, Corrupt, DiskFull, NotAStore, Stale, StorageError, Unwritable
+from retentive.model import Match, Scope, Space
+from retentive.storage import NOTHING, Finding, Params, Step
+from retentive.storage.migrations import Migration, migrations, missing
+from retentive.storage.queries import Queries
+from retentive.storage.scopes import scope_filters
+from retentive.text.fields import FIELD_WEIGHTS
+
+APPLICATION_ID = 0x52544E56  # "RTNV": says in the file's header whose it is
+BUSY_SECONDS = 30  # a bulk load holds the lock for under a second at a time; past this something hangs
+TOKENIZER = ("porter", "unicode61", "remove_diacritics", "2", "categories", "L* N* Co Mn Mc")  # as in the schema
+
+_ERRORS: dict[type[Exception], type[StorageError]] = {
+    apsw.BusyError: Busy,
+    apsw.LockedError: Busy,
+    apsw.FullError: DiskFull,
+    apsw.ReadOnlyError: Unwritable,
+    apsw.CantOpenError: Unwritable,
+    apsw.PermissionsError: Unwritable,
+    apsw.NotADBError: NotAStore,
+    apsw.CorruptError: Corrupt,
+}
+
+
+@contextmanager
+def _translated(where: str) -> Iterator[None]:
+    """The driver's errors as ours."""
+    try:
+        yield
+    except apsw.ConstraintError as error:
+        raise Stale(f"{where}: {error}") from error
+    except apsw.ConnectionClosedError as error:
+        raise StorageError(f"{where} is closed", "Open it again.") from error
+    except apsw.Error as error:
+        raise _ERRORS.get(type(error), StorageError)(f"{where}: {error}") from error
+
+
+class SqliteEngine:
+    dialect = "sqlite"
+
+    def __init__(self, target: str, durability: str = "full") -> None:
+        self.target = target
+        self._synchronous = durability.upper()
+        self._lock = threading.Lock()
+        self._local = threading.local()
+        self._open: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
+        self._closed = False
+        weights = ", ".join(map(str, FIELD_WEIGHTS))
+        self._queries = Queries(self.dialect, "(SELECT value FROM json_each(:{}))", weights=weights)
+        self._path = _prepare(target)
+        with _translated(target):
+            self._writer = self._connect()
+        self.migrate()
+
+    def read(self, query: str, params: Params = NOTHING, filters: Sequence[str] = ()) -> list[tuple[Any, ...]]:
+        sql = self._queries.sql(query, filters)
+        values = {name: json.dumps(v) if isinstance(v, tuple | list) else v for name, v in params.items()}
+        with _translated(self.target):
+            return self._reader().execute(sql, values).fetchall()
+
+    def apply(self, steps: Iterable[Step]) -> None:
+        with self._transaction() as connection:
+            for (query, expect), group in groupby(steps, key=lambda step: (step.query, step.expect)):
+                sql = self._queries.sql(query)
+                if expect is None:
+                    connection.executemany(sql, (step.params for step in group))
+                else:
+                    self._guarded(connection, sql, group)
+
+    def search_text(self, words: Sequence[str], scope: Scope, limit: int) -> list[Match]:
+        if not words:
+            return []
+        filters, params = scope_filters(scope)
+        match = " OR ".join('"' + word.replace('"', '""') + '"' for word in words)
+        rows = self.read("text_search", {**params, "match": match, "limit": limit}, filters)
+        return [Match(n, score, hash(owner), *rest) for n, score, owner, *rest in rows]
+
+    def search_vectors(
+        self, vector: Any, space: Space, scope: Scope, limit: int | None, floor: float | None
+    ) -> list[Match]:
+        import numpy as np
+
+        filters, params = scope_filters(scope)
+        rows = self.read("chunk_scan", {**params, "space": space.name}, filters)
+        if not rows:
+            return []
+        matrix = np.frombuffer(b"".join(row[10] for row in rows), dtype="<f2").reshape(len(rows), -1)
+        scores = (matrix.astype(np.float32) @ vector).tolist()
+        matches = [
+            Match(row[0], score, hash(row[1]), row[8], row[6], row[5])
+            for row, score in zip(rows, scores, strict=True)
+            if floor is None or score >= floor
+        ]
+        matches.sort(key=lambda match: (-match.score, -match.time, -match.chunk))
+        return matches[:limit]
+
+    def tokens(self, text: str) -> list[str]:
+        with _translated(self.target):
+            self._reader()
+        found = self._local.tokenizer(text.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False)
+        return [token for group in found for token in group]
+
+    def migrate(self) -> None:
+        known = migrations(self.dialect)
+        with _translated(self.target):
+            todo = missing(known, self._applied(self._writer), self.target)
+        if todo:
+            with self._transaction() as connection:
+                for migration in missing(known, self._applied(connection), self.target):
+                    self._migrate(connection, migration)
+
+    def check(self) -> list[Finding]:
+        repair = "Run `retentive doctor --repair`."
+        with _translated(self.target):
+            damage = [row[0] for row in self._reader().execute("PRAGMA integrity_check(5)") if row[0] != "ok"]
+        return [
+            Finding("file", not damage, "; ".join(damage) or "every page is whole", "Restore a backup."),
+            self._check_text(repair),
+            *(self._check_none(name, query, repair) for name, query in _AGREEMENT),
+        ]
+
+    def rebuild_text(self) -> None:
+        with self._transaction() as connection:
+            connection.execute("INSERT INTO chunks_fts (chunks_fts) VALUES ('rebuild')")
+
+    def facts(self) -> Mapping[str, Any]:
+        with _translated(self.target):
+            pages, size, free, number = (
+                _only(self._reader(), f"PRAGMA {name}")
+                for name in ("page_count", "page_size", "freelist_count", "user_version")
+            )
+        wal = Path(f"{self._path}-wal") if self._path else None
+        return {
+            "engine": "sqlite",
+            "path": str(self._path) if self._path else ":memory:",
+            "bytes": pages * size,
+            "free_bytes": free * size,
+            "wal_bytes": wal.stat().st_size if wal and wal.exists() else 0,
+            "schema": number,
+            "sqlite": apsw.sqlite_lib_version(),
+            "mode": f"{self._path.stat().st_mode & 0o777:04o}" if self._path else "",
+        }
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            for connection in [*self._open]:
+                connection.close()
+
+    def _connect(self) -> apsw.Connection:
+        if self._path:
+            connection = apsw.Connection(str(self._path), flags=apsw.SQLITE_OPEN_READWRITE)
+        else:
+            flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_URI
+            self._memory = getattr(self, "_memory", f"file:/{uuid.uuid4()}?vfs=memdb")
+            connection = apsw.Connection(self._memory, flags=flags)
+        connection.set_busy_timeout(BUSY_SECONDS * 1000)
+        self._claim(connection)
+        connection.execute(f"PRAGMA synchronous = {self._synchronous}; PRAGMA temp_store = MEMORY")
+        connection.execute(f"PRAGMA journal_size_limit = {64 << 20}")
+        self._open.add(connection)
+        return connection
+
+    def _claim(self, connection: apsw.Connection) -> None:
+        """Refuse a database that is somebody else's before anything is written to it; then switch on WAL."""
+        mine = _only(connection, "PRAGMA application_id") == APPLICATION_ID
+        if not mine and _only(connection, "SELECT count(*) FROM sqlite_schema"):
+            raise NotAStore(f"{self.target} is a database of another program")
+        _patiently(lambda: connection.execute("PRAGMA journal_mode = WAL").fetchall())
+
+    def _reader(self) -> apsw.Connection:
+        connection: apsw.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            if self._closed:
+                raise StorageError(f"{self.target} is closed", "Open it again.")
+            connection = self._local.connection = self._connect()
+            self._local.tokenizer = connection.fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1:]))
+            connection.execute("PRAGMA query_only = 1")
+        return connection
+
+    @contextmanager
+    def _transaction(self) -> Iterator[apsw.Connection]:
+        with self._lock, _translated(self.target):
+            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._writer
+                self._writer.execute("COMMIT")
+            finally:
+                if self._writer.in_transaction:
+                    self._writer.execute("ROLLBACK")
+
+    def _guarded(self, connection: apsw.Connection, sql: str, steps: Iterable[Step]) -> None:
+        for step in steps:
+            connection.execute(sql, step.params)
+            if connection.changes() != step.expect:
+                raise Stale(f"{self.target}: {step.query} found another state than the one it was decided on")
+
+    def _applied(self, connection: apsw.Connection) -> dict[int, str]:
+        if not connection.table_exists("main", "migrations"):
+            return {}
+        rows: list[Any] = connection.execute("SELECT number, hash FROM migrations").fetchall()
+        return dict(rows)
+
+    def _migrate(self, connection: apsw.Connection, migration: Migration) -> None:
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS migrations"
+            " (number INTEGER PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL, applied INTEGER NOT NULL)"
+        )
+        connection.execute(migration.sql)
+        connection.execute(
+            "INSERT INTO migrations VALUES (?, ?, ?, ?)",
+            (migration.number, migration.name, migration.hash, time.time_ns() // 1000),
+        )
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {migration.number}")
+
+    def _check_text(self, repair: str) -> Finding:
+        try:
+            with self._transaction() as connection:
+                connection.execute("INSERT INTO chunks_fts (chunks_fts) VALUES ('integrity-check')")
+        except Corrupt as error:
+            return Finding("full text", ok=False, detail=str(error), remedy=repair)
+        return Finding("full text", ok=True, detail="the index matches its rows")
+
+    def _check_none(self, name: str, query: str, repair: str) -> Finding:
+        with _translated(self.target):
+            count = _only(self._reader(), query)
+        return Finding(name, not count, f"{count} disagree" if count else "agree", repair if count else "")
+
+
+_AGREEMENT = (
+    (
+        "memories and chunks",
+        """SELECT count(*) FROM memories m WHERE NOT EXISTS (SELECT 1 FROM chunks c WHERE c.namespace = m.namespace
+           AND c.owner = m.id AND c.owner_type = 'memory' AND c.status = m.status)""",
+    ),
+    (
+        "chunks and full text",
+        """SELECT (SELECT count(*) FROM chunks WHERE n NOT IN (SELECT id FROM chunks_fts_docsize))
+                + (SELECT count(*) FROM chunks_fts_docsize WHERE id NOT IN (SELECT n FROM chunks))""",
+    ),
+    ("chunks and vectors", "SELECT count(*) FROM vectors WHERE chunk NOT IN (SELECT n FROM chunks)"),
+)
+
+
+def _only(connection: apsw.Connection, sql: str) -> Any:
+    """The one value of a one-row answer."""
+    rows: list[Any] = connection.execute(sql).fetchall()
+    return rows[0][0]
+
+
+def _prepare(target: str) -> Path | None:
+    """The store's file, made if it is not there; None for a store in memory."""
+    if target == ":memory:":
+        return None
+    path = Path(target).expanduser().absolute()
+    if path.is_dir():
+        raise Unwritable(f"{path} is a folder, not a file")
+    if not path.parent.is_dir():
+        raise Unwritable(f"the folder {path.parent} does not exist", f"Create it: mkdir -p '{path.parent}'")
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    except OSError as error:
+        raise Unwritable(f"cannot write {path}: {error.strerror}") from error
+    return path
+
+
+def _patiently(action: Any) -> None:
+    """Switching to WAL fails at once, without waiting, when another process is just opening the file."""
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            action()
+        except apsw.BusyError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+        else:
+            return

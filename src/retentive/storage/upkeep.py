@@ -1,0 +1,65 @@
+"""What is written about the use of memories: the access log, counters and latencies; and what is pruned."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from retentive.storage import Engine, Step
+
+
+class Access(NamedTuple):
+    namespace: str
+    id: str
+    at: int
+    how: str
+    query: str | None
+    score: float | None
+
+
+class Measure(NamedTuple):
+    """A counter (bucket 0), or one bucket of a histogram."""
+
+    namespace: str
+    measure: str
+    tier: str
+    bucket: int
+
+
+@dataclass(frozen=True, slots=True)
+class Upkeep:
+    engine: Engine
+
+    def measures(self, namespace: str) -> list[tuple[Any, ...]]:
+        return self.engine.read("measure_list", {"namespace": namespace})
+
+    def counts(self, namespace: str, now: int) -> list[tuple[Any, ...]]:
+        return self.engine.read("count_by", {"namespace": namespace, "now": now})
+
+    def accesses(self, namespace: str, id: str | None, limit: int) -> list[tuple[Any, ...]]:
+        return self.engine.read("access_list", {"namespace": namespace, "id": id, "limit": limit})
+
+    def store_id(self) -> str:
+        return str(self.engine.read("meta_get", {"key": "store_id"})[0][0])
+
+    def prune_changes(self, keep: int) -> None:
+        """Forget the oldest of the change log. An index further behind than that loads anew."""
+        floor = int(self.engine.read("change_head")[0][0]) - keep
+        if floor > int(self.engine.read("change_floor")[0][0]):
+            value = {"key": "changes_floor", "value": str(floor)}
+            self.engine.apply([Step("meta_set", value), Step("change_prune", {"floor": floor})])
+
+
+def access_steps(accesses: Sequence[Access], keep: int) -> Iterator[Step]:
+    yield from (Step("access_insert", access._asdict()) for access in accesses)
+    counts = Counter((access.namespace, access.id) for access in accesses)
+    latest = {(access.namespace, access.id): access.at for access in accesses}
+    for (namespace, id), count in counts.items():
+        values = {"namespace": namespace, "id": id, "count": count, "at": latest[namespace, id]}
+        yield Step("access_count", values)
+    for namespace in {access.namespace for access in accesses}:
+        yield Step("access_prune", {"namespace": namespace, "keep": keep})
+
+
+def measure_steps(counts: Mapping[Measure, int]) -> Iterable[Step]:
+    return (Step("measure_add", {**measure._asdict(), "count": count}) for measure, count in counts.items())

@@ -1,0 +1,1 @@
+"""Pure functions on text: normalise, hash, terms, chunk. No I/O, no state."""

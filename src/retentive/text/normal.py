@@ -1,0 +1,16 @@
+"""The text of a memory in the one form that is hashed and compared."""
+
+import hashlib
+import re
+import unicodedata
+
+_SPACES = re.compile(r"\s+")
+
+
+def normalise(text: str) -> str:
+    """NFC, runs of white space as one blank. Case and punctuation stay: `foo` and `FOO` may be two settings."""
+    return _SPACES.sub(" ", unicodedata.normalize("NFC", text)).strip()
+
+
+def content_hash(text: str) -> str:
+    return hashlib.sha256(normalise(text).encode()).hexdigest()

