@@ -170,7 +170,7 @@ def json_object(given: Any, name: str) -> dict[str, Any] | None:
     if given is None:
         return None
     try:
-        written = json.dumps(given, allow_nan=False)
+        written = json.dumps(given, allow_nan=False, ensure_ascii=False)
         read: Any = json.loads(written)
     except (TypeError, ValueError) as error:
         raise Invalid(f"{name} cannot be written as JSON: {error}") from error
@@ -182,7 +182,7 @@ def json_object(given: Any, name: str) -> dict[str, Any] | None:
     return read
 
 
-def limit_of(given: int) -> int:
+def limit_of(given: Any) -> int:
     if isinstance(given, bool) or not isinstance(given, int) or given < 1:
         raise Invalid(f"limit is {given!r}", "Give a whole number from 1.")
     return given

@@ -23,7 +23,7 @@ CHOICES = ("minilm", "hashing", "none")
 class Embedder(Protocol):
     """Turns texts into unit vectors of one `Space`.
 
-    Guarantees: the same text gives the same vector, whatever else is in the call (to a cosine of 0.999 and better),
+    Guarantees: the same text gives the same vector, whatever else is in the call (to the last bits),
     in any thread and any process on the same machine; every vector is finite and of length 1; order is kept.
     Threads: every method may be called from any thread at any time; a model is loaded once, by the first to need it.
     Errors: `EmbedError` or a subclass, nothing else. A failed call changes nothing and may be repeated.

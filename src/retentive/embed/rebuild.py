@@ -8,15 +8,18 @@ graph around them is built here, because the exports run at float speed and cost
               -> matrix -> BiasGelu -> matrix -> SkipLayerNormalization
     end       sum over the tokens that are not padding, length 1
 
-Two kinds of matrix product, measured against float on twelve texts (lowest / mean cosine; texts/s, 2 threads with
-VNNI), where ONNX Runtime's own DynamicQuantizeMatMul gives .975 / .991 and 640, and .958 for a text whose scale was
-set by its neighbours in the batch:
+Two kinds of matrix product, against float on the known texts (lowest / mean cosine) and in speed (texts/s in batches
+of 8, ms for one text; medians of four alternating rounds on two busy cores with VNNI, which vary by a fifth):
 
-    by row    one scale per token, one per column of the matrix; MatMulInteger's kernels   all: .981 / .996, 490
-    by block  MatMulNBits: one scale per 64 numbers on both sides                          all: .992 / .998, 260
+    as exported                                                                     .996 / .999   234   2.4
+    ONNX Runtime's DynamicQuantizeMatMul, one scale for the whole batch             .975 / .991   549   1.0
+    by row: one scale per token, one per column of the matrix; MatMulInteger        .981 / .996   456   1.5
+    by block: MatMulNBits, one scale per 64 numbers on both sides                   .992 / .998   249   1.4
+    q,k,v by block, the rest by row: what is built here                             .989 / .998   359   1.6
 
-Attention is what a coarse scale hurts (q and k multiply each other's error), so q,k,v goes by block and the rest by
-row: .990 / .998 and 410. In both kinds a token's numbers depend on that token alone, never on the batch.
+The fastest one gives a text another vector when its neighbours in the batch change (cosine .958), so it is out. A
+coarse scale hurts attention most, where q and k multiply each other's error; hence the mixture. In both of its kinds
+a token's numbers depend on that token's own, never on the batch.
 
 When the graph that is built here changes, raise `models.RECIPE`: it is part of the cached file's name.
 """
@@ -48,8 +51,8 @@ _EPSILON = 1e-12
 _BLOCK = 64
 
 # The full range of eight bits. Kernels without VNNI add pairs of products in 16 bits and clip the sum. By block they
-# split the pair and cannot clip; by row, simulated on the known texts, 3 pairs in 100,000 clip and the mean cosine
-# goes from .9980 to .9978, while seven bits, which never clip, would cost .9951.
+# split the pair and cannot clip. By row 3 pairs in 100,000 clip and the mean cosine goes from .9980 to .9978: that is
+# simulated (twelve known texts, q,k,v in float), not run on such a machine. Seven bits never clip, and leave .9951.
 _FULL = 127
 _MIDDLE = 128
 

@@ -47,7 +47,7 @@ class Row(NamedTuple):
     expires: int | None
     vector: bytes | None
     """float16, little-endian, L2-normalised, of the space asked for. None: pending, or no space was asked for.
-    One of another length, or with a number that is not finite, is taken as pending."""
+    One of another dimension, or that is no unit vector, is taken as pending."""
 
 
 class Source(Protocol):

@@ -1,9 +1,13 @@
-"""What the images share: names for arrays, arrays that grow, and the best of an array of scores.
+"""What the images share: names for arrays, arrays that grow, wider floats, and the best of an array of scores.
 
 The best of many. `argpartition` touches every score several times: 142 us for 50 of 100,000. A lower bound of the
 limit-th best score is enough, and cheap: fold the scores into lanes, take each lane's maximum, and the limit-th
 largest of those maxima. At least `limit` scores reach it and hardly more do, so one comparison finds them: 31 us.
 Ties with the last place are all among them; whoever orders the few that are left decides between them.
+
+Wider floats. numpy turns float16 into float32 one by one, 2 ns each. Here the bits are shifted into place and the
+exponent's bias is corrected by a multiplication, for all at once: 0.55 ns. That is exact for every finite number, the
+subnormal too; infinities and NaN become numbers of 65536 and more, which no part of a unit vector is.
 """
 
 from collections.abc import Iterable, Iterator
@@ -27,6 +31,10 @@ TIE = 1e-6
 # Scores per lane: 8 to 64 measure the same at 10,000 scores, 32 is best at 100,000.
 _FOLD = 32
 
+# After the shift the sign is spread over bits 28 to 31; it belongs in 31 only, above the magnitude in 13 to 27.
+_SIGN_AND_MAGNITUDE = np.int32(-0x7000_2000)
+_REBIAS = np.float32(2.0 ** (127 - 15))
+
 # With fewer lanes than this many times the limit, lanes hold several of the best and the bound gets loose.
 _LANES_PER_RESULT = 3
 
@@ -39,6 +47,15 @@ def grow(array: NDArray[Scalar], need: int, used: int) -> NDArray[Scalar]:
     longer = np.empty((max(need, len(array) + len(array) // 4 + 16), *array.shape[1:]), array.dtype)
     longer[:used] = array[:used]
     return longer
+
+
+def widen(halves: "NDArray[np.float16]") -> Floats:
+    bits = halves.view(np.int16).astype(np.int32)
+    bits <<= 13
+    bits &= _SIGN_AND_MAGNITUDE
+    floats = bits.view(np.float32)
+    floats *= _REBIAS
+    return floats
 
 
 def best(scores: Floats, limit: int | None, floor: float) -> Ints:

@@ -21,7 +21,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from retentive.index.arrays import Floats, Ints, Mask
+from retentive.index.arrays import Floats, Ints, Mask, widen
 
 _CONNECTIVITY = 16
 _CARE = 128
@@ -113,11 +113,12 @@ class Hnsw:
 
     def fetch(self, chunks: Ints) -> tuple[Mask, Floats]:
         """Which of the chunks are here, and their vectors."""
-        vectors = self._index.get(chunks.astype(np.uint64), np.float32) if len(chunks) else ()
+        vectors = self._index.get(chunks.astype(np.uint64)) if len(chunks) else ()
         here = np.array([vector is not None for vector in vectors], np.bool_)
         if not here.any():
             return here, np.empty((0, self._dimension), np.float32)
-        return here, np.concatenate([vector for vector in vectors if vector is not None]).reshape(-1, self._dimension)
+        found = vectors if here.all() else [vector for vector in vectors if vector is not None]
+        return here, widen(np.concatenate(found).reshape(-1, self._dimension))
 
     def scores(self, chunks: Ints, query: Floats) -> Floats:
         """The exact scores of chunks that are here."""

@@ -19,9 +19,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from retentive.index.arrays import TIE, Floats, Ints, Mask, batches, best, grow
+from retentive.index.arrays import TIE, Floats, Ints, Mask, batches, best, grow, widen
 from retentive.index.hnsw import Hnsw
 from retentive.index.rows import AnyRow, Rows
+
+# The square of a length that rounding to float16 cannot make of 1.
+_LONGEST = 1.1
 
 # The lowest a score can be: a row that is masked out is below.
 _LOWEST = -3.0
@@ -42,10 +45,10 @@ def decode(rows: Sequence[AnyRow], dimension: int) -> tuple[Ints, Floats]:
     size = 2 * dimension
     held = [i for i, row in enumerate(rows) if row[-1] is not None and len(row[-1]) == size]
     data = b"".join(rows[i][-1] for i in held)
-    vectors = np.frombuffer(data, "<f2").reshape(-1, dimension).astype(np.float32)
+    vectors = widen(np.frombuffer(data, np.float16).reshape(-1, dimension))
     places = np.array(held, np.int64)
-    # One NaN would make every bound NaN and hide all rows. A sum over the row is NaN or infinite if one of it is.
-    sane = np.isfinite(vectors.sum(axis=1))
+    # What is no unit vector was never one: a damaged row must not be near everything.
+    sane = np.einsum("ij,ij->i", vectors, vectors) < _LONGEST
     return (places, vectors) if sane.all() else (places[sane], vectors[sane])
 
 

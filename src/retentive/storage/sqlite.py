@@ -186,8 +186,8 @@ class SqliteEngine:
 
     def _claim(self, connection: apsw.Connection) -> None:
         """Refuse a database that is somebody else's before anything is written to it; then switch on WAL."""
-        mine = _only(connection, "PRAGMA application_id") == APPLICATION_ID
-        if not mine and _only(connection, "SELECT count(*) FROM sqlite_schema"):
+        tables = _only(connection, "SELECT count(*) FROM sqlite_schema")
+        if tables and _only(connection, "PRAGMA application_id") != APPLICATION_ID:
             raise NotAStore(f"{self.target} is a database of another program")
         _patiently(lambda: connection.execute("PRAGMA journal_mode = WAL").fetchall())
 
@@ -219,7 +219,7 @@ class SqliteEngine:
                 raise Stale(f"{self.target}: {step.query} found another state than the one it was decided on")
 
     def _applied(self, connection: apsw.Connection) -> dict[int, str]:
-        if not connection.table_exists("main", "migrations"):
+        if not _only(connection, "SELECT count(*) FROM sqlite_schema WHERE name = 'migrations'"):
             return {}
         rows: list[Any] = connection.execute("SELECT number, hash FROM migrations").fetchall()
         return dict(rows)

@@ -1,0 +1,185 @@
+"""`python -m benchmarks`: build, measure, print one table. Never fails on speed."""
+
+import argparse
+import json
+import os
+import platform
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from benchmarks import corpus, measure, stores
+from benchmarks.measure import Figure, Target
+
+SIZES = (10_000, 100_000)
+QUICK = (2_000,)
+PARTS = ("bulk", "search", "add", "first", "memory", "help")
+QUESTIONS = 200
+EXTRA = 100  # single adds
+FIRST_SIZE = 10_000  # the store that fresh processes are asked about, if it is among the sizes
+BUILT_FOR_BULK = 30_000  # memories built in all for a bulk rate: three rounds of 10,000 or one of 100,000
+
+Found = list[tuple[int | None, Figure]]
+"""Each figure with the size of its store."""
+
+
+def main() -> None:
+    arguments = _arguments()
+    for name in {*os.environ}.difference(kept := measure.environment()):
+        del os.environ[name]
+    os.environ.update(kept)
+    facts = _facts()
+    print("\n".join(f"{name}: {value}" for name, value in facts.items()), flush=True)
+    with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
+        found = _run(arguments.sizes, arguments.only, Path(folder))
+    print(f"\n{_table(found)}")
+    if arguments.json:
+        Path(arguments.json).write_text(json.dumps({"machine": facts, "figures": _plain(found)}, indent=2), "utf-8")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser("python -m benchmarks", description="Retentive beside a do-it-yourself build.")
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="memories in the stores")
+    parser.add_argument("--quick", action="store_const", const=QUICK, dest="sizes", help="one small store, to try")
+    parser.add_argument("--only", type=_parts, default=PARTS, help=f"some of: {','.join(PARTS)}")
+    parser.add_argument("--folder", help="where to build the stores; a disk, for durable writes to mean something")
+    parser.add_argument("--json", metavar="FILE", help="write the figures there too")
+    return parser.parse_args()
+
+
+def _parts(text: str) -> Sequence[str]:
+    chosen = text.split(",")
+    if unknown := set(chosen).difference(PARTS):
+        raise argparse.ArgumentTypeError(f"unknown: {', '.join(sorted(unknown))}")
+    return chosen
+
+
+def _run(sizes: Iterable[int], parts: Sequence[str], folder: Path) -> Found:
+    found: Found = []
+    residents: dict[int, Any] = {}
+    sizes = sorted(sizes)
+    for size in sizes if {*parts} != {"help"} else ():
+        figures = _measure(size, parts, folder / str(size), residents, fresh=size == min(sizes, key=_from_first))
+        found.extend((size, figure) for figure in figures)
+    if len(residents) > 1:
+        small, large = min(residents), max(residents)
+        figure = measure.per_memory(small, residents[small], large, residents[large])
+        found.append((None, figure))
+    if "help" in parts:
+        found.append((None, measure.help_time()))
+    return found
+
+
+def _from_first(size: int) -> int:
+    return abs(size - FIRST_SIZE)
+
+
+def _measure(
+    size: int, parts: Sequence[str], folder: Path, residents: dict[int, Any], *, fresh: bool
+) -> Iterable[Figure]:
+    given = corpus.make(size, questions=QUESTIONS + stores.WARM_UP, extra=EXTRA)
+    pair, rounds = _built(given, folder, max(1, BUILT_FOR_BULK // size) if "bulk" in parts else 1)
+    figures = measure.bulk(size, rounds) if "bulk" in parts else []
+    say = _teller(size)
+    say("built; loading what Retentive keeps in memory")
+    say(f"answers from {stores.warm(pair)}")
+    if "search" in parts:
+        timed, stages = measure.search(pair)
+        say("stages, median ms: " + ", ".join(f"{stage} {ms:.3f}" for stage, ms in stages.items()))
+        figures += [*timed, measure.recall(pair)]
+    if "add" in parts:
+        figures.append(measure.add(pair))
+    pair.close()
+    if "first" in parts and fresh:
+        figures += measure.first_answers(folder, given.questions[0])
+    if "memory" in parts:
+        residents[size] = measure.resident(folder, given.questions[0])
+        figures += measure.resident_figures(residents[size], aimed=size == FIRST_SIZE)
+    return figures
+
+
+def _teller(size: int) -> Callable[[str], None]:
+    return lambda text: print(f"[{size:,}] {text}", flush=True)
+
+
+def _built(given: corpus.Corpus, folder: Path, rounds: int) -> tuple[stores.Pair, Sequence[stores.Seconds]]:
+    """Round by round; the pair of the last is kept."""
+    seconds = []
+    for number in range(rounds - 1):
+        pair, spent = stores.build(given, folder.with_name(f"{folder.name}-{number}"))
+        pair.close()
+        seconds.append(spent)
+    pair, spent = stores.build(given, folder)
+    return pair, [*seconds, spent]
+
+
+def _facts() -> dict[str, str]:
+    import apsw
+
+    packages = ("retentive", "apsw", "numpy", "usearch", "onnxruntime", "sqlite-vec")
+    return {
+        "processor": _processor(),
+        "cores": str(os.cpu_count()),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "sqlite": apsw.sqlite_lib_version(),
+        **{name: version(name) for name in packages},
+    }
+
+
+def _processor() -> str:
+    lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+
+
+def _table(found: Found) -> str:
+    head = ("memories", "what", "Retentive", "do-it-yourself", "ratio", "target", "met")
+    rows = [head, *(_cells(size, figure) for size, figure in found)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["| " + " | ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) + " |" for row in rows]
+    return "\n".join([lines[0], "|" + "|".join("-" * (width + 2) for width in widths) + "|", *lines[1:]])
+
+
+def _cells(size: int | None, figure: Figure) -> tuple[str, ...]:
+    return (
+        f"{size:,}" if size else "",
+        figure.what,
+        _amount(figure.ours, figure.unit),
+        "" if figure.theirs is None else _amount(figure.theirs, figure.unit),
+        "" if figure.ratio is None else f"{figure.ratio:.3g}",
+        ", ".join(_goal(target, figure.unit) for target in figure.targets),
+        {True: "yes", False: "NO", None: ""}[figure.met],
+    )
+
+
+def _amount(value: float, unit: str) -> str:
+    shown = f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+    return f"{shown} {unit}".strip()
+
+
+def _goal(target: Target, unit: str) -> str:
+    sign = ">=" if target.at_least else "<="
+    if target.of == "value":
+        return f"{sign} {_amount(target.bound, unit)}"
+    return f"ratio {sign} {target.bound:.3g}"
+
+
+def _plain(found: Found) -> list[dict[str, Any]]:
+    return [
+        {
+            "memories": size,
+            "what": figure.what,
+            "unit": figure.unit,
+            "retentive": figure.ours,
+            "do_it_yourself": figure.theirs,
+            "ratio": figure.ratio,
+            "met": figure.met,
+        }
+        for size, figure in found
+    ]
+
+
+if __name__ == "__main__":
+    main()

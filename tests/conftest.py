@@ -1,0 +1,59 @@
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from retentive import Retentive, clock
+from tests.support import Clock, Open
+
+
+@pytest.fixture(scope="session")
+def model_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One rebuilt model for all tests, of all workers."""
+    base = tmp_path_factory.getbasetemp()
+    return (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "models"
+
+
+@pytest.fixture(autouse=True)
+def surroundings(tmp_path: Path, model_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of the machine's own settings, and nothing written outside the test's folder."""
+    for name in [name for name in os.environ if name.startswith("RETENTIVE_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("RETENTIVE_CONFIG", str(tmp_path / "config.toml"))
+    monkeypatch.setenv("RETENTIVE_CACHE", str(model_cache))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Path:
+    return tmp_path / "memory.db"
+
+
+@pytest.fixture
+def open_store(db: Path) -> Iterator[Open]:
+    """Opens the test's file; the hashing embedder is real, exact and instant."""
+    opened: list[Retentive] = []
+
+    def open_(**settings: Any) -> Retentive:
+        target = settings.pop("target", db)
+        opened.append(Retentive.open(target, **{"embedder": "hashing", **settings}))
+        return opened[-1]
+
+    yield open_
+    for store in opened:
+        store.close()
+
+
+@pytest.fixture
+def store(open_store: Open) -> Retentive:
+    return open_store()
+
+
+@pytest.fixture
+def time(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    fake = Clock()
+    monkeypatch.setattr(clock, "now", fake)
+    return fake

@@ -1,0 +1,148 @@
+"""The whole library against a dictionary."""
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
+
+from retentive import Retentive, clock
+from retentive.errors import Conflict
+from tests.support import Clock
+
+WORDS = ("apple", "bridge", "cello", "desert", "engine", "forest")
+texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join)
+slots = st.sampled_from([None, None, "one", "two"])
+sessions = st.sampled_from([None, "s"])
+
+
+class Model(RuleBasedStateMachine):
+    """Rows as a plain dictionary: id -> what the store should say of it."""
+
+    ids = Bundle("ids")
+
+    @initialize()
+    def begin(self) -> None:
+        self.folder = tempfile.TemporaryDirectory()
+        self.real_now, self.clock = clock.now, Clock()
+        clock.now = self.clock
+        self.rows: dict[str, dict[str, Any]] = {}
+        self.store = self.opened()
+
+    def opened(self) -> Retentive:
+        return Retentive.open(Path(self.folder.name) / "memory.db", embedder="hashing")
+
+    def teardown(self) -> None:
+        if hasattr(self, "store"):
+            self.store.close()
+            clock.now = self.real_now
+            self.folder.cleanup()
+
+    def visible(self) -> dict[str, dict[str, Any]]:
+        """Active rows, with what has run out by now marked so."""
+        for row in self.rows.values():
+            if row["status"] == "active" and row["expires"] is not None and row["expires"] <= self.clock.micros:
+                row["status"] = "expired"
+        return {id: row for id, row in self.rows.items() if row["status"] == "active"}
+
+    def twin(self, text: str, session: str | None, besides: str = "") -> str | None:
+        return next(
+            (id for id, r in self.visible().items() if (r["text"], r["session"]) == (text, session) and id != besides),
+            None,
+        )
+
+    def holder(self, slot: str | None, session: str | None, besides: str = "") -> str | None:
+        found = (id for id, r in self.visible().items() if slot and (r["slot"], r["session"]) == (slot, session))
+        return next((id for id in found if id != besides), None)
+
+    @rule(target=ids, text=texts, slot=slots, session=sessions, hours=st.sampled_from([None, None, 1, 5]))
+    def add(self, text: str, slot: str | None, session: str | None, hours: int | None) -> str:
+        twin, holder = self.twin(text, session), self.holder(slot, session)
+        expires = f"{hours}h" if hours else None
+        added = self.store.add(text, slot=slot, session=session, expires=expires)
+        assert added.created is (twin is None)
+        if holder and holder != added.id:
+            assert added.superseded == holder
+            self.rows[holder]["status"] = "superseded"
+        if twin:
+            assert added.id == twin
+            self.rows[twin]["slot"] = slot or self.rows[twin]["slot"]
+        else:
+            until = added.memory.expires
+            row = {"text": text, "slot": slot, "session": session, "status": "active"}
+            self.rows[added.id] = {**row, "expires": None if until is None else int(until.timestamp() * 1e6 + 0.5)}
+        return added.id
+
+    @rule(id=ids, text=texts)
+    def update(self, id: str, text: str) -> None:
+        row = self.rows[id]
+        doubles = self.twin(text, row["session"], besides=id)
+        if id not in self.visible() or doubles:
+            self.refused(lambda: self.store.update(id, content=text))
+        else:
+            assert self.store.update(id, content=text).content == text
+            row["text"] = text
+
+    @rule(id=ids)
+    def forget(self, id: str) -> None:
+        self.visible()
+        row = self.rows[id]
+        if row["status"] != "forgotten":
+            row["before"] = row["status"]
+        row["status"] = "forgotten"
+        assert self.store.forget(id).status == "forgotten"
+
+    @rule(id=ids)
+    def restore(self, id: str) -> None:
+        row = self.rows[id]
+        self.visible()
+        if row["status"] == "active":
+            assert self.store.restore(id).status == "active"
+        elif row["status"] != "forgotten" or self.would_double(id, row):
+            self.refused(lambda: self.store.restore(id))
+        else:
+            self.store.restore(id)
+            row["status"] = row["before"]
+
+    def would_double(self, id: str, row: dict[str, Any]) -> bool:
+        returns = row["before"] == "active"
+        return returns and bool(self.twin(row["text"], row["session"], id) or self.holder(row["slot"], row["session"], id))
+
+    def refused(self, action: Any) -> None:
+        try:
+            action()
+        except Conflict:
+            return
+        raise AssertionError("it was not refused")
+
+    @rule(hours=st.integers(1, 4))
+    def wait(self, hours: int) -> None:
+        self.clock.forward(hours * 3600)
+
+    @rule()
+    def reopen(self) -> None:
+        self.store.close()
+        self.store = self.opened()
+
+    @rule()
+    def upkeep(self) -> None:
+        self.store.upkeep()
+
+    @rule(word=st.sampled_from(WORDS), session=sessions)
+    def search(self, word: str, session: str | None) -> None:
+        rows = {id: r for id, r in self.visible().items() if r["session"] in (None, session)}
+        having = {id for id, row in rows.items() if word in row["text"].split()}
+        assert {hit.id for hit in self.store.search(word, limit=100, mode="text", session=session)} == having
+        assert {hit.id for hit in self.store.search(word, limit=100, mode="vector", session=session)} == set(rows)
+
+    @invariant()
+    def lists_the_active(self) -> None:
+        if hasattr(self, "store"):
+            listed = {m.id: (m.content, m.slot) for m in self.store.list(limit=200, session="s")}
+            assert listed == {id: (row["text"], row["slot"]) for id, row in self.visible().items()}
+
+
+Model.TestCase.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)
+test_the_library_behaves_like_a_dictionary = Model.TestCase

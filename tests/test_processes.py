@@ -1,0 +1,66 @@
+"""Several processes on one file, and processes that die."""
+
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from retentive import Retentive
+from tests.support import Open
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+
+def start(program: str, *arguments: str | Path) -> subprocess.Popen[str]:
+    command = [sys.executable, str(PROGRAMS / program), *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_four_processes_lose_nothing_and_see_each_other(db: Path, open_store: Open) -> None:
+    names = ["a", "b", "c", "d"]
+    crowd = [start("crowd.py", db, name, "25", ",".join(names)) for name in names]
+    outputs = [process.communicate(timeout=120) for process in crowd]
+    assert [output.strip() for output, _ in outputs] == ["ok"] * 4, outputs
+    store = open_store()
+    kept = {memory.content for memory in store.list(limit=1000)}
+    assert {f"process {name} keeps item {number}" for name in names for number in range(25)} <= kept
+    assert all(finding.ok for finding in store.doctor())
+
+
+@pytest.mark.parametrize("part", range(5))
+def test_what_was_acknowledged_survives_kill_9(db: Path, open_store: Open, part: int) -> None:
+    """Fifty times in all, at random moments, on a file that goes on being used."""
+    for number in range(part * 10, part * 10 + 10):
+        acknowledged = killed_writer(db, number)
+        store = open_store()
+        for what, id in acknowledged:
+            assert store.get(id).status in EXPECTED[what], (what, id)
+        assert_whole(store)
+        store.close()
+
+
+EXPECTED = {"added": ("active", "superseded"), "forgotten": ("forgotten",), "changed": ("active",)}
+
+
+def killed_writer(db: Path, number: int) -> list[tuple[str, str]]:
+    """What a writer said was kept before it was killed."""
+    process = start("writer.py", db, str(number))
+    assert process.stdout is not None
+    first = process.stdout.readline()
+    assert first, process.communicate()[1]
+    time.sleep(random.Random(number).uniform(0, 0.15))
+    process.kill()
+    rest, _ = process.communicate()
+    whole_lines = (first + rest).rpartition("\n")[0].splitlines()
+    return [(what, id) for what, _, id in (line.partition(" ") for line in whole_lines)]
+
+
+def assert_whole(store: Retentive) -> None:
+    """The file, the full text, the vectors and the index agree."""
+    assert [finding for finding in store.doctor() if not finding.ok] == []
+    active = {memory.id for memory in store.list(limit=100_000)}
+    assert {hit.id for hit in store.search("round item word", mode="text", limit=100_000)} == active
+    assert {hit.id for hit in store.search("round item word", mode="vector", limit=100_000)} == active

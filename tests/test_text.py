@@ -1,0 +1,114 @@
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from retentive.errors import Invalid
+from retentive.text.chunk import chunk
+from retentive.text.normal import content_hash, normalise
+from retentive.text.terms import terms, words
+from retentive.text.when import instant
+
+NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("a  b\n", "a b", True),  # white space does not count
+        ("caf\u00e9", "cafe\u0301", True),  # one letter in two encodings
+        ("foo", "FOO", False),  # case may matter
+        ("It is so", "It is so.", False),
+    ],
+)
+def test_texts_are_the_same_when_they_read_the_same(one: str, other: str, same: bool) -> None:
+    assert (content_hash(one) == content_hash(other)) is same
+
+
+@given(st.text())
+def test_normalising_twice_changes_nothing(text: str) -> None:
+    assert normalise(normalise(text)) == normalise(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("plain words stay", "plain words stay"),
+        ("東京都", " 東京 京都 "),
+        ("犬", " 犬 "),
+        ("I love 寿司 a lot", "I love  寿司  a lot"),
+    ],
+)
+def test_scripts_without_blanks_become_pairs(text: str, expected: str) -> None:
+    assert terms(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What is the name of my dog?", ["name", "dog"]),  # stop words go
+        ("who is it", ["who", "is", "it"]),  # unless nothing is left
+        ("dog DOG dog", ["dog"]),
+        ('"quoted" AND (x OR y*) NEAR -z', ["quoted", "x", "y", "near", "z"]),  # operators are only words
+        ("don't", ["don", "t"]),
+        ("", []),
+        ("\0\0", []),
+        ("北京大学", ["北京", "京大", "大学"]),
+        ("กินข้าว", ["กิ", "ิน", "นข", "ข้", "้า", "าว"]),
+    ],
+)
+def test_a_question_is_its_telling_words(question: str, expected: list[str]) -> None:
+    assert words(question) == expected
+
+
+def test_a_pasted_document_is_a_bounded_question() -> None:
+    assert len(words(" ".join(f"w{n}" for n in range(10_000)))) == 64
+
+
+@given(st.text(max_size=4000), st.integers(20, 200))
+def test_chunks_rejoin_to_the_text(text: str, size: int) -> None:
+    """Whatever the text: no character is lost, each slice fits, and each begins within the one before."""
+    slices = chunk(text, size, size // 6)
+    end = 0
+    for piece in slices:
+        assert len(piece) <= size
+        begin = text.find(piece, max(0, end - size // 6 - 1))
+        assert begin <= end
+        end = begin + len(piece)
+    assert end == len(text)
+
+
+def test_cuts_fall_behind_sentences() -> None:
+    text = "This is the first sentence, of some length. " * 30
+    assert all(piece.rstrip().endswith(".") for piece in chunk(text))
+
+
+def test_a_letter_is_not_cut_from_its_marks() -> None:
+    pieces = chunk("e\u0301" * 500, size=101, overlap=10)
+    assert not any(piece.startswith("\u0301") for piece in pieces)
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("2026-12-31", datetime(2026, 12, 31, tzinfo=UTC)),
+        ("2026-12-31T18:00:00+01:00", datetime(2026, 12, 31, 17, tzinfo=UTC)),
+        ("2026-12-31T18:00:00Z", datetime(2026, 12, 31, 18, tzinfo=UTC)),
+        ("90m", datetime(2026, 11, 15, 13, 30, tzinfo=UTC)),
+        ("7d", datetime(2026, 11, 22, 12, tzinfo=UTC)),
+    ],
+)
+def test_times_are_read_as_people_write_them(written: str, expected: datetime) -> None:
+    assert instant(written, NOW, "expires") == expected
+
+
+def test_a_span_counts_backwards_for_the_past() -> None:
+    assert instant("1w", NOW, "since", past=True) == datetime(2026, 11, 8, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("written", ["", "soon", "2026-13-01", "99999999999d", "9y9"])
+def test_a_bad_time_is_refused_with_the_ways_to_write_one(written: str) -> None:
+    with pytest.raises(Invalid, match="expires") as caught:
+        instant(written, NOW, "expires")
+    assert "2026-12-31" in caught.value.hint
