@@ -145,6 +145,7 @@ def large(request: pytest.FixtureRequest, new_store: Callable[..., "Store"]) -> 
     images = open_images(store, weights=[1, 1], hnsw_from=4000)
     images.search_vectors(vectors[0], store.space, HERE, 1)
     assert images.wait(60)
+    assert images.stats()["home"]["tier"] == ("hnsw" if request.param is clustered_vectors else "flat")
     yield store, images, questions(vectors)
     images.close()
 

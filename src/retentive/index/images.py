@@ -7,7 +7,7 @@ database can answer it too, so until the postings are loaded in the background t
 from __future__ import annotations
 
 from collections import OrderedDict
-from contextlib import ExitStack
+from contextlib import suppress
 from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Self
@@ -129,10 +129,11 @@ class Images:
     def close(self) -> None:
         """Stop background work, save the graphs that changed much, let go of everything."""
         self._worker.close()
-        with self._lock, ExitStack() as stack:
-            # The first failure is told when all had their turn.
+        with self._lock:
             for image in self._images.values():
-                stack.callback(image.save_if_due)
+                # A graph that could not be saved is built again next time; that is no reason not to close.
+                with suppress(OSError, RuntimeError):
+                    image.save_if_due()
             self._images.clear()
 
     def _of(self, scope: Scope) -> list[Image]:

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from retentive.index.arrays import TIE, Floats, Ints, Mask, batches, best, grow, widen
+from retentive.index.arrays import TIE, Doubles, Floats, Ints, Mask, batches, best, grow, widen
 from retentive.index.hnsw import Hnsw
 from retentive.index.rows import AnyRow, Rows
 
@@ -180,7 +180,7 @@ class Vectors:
     def renumber(self, moved: Ints) -> None:
         self.flat.renumber(moved)
 
-    def near(self, query: Floats, mask: Mask | None, limit: int | None, floor: float | None) -> tuple[Ints, Floats]:
+    def near(self, query: Floats, mask: Mask | None, limit: int | None, floor: float | None) -> tuple[Ints, Doubles]:
         """Slots and scores of the best, in no order, with ties of the last."""
         bound = _LOWEST if floor is None else floor - TIE
         slots, scores = self.flat.near(query, mask, limit, bound)
@@ -188,7 +188,7 @@ class Vectors:
             more, their = self._near_graph(self.graph, query, mask, limit, bound)
             slots, scores = np.concatenate((slots, more)), np.concatenate((scores, their))
         # Equal vectors must tie (see TIE); scores carry six digits.
-        return slots, np.round(scores, 6)
+        return slots, np.round(scores.astype(np.float64), 6)
 
     def chunks(self) -> Ints:
         """All chunks that have a vector, ascending."""

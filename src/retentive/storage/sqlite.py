@@ -71,9 +71,13 @@ class SqliteEngine:
         weights = ", ".join(map(str, FIELD_WEIGHTS))
         self._queries = Queries(self.dialect, "(SELECT value FROM json_each(:{}))", weights=weights)
         self._path = _prepare(target)
-        with _translated(target):
-            self._writer = self._connect()
-        self.migrate()
+        try:
+            with _translated(target):
+                self._writer = self._connect()
+            self.migrate()
+        except BaseException:
+            self.close()
+            raise
 
     def read(self, query: str, params: Params = NOTHING, filters: Sequence[str] = ()) -> list[tuple[Any, ...]]:
         sql = self._queries.sql(query, filters)
@@ -134,8 +138,7 @@ class SqliteEngine:
 
     def check(self) -> list[Finding]:
         repair = "Run `retentive doctor --repair`."
-        with _translated(self.target):
-            damage = [row[0] for row in self._reader().execute("PRAGMA integrity_check(5)") if row[0] != "ok"]
+        damage = [row for row in self._integrity() if row != "ok"]
         return [
             Finding("file", not damage, "; ".join(damage) or "every page is whole", "Restore a backup."),
             self._check_text(repair),
@@ -235,6 +238,15 @@ class SqliteEngine:
             (migration.number, migration.name, migration.hash, time.time_ns() // 1000),
         )
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {migration.number}")
+
+    def _integrity(self) -> list[str]:
+        """On a connection of its own: one that has searched before may hold an old state of the full-text index,
+        and then calls a good file damaged."""
+        with _translated(self.target):
+            connection = self._connect()
+            rows: list[Any] = connection.execute("PRAGMA integrity_check(5)").fetchall()
+            connection.close()
+        return [row[0] for row in rows]
 
     def _check_text(self, repair: str) -> Finding:
         try:
