@@ -246,9 +246,7 @@ def full_disk() -> Iterator[type[FullDisk]]:
     disk.unregister()
 
 
-def test_a_disk_that_fails_in_the_middle_of_a_write_loses_nothing(
-    full_disk: type[FullDisk], open_store: Open
-) -> None:
+def test_a_disk_that_fails_in_the_middle_of_a_write_loses_nothing(full_disk: type[FullDisk], open_store: Open) -> None:
     store = open_store()
     kept = [store.add(f"memory {n}").id for n in range(5)]
     full_disk.full = True

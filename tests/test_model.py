@@ -108,7 +108,9 @@ class Model(RuleBasedStateMachine):
 
     def would_double(self, id: str, row: dict[str, Any]) -> bool:
         returns = row["before"] == "active"
-        return returns and bool(self.twin(row["text"], row["session"], id) or self.holder(row["slot"], row["session"], id))
+        return returns and bool(
+            self.twin(row["text"], row["session"], id) or self.holder(row["slot"], row["session"], id)
+        )
 
     def refused(self, action: Any) -> None:
         try:

@@ -45,7 +45,22 @@ def test_words_of_every_script_are_found(store: Retentive, text: str, question: 
 
 @pytest.mark.parametrize(
     "question",
-    ['"', "'", "a AND", "NEAR(", "content:x", "x*", "-", "(", "😀", "a\0b", "\ud800", "%_\\", "; DROP TABLE memories", "^"],
+    [
+        '"',
+        "'",
+        "a AND",
+        "NEAR(",
+        "content:x",
+        "x*",
+        "-",
+        "(",
+        "😀",
+        "a\0b",
+        "\ud800",
+        "%_\\",
+        "; DROP TABLE memories",
+        "^",
+    ],
 )
 def test_any_question_is_safe(store: Retentive, question: str) -> None:
     store.add("a perfectly ordinary memory")
@@ -246,7 +261,8 @@ def allowed(row: dict[str, Any], wanted: dict[str, Any]) -> bool:
         and row["confidence"] >= wanted.get("min_confidence", 0)
         and wanted.get("since", 1) <= row["day"] < wanted.get("until", 99)
         and row["session"] in (None, wanted.get("session"))
-        and status in ([wanted["status"]] if isinstance(wanted.get("status"), str) else wanted.get("status", ["active"]))
+        and status
+        in ([wanted["status"]] if isinstance(wanted.get("status"), str) else wanted.get("status", ["active"]))
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from retentive.index import Images, Row, open_images
+from retentive.index import Images, Row, hnsw, open_images
 from retentive.index.worker import Worker
 from retentive.model import Match, Scope, Space
 
@@ -66,7 +66,13 @@ class Store:
         return list(self.db.execute(sql, values or None))
 
     def add(
-        self, text: str = "", context: str = "", vector: Any = None, namespace: str = "home", tags: Any = (), **facets: Any
+        self,
+        text: str = "",
+        context: str = "",
+        vector: Any = None,
+        namespace: str = "home",
+        tags: Any = (),
+        **facets: Any,
     ) -> int:
         row = DEFAULTS | facets
         with self.db:
@@ -221,6 +227,14 @@ def check(found: list[Match] | None, right: dict[int, float], limit: int | None)
 def new_store(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Store]:
     folder, numbers = tmp_path_factory.mktemp("stores"), count()
     return lambda dimension=4: Store(folder / f"{next(numbers)}.db", dimension)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_thread() -> Iterator[None]:
+    """A graph built by one thread is the same each time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hnsw, "_THREADS", 1)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ from retentive.index.arrays import best, grow, widen
 
 @settings(deadline=None)
 @given(st.lists(st.integers(-9, 9), max_size=800), st.integers(0, 12), st.integers(-9, 9))
-def test_best_holds_the_best_and_their_ties(values: list[int], limit: int, floor: int):
+def test_best_holds_the_best_and_their_ties(values: list[int], limit: int, floor: int) -> None:
     """The limit best are there, with those that tie with the last, and none below the floor."""
     found = best(np.array(values, np.float32), limit, floor).tolist()
     last = sorted(values, reverse=True)[:limit][-1:]
@@ -19,7 +19,7 @@ def test_best_holds_the_best_and_their_ties(values: list[int], limit: int, floor
     assert all(values[i] >= floor for i in found)
 
 
-def test_best_is_tight_for_many_scores():
+def test_best_is_tight_for_many_scores() -> None:
     """The bound by lanes lets hardly more through than was asked for."""
     scores = np.random.default_rng(0).random(100_000, np.float32)
     found = best(scores, 50, 0.0)
@@ -27,7 +27,7 @@ def test_best_is_tight_for_many_scores():
     assert len(found) < 100
 
 
-def test_widen_is_exact_for_every_half():
+def test_widen_is_exact_for_every_half() -> None:
     """All finite float16 come out as numpy has them; the others as large as nothing in a unit vector."""
     halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
     finite = np.isfinite(halves)
@@ -35,14 +35,14 @@ def test_widen_is_exact_for_every_half():
     assert np.abs(widen(halves)[~finite]).min() >= 65536
 
 
-def test_grow_keeps_what_is_used():
+def test_grow_keeps_what_is_used() -> None:
     """A longer array begins with the old entries, and one that is long enough is itself."""
     array = np.arange(5)
     assert grow(array, 9, 5)[:5].tolist() == [0, 1, 2, 3, 4]
     assert grow(array, 5, 5) is array
 
 
-def test_importing_the_folder_is_cheap():
+def test_importing_the_folder_is_cheap() -> None:
     """`import retentive.index` brings neither numpy nor usearch; opening images brings no usearch."""
     code = """
 import sys, retentive.index

@@ -58,14 +58,14 @@ def seen(rows: Rows, question: Scope) -> list[int]:
         ({"time": 50}, scope(since=49, until=51), True),
     ],
 )
-def test_each_condition(facets: dict[str, Any], question: Scope, sees: bool):
+def test_each_condition(facets: dict[str, Any], question: Scope, sees: bool) -> None:
     """A filter means what its fields say."""
     rows = Rows()
     rows.put([row(1, **facets)])
     assert seen(rows, question) == [1] * sees
 
 
-def test_no_mask_when_all_may_be_seen():
+def test_no_mask_when_all_may_be_seen() -> None:
     """The usual question costs no array, also after rows went."""
     rows = Rows()
     rows.put([row(1), row(2), row(3, expires=NOW + 5)])
@@ -73,7 +73,7 @@ def test_no_mask_when_all_may_be_seen():
     assert rows.mask(scope()) is None
 
 
-def test_a_row_is_made_as_given_again():
+def test_a_row_is_made_as_given_again() -> None:
     """Putting a known chunk changes its facets in place, tags included."""
     rows = Rows()
     rows.put([row(1, tags='["a"]'), row(2, tags='["a"]')])
@@ -83,7 +83,7 @@ def test_a_row_is_made_as_given_again():
     assert seen(rows, scope(tags=("b",), kinds=("note",))) == [1]
 
 
-def test_matches_are_ordered():
+def test_matches_are_ordered() -> None:
     """Best score first, of equals the newer, then the higher chunk; with the facets of the row."""
     rows = Rows()
     slots = rows.put([row(1, time=5), row(2, time=9), row(3, time=9), row(4, time=1, owner="x", importance=8)])
@@ -94,7 +94,7 @@ def test_matches_are_ordered():
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(1, 12), st.sampled_from([None, "a", "b"]), st.booleans()), max_size=40))
-def test_rows_are_found_whatever_came_before(steps: list[tuple[int, str | None, bool]]):
+def test_rows_are_found_whatever_came_before(steps: list[tuple[int, str | None, bool]]) -> None:
     """After any puts, removals and returns of chunks, in any order, and after compaction, the same rows are there."""
     rows, model = Rows(), {}
     for chunk, tag, stays in steps:

@@ -58,7 +58,7 @@ def test_any_life_scores_as_plain_bm25(
     right: Callable[..., None],
     steps: list[tuple[str, str | int, str]],
     question: list[str],
-):
+) -> None:
     """After any additions, edits, removals, reloads and merges, scores are those of plain BM25 over what is there."""
     store = new_store()
     life = Life(store, open_all(store))
@@ -71,7 +71,9 @@ def test_any_life_scores_as_plain_bm25(
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=12), st.lists(st.sampled_from(WORDS), min_size=1, max_size=4))
+@given(
+    st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=12), st.lists(st.sampled_from(WORDS), min_size=1, max_size=4)
+)
 def test_scores_are_those_of_fts5(
     new_store: Callable[..., "Store"],
     open_all: Callable[..., "Images"],
@@ -79,7 +81,7 @@ def test_scores_are_those_of_fts5(
     right: Callable[..., None],
     texts: list[tuple[str, str]],
     question: list[str],
-):
+) -> None:
     """On a store with one namespace, scores are FTS5's own bm25() with the same weights."""
     store = new_store()
     for text, context in texts:
@@ -93,7 +95,7 @@ def test_scores_are_those_of_fts5(
 
 def test_a_filter_leaves_the_statistics(
     store: "Store", images: "Images", ask: Callable[..., list[Match]], right: Callable[..., None]
-):
+) -> None:
     """What a question may not see, or has expired, still counts for how rare a word is."""
     for i in range(9):
         store.add("dog house" if i % 3 else "cat", kind="note" if i % 2 else "fact", expires=50 if i == 4 else None)
@@ -103,7 +105,9 @@ def test_a_filter_leaves_the_statistics(
     assert {match.chunk for match in found} == {3, 9}
 
 
-def test_namespaces_have_their_own_statistics(store: "Store", images: "Images", ask: Callable[..., list[Match]]):
+def test_namespaces_have_their_own_statistics(
+    store: "Store", images: "Images", ask: Callable[..., list[Match]]
+) -> None:
     """A word common elsewhere is not common here."""
     store.add("dog")
     store.add("cat")
@@ -117,7 +121,7 @@ def test_namespaces_have_their_own_statistics(store: "Store", images: "Images", 
 
 def test_a_row_without_words_counts(
     store: "Store", images: "Images", ask: Callable[..., list[Match]], right: Callable[..., None]
-):
+) -> None:
     """An empty text is a document: it makes the others longer than the average."""
     for text in ("dog", "cat cat", "", "", ""):
         store.add(text)
@@ -130,7 +134,7 @@ def test_many_changes_are_merged(
     ask: Callable[..., list[Match]],
     right: Callable[..., None],
     monkeypatch: pytest.MonkeyPatch,
-):
+) -> None:
     """Fresh and dead documents are merged away once there are enough, and nothing else changes."""
     monkeypatch.setattr(module, "_MERGE_FROM", 8)
     chunks = [store.add(f"dog {word}") for word in WORDS]
@@ -144,7 +148,7 @@ def test_many_changes_are_merged(
     assert not terms._fresh
 
 
-def test_far_behind_means_loading_again(store: "Store", images: "Images", ask: Callable[..., list[Match]]):
+def test_far_behind_means_loading_again(store: "Store", images: "Images", ask: Callable[..., list[Match]]) -> None:
     """A question never waits for thousands of texts to be tokenised: the database answers while they load."""
     store.add("dog")
     ask(images, ["dog"], HERE)
@@ -156,7 +160,7 @@ def test_far_behind_means_loading_again(store: "Store", images: "Images", ask: C
     assert len(images.search_text(["dog"], HERE, 5) or []) == 5
 
 
-def test_a_small_namespace_is_left_to_the_database(store: "Store", open_all: Callable[..., "Images"]):
+def test_a_small_namespace_is_left_to_the_database(store: "Store", open_all: Callable[..., "Images"]) -> None:
     """Below `terms_from` rows nothing is loaded, and one small namespace in a scope is enough for None."""
     store.add("dog")
     for _ in range(3):

@@ -57,12 +57,18 @@ def clustered_vectors(count: int, dimension: int) -> "NDArray[np.float32]":
 
 def questions(vectors: "NDArray[np.float32]", count: int = 60) -> "NDArray[np.float32]":
     rng = np.random.default_rng(5)
-    return unit(vectors[rng.integers(0, len(vectors), count)] + 0.7 * unit(rng.standard_normal((count, vectors.shape[1]))))
+    return unit(
+        vectors[rng.integers(0, len(vectors), count)] + 0.7 * unit(rng.standard_normal((count, vectors.shape[1])))
+    )
 
 
 @settings(max_examples=120, deadline=None)
 @given(
-    st.lists(FACETS, max_size=15), SCOPES, NUMBERS, st.none() | st.integers(0, 6), st.none() | st.sampled_from([0.0, 0.5])
+    st.lists(FACETS, max_size=15),
+    SCOPES,
+    NUMBERS,
+    st.none() | st.integers(0, 6),
+    st.none() | st.sampled_from([0.0, 0.5]),
 )
 def test_a_filtered_search_is_a_scan_of_the_filtered_rows(
     new_store: Callable[..., "Store"],
@@ -73,7 +79,7 @@ def test_a_filtered_search_is_a_scan_of_the_filtered_rows(
     numbers: list[int],
     limit: int | None,
     floor: float | None,
-):
+) -> None:
     """Whatever the rows, filter, limit and floor: what brute force finds, no more and no less."""
     store = new_store()
     with store.db:
@@ -86,14 +92,14 @@ def test_a_filtered_search_is_a_scan_of_the_filtered_rows(
     images.close()
 
 
-def test_equal_vectors_tie_and_the_newer_wins(store: "Store", images: "Images"):
+def test_equal_vectors_tie_and_the_newer_wins(store: "Store", images: "Images") -> None:
     """The same vector scores the same wherever it lies in the matrix."""
     store.load(unit(np.tile([[1, 2, 3, 4]], (41, 1))))
     found = images.search_vectors(unit([1, 2, 3, 5]), store.space, HERE, 41, None)
     assert [match.chunk for match in found] == list(range(41, 0, -1))
 
 
-def test_expiry_is_at_its_instant(store: "Store", images: "Images"):
+def test_expiry_is_at_its_instant(store: "Store", images: "Images") -> None:
     """A row is seen until the moment it expires, though nothing is written then."""
     store.add(vector=[1, 0, 0, 0], expires=100)
     query = unit([1, 0, 0, 0])
@@ -101,7 +107,7 @@ def test_expiry_is_at_its_instant(store: "Store", images: "Images"):
     assert seen == [1, 0, 1]
 
 
-def test_a_pending_vector_is_not_near_anything(store: "Store", images: "Images"):
+def test_a_pending_vector_is_not_near_anything(store: "Store", images: "Images") -> None:
     """A row without a vector is left out until it has one."""
     chunk = store.add("text first")
     query = unit([1, 0, 0, 0])
@@ -118,7 +124,7 @@ def test_a_pending_vector_is_not_near_anything(store: "Store", images: "Images")
         np.full(4, np.inf, "<f2").tobytes(),  # would be nearest to everything
     ],
 )
-def test_a_damaged_vector_harms_only_its_row(store: "Store", images: "Images", damaged: bytes):
+def test_a_damaged_vector_harms_only_its_row(store: "Store", images: "Images", damaged: bytes) -> None:
     """What is no unit vector of the space is taken as pending."""
     store.load(unit(np.eye(4)))
     store.run("UPDATE vectors SET vector = ? WHERE chunk = 2", damaged)
@@ -126,7 +132,7 @@ def test_a_damaged_vector_harms_only_its_row(store: "Store", images: "Images", d
     assert {match.chunk for match in found} == {1, 3, 4}
 
 
-def test_another_space_is_another_matrix(store: "Store", images: "Images"):
+def test_another_space_is_another_matrix(store: "Store", images: "Images") -> None:
     """Vectors of two spaces are never compared."""
     store.add(vector=[1, 0, 0, 0])
     query = unit([1, 0, 0, 0])
@@ -160,7 +166,7 @@ def large(request: pytest.FixtureRequest, new_store: Callable[..., "Store"]) -> 
         Scope(("home",), None, 100, Filter(since=4950)),  # one in a hundred
     ],
 )
-def test_recall_is_kept(large: tuple["Store", "Images", Any], scope: Scope):
+def test_recall_is_kept(large: tuple["Store", "Images", Any], scope: Scope) -> None:
     """Of the ten nearest at least 98 in 100 are found, clustered or not, filtered or not, with exact scores."""
     store, images, asked = large
     chunks, matrix = visible_matrix(store, scope)
@@ -182,7 +188,7 @@ def visible_matrix(store: "Store", scope: Scope) -> tuple["NDArray[np.int64]", "
     return np.array([row.chunk for row in rows]), matrix
 
 
-def test_everything_above_a_floor(large: tuple["Store", "Images", Any]):
+def test_everything_above_a_floor(large: tuple["Store", "Images", Any]) -> None:
     """Without a limit, all rows of at least the floor are found."""
     store, images, asked = large
     _, matrix = visible_matrix(store, HERE)
@@ -194,7 +200,7 @@ def test_everything_above_a_floor(large: tuple["Store", "Images", Any]):
         assert min(match.score for match in found) >= floor - 2e-6
 
 
-def test_no_bounds_at_all(large: tuple["Store", "Images", Any]):
+def test_no_bounds_at_all(large: tuple["Store", "Images", Any]) -> None:
     """Without limit and floor every row is told."""
     store, images, asked = large
     assert len(images.search_vectors(asked[0], store.space, HERE, None, None)) == len(store.visible(HERE))
@@ -202,10 +208,10 @@ def test_no_bounds_at_all(large: tuple["Store", "Images", Any]):
 
 @pytest.fixture
 def graphed(new_store: Callable[..., "Store"]) -> Iterator[tuple["Store", "Images"]]:
-    store = new_store(32)
-    store.load(clustered_vectors(1200, 32))
+    store = new_store(8)
+    store.load(random_vectors(1200, 8))
     images = open_images(store, weights=[1, 1], hnsw_from=500)
-    images.search_vectors(unit(np.ones(32)), store.space, HERE, 1)
+    images.search_vectors(unit(np.ones(8)), store.space, HERE, 1)
     assert images.wait(30)
     assert images.stats()["home"]["tier"] == "hnsw"
     yield store, images
@@ -216,10 +222,10 @@ def top(images: "Images", store: "Store", query: "NDArray[np.float32]", limit: i
     return images.search_vectors(query, store.space, HERE, limit)
 
 
-def test_a_graph_follows(graphed: tuple["Store", "Images"], right: Callable[..., None]):
+def test_a_graph_follows(graphed: tuple["Store", "Images"], right: Callable[..., None]) -> None:
     """Rows added, changed and removed after the graph was built are there, changed and gone in the next answer."""
     store, images = graphed
-    query = unit(np.arange(32) - 15.5)
+    query = unit(np.arange(8) - 3.5)
     new = store.add(vector=query)
     store.embed(7, query + 0.01)
     assert [match.chunk for match in top(images, store, query, 2)] == [new, 7]
@@ -231,28 +237,28 @@ def test_a_graph_follows(graphed: tuple["Store", "Images"], right: Callable[...,
 
 def test_new_rows_are_folded_into_the_graph(
     graphed: tuple["Store", "Images"], monkeypatch: pytest.MonkeyPatch, right: Callable[..., None]
-):
+) -> None:
     """Once there are enough, the background moves them, and answers stay the same."""
     store, images = graphed
     monkeypatch.setattr(image, "_FOLD_FROM", 20)
-    store.load(random_vectors(30, 32))
-    query = random_vectors(30, 32)[3]
+    store.load(random_vectors(30, 8)[:, ::-1])
+    query = random_vectors(30, 8)[:, ::-1][3]
     before = top(images, store, query)
     assert images.wait(10)
     vectors = images._images["home"]._vectors
     assert vectors is not None
     assert len(vectors.flat) == 0
-    assert top(images, store, query) == before
+    assert [match.chunk for match in top(images, store, query)] == [match.chunk for match in before]
     right(images.search_vectors(query, store.space, HERE, None), store.cosines(query, HERE), None)
 
 
-def test_a_worn_graph_is_built_anew_or_given_up(graphed: tuple["Store", "Images"], right: Callable[..., None]):
+def test_a_worn_graph_is_built_anew_or_given_up(graphed: tuple["Store", "Images"], right: Callable[..., None]) -> None:
     """When most rows are gone, what is left is compacted, and flat again if it is small."""
     store, images = graphed
     with store.db:
         for chunk in range(1, 1101):
             store.forget(chunk)
-    query = unit(np.ones(32))
+    query = unit(np.ones(8))
     top(images, store, query)
     assert images.wait(30)
     assert images.stats()["home"]["tier"] == "flat"
@@ -262,7 +268,7 @@ def test_a_worn_graph_is_built_anew_or_given_up(graphed: tuple["Store", "Images"
     right(images.search_vectors(query, store.space, HERE, None), store.cosines(query, HERE), None)
 
 
-def test_unclustered_rows_stay_exact(new_store: Callable[..., "Store"]):
+def test_unclustered_rows_stay_exact(new_store: Callable[..., "Store"]) -> None:
     """Where a graph cannot keep recall for less than a scan costs, there is none, and it is not tried each time."""
     store = new_store(96)
     store.load(random_vectors(1500, 96))

@@ -96,9 +96,9 @@ class Hnsw:
     def chunks(self) -> Ints:
         return np.asarray(self._index.keys).astype(np.int64)
 
-    def add(self, chunks: Ints, vectors: Floats, threads: int = _THREADS) -> None:
+    def add(self, chunks: Ints, vectors: Floats, threads: int | None = None) -> None:
         if len(chunks):
-            self._index.add(chunks.astype(np.uint64), vectors.astype(np.float16), threads=threads)
+            self._index.add(chunks.astype(np.uint64), vectors.astype(np.float16), threads=threads or _THREADS)
             self.unsaved += len(chunks)
 
     def remove(self, chunks: Ints) -> None:

@@ -246,13 +246,14 @@ class Image:
             self._terms = None
         for batch in batches(chunks, _BATCH):
             active = self._source.rows_of(self.namespace, space, batch)
-            gone = rows.remove(np.array(sorted({*batch}.difference(row[0] for row in active)), np.int64))
+            gone = np.array(sorted({*batch}.difference(row[0] for row in active)), np.int64)
+            free = rows.remove(gone)
             slots = rows.put(active)
             if self._vectors is not None:
-                self._vectors.remove(gone)
+                self._vectors.remove(gone, free)
                 self._vectors.put(slots, active)
             if self._terms is not None:
-                self._terms.remove(gone)
+                self._terms.remove(free)
                 self._reread_terms(rows.chunk[slots])
         if rows.untidy:
             self._compact(rows)

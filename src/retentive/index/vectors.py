@@ -158,7 +158,8 @@ class Vectors:
         """Make the vectors of these rows as given; without one, a row has none from now on."""
         places, vectors = decode(rows, self.dimension)
         if len(places) < len(rows):
-            self.remove(np.delete(slots, places))
+            pending = np.delete(slots, places)
+            self.remove(self._rows.chunk[pending], pending)
         slots = slots[places]
         chunks = self._rows.chunk[slots]
         if self._touched is not None:
@@ -169,8 +170,8 @@ class Vectors:
             slots, vectors = slots[new], vectors[new]
         self.flat.put(slots, vectors)
 
-    def remove(self, slots: Ints) -> None:
-        chunks = self._rows.chunk[slots]
+    def remove(self, chunks: Ints, slots: Ints) -> None:
+        """By both: a graph from a file may know chunks that have no slot any more."""
         if self._touched is not None:
             self._touched.update(chunks.tolist())
         self.flat.remove(slots)
@@ -249,16 +250,16 @@ class Vectors:
             slots = self._rows.find(chunks)
             seen = slots >= 0 if mask is None else (slots >= 0) & mask[slots]
             scores = graph.scores(chunks[seen], query)
-            if (limit is not None and len(scores) >= limit) or self._passed(graph, chunks, query, floor):
+            if (limit is not None and len(scores) >= limit) or self._passed(scores, len(chunks), floor):
                 found = best(scores, limit, floor)
                 return slots[seen][found], scores[found]
             count *= _GROWTH
         return self._exact(graph, query, mask, limit, floor)
 
     @staticmethod
-    def _passed(graph: Hnsw, chunks: Ints, query: Floats, floor: float) -> bool:
-        """The farthest found is below the floor: nothing beyond it counts."""
-        return len(chunks) > 0 and float(graph.scores(chunks[-1:], query)[0]) < floor
+    def _passed(scores: Floats, asked: int, floor: float) -> bool:
+        """Half of what came is below the floor. One would do if the graph forgot nothing, but it does near the end."""
+        return int(np.count_nonzero(scores >= floor)) * 2 <= asked and bool((scores < floor).any())
 
     def _exact(
         self, graph: Hnsw, query: Floats, mask: Mask | None, limit: int | None, floor: float

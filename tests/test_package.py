@@ -1,0 +1,108 @@
+"""The package as a whole: its names, its imports, its schema, its errors."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import apsw
+import pytest
+
+import retentive
+from retentive import errors
+from retentive.config import SETTINGS, resolve
+from retentive.errors import BadConfig, Corrupt, RetentiveError, outcome
+from retentive.ids import new_id
+from retentive.storage.migrations import migrations
+from retentive.storage.queries import Queries
+from retentive.storage.sqlite import SqliteEngine
+
+HEAVY = {"numpy", "onnx", "onnxruntime", "tokenizers", "usearch", "httpx", "apsw", "platformdirs", "shtab"}
+
+
+def test_public_names_are_sorted_and_there() -> None:
+    assert retentive.__all__ == sorted(retentive.__all__, key=lambda name: (name.startswith("_"), name))
+    assert all(getattr(retentive, name) for name in retentive.__all__)
+    with pytest.raises(AttributeError):
+        _ = retentive.nothing
+
+
+@pytest.mark.parametrize(
+    ("code", "allowed"),
+    [
+        ("from retentive.cli import main; main([])", set()),  # --help
+        ("import retentive.app", {"apsw"}),  # the library, until it is asked to do something
+        (
+            "from retentive import Retentive; m = Retentive.open(':memory:'); m.search('x', mode='text')",
+            {"apsw", "platformdirs"},
+        ),
+    ],
+)
+def test_what_is_heavy_is_imported_late(code: str, allowed: set[str]) -> None:
+    report = "; import sys; print('LOADED', *sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code + report], capture_output=True, text=True, check=True)
+    loaded = set(run.stdout.rpartition("LOADED")[2].split())
+    assert loaded & HEAVY <= allowed
+
+
+def tree(kind: type[RetentiveError]) -> list[type[RetentiveError]]:
+    return [kind, *(each for child in kind.__subclasses__() for each in tree(child))]
+
+
+@pytest.mark.parametrize("kind", tree(RetentiveError))
+def test_every_error_is_drawn_in_the_tree_and_has_an_outcome(kind: type[RetentiveError]) -> None:
+    assert re.search(rf"\b{kind.__name__}\b", errors.__doc__ or "")
+    assert outcome(kind("x")).exit_code > 0
+
+
+def test_ids_sort_in_the_order_they_were_made() -> None:
+    ids = [new_id(1_800_000_000_000_000) for _ in range(2000)]
+    assert ids == sorted(set(ids))
+    assert new_id(1_700_000_000_000_000, ordered=False) < ids[0]
+    assert all(re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", id) for id in ids)
+
+
+def test_every_named_query_is_one_that_sqlite_accepts() -> None:
+    """With all its filters; a parameter or column that is not there is found here."""
+    engine = SqliteEngine(":memory:")
+    queries: Queries = engine._queries
+    filters = [name for name in queries._blocks["fragment"] if name not in ("memory", "row", "before")]
+    for name, text in queries._blocks["name"].items():
+        sql = queries.sql(name, filters if "{filters}" in text else ())
+        params = dict.fromkeys(re.findall(r":(\w+)", sql))
+        for statement in filter(None, (part.strip() for part in sql.split(";\n"))):
+            engine._writer.execute(f"EXPLAIN {statement}", params).fetchall()
+    engine.close()
+
+
+def test_migrations_are_numbered_without_a_gap() -> None:
+    assert [each.number for each in migrations("sqlite")] == [*range(1, len(migrations("sqlite")) + 1)]
+
+
+def test_a_schema_that_is_not_ours_is_refused(tmp_path: Path) -> None:
+    SqliteEngine(str(tmp_path / "m.db")).close()
+    connection = apsw.Connection(str(tmp_path / "m.db"))
+    connection.execute("UPDATE migrations SET hash = 'x'")
+    connection.close()
+    with pytest.raises(Corrupt, match="schema 1"):
+        SqliteEngine(str(tmp_path / "m.db"))
+
+
+def test_settings_come_from_argument_environment_file_default_in_this_order(tmp_path: Path) -> None:
+    file = tmp_path / "c.toml"
+    file.write_text('namespace = "file"\nembedder = "none"\nfusion = "rrf"\n')
+    environment = {"RETENTIVE_NAMESPACE": "environment", "RETENTIVE_EMBEDDER": "hashing"}
+    found = resolve({"namespace": "argument"}, environment, file)
+    assert found["namespace"] == ("argument", "argument")
+    assert found["embedder"] == ("hashing", "RETENTIVE_EMBEDDER")
+    assert found["fusion"] == ("rrf", str(file))
+    assert found["vector_weight"] == (0.6, "default")
+    assert set(found) == {setting.name for setting in SETTINGS}
+
+
+@pytest.mark.parametrize("text", ["colour = 1", "namespace = ", "download = 'maybe'", "threads = 1000"])
+def test_a_bad_configuration_file_is_named(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "c.toml"
+    file.write_text(text)
+    with pytest.raises(BadConfig, match=re.escape(str(file))):
+        resolve({}, {}, file)
