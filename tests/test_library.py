@@ -163,7 +163,7 @@ def test_history_tells_everything_in_order(store: Retentive) -> None:
 def test_unknown_ids_are_not_found_anywhere(store: Retentive) -> None:
     for verb in (store.get, store.forget, store.restore, store.history, store.update):
         with pytest.raises(NotFound):
-            verb("nothing-like-that")  # type: ignore[operator]
+            verb("nothing-like-that")
 
 
 def test_ids_of_other_namespaces_are_not_found(store: Retentive, open_store: Open) -> None:
@@ -187,7 +187,13 @@ def test_paging_is_complete_and_stable_while_others_write(store: Retentive) -> N
 def test_add_many_counts_what_became_of_each(store: Retentive) -> None:
     store.add("known")
     told: list[int] = []
-    items = ["new", "known", "new", {"text": "dog Rex", "slot": "d"}, {"text": "dog Max", "slot": "d", "tags": ["x"]}]
+    items: list[str | dict[str, Any]] = [
+        "new",
+        "known",
+        "new",
+        {"text": "dog Rex", "slot": "d"},
+        {"text": "dog Max", "slot": "d", "tags": ["x"]},
+    ]
     loaded = store.add_many(items, progress=told.append, source="import")
     assert (loaded.created, loaded.repeated, loaded.superseded, loaded.pending) == (3, 2, 1, 0)
     assert len(loaded.ids) == 5

@@ -14,7 +14,6 @@ from retentive.config import SETTINGS, resolve
 from retentive.errors import BadConfig, Corrupt, RetentiveError, outcome
 from retentive.ids import new_id
 from retentive.storage.migrations import migrations
-from retentive.storage.queries import Queries
 from retentive.storage.sqlite import SqliteEngine
 
 HEAVY = {"numpy", "onnx", "onnxruntime", "tokenizers", "usearch", "httpx", "apsw", "platformdirs", "shtab"}
@@ -65,7 +64,7 @@ def test_ids_sort_in_the_order_they_were_made() -> None:
 def test_every_named_query_is_one_that_sqlite_accepts() -> None:
     """With all its filters; a parameter or column that is not there is found here."""
     engine = SqliteEngine(":memory:")
-    queries: Queries = engine._queries
+    queries = engine._queries
     filters = [name for name in queries._blocks["fragment"] if name not in ("memory", "row", "before")]
     for name, text in queries._blocks["name"].items():
         sql = queries.sql(name, filters if "{filters}" in text else ())

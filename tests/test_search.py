@@ -12,7 +12,7 @@ from retentive.errors import Invalid
 from retentive.model import Fusion, Match
 from retentive.retrieve.fuse import fuse
 from retentive.retrieve.rank import rank
-from tests.support import Clock, Open
+from tests.support import Open
 
 
 def contents(store: Retentive, question: str, **options: Any) -> list[str]:
@@ -91,7 +91,8 @@ def test_emoji_and_single_signs_are_found_as_they_stand(store: Retentive) -> Non
     assert contents(store, "%", mode="text") == []
 
 
-def test_substrings_come_by_confidence_then_last_access(store: Retentive, time: Clock) -> None:
+@pytest.mark.usefixtures("time")
+def test_substrings_come_by_confidence_then_last_access(store: Retentive) -> None:
     first, second = store.add("xylophone-a1").id, store.add("xylophone-b1").id
     store.get(first)
     store.stats()
@@ -171,7 +172,7 @@ def test_every_hit_explains_its_score(store: Retentive) -> None:
             assert hit.why.tier is Tier.HYBRID
 
 
-def test_ties_go_to_the_newer(store: Retentive, time: Clock) -> None:
+def test_ties_go_to_the_newer(store: Retentive) -> None:
     for month in (3, 1, 2):
         store.add(f"Report {'abc'[month - 1]}x", valid_from=f"2020-0{month}-01", vector=[1.0] + [0.0] * 383)
     hits = store.search(vector=[1.0] + [0.0] * 383)
@@ -255,7 +256,7 @@ def allowed(row: dict[str, Any], wanted: dict[str, Any]) -> bool:
     status = "forgotten" if row["forgotten"] else "active"
     return (
         row["kind"] in wanted.get("kind", KINDS)
-        and row["source"] in (wanted.get("source", row["source"]),)
+        and row["source"] == wanted.get("source", row["source"])
         and set(wanted.get("tags", ())) <= set(row["tags"])
         and row["importance"] >= wanted.get("min_importance", 1)
         and row["confidence"] >= wanted.get("min_confidence", 0)
@@ -283,7 +284,8 @@ def test_a_filtered_search_equals_a_scan_over_the_filtered_rows(
                 store.forget(id)
         for wanted in asked:
             expected = {f"common word and number {n}" for n, row in enumerate(table) if allowed(row, wanted)}
-            given = {**wanted, **{name: day(wanted[name]) for name in ("since", "until") if name in wanted}}
+            given: dict[str, Any] = dict(wanted)
+            given.update({name: day(wanted[name]) for name in ("since", "until") if name in wanted})
             for mode in ("text", "vector", "hybrid"):
                 assert set(contents(store, "common word", limit=100, mode=mode, **given)) == expected
             assert {memory.content for memory in store.list(limit=100, **given)} == expected
@@ -313,5 +315,5 @@ def match(chunk: int, score: float, owner: int = 0, time: int = 0) -> Match:
 def test_fusion_and_ranking(
     text: list[Match], vector: list[Match], fusion: Fusion, weight: float, expected: list[int]
 ) -> None:
-    ranked = rank(fuse(text, vector, fusion, weight))
-    assert [each.candidate.match.chunk for each in ranked] == expected
+    ranked = rank(fuse(text, vector, fusion, weight).scores())
+    assert [each.chunk for each in ranked] == expected

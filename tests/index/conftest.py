@@ -252,7 +252,8 @@ def open_all() -> Callable[..., Images]:
     """Images with terms from the first row on."""
 
     def opened(store: Store, **options: Any) -> Images:
-        return open_images(store, **{"weights": WEIGHTS, "terms_from": 0} | options)
+        defaults: dict[str, Any] = {"weights": WEIGHTS, "terms_from": 0}
+        return open_images(store, **defaults | options)
 
     return opened
 

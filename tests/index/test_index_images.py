@@ -192,6 +192,32 @@ def test_an_error_in_the_background_is_told_and_tried_again(
     assert images.stats()["home"]["errors"] == {}
 
 
+def test_an_error_at_the_end_of_loading_leaves_nothing_half_done(
+    store: "Store", images: "Images", ask: Callable[..., list[Match]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was written while the postings were read is in the image, or there is no image yet."""
+    store.add("dog")
+    postings, failures = store.postings, [Corrupt("fields are damaged")]
+    fields = store.fields
+
+    def while_reading(namespace: str) -> list[tuple[str, str, str]]:
+        read = postings(namespace)
+        store.add("dog, late")
+        return read
+
+    def failing(chunks: Any) -> Any:
+        if failures:
+            raise failures.pop()
+        return fields(chunks)
+
+    monkeypatch.setattr(store, "postings", while_reading)
+    monkeypatch.setattr(store, "fields", failing)
+    assert images.search_text(["dog"], HERE, 9) is None
+    assert images.wait(10)
+    assert images.stats()["home"]["terms"] is False
+    assert len(ask(images, ["dog"], HERE)) == 3
+
+
 def test_an_error_in_the_foreground_goes_through(store: "Store", images: "Images") -> None:
     """Whoever searches is told, and the next search starts from where things were."""
     store.add(vector=EAST)
@@ -226,7 +252,7 @@ def test_closing_does_not_wait_for_a_build(new_store: Callable[..., "Store"]) ->
     store = new_store(64)
     store.load(np.random.default_rng(0).standard_normal((4000, 64)).astype(np.float32))
     images = open_images(store, weights=[1, 1], hnsw_from=1000)
-    images.search_vectors(np.ones(64, np.float32) / 8, store.space, HERE, 1)
+    images.search_vectors(np.full(64, 0.125, np.float32), store.space, HERE, 1)
     began = time.monotonic()
     images.close()
     assert time.monotonic() - began < 1

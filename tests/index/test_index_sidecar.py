@@ -1,5 +1,5 @@
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +46,7 @@ def store(new_store: Callable[..., "Store"]) -> "Store":
 
 
 @pytest.fixture
-def cache(store: "Store", tmp_path: Path) -> Iterator[Path]:
+def cache(store: "Store", tmp_path: Path) -> Path:
     """The folder after a graph was built and everything closed."""
     folder = tmp_path / "derived"
     images = opened(store, folder)

@@ -8,9 +8,9 @@ from typing import Any
 from retentive.app.parts import Parts
 from retentive.app.vectors import space_of, unit
 from retentive.errors import Corrupt, EmbedError, Invalid
-from retentive.model import Hit, Match, Memory, Mode, Query, Results, Scope, Space, Tier, Why
-from retentive.retrieve.fuse import fuse
-from retentive.retrieve.rank import Ranked, rank
+from retentive.model import Hit, Match, Mode, Query, Results, Scope, Space, Tier, Why
+from retentive.retrieve.fuse import Fused, fuse
+from retentive.retrieve.rank import Ranked, confidence_factor, importance_factor, rank
 from retentive.storage.upkeep import Access
 from retentive.text.terms import words
 
@@ -37,9 +37,10 @@ class Asking:
             vector = self._vector() if self.query.mode is not Mode.TEXT else []
             tier = _tier(text, vector)
             with self._stage("fuse"):
-                ranked = rank(fuse(text, vector, self.query.fusion, self.query.vector_weight))
+                fused = fuse(text, vector, self.query.fusion, self.query.vector_weight)
+                ranked = rank(fused.scores())
             with self._stage("fetch"):
-                hits = self._hits(ranked, tier) if ranked else []
+                hits = self._hits(ranked, fused, tier) if ranked else []
             if not hits and self.query.text.strip():
                 tier, hits = Tier.SUBSTRING, self._substring()
         return Results(self.query.text, tier, tuple(hits), tuple(self.notes), self.timings)
@@ -99,25 +100,28 @@ class Asking:
     def _thresholded(self) -> bool:
         return self.query.limit is None or self.query.min_similarity is not None
 
-    def _hits(self, ranked: Sequence[Ranked], tier: Tier) -> list[Hit]:
+    def _hits(self, ranked: Sequence[Ranked], fused: Fused, tier: Tier) -> list[Hit]:
         """The best that may still be seen, read in slices until there are enough."""
         hits: list[Hit] = []
         limit = len(ranked) if self.query.limit is None else self.query.limit
         for start in range(0, len(ranked), limit):
             part = ranked[start : start + limit]
-            rows = self.parts.memories.of_chunks([each.candidate.match.chunk for each in part], self.query.scope)
+            rows = self.parts.memories.of_chunks([each.chunk for each in part], self.query.scope)
             for each in part:
-                row = rows.get(each.candidate.match.chunk)
-                if row and (each.candidate.vector or not self._thresholded or self._covers(*row)):
-                    hits.append(_hit(each, *row, tier))
+                text, memory = rows.get(each.chunk, ("", None))
+                if memory is None:
+                    continue
+                hit = Hit(memory, each.score, text, _why(each, fused, tier))
+                if hit.why.vector or not self._thresholded or self._covers(hit):
+                    hits.append(hit)
             if len(hits) >= limit:
                 break
         return hits[:limit]
 
-    def _covers(self, text: str, memory: Memory) -> bool:
+    def _covers(self, hit: Hit) -> bool:
         tokens = self.parts.engine.tokens
         asked = set(tokens(" ".join(self.words)))
-        found = set(tokens(" ".join((text, memory.context or "", *memory.tags))))
+        found = set(tokens(" ".join((hit.excerpt, hit.memory.context or "", *hit.memory.tags))))
         return len(asked & found) >= TEXT_FLOOR * len(asked)
 
     def _substring(self) -> list[Hit]:
@@ -167,7 +171,6 @@ def _tier(text: Sequence[Match], vector: Sequence[Match]) -> Tier:
     return Tier.VECTOR if vector else Tier.TEXT
 
 
-def _hit(ranked: Ranked, text: str, memory: Memory, tier: Tier) -> Hit:
-    candidate = ranked.candidate
-    why = Why(tier, candidate.text, candidate.vector, ranked.confidence_factor, ranked.importance_factor)
-    return Hit(memory, ranked.score, text, why)
+def _why(ranked: Ranked, fused: Fused, tier: Tier) -> Why:
+    text, vector = fused.text.leg(ranked.chunk), fused.vector.leg(ranked.chunk)
+    return Why(tier, text, vector, confidence_factor(ranked.match), importance_factor(ranked.match))

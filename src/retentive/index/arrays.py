@@ -50,7 +50,7 @@ def grow(array: NDArray[Scalar], need: int, used: int) -> NDArray[Scalar]:
     return longer
 
 
-def widen(halves: "NDArray[np.float16]") -> Floats:
+def widen(halves: NDArray[np.float16]) -> Floats:
     bits = halves.view(np.int16).astype(np.int32)
     bits <<= 13
     bits &= _SIGN_AND_MAGNITUDE

@@ -125,10 +125,11 @@ class Image:
         vectors = self._vectors
         if vectors is None:
             return None
-        if vectors.graph is None:
+        graph = vectors.graph
+        if graph is None:
             due = len(vectors) >= max(self._setting.hnsw_from, 2 * self._declined)
             return ("build", self.build) if due else None
-        if vectors.graph.worn:
+        if graph.worn:
             return "build", self.build
         return ("fold", self.fold) if len(vectors.flat) >= _FOLD_FROM else None
 
@@ -146,14 +147,15 @@ class Image:
             missed = self._source.changed(self.namespace, since, self._sequence)
             # Too much happened meanwhile: the next question starts this again.
             if since >= self._source.floor() and len(missed) <= _MOST_TERMS:
-                self._terms = Terms(parsed, rows.find(parsed.chunks), self._setting.weights)
-                self._reread_terms(np.array(missed, np.int64))
+                terms = Terms(parsed, rows.find(parsed.chunks), self._setting.weights)
+                self._reread(terms, rows, np.array(missed, np.int64))
+                self._terms = terms
 
     def build(self, stop: Event) -> None:
         """Make a graph of what is here, and answer from it if it is worth it."""
         with self.lock:
-            vectors, since = self._vectors, self._sequence
-            if vectors is None:
+            vectors, space, since = self._vectors, self._space, self._sequence
+            if vectors is None or space is None:
                 return
             chunks = vectors.chunks()
             vectors.watch()
@@ -162,7 +164,7 @@ class Image:
             return
         try:
             if graph is not None:
-                self._save(graph, since)
+                self._save(graph, space, since)
         finally:
             with self.lock:
                 if self._vectors is vectors:
@@ -180,10 +182,11 @@ class Image:
         self.save_if_due()
 
     def save_if_due(self) -> None:
+        """Write the graph to its file if enough of it changed; questions wait for that (0.1 s per 100,000 rows)."""
         with self.lock:
             graph = self._vectors.graph if self._vectors is not None else None
-            if graph is not None and graph.unsaved * _SAVE_SHARE >= max(len(graph), 1):
-                self._save(graph, self._graph_sequence)
+            if graph is not None and self._space is not None and graph.unsaved * _SAVE_SHARE >= max(len(graph), 1):
+                self._save(graph, self._space, self._graph_sequence)
 
     def _grow_graph(self, vectors: Vectors, chunks: Ints, stop: Event) -> Hnsw | None:
         graph = Hnsw(vectors.dimension)
@@ -254,14 +257,11 @@ class Image:
                 self._vectors.put(slots, active)
             if self._terms is not None:
                 self._terms.remove(free)
-                self._reread_terms(rows.chunk[slots])
+                self._reread(self._terms, rows, rows.chunk[slots])
         if rows.untidy:
             self._compact(rows)
 
-    def _reread_terms(self, chunks: Ints) -> None:
-        rows, terms = self._rows, self._terms
-        if rows is None or terms is None:
-            return
+    def _reread(self, terms: Terms, rows: Rows, chunks: Ints) -> None:
         for batch in in_batches(chunks, _BATCH):
             slots = rows.find(batch)
             terms.remove(slots[slots >= 0])
@@ -283,8 +283,8 @@ class Image:
             return None
         return Sidecar(setting.cache, setting.store, self.namespace, space.name, space.dimension)
 
-    def _save(self, graph: Hnsw, sequence: int) -> None:
-        sidecar = self._sidecar(self._space) if self._space is not None else None
+    def _save(self, graph: Hnsw, space: Space, sequence: int) -> None:
+        sidecar = self._sidecar(space)
         if sidecar is not None:
             sidecar.save(graph, sequence)
 

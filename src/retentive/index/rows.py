@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from retentive.index.arrays import Ints, Mask, grow
 from retentive.model import Match, Scope
@@ -48,7 +49,7 @@ def _parse_tags(text: str | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(json.loads(text))) if text else ()
 
 
-def _either(column: "np.ndarray[tuple[int], np.dtype[np.integer]]", codes: set[int]) -> Mask:
+def _either(column: NDArray[np.integer], codes: set[int]) -> Mask:
     allowed = np.zeros(len(column), np.bool_)
     for code in codes:
         allowed |= column == code
@@ -72,11 +73,11 @@ class Rows:
 
     chunk: Ints
     owner: Ints
-    session: "np.ndarray[tuple[int], np.dtype[np.int32]]"
-    kind: "np.ndarray[tuple[int], np.dtype[np.int16]]"
-    source: "np.ndarray[tuple[int], np.dtype[np.int16]]"
-    importance: "np.ndarray[tuple[int], np.dtype[np.int16]]"
-    confidence: "np.ndarray[tuple[int], np.dtype[np.float64]]"
+    session: NDArray[np.int32]
+    kind: NDArray[np.int16]
+    source: NDArray[np.int16]
+    importance: NDArray[np.int16]
+    confidence: NDArray[np.float64]
     time: Ints
     expires: Ints
     alive: Mask
@@ -151,9 +152,7 @@ class Rows:
             allowed &= self.alive[: self.used]
         return allowed
 
-    def matches(
-        self, slots: Ints, scores: "np.ndarray[tuple[int], np.dtype[np.floating]]", limit: int | None
-    ) -> list[Match]:
+    def matches(self, slots: Ints, scores: NDArray[np.floating], limit: int | None) -> list[Match]:
         """The best first; of equals the newer, then the higher chunk."""
         scores = scores.astype(np.float64)
         order = np.lexsort((-self.chunk[slots], -self.time[slots], -scores))[:limit]

@@ -189,7 +189,8 @@ class Vectors:
             more, their = self._near_graph(self.graph, query, mask, limit, bound)
             slots, scores = np.concatenate((slots, more)), np.concatenate((scores, their))
         # Equal vectors must tie (see TIE); scores carry six digits.
-        return slots, np.round(scores.astype(np.float64), 6)
+        rounded: Doubles = scores.astype(np.float64).round(6)
+        return slots, rounded
 
     def chunks(self) -> Ints:
         """All chunks that have a vector, ascending."""

@@ -5,53 +5,66 @@ reciprocal ranks in every comparison on real conversations (R@10 .647 against .5
 ranks throw away how much better the first is than the second. `rrf` is there for those who want it.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from retentive.model import Fusion, Leg, Match
 
 RRF_K = 60  # the constant of the paper (Cormack 2009); larger flattens the ranks
 
 
-class Candidate(NamedTuple):
-    match: Match
-    fused: float
-    text: Leg | None
-    vector: Leg | None
+@dataclass(frozen=True, slots=True)
+class Scaled:
+    """A leg's matches, best first, each with its score on the common scale, and the leg's weight."""
+
+    matches: Sequence[Match]
+    normals: Sequence[float]
+    weight: float
+
+    def leg(self, chunk: int) -> Leg | None:
+        """How this leg saw a chunk."""
+        for place, match in enumerate(self.matches):
+            if match.chunk == chunk:
+                return Leg(place + 1, match.score, self.normals[place], self.weight)
+        return None
 
 
-def fuse(text: Sequence[Match], vector: Sequence[Match], fusion: Fusion, vector_weight: float) -> list[Candidate]:
-    """Every chunk of either leg, in no order. A leg that found nothing gives its weight to the other."""
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """Both legs together. Reasons are made for the few that are shown, not for all that were compared."""
+
+    text: Scaled
+    vector: Scaled
+
+    def scores(self) -> list[tuple[float, Match]]:
+        """Every chunk of either leg with its weighted sum, in no order."""
+        sums: dict[int, float] = {}
+        found: dict[int, Match] = {}
+        for leg in (self.text, self.vector):
+            for match, normal in zip(leg.matches, leg.normals, strict=True):
+                chunk = match[0]
+                sums[chunk] = sums.get(chunk, 0.0) + leg.weight * normal
+                found[chunk] = match
+        return [(sums[chunk], match) for chunk, match in found.items()]
+
+
+def fuse(text: Sequence[Match], vector: Sequence[Match], fusion: Fusion, vector_weight: float) -> Fused:
+    """A leg that found nothing gives its weight to the other."""
     text_weight = 0.0 if not text else 1.0 if not vector else 1 - vector_weight
-    text_legs = _legs(text, fusion, text_weight)
-    vector_legs = _legs(vector, fusion, 1 - text_weight)
-    return [
-        _candidate(match, text_legs.get(match.chunk), vector_legs.get(match.chunk))
-        for match in {match.chunk: match for match in (*text, *vector)}.values()
-    ]
+    scale = _reciprocals if fusion is Fusion.RRF else _minmax
+    return Fused(Scaled(text, scale(text), text_weight), Scaled(vector, scale(vector), 1 - text_weight))
 
 
-def _candidate(match: Match, text: Leg | None, vector: Leg | None) -> Candidate:
-    fused = (text.normal * text.weight if text else 0.0) + (vector.normal * vector.weight if vector else 0.0)
-    return Candidate(match, fused, text, vector)
-
-
-def _legs(matches: Sequence[Match], fusion: Fusion, weight: float) -> dict[int, Leg]:
-    normals = _reciprocals(len(matches)) if fusion is Fusion.RRF else _minmax([match.score for match in matches])
-    return {
-        match.chunk: Leg(rank, match.score, normal, weight)
-        for rank, (match, normal) in enumerate(zip(matches, normals, strict=True), start=1)
-    }
-
-
-def _minmax(scores: Sequence[float]) -> Iterable[float]:
-    low, high = min(scores, default=0.0), max(scores, default=0.0)
+def _minmax(matches: Sequence[Match]) -> Sequence[float]:
+    if not matches:
+        return ()
+    high, low = matches[0].score, matches[-1].score
     if high == low:
-        return [1.0] * len(scores)
+        return [1.0] * len(matches)
     scale = 1 / (high - low)
-    return [(score - low) * scale for score in scores]
+    return [(match[1] - low) * scale for match in matches]
 
 
-def _reciprocals(count: int) -> Iterable[float]:
+def _reciprocals(matches: Sequence[Match]) -> Sequence[float]:
     """Scaled so that the first of a leg has 1, as with `minmax`."""
-    return [(RRF_K + 1) / (RRF_K + rank) for rank in range(1, count + 1)]
+    return [(RRF_K + 1) / (RRF_K + rank) for rank in range(1, len(matches) + 1)]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from retentive.retrieve.fuse import Candidate
+from retentive.model import Match
 
 # Gentle by design: they decide between answers of like relevance, they do not lift what is off the question.
 # From the least to the most trusted, 0.8 to 1; from importance 1 to 10, 0.92 to 1.1, with 1 for the default 5.
@@ -12,24 +12,30 @@ IMPORTANCE_BASE, IMPORTANCE_GAIN = 0.9, 0.02
 
 
 class Ranked(NamedTuple):
+    """In this order of fields, the larger is the better: ties go to the newer."""
+
     score: float
-    candidate: Candidate
-    confidence_factor: float
-    importance_factor: float
+    time: int
+    chunk: int
+    match: Match
 
 
-def rank(candidates: Iterable[Candidate]) -> list[Ranked]:
-    """Best first, one for each owner; ties go to the newer."""
-    ranked = sorted(map(_weigh, candidates), key=_order)
-    return list({each.candidate.match.owner: each for each in reversed(ranked)}.values())[::-1]
+def confidence_factor(match: Match) -> float:
+    return CONFIDENCE_BASE + CONFIDENCE_GAIN * match.confidence
 
 
-def _weigh(candidate: Candidate) -> Ranked:
-    confidence = CONFIDENCE_BASE + CONFIDENCE_GAIN * candidate.match.confidence
-    importance = IMPORTANCE_BASE + IMPORTANCE_GAIN * candidate.match.importance
-    return Ranked(candidate.fused * confidence * importance, candidate, confidence, importance)
+def importance_factor(match: Match) -> float:
+    return IMPORTANCE_BASE + IMPORTANCE_GAIN * match.importance
 
 
-def _order(ranked: Ranked) -> tuple[float, int, int]:
-    match = ranked.candidate.match
-    return -ranked.score, -match.time, -match.chunk
+def rank(scores: Iterable[tuple[float, Match]]) -> list[Ranked]:
+    """Best first, one for each owner."""
+    ranked = [
+        (fused * confidence_factor(match) * importance_factor(match), match.time, match.chunk, match)
+        for fused, match in scores
+    ]
+    ranked.sort(reverse=True)
+    best: dict[int, Ranked] = {}
+    for each in map(Ranked._make, ranked):
+        best.setdefault(each.match.owner, each)
+    return [*best.values()]

@@ -240,8 +240,10 @@ class SqliteEngine:
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {migration.number}")
 
     def _integrity(self) -> list[str]:
-        """On a connection of its own: one that has searched before may hold an old state of the full-text index,
-        and then calls a good file damaged."""
+        """On a connection of its own.
+
+        One that has searched before may hold an old state of the full-text index, and then calls a good file damaged.
+        """
         with _translated(self.target):
             connection = self._connect()
             rows: list[Any] = connection.execute("PRAGMA integrity_check(5)").fetchall()

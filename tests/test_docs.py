@@ -1,0 +1,247 @@
+"""The documentation is true: what it shows happens, what exists is described, what it links to is there.
+
+A `python` block runs; a `text` block right after it is what it prints. In a `console` block a line `$ ...` is a
+command, and what follows is what it shows on a terminal; commands with a pipe and the like are given to a shell, in
+which the output is no terminal. Ids, times, decimals and folders may differ: an id shown stands for the one of today.
+"""
+
+import argparse
+import contextlib
+import inspect
+import io
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import retentive
+from retentive import Retentive, errors
+from retentive.app import check
+from retentive.cli import main
+from retentive.cli.parser import build
+from retentive.config import SETTINGS
+from retentive.embed import models
+from retentive.errors import RetentiveError, outcome
+
+ROOT = Path(__file__).parent.parent
+REFERENCE = ROOT / "docs" / "reference"
+FOLDERS = ("docs", "benchmarks", ".github")
+PAGES = sorted([*ROOT.glob("*.md"), *(page for folder in FOLDERS for page in (ROOT / folder).rglob("*.md"))])
+SHELL = re.compile(r"[|;<>$]|^(?!retentive )")
+
+_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_ID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b")
+_MASKS = (
+    (_ID, "ID"),
+    (re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|\+00:00)?)?"), "TIME"),
+    (re.compile(r"-?\d+(\.\d+)?e-\d+|-?\d+\.\d+"), "DECIMAL"),
+    (re.compile(r"\b[1-9]\d{3,}\b"), "LARGE"),
+    (re.compile(r"(?<![\w.])(/[\w.@+-]+)+/"), "FOLDER/"),
+    (re.compile(r"[ \t]+"), " "),
+)
+
+load_once = cache(models.load)
+
+
+class Block(NamedTuple):
+    language: str
+    text: str
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def blocks(page: Path) -> list[Block]:
+    return [Block(*found) for found in _BLOCK.findall(page.read_text("utf-8"))]
+
+
+def commands(text: str) -> Iterator[tuple[str, str]]:
+    """Each command with the output shown for it."""
+    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+        command, _, output = part.partition("\n")
+        yield command, output
+
+
+def masked(text: str) -> str:
+    for pattern, name in _MASKS:
+        text = pattern.sub(name, text)
+    return "\n".join(line.strip() for line in text.strip().splitlines())
+
+
+def in_terminal(command: str) -> str:
+    """What `retentive ...` shows to a person."""
+    if SHELL.search(command):
+        return in_shell(command)
+    screen = Terminal()
+    with contextlib.redirect_stdout(screen), contextlib.redirect_stderr(screen):
+        code = main(shlex.split(command)[1:])
+    assert code == 0, f"{command}: exit code {code}\n{screen.getvalue()}"
+    return screen.getvalue()
+
+
+def in_shell(command: str) -> str:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    run = subprocess.run(
+        ["bash", "-c", command],  # noqa: S607 - the reader's own shell
+        env={**os.environ, "PATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=True,
+    )
+    return run.stdout
+
+
+def in_python(code: str, names: dict[str, Any]) -> str:
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, "documentation", "exec"), names)  # noqa: S102 - our own pages
+    return printed.getvalue()
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where a reader would sit: an empty folder, a store of its own, a terminal of a hundred columns."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RETENTIVE_DB", str(tmp_path / "memory.db"))
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setattr(models, "load", load_once)  # the real model, loaded by the first command and not by each
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.usefixtures("desk")
+def test_what_a_page_shows_is_what_happens(page: Path) -> None:
+    names: dict[str, Any] = {}
+    printed: str | None = None
+    ids: dict[str, str] = {}
+    for block in blocks(page):
+        match block.language:
+            case "python":
+                printed = in_python(block.text, names)
+                continue
+            case "text" if printed is not None:
+                assert masked(printed) == masked(block.text)
+            case "console":
+                for command, shown in commands(block.text):
+                    output = in_terminal(_ID.sub(lambda id: ids.get(id[0], id[0]), command))
+                    assert masked(output) == masked(shown), command
+                    ids.update(zip(_ID.findall(shown), _ID.findall(output), strict=True))
+        printed = None
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text("utf-8")):
+        if re.match(r"\w+:", target):
+            continue
+        file, _, heading = target.partition("#")
+        there = (page.parent / file).resolve() if file else page
+        assert there.exists(), target
+        assert not heading or heading in headings(there), target
+
+
+def headings(page: Path) -> set[str]:
+    """As they are named in links."""
+    titles = re.findall(r"^#+ (.*)$", page.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def verbs() -> dict[str, argparse.ArgumentParser]:
+    actions = (each for each in build()._actions if isinstance(each, argparse._SubParsersAction))
+    return dict(next(actions).choices)
+
+
+@pytest.mark.parametrize("verb", verbs())
+def test_every_verb_and_option_is_described(verb: str) -> None:
+    page = (REFERENCE / "cli.md").read_text("utf-8")
+    assert verb in headings(REFERENCE / "cli.md")
+    options = {each for action in verbs()[verb]._actions for each in action.option_strings if each.startswith("--")}
+    assert {option for option in options if f"`{option}" not in page} == set()
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
+def test_every_setting_is_described(setting: Any) -> None:
+    rows = (REFERENCE / "settings.md").read_text("utf-8").splitlines()
+    row = next(row for row in rows if row.startswith(f"| `{setting.name}` | `{setting.variable}` |"))
+    assert setting.meaning.rstrip(".") in row
+
+
+@pytest.mark.parametrize("name", retentive.__all__)
+def test_every_public_name_is_described(name: str) -> None:
+    assert f"`{name}`" in (REFERENCE / "library.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", [name for name in vars(Retentive) if not name.startswith("_")])
+def test_every_method_and_parameter_is_described(name: str) -> None:
+    method = getattr(Retentive, name)
+    page = (REFERENCE / "library.md").read_text("utf-8")
+    assert name in headings(REFERENCE / "library.md")
+    parameters = [*inspect.signature(method).parameters.values()] if callable(method) else []
+    named = {each.name for each in parameters if each.name != "self" and each.kind is not each.VAR_KEYWORD}
+    assert {each for each in named if f"`{each}`" not in page} == set()
+
+
+@pytest.mark.parametrize("function", [check.draft, check.scope], ids=["options", "filters"])
+def test_every_option_and_filter_is_described(function: Any) -> None:
+    page = (REFERENCE / "library.md").read_text("utf-8")
+    assert {name for name in inspect.signature(function).parameters if f"`{name}`" not in page} <= {"max_content"}
+
+
+def tree(kind: type[RetentiveError]) -> list[type[RetentiveError]]:
+    return [kind, *(each for child in kind.__subclasses__() for each in tree(child))]
+
+
+@pytest.mark.parametrize("kind", [each for each in tree(RetentiveError) if each.__module__ == errors.__name__])
+def test_every_error_is_described_with_its_exit_code_and_hint(kind: type[RetentiveError]) -> None:
+    rows = (REFERENCE / "errors.md").read_text("utf-8").splitlines()
+    row = next(row for row in rows if row.startswith(f"| `{kind.__name__}` | {outcome(kind('x')).exit_code} |"))
+    assert ("yes" if kind.retryable else "no") in row.split(" | ")[2]
+    assert kind.default_hint in row
+
+
+@pytest.mark.usefixtures("desk")
+def test_every_key_of_the_json_is_described() -> None:
+    page = (REFERENCE / "json.md").read_text("utf-8")
+    assert {key for answer in json_answers() for key in keys(answer) if f'"{key}"' not in page} == set()
+
+
+def json_answers() -> Iterator[Any]:
+    """One of each shape."""
+    old = answer("add", "The dog is called Rex", "--slot", "dog")
+    yield old
+    yield answer("add", "The dog of ours is called Rex")
+    yield answer("add", "one", "--each-line")
+    for verb in ("search dog", "list", "stats", "backfill", "doctor", "config"):
+        yield answer(*verb.split())
+    for verb in ("get", "forget", "restore", "history"):
+        yield answer(verb, old["memory"]["id"])
+    yield answer("update", old["memory"]["id"], "--tag", "x")
+    yield answer("search", "--mode", "text", "alle")
+    yield answer("get", "nothing", code=3)
+
+
+def answer(*words: str, code: int = 0) -> Any:
+    screen = io.StringIO()
+    with contextlib.redirect_stdout(screen), contextlib.redirect_stderr(screen):
+        assert main([*words, "--json"]) == code
+    return json.loads(screen.getvalue())
+
+
+def keys(value: Any) -> set[str]:
+    if isinstance(value, list):
+        return {key for each in value for key in keys(each)}
+    if not isinstance(value, dict):
+        return set()
+    return {*value, *(key for each in value.values() for key in keys(each))}
