@@ -45,6 +45,7 @@ _MASKS = (
     (re.compile(r"-?\d+(\.\d+)?e-\d+|-?\d+\.\d+"), "DECIMAL"),
     (re.compile(r"\b[1-9]\d{3,}\b"), "LARGE"),
     (re.compile(r"(?<![\w.])(/[\w.@+-]+)+/"), "FOLDER/"),
+    (re.compile("rebuilt now"), "rebuilt, from the cache"),
     (re.compile(r"[ \t]+"), " "),
 )
 
@@ -82,11 +83,12 @@ def in_terminal(command: str) -> str:
     """What `retentive ...` shows to a person."""
     if SHELL.search(command):
         return in_shell(command)
-    screen = Terminal()
-    with contextlib.redirect_stdout(screen), contextlib.redirect_stderr(screen):
+    screen, aside = Terminal(), io.StringIO()
+    with contextlib.redirect_stdout(screen), contextlib.redirect_stderr(aside):
         code = main(shlex.split(command)[1:])
-    assert code == 0, f"{command}: exit code {code}\n{screen.getvalue()}"
-    return screen.getvalue()
+    shown = screen.getvalue() + aside.getvalue()
+    assert code == 0, f"{command}: exit code {code}\n{shown}"
+    return shown
 
 
 def in_shell(command: str) -> str:

@@ -317,3 +317,20 @@ def test_fusion_and_ranking(
 ) -> None:
     ranked = rank(fuse(text, vector, fusion, weight).scores())
     assert [each.chunk for each in ranked] == expected
+
+
+def test_a_large_store_answers_from_its_image_as_the_database_does(open_store: Open) -> None:
+    """Above 5,000 rows the postings move into the process; the answers stay."""
+    store = open_store(embedder="none")
+    words = [f"{a}{b}" for a in ("ka", "lo", "mi", "nu", "pe") for b in ("ta", "ro", "si", "vu", "ne", "do")]
+    store.add_many(f"{words[n % 30]} {words[n % 7]} {words[n % 11]} number{n}" for n in range(5200))
+    questions = [f"{words[n]} {words[n + 3]}" for n in range(5)]
+    before = [[(hit.id, round(hit.score, 4)) for hit in store.search(question)] for question in questions]
+    store._parts.images().wait(30)
+    assert store.stats()["index"]["default"]["terms"] is True
+    after = [[(hit.id, round(hit.score, 4)) for hit in store.search(question)] for question in questions]
+    assert after == before
+    id = store.add(f"{words[0]} {words[3]} fresh").id
+    assert store.search(f"{words[0]} {words[3]} fresh")[0].id == id
+    store.forget(id)
+    assert id not in {hit.id for hit in store.search(f"{words[0]} {words[3]} fresh")}

@@ -19,6 +19,11 @@ def test_best_holds_the_best_and_their_ties(values: list[int], limit: int, floor
     assert all(values[i] >= floor for i in found)
 
 
+def test_best_takes_rounding_for_a_tie() -> None:
+    """Two sums of the same numbers in another order differ in the last digit; neither is better."""
+    assert best(np.array([0.5, 0.5000001, 0.4], np.float32), 1, 0.0).tolist() == [0, 1]
+
+
 def test_best_is_tight_for_many_scores() -> None:
     """The bound by lanes lets hardly more through than was asked for."""
     scores = np.random.default_rng(0).random(100_000, np.float32)

@@ -150,11 +150,12 @@ def test_many_changes_are_merged(
 
 def test_far_behind_means_loading_again(store: "Store", images: "Images", ask: Callable[..., list[Match]]) -> None:
     """A question never waits for thousands of texts to be tokenised: the database answers while they load."""
-    store.add("dog")
+    with store.db:
+        chunks = [store.add("dog") for _ in range(_MOST_TERMS + 1)]
     ask(images, ["dog"], HERE)
     with store.db:
-        for _ in range(_MOST_TERMS + 1):
-            store.add("dog house")
+        for chunk in chunks:
+            store.edit(chunk, "dog house")
     assert images.search_text(["dog"], HERE, 5) is None
     assert images.wait(10)
     assert len(images.search_text(["dog"], HERE, 5) or []) == 5

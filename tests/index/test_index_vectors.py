@@ -1,4 +1,5 @@
 from collections.abc import Callable, Iterator
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -7,6 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retentive.index import image, open_images
+from retentive.index import vectors as vectors_module
+from retentive.index.hnsw import Hnsw
+from retentive.index.vectors import Product
 from retentive.model import Filter, Match, Scope
 
 if TYPE_CHECKING:
@@ -233,6 +237,51 @@ def test_a_graph_follows(graphed: tuple["Store", "Images"], right: Callable[...,
     store.set(7, kind="note")
     assert top(images, store, query, 1)[0].chunk == 7
     right(images.search_vectors(query, store.space, HERE, None), store.cosines(query, HERE), None)
+
+
+def test_changes_during_a_build_are_kept(
+    new_store: Callable[..., "Store"], monkeypatch: pytest.MonkeyPatch, right: Callable[..., None]
+) -> None:
+    """What is written while a graph grows is in it, or beside it, when it takes over."""
+    store, query = new_store(8), unit(np.ones(8))
+    store.load(random_vectors(800, 8))
+    images = open_images(store, weights=[1, 1], hnsw_from=500)
+    add, late = Hnsw.add, [True]
+
+    def meanwhile(self: Hnsw, *values: Any, **options: Any) -> None:
+        if late:
+            late.clear()
+            store.forget(7)
+            store.embed(5, query)
+            store.add(vector=query)
+        images.search_vectors(query, store.space, HERE, 1)
+        add(self, *values, **options)
+
+    monkeypatch.setattr(Hnsw, "add", meanwhile)
+    images.search_vectors(query, store.space, HERE, 1)
+    assert images.wait(30)
+    assert images.stats()["home"] | {"bytes": 0} == {
+        "rows": 800,
+        "vectors": 800,
+        "tier": "hnsw",
+        "terms": False,
+        "bytes": 0,
+        "errors": {},
+    }
+    assert [match.chunk for match in images.search_vectors(query, store.space, HERE, 2)] == [801, 5]
+    right(images.search_vectors(query, store.space, HERE, None), store.cosines(query, HERE), None)
+    images.close()
+
+
+@pytest.mark.parametrize("seconds", [0.0, 1.0])
+def test_a_product_on_a_busy_machine(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """However long it took, the next scores are the same; after a slow one they come from one core."""
+    clock = count(0.0, seconds)
+    monkeypatch.setattr(vectors_module, "perf_counter", lambda: next(clock))
+    matrix, product = random_vectors(2500, 16), Product()
+    scores = [product(matrix, matrix[3]) for _ in range(3)]
+    assert all(np.allclose(one, matrix @ matrix[3], atol=1e-6) for one in scores)
+    assert (product._alone > 0) is (seconds > 0)
 
 
 def test_new_rows_are_folded_into_the_graph(

@@ -8,6 +8,7 @@ from typing import Any
 from retentive.app.parts import Parts
 from retentive.app.vectors import space_of, unit
 from retentive.errors import Corrupt, EmbedError, Invalid
+from retentive.index import TERMS_FROM
 from retentive.model import Hit, Match, Mode, Query, Results, Scope, Space, Tier, Why
 from retentive.retrieve.fuse import Fused, fuse
 from retentive.retrieve.rank import Ranked, confidence_factor, importance_factor, rank
@@ -135,18 +136,19 @@ class Asking:
 
 
 def text_matches(parts: Parts, asked: Sequence[str], scope: Scope, depth: int) -> list[Match]:
-    """From the image of the postings if there is one, else from the database.
-
-    A process's first question does not ask for the image: one that asks only once should not load anything.
-    """
+    """From the image of the postings if there is one, else from the database."""
     if not asked:
         return []
-    images = parts.images.made
-    if images is not None and parts.journal.asked and images.answers(scope):
-        found = images.search_text(parts.engine.tokens(" ".join(asked)), scope, depth)
+    if _image_pays(parts) and parts.images().answers(scope):
+        found = parts.images().search_text(parts.engine.tokens(" ".join(asked)), scope, depth)
         if found is not None:
             return found
     return parts.engine.search_text(asked, scope, depth)
+
+
+def _image_pays(parts: Parts) -> bool:
+    """Not in a small store, and not for a process's first question: one that asks only once should load nothing."""
+    return bool(parts.journal.asked) and parts.chunks.newest() >= TERMS_FROM
 
 
 def search(parts: Parts, query: Query) -> Results:

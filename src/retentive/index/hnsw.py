@@ -120,11 +120,6 @@ class Hnsw:
         found = vectors if here.all() else [vector for vector in vectors if vector is not None]
         return here, widen(np.concatenate(found).reshape(-1, self._dimension))
 
-    def scores(self, chunks: Ints, query: Floats) -> Floats:
-        """The exact scores of chunks that are here."""
-        scores: Floats = self.fetch(chunks)[1] @ query
-        return scores
-
     def same(self, chunks: Ints, vectors: Floats) -> Mask:
         """Which of the chunks are here with just this vector."""
         here, stored = self.fetch(chunks)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from contextlib import suppress
-from dataclasses import dataclass
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from retentive.errors import Invalid
+from retentive.index import CAPACITY, HNSW_FROM, TERMS_FROM
 from retentive.index.image import Image, Setting
 from retentive.index.worker import Worker
 from retentive.model import Match, Status
@@ -26,21 +26,6 @@ if TYPE_CHECKING:
     from retentive.index import Source
     from retentive.index.arrays import Floats
     from retentive.model import Scope, Space
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    terms_from: int = 5000
-    """Below this many rows the database's own full text answers within a millisecond."""
-    hnsw_from: int = 20_000
-    """Up to here an exact scan takes at most 0.6 ms, and nothing approximate can be wrong."""
-    capacity: int = 16
-    """Namespaces at a time: 16 of 10,000 rows with vectors and terms are about 300 MB."""
-
-    @classmethod
-    def of(cls, terms_from: int | None, hnsw_from: int | None, capacity: int | None) -> Self:
-        given = {"terms_from": terms_from, "hnsw_from": hnsw_from, "capacity": capacity}
-        return cls(**{name: value for name, value in given.items() if value is not None})
 
 
 def _best_first(match: Match) -> tuple[float, int, int]:
@@ -63,11 +48,14 @@ class Images:
         weights: Sequence[float],
         cache: Path | None = None,
         store_id: str = "",
-        limits: Limits | None = None,
+        terms_from: int = TERMS_FROM,
+        hnsw_from: int = HNSW_FROM,
+        capacity: int = CAPACITY,
     ) -> None:
         self._source = source
-        self._limits = limits or Limits()
-        self._setting = Setting(source, tuple(weights), cache, store_id, self._limits.hnsw_from)
+        self._terms_from = terms_from
+        self._capacity = capacity
+        self._setting = Setting(source, tuple(weights), cache, store_id, hnsw_from)
         self._images: OrderedDict[str, Image] = OrderedDict()
         self._lock = Lock()
         self._worker = Worker()
@@ -102,7 +90,7 @@ class Images:
         for image in self._of(scope):
             part = image.match(terms, scope, limit)
             if part is None:
-                if self._source.count(image.namespace) >= self._limits.terms_from:
+                if self._source.count(image.namespace) >= self._terms_from:
                     self._worker.submit((image.namespace, "terms"), image.load_terms)
             else:
                 parts.append(part)
@@ -149,6 +137,6 @@ class Images:
                     self._images[name] = Image(name, self._setting)
                 self._images.move_to_end(name)
             # A question about more namespaces than there is room for must not load them all each time.
-            while len(self._images) > max(self._limits.capacity, len(names)):
+            while len(self._images) > max(self._capacity, len(names)):
                 self._images.popitem(last=False)
             return [self._images[name] for name in names]

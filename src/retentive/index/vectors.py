@@ -3,10 +3,10 @@
     flat   exact: a float32 matrix, one BLAS product per question
     graph  approximate: an HNSW (`hnsw.py`), once there are many; the flat part then holds only what is newer
 
-Measured on two cores, 384 dimensions: flat 0.28 ms at 10,000 rows, 5.6 ms at 100,000; graph 0.07 to 0.25 ms at
-100,000 but minutes to build for a million. So flat answers at once, the graph is built in the background from it and
-takes over. A new row always goes to the flat part and is folded into the graph later, a few at a time: inserting into
-a graph costs 0.4 ms, appending to a matrix 2 us.
+Measured on two cores, 384 dimensions: flat 0.25 ms at 10,000 rows, 5.6 ms at 100,000; graph 0.3 ms at 100,000 with
+every one of the ten nearest found, but 30 s to build. So flat answers at once, the graph is built in the background
+from it and takes over. A new row always goes to the flat part and is folded into the graph later, a few at a time:
+inserting into a graph costs 0.4 ms, appending to a matrix 2 us.
 
 Filters hold inside. Flat scores everything and looks at the allowed. The graph cannot be told what is allowed; it is
 asked for more than wanted, and more again, until enough of what it gives is allowed or until scoring the allowed rows
@@ -16,6 +16,7 @@ Scores are always the float32 cosine with the stored float16 vector: what the gr
 """
 
 from collections.abc import Sequence
+from time import perf_counter
 
 import numpy as np
 
@@ -28,6 +29,15 @@ _LONGEST = 1.1
 
 # The lowest a score can be: a row that is masked out is below.
 _LOWEST = -3.0
+
+# Below this many rows one core is as fast as two. One core takes 0.14 ns per number; twice that, and the time the
+# scheduler may take between two short turns, is slow.
+_WORTH_SPLITTING = 2000
+_SLOW = 2e-4
+_SLOW_PER_NUMBER = 0.28e-9
+
+# Trying again costs a slow answer: one in a hundred.
+_ALONE = 100
 
 # Gathering a row costs about 8 times scoring it in place.
 _GATHER_SHARE = 8
@@ -52,6 +62,35 @@ def decode(rows: Sequence[AnyRow], dimension: int) -> tuple[Ints, Floats]:
     return (places, vectors) if sane.all() else (places[sane], vectors[sane])
 
 
+class Product:
+    """A matrix times a vector, on all cores while that is faster.
+
+    BLAS splits the product over the cores and waits for the last part. On an idle machine that takes 0.25 ms for
+    10,000 rows instead of 0.5; when another process has the core, it takes until the scheduler's next turn, 8 to 12 ms
+    (measured, at every second question). So a product that took much longer than one core needs is a sign to use one
+    core for a while.
+    """
+
+    def __init__(self) -> None:
+        self._alone = 0
+        """The number of products to make on one core before trying all again."""
+
+    def __call__(self, matrix: Floats, query: Floats) -> Floats:
+        if len(matrix) < _WORTH_SPLITTING or self._alone > 0:
+            self._alone -= 1
+            return one_core(matrix, query)
+        began = perf_counter()
+        scores: Floats = matrix @ query
+        if perf_counter() - began > _SLOW + matrix.size * _SLOW_PER_NUMBER:
+            self._alone = _ALONE
+        return scores
+
+
+def one_core(matrix: Floats, query: Floats) -> Floats:
+    scores: Floats = np.vecdot(matrix, query)
+    return scores
+
+
 class Flat:
     """Exact. Rows lie densely in no order: the last takes the place of one that goes, so nothing needs compacting."""
 
@@ -61,6 +100,7 @@ class Flat:
         self._places: Ints = np.empty(0, np.int64)
         """By slot; -1 for none."""
         self._used = 0
+        self._product = Product()
 
     def __len__(self) -> int:
         return self._used
@@ -112,14 +152,14 @@ class Flat:
         """Slots and scores of the best, in no order, with ties of the last."""
         slots, matrix = self._slots[: self._used], self._matrix[: self._used]
         if mask is None:
-            scores = matrix @ query
+            scores = self._product(matrix, query)
         else:
             allowed = mask[slots]
             places = np.flatnonzero(allowed)
             if len(places) * _GATHER_SHARE < len(slots):
-                slots, scores = slots[places], matrix[places] @ query
+                slots, scores = slots[places], one_core(matrix[places], query)
             else:
-                scores = matrix @ query
+                scores = self._product(matrix, query)
                 scores[~allowed] = -np.inf
         found = best(scores, limit, floor)
         return slots[found], scores[found]
@@ -250,7 +290,7 @@ class Vectors:
             chunks = graph.search(query, count)
             slots = self._rows.find(chunks)
             seen = slots >= 0 if mask is None else (slots >= 0) & mask[slots]
-            scores = graph.scores(chunks[seen], query)
+            scores = one_core(graph.fetch(chunks[seen])[1], query)
             if (limit is not None and len(scores) >= limit) or self._passed(scores, len(chunks), floor):
                 found = best(scores, limit, floor)
                 return slots[seen][found], scores[found]
@@ -272,7 +312,7 @@ class Vectors:
             batch = allowed[start : start + _EXACT_BATCH]
             there, vectors = graph.fetch(rows.chunk[batch])
             slots.append(batch[there])
-            scores.append(vectors @ query)
+            scores.append(one_core(vectors, query))
         every, all_scores = np.concatenate(slots), np.concatenate(scores)
         found = best(all_scores, limit, floor)
         return every[found], all_scores[found]

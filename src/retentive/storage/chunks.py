@@ -63,6 +63,10 @@ class Chunks:
     def floor(self) -> int:
         return int(self.engine.read("change_floor")[0][0])
 
+    def newest(self) -> int:
+        """The highest number given so far: no fewer than there are chunks, and known at once."""
+        return int(self.engine.read("chunk_newest")[0][0])
+
     def count(self, namespace: str) -> int:
         return int(self.engine.read("chunk_count", {"namespace": namespace})[0][0])
 

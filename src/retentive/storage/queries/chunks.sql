@@ -18,6 +18,9 @@ SELECT {row}, v.vector FROM chunks t
 JOIN vectors v ON v.chunk = t.n AND v.space = (SELECT id FROM spaces WHERE name = :space)
 WHERE t.namespace IN {each:namespaces}{filters}
 
+-- name: chunk_newest
+SELECT coalesce(max(n), 0) FROM chunks
+
 -- name: chunk_count
 SELECT count(*) FROM chunks WHERE namespace = :namespace AND status = 'active'
 
