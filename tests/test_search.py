@@ -316,7 +316,7 @@ def test_fusion_and_ranking(
     text: list[Match], vector: list[Match], fusion: Fusion, weight: float, expected: list[int]
 ) -> None:
     ranked = rank(fuse(text, vector, fusion, weight).scores())
-    assert [each.chunk for each in ranked] == expected
+    assert [chunk for _, _, chunk, _ in ranked] == expected
 
 
 def test_a_large_store_answers_from_its_image_as_the_database_does(open_store: Open) -> None:

@@ -107,12 +107,12 @@ class Asking:
         limit = len(ranked) if self.query.limit is None else self.query.limit
         for start in range(0, len(ranked), limit):
             part = ranked[start : start + limit]
-            rows = self.parts.memories.of_chunks([each.chunk for each in part], self.query.scope)
-            for each in part:
-                text, memory = rows.get(each.chunk, ("", None))
+            rows = self.parts.memories.of_chunks([chunk for _, _, chunk, _ in part], self.query.scope)
+            for score, _, chunk, match in part:
+                text, memory = rows.get(chunk, ("", None))
                 if memory is None:
                     continue
-                hit = Hit(memory, each.score, text, _why(each, fused, tier))
+                hit = Hit(memory, score, text, _why(match, fused, tier))
                 if hit.why.vector or not self._thresholded or self._covers(hit):
                     hits.append(hit)
             if len(hits) >= limit:
@@ -173,6 +173,6 @@ def _tier(text: Sequence[Match], vector: Sequence[Match]) -> Tier:
     return Tier.VECTOR if vector else Tier.TEXT
 
 
-def _why(ranked: Ranked, fused: Fused, tier: Tier) -> Why:
-    text, vector = fused.text.leg(ranked.chunk), fused.vector.leg(ranked.chunk)
-    return Why(tier, text, vector, confidence_factor(ranked.match), importance_factor(ranked.match))
+def _why(match: Match, fused: Fused, tier: Tier) -> Why:
+    text, vector = fused.text.leg(match.chunk), fused.vector.leg(match.chunk)
+    return Why(tier, text, vector, confidence_factor(match), importance_factor(match))

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
+Halves = NDArray[np.float16]
 Doubles = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -50,7 +51,7 @@ def grow(array: NDArray[Scalar], need: int, used: int) -> NDArray[Scalar]:
     return longer
 
 
-def widen(halves: NDArray[np.float16]) -> Floats:
+def widen(halves: Halves) -> Floats:
     bits = halves.view(np.int16).astype(np.int32)
     bits <<= 13
     bits &= _SIGN_AND_MAGNITUDE
@@ -59,10 +60,10 @@ def widen(halves: NDArray[np.float16]) -> Floats:
     return floats
 
 
-def best(scores: Floats, limit: int | None, floor: float) -> Ints:
-    """Where the `limit` best scores of at least `floor` are, in no order, with all that tie with the last."""
+def best(scores: Floats, limit: int | None, floor: float, slack: float = TIE) -> Ints:
+    """Where the `limit` best scores of at least `floor` are, in no order, with all within `slack` of the last."""
     if limit is not None and limit < len(scores):
-        floor = max(floor, _bound(scores, limit) - TIE)
+        floor = max(floor, _bound(scores, limit) - slack)
     return np.flatnonzero(scores >= np.float32(floor))
 
 

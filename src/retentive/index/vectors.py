@@ -1,26 +1,30 @@
 """The vectors of a namespace in one space, and which of them are near a question.
 
-    flat   exact: a float32 matrix, one BLAS product per question
+    flat   exact: a float16 matrix, scanned by one core for each question
     graph  approximate: an HNSW (`hnsw.py`), once there are many; the flat part then holds only what is newer
 
-Measured on two cores, 384 dimensions: flat 0.25 ms at 10,000 rows, 5.6 ms at 100,000; graph 0.3 ms at 100,000 with
-every one of the ten nearest found, but 30 s to build. So flat answers at once, the graph is built in the background
-from it and takes over. A new row always goes to the flat part and is folded into the graph later, a few at a time:
-inserting into a graph costs 0.4 ms, appending to a matrix 2 us.
+Measured with 384 dimensions: flat 0.35 ms at 10,000 rows, 6 ms at 100,000; graph 0.3 ms at 100,000 with every one of
+the ten nearest found, but 30 s to build. So flat answers at once, the graph is built in the background from it and
+takes over. A new row always goes to the flat part and is folded into the graph later, a few at a time: inserting into
+a graph costs 0.4 ms, appending to a matrix 2 us.
 
 Filters hold inside. Flat scores everything and looks at the allowed. The graph cannot be told what is allowed; it is
 asked for more than wanted, and more again, until enough of what it gives is allowed or until scoring the allowed rows
 one by one is cheaper. Asking and then filtering once, the naive way, finds nothing when few rows are allowed.
 
-Scores are always the float32 cosine with the stored float16 vector: what the graph finds is scored again.
+The scan reads the float16 rows as they are stored, with the question rounded to float16 too; its scores are rough,
+to 1e-3. BLAS would want float32, twice the memory, and splits the product over the cores: 0.25 ms on an idle machine,
+but 8 to 12 ms at every second question when another process has one of them (measured).
+
+Scores are always the float32 cosine with the stored float16 vector: what scan and graph find is scored again.
 """
 
 from collections.abc import Sequence
-from time import perf_counter
 
+import numkong
 import numpy as np
 
-from retentive.index.arrays import TIE, Doubles, Floats, Ints, Mask, batches, best, grow, widen
+from retentive.index.arrays import TIE, Doubles, Floats, Halves, Ints, Mask, batches, best, grow, widen
 from retentive.index.hnsw import Hnsw
 from retentive.index.rows import AnyRow, Rows
 
@@ -30,14 +34,8 @@ _LONGEST = 1.1
 # The lowest a score can be: a row that is masked out is below.
 _LOWEST = -3.0
 
-# Below this many rows one core is as fast as two. One core takes 0.14 ns per number; twice that, and the time the
-# scheduler may take between two short turns, is slow.
-_WORTH_SPLITTING = 2000
-_SLOW = 2e-4
-_SLOW_PER_NUMBER = 0.28e-9
-
-# Trying again costs a slow answer: one in a hundred.
-_ALONE = 100
+# How far two rough scores may be off: each of the two is rounded by at most 2^-11 of its length.
+_ROUGH = 1.1e-3
 
 # Gathering a row costs about 8 times scoring it in place.
 _GATHER_SHARE = 8
@@ -50,44 +48,30 @@ _GROWTH = 4
 _EXACT_BATCH = 4096
 
 
-def decode(rows: Sequence[AnyRow], dimension: int) -> tuple[Ints, Floats]:
+def decode(rows: Sequence[AnyRow], dimension: int) -> tuple[Ints, Halves]:
     """Which of the rows have a usable vector, and those vectors."""
     size = 2 * dimension
     held = [i for i, row in enumerate(rows) if row[-1] is not None and len(row[-1]) == size]
     data = b"".join(rows[i][-1] for i in held)
-    vectors = widen(np.frombuffer(data, np.float16).reshape(-1, dimension))
+    vectors = np.frombuffer(data, np.float16).reshape(-1, dimension)
     places = np.array(held, np.int64)
     # What is no unit vector was never one: a damaged row must not be near everything.
-    sane = np.einsum("ij,ij->i", vectors, vectors) < _LONGEST
+    wide = widen(vectors)
+    sane = np.einsum("ij,ij->i", wide, wide) < _LONGEST
     return (places, vectors) if sane.all() else (places[sane], vectors[sane])
 
 
-class Product:
-    """A matrix times a vector, on all cores while that is faster.
-
-    BLAS splits the product over the cores and waits for the last part. On an idle machine that takes 0.25 ms for
-    10,000 rows instead of 0.5; when another process has the core, it takes until the scheduler's next turn, 8 to 12 ms
-    (measured, at every second question). So a product that took much longer than one core needs is a sign to use one
-    core for a while.
-    """
-
-    def __init__(self) -> None:
-        self._alone = 0
-        """The number of products to make on one core before trying all again."""
-
-    def __call__(self, matrix: Floats, query: Floats) -> Floats:
-        if len(matrix) < _WORTH_SPLITTING or self._alone > 0:
-            self._alone -= 1
-            return one_core(matrix, query)
-        began = perf_counter()
-        scores: Floats = matrix @ query
-        if perf_counter() - began > _SLOW + matrix.size * _SLOW_PER_NUMBER:
-            self._alone = _ALONE
-        return scores
+def scan(matrix: Halves, query: Floats) -> Floats:
+    """Roughly the cosine of every row."""
+    if not len(matrix):
+        return np.empty(0, np.float32)
+    distances = numkong.cdist(matrix, query.astype(np.float16)[None], metric="dot")
+    return np.asarray(distances).astype(np.float32).ravel()
 
 
-def one_core(matrix: Floats, query: Floats) -> Floats:
-    scores: Floats = np.vecdot(matrix, query)
+def exact(vectors: Floats, query: Floats) -> Floats:
+    """The cosine of every row. `vecdot` stays on one core."""
+    scores: Floats = np.vecdot(vectors, query)
     return scores
 
 
@@ -95,19 +79,18 @@ class Flat:
     """Exact. Rows lie densely in no order: the last takes the place of one that goes, so nothing needs compacting."""
 
     def __init__(self, dimension: int) -> None:
-        self._matrix: Floats = np.empty((0, dimension), np.float32)
+        self._matrix: Halves = np.empty((0, dimension), np.float16)
         self._slots: Ints = np.empty(0, np.int64)
         self._places: Ints = np.empty(0, np.int64)
         """By slot; -1 for none."""
         self._used = 0
-        self._product = Product()
 
     def __len__(self) -> int:
         return self._used
 
     @property
     def bytes(self) -> int:
-        return self._matrix.nbytes + self._slots.nbytes + self._places.nbytes
+        return int(self._matrix.nbytes + self._slots.nbytes + self._places.nbytes)
 
     @property
     def slots(self) -> Ints:
@@ -117,7 +100,7 @@ class Flat:
         self._matrix = grow(self._matrix, count, self._used)
         self._slots = grow(self._slots, count, self._used)
 
-    def put(self, slots: Ints, vectors: Floats) -> None:
+    def put(self, slots: Ints, vectors: Halves) -> None:
         if not len(slots):
             return
         self._cover(int(slots.max()) + 1)
@@ -146,23 +129,28 @@ class Flat:
         places = np.full(len(slots), -1)
         known = slots < len(self._places)
         places[known] = self._places[slots[known]]
-        return places >= 0, self._matrix[places[places >= 0]]
+        return places >= 0, widen(self._matrix[places[places >= 0]])
 
     def near(self, query: Floats, mask: Mask | None, limit: int | None, floor: float) -> tuple[Ints, Floats]:
         """Slots and scores of the best, in no order, with ties of the last."""
-        slots, matrix = self._slots[: self._used], self._matrix[: self._used]
+        places, rough = self._scan(query, mask)
+        found = places[best(rough, limit, floor - _ROUGH, _ROUGH)]
+        scores = exact(widen(self._matrix[found]), query)
+        kept = best(scores, limit, floor)
+        return self._slots[found[kept]], scores[kept]
+
+    def _scan(self, query: Floats, mask: Mask | None) -> tuple[Ints, Floats]:
+        """Places and their rough scores."""
+        places, matrix = np.arange(self._used), self._matrix[: self._used]
         if mask is None:
-            scores = self._product(matrix, query)
-        else:
-            allowed = mask[slots]
-            places = np.flatnonzero(allowed)
-            if len(places) * _GATHER_SHARE < len(slots):
-                slots, scores = slots[places], one_core(matrix[places], query)
-            else:
-                scores = self._product(matrix, query)
-                scores[~allowed] = -np.inf
-        found = best(scores, limit, floor)
-        return slots[found], scores[found]
+            return places, scan(matrix, query)
+        allowed = mask[self.slots]
+        few = np.flatnonzero(allowed)
+        if len(few) * _GATHER_SHARE < self._used:
+            return few, scan(matrix[few], query)
+        scores = scan(matrix, query)
+        scores[~allowed] = -np.inf
+        return places, scores
 
     def renumber(self, moved: Ints) -> None:
         slots = moved[self.slots]
@@ -205,7 +193,7 @@ class Vectors:
         if self._touched is not None:
             self._touched.update(chunks.tolist())
         if self.graph is not None:
-            new = ~self.graph.same(chunks, vectors)
+            new = ~self.graph.same(chunks, widen(vectors))
             self.graph.remove(chunks[new])
             slots, vectors = slots[new], vectors[new]
         self.flat.put(slots, vectors)
@@ -263,7 +251,7 @@ class Vectors:
         self._touched = None
         self.graph = graph
         self.flat = Flat(self.dimension)
-        self.flat.put(self._rows.find(kept), vectors)
+        self.flat.put(self._rows.find(kept), vectors.astype(np.float16))
         if graph is not None:
             graph.remove(touched)
 
@@ -290,7 +278,7 @@ class Vectors:
             chunks = graph.search(query, count)
             slots = self._rows.find(chunks)
             seen = slots >= 0 if mask is None else (slots >= 0) & mask[slots]
-            scores = one_core(graph.fetch(chunks[seen])[1], query)
+            scores = exact(graph.fetch(chunks[seen])[1], query)
             if (limit is not None and len(scores) >= limit) or self._passed(scores, len(chunks), floor):
                 found = best(scores, limit, floor)
                 return slots[seen][found], scores[found]
@@ -312,7 +300,7 @@ class Vectors:
             batch = allowed[start : start + _EXACT_BATCH]
             there, vectors = graph.fetch(rows.chunk[batch])
             slots.append(batch[there])
-            scores.append(one_core(vectors, query))
+            scores.append(exact(vectors, query))
         every, all_scores = np.concatenate(slots), np.concatenate(scores)
         found = best(all_scores, limit, floor)
         return every[found], all_scores[found]

@@ -5,7 +5,7 @@ reciprocal ranks in every comparison on real conversations (R@10 .647 against .5
 ranks throw away how much better the first is than the second. `rrf` is there for those who want it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from retentive.model import Fusion, Leg, Match
@@ -20,18 +20,18 @@ class Scaled:
     matches: Sequence[Match]
     normals: Sequence[float]
     weight: float
+    places: Mapping[int, int]
+    """Of each chunk among the matches."""
 
     def leg(self, chunk: int) -> Leg | None:
         """How this leg saw a chunk."""
-        for place, match in enumerate(self.matches):
-            if match.chunk == chunk:
-                return Leg(place + 1, match.score, self.normals[place], self.weight)
-        return None
+        place = self.places.get(chunk)
+        return None if place is None else Leg(place + 1, self.matches[place].score, self.normals[place], self.weight)
 
 
 @dataclass(frozen=True, slots=True)
 class Fused:
-    """Both legs together. Reasons are made for the few that are shown, not for all that were compared."""
+    """Both legs together."""
 
     text: Scaled
     vector: Scaled
@@ -51,8 +51,12 @@ class Fused:
 def fuse(text: Sequence[Match], vector: Sequence[Match], fusion: Fusion, vector_weight: float) -> Fused:
     """A leg that found nothing gives its weight to the other."""
     text_weight = 0.0 if not text else 1.0 if not vector else 1 - vector_weight
-    scale = _reciprocals if fusion is Fusion.RRF else _minmax
-    return Fused(Scaled(text, scale(text), text_weight), Scaled(vector, scale(vector), 1 - text_weight))
+    return Fused(_scaled(text, fusion, text_weight), _scaled(vector, fusion, 1 - text_weight))
+
+
+def _scaled(matches: Sequence[Match], fusion: Fusion, weight: float) -> Scaled:
+    normals = _reciprocals(matches) if fusion is Fusion.RRF else _minmax(matches)
+    return Scaled(matches, normals, weight, {match[0]: place for place, match in enumerate(matches)})
 
 
 def _minmax(matches: Sequence[Match]) -> Sequence[float]:

