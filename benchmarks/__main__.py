@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import platform
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import version
@@ -34,7 +35,8 @@ def main() -> None:
     print("\n".join(f"{name}: {value}" for name, value in facts.items()), flush=True)
     with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
         found = _run(arguments.sizes, arguments.only, Path(folder))
-    print(f"\n{_table(found)}")
+    facts["load at the end"] = _load()
+    print(f"load at the end: {_load()}\n\n{_table(found)}")
     if arguments.json:
         Path(arguments.json).write_text(json.dumps({"machine": facts, "figures": _plain(found)}, indent=2), "utf-8")
 
@@ -92,11 +94,15 @@ def _measure(
     if "add" in parts:
         figures.append(measure.add(pair))
     pair.close()
-    if "first" in parts and fresh:
-        figures += measure.first_answers(folder, given.questions[0])
-    if "memory" in parts:
-        residents[size] = measure.resident(folder, given.questions[0])
-        figures += measure.resident_figures(residents[size], aimed=size == FIRST_SIZE)
+    asked = given.questions[0]
+    try:
+        if "first" in parts and fresh:
+            figures += measure.first_answers(folder, asked)
+        if "memory" in parts:
+            residents[size] = measure.resident(folder, asked)
+            figures += measure.resident_figures(residents[size], aimed=size == FIRST_SIZE)
+    except subprocess.CalledProcessError as error:
+        say(f"FAILED: {error}")
     return figures
 
 
@@ -126,7 +132,13 @@ def _facts() -> dict[str, str]:
         "python": platform.python_version(),
         "sqlite": apsw.sqlite_lib_version(),
         **{name: version(name) for name in packages},
+        "load at the start": _load(),
     }
+
+
+def _load() -> str:
+    """Processes that want a core, over the last minute: ours are one, what is above that is noise."""
+    return f"{os.getloadavg()[0]:.1f}"
 
 
 def _processor() -> str:

@@ -222,6 +222,7 @@ def _whole(command: list[str]) -> float:
 
 
 def environment() -> dict[str, str]:
-    """Without the settings of whoever runs this."""
+    """Without the settings of whoever runs this; with bytecode cached, as an installed program has it."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("RETENTIVE_")}
+    kept.pop("PYTHONDONTWRITEBYTECODE", None)
     return {**kept, "RETENTIVE_CONFIG": os.devnull}

@@ -82,8 +82,9 @@ def memory_of(row: Sequence[Any], now: int) -> Memory:
     return Memory(
         id, namespace, session, _KINDS[kind], content, context, tuple(json.loads(tags)) if tags else (), slot,
         _SOURCES[source], json.loads(origin) if origin else None, confidence, importance, _STATUSES[status],
-        superseded_by, content_hash, from_micros(valid_from), _moment(valid_to), from_micros(created), from_micros(updated),
-        _moment(expires), access_count, _moment(last_access), json.loads(metadata) if metadata else {}, version,
+        superseded_by, content_hash, from_micros(valid_from), _moment(valid_to), from_micros(created),
+        from_micros(updated), _moment(expires), access_count, _moment(last_access),
+        json.loads(metadata) if metadata else {}, version,
     )  # fmt: skip
 
 
