@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[1]
 
 # Questions that one build answers before it is the other's turn: enough that each has its caches back, as it would
 # alone, and few enough that a busy spell of the machine falls on both.
-TURN = 10
+TURN = 20
 
 PROCESSES = 7  # runs of each kind of fresh process; the median counts
 HELPS = 15

@@ -75,8 +75,12 @@ def test_bad_input_to_add_changes_nothing(store: Retentive, text: str, options: 
 def test_one_bad_item_of_a_list_keeps_none_and_is_named(store: Retentive) -> None:
     with pytest.raises(Invalid, match="item 3"):
         store.add_many(["one", "two", ""])
-    with pytest.raises(Invalid, match="item 1"):
+    with pytest.raises(Invalid, match="item 1: add has no option 'colour'"):
         store.add_many([{"text": "x", "colour": "red"}])
+    with pytest.raises(Invalid, match="item 1: text is empty"):
+        store.add_many([{"kind": "note"}])
+    with pytest.raises(Invalid, match="not as many vectors"):
+        store.add_many(["one", "two"], vectors=[[1.0] * 384])
     assert store.stats()["memories"] == 0
 
 
@@ -113,6 +117,23 @@ def test_bad_input_to_update_changes_nothing(store: Retentive, options: dict[str
 def test_bad_input_to_search_is_refused(store: Retentive, options: dict[str, Any]) -> None:
     with pytest.raises(Invalid):
         store.search("x", **options)
+
+
+def test_a_misspelt_option_is_named(store: Retentive) -> None:
+    misspelt: dict[str, Any] = {"tag": ["x"]}
+    for verb, call in (("add", store.add), ("search", store.search)):
+        with pytest.raises(Invalid, match=f"{verb} has no option 'tag'") as caught:
+            call("x", **misspelt)
+        assert "tags" in caught.value.hint
+
+
+def test_vectors_of_another_length_are_refused_without_an_embedder_too(open_store: Open) -> None:
+    store = open_store(embedder="none")
+    store.add("one", vector=[1.0, 0.0])
+    with pytest.raises(Invalid, match="those in the store have 2"):
+        store.add("two", vector=[1.0, 0.0, 0.0])
+    with pytest.raises(Invalid, match="those in the store have 2"):
+        store.search(vector=[1.0])
 
 
 @pytest.mark.parametrize("namespace", ["", " ", "a b", "/a", "a/", "a//b", "a\0", "x" * 201, "ü/ä "])

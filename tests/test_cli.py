@@ -139,7 +139,7 @@ def test_vectors_made_later(run: Run) -> None:
     assert read(run("stats", "--json"))["vectors_pending"] == 1
     assert run("doctor", code=5).count("BAD") == 1
     assert read(run("backfill", "--json")) == {"done": 1, "remaining": 0}
-    assert run("backfill") == "0 vectors made, 0 remain\n"
+    assert run("backfill") == "vectors made: 0, remaining: 0\n"
 
 
 def test_doctor_finds_all_well_or_says_what_to_do(run: Run, db: Path) -> None:
@@ -230,6 +230,29 @@ def test_the_demo_shows_the_main_job(capsys: pytest.CaptureFixture[str]) -> None
     assert "supersedes" in again
     assert "0.98  The user's dog is called Max, not Rex" in again
     assert "## Relevant Memories" in again
+
+
+@pytest.mark.parametrize(
+    ("verb", "keys"),
+    [
+        (["demo"], {"steps", "before", "after", "context"}),
+        (["completion", "bash"], {"shell", "script"}),
+    ],
+)
+def test_json_is_for_every_verb(run: Run, verb: list[str], keys: set[str]) -> None:
+    assert set(read(run(*verb, "--json"))) == keys
+
+
+def test_forgetting_several_is_all_or_none(run: Run) -> None:
+    id = run("add", "Stays").split()[-1]
+    run("forget", id, "nothing-like-that", code=3)
+    assert read(run("get", id, "--json"))["status"] == "active"
+
+
+def test_update_takes_a_slot_and_an_expiry_away(run: Run) -> None:
+    id = run("add", "For a while", "--slot", "s", "--expires", "1d").split()[-1]
+    changed = read(run("update", id, "--slot", "", "--expires", "", "--json"))
+    assert (changed["slot"], changed["expires"]) == (None, None)
 
 
 def test_a_closed_pipe_is_no_error(run: Run, db: Path) -> None:

@@ -140,6 +140,14 @@ def test_restoring_what_was_superseded_before_does_not_make_it_current(store: Re
     assert contents(store, "dog") == ["The dog is Max"]
 
 
+def test_forgetting_does_not_touch_the_time_it_was_true(store: Retentive) -> None:
+    old = store.add("The dog is Rex", slot="dog").id
+    store.add("The dog is Max", slot="dog")
+    ended = store.get(old).valid_to
+    store.forget(old)
+    assert store.restore(old).valid_to == store.get(old).valid_to == ended is not None
+
+
 def test_restore_refuses_what_was_said_anew_meanwhile(store: Retentive) -> None:
     id = store.add("Twice").id
     store.forget(id)
@@ -228,6 +236,27 @@ def test_expired_memories_vanish_at_their_moment(store: Retentive, time: Clock) 
     assert contents(store, "sale", status="expired") == ["The sale ends soon"]
     store.upkeep()
     assert [each.action for each in store.history(id)] == ["created", "expired"]
+
+
+def test_closing_does_the_chores(store: Retentive, open_store: Open, time: Clock) -> None:
+    id = store.add("Soon over", expires="1h").id
+    time.forward(7200)
+    store.close()
+    again = open_store()
+    assert [each.action for each in again.history(id)] == ["created", "expired"]
+
+
+def test_spans_look_forward_for_expiry_and_back_for_validity(store: Retentive) -> None:
+    memory = store.add("True for a week", valid_from="7d", expires="7d").memory
+    assert memory.expires is not None
+    assert memory.expires - memory.created == pytest.approx(timedelta(days=7), abs=timedelta(seconds=1))
+    assert memory.created - memory.valid_from == pytest.approx(timedelta(days=7), abs=timedelta(seconds=1))
+
+
+def test_the_namespaces_of_a_store_can_be_listed(store: Retentive, open_store: Open) -> None:
+    store.add("here")
+    open_store(namespace="work/billing").add("there")
+    assert [*store.namespaces()] == store.stats()["namespaces"] == ["default", "work/billing"]
 
 
 def test_what_expired_can_be_said_again(store: Retentive, time: Clock) -> None:

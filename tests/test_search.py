@@ -220,6 +220,29 @@ def test_a_damaged_full_text_index_degrades_is_reported_and_repaired(store: Rete
     assert store.search("lighthouse keeper").tier is Tier.HYBRID
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "DELETE FROM chunks_fts WHERE rowid = 1",
+        "DELETE FROM chunks WHERE n = 1",
+        "UPDATE chunks SET status = 'forgotten' WHERE n = 1",
+        "INSERT INTO vectors SELECT 999, space, vector FROM vectors LIMIT 1",
+        "INSERT INTO chunks_fts (rowid, content) VALUES (999, 'ghost')",
+    ],
+)
+def test_whatever_is_derived_can_be_made_again(store: Retentive, damage: str) -> None:
+    store.add("The lighthouse keeper")
+    forgotten = store.add("The shipwright").id
+    store.forget(forgotten)
+    store._parts.engine._writer.execute(damage)  # type: ignore[attr-defined]
+    assert not all(finding.ok for finding in store.doctor())
+    store.repair()
+    assert [finding for finding in store.doctor() if not finding.ok] == []
+    assert store.search("lighthouse keeper").tier is Tier.HYBRID
+    assert contents(store, "shipwright", mode="text") == []
+    assert contents(store, "shipwright", mode="text", status="forgotten") == ["The shipwright"]
+
+
 KINDS = ("fact", "preference", "note")
 SOURCES = ("explicit", "extracted")
 TAGS = ("a", "b", "c")

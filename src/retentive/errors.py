@@ -14,7 +14,8 @@
     │   ├── NewerSchema    the file was written by a newer Retentive
     │   └── Corrupt        the file, or a part of it, is damaged
     ├── EmbedError         text could not be turned into a vector (writes go on without)
-    │   └── ModelMissing   the model's files are not on this machine
+    │   ├── ModelMissing   the model's files are not on this machine
+    │   └── ModelUnfit     a file is damaged, or not the model it should be
     └── MissingExtra       an optional dependency is not installed
 
 Every error says in `hint` what to do and in `retryable` whether the same call may succeed later.
@@ -87,6 +88,10 @@ class EmbedError(RetentiveError):
 
 
 class ModelMissing(EmbedError):
+    retryable = False
+
+
+class ModelUnfit(EmbedError):
     retryable = False
 
 

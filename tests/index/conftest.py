@@ -194,7 +194,8 @@ class Store:
 
     def cosines(self, query: Vector, scope: Scope) -> dict[int, float]:
         held = [row for row in self.visible(scope) if row.vector is not None]
-        return {row.chunk: float(np.frombuffer(row.vector or b"", "<f2").astype(np.float32) @ query) for row in held}
+        vectors = {row.chunk: np.frombuffer(row.vector or b"", "<f2").astype(np.float32) for row in held}
+        return {chunk: min(1.0, max(-1.0, float(vector @ query))) for chunk, vector in vectors.items()}
 
     def bm25(self, terms: Sequence[str], scope: Scope) -> dict[int, float]:
         """As the documentation of FTS5 has it, over the one namespace of the scope."""

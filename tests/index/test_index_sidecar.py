@@ -111,6 +111,18 @@ def test_a_restart_catches_up(store: "Store", cache: Path, built: list[int]) -> 
     images.close()
 
 
+def test_a_graph_of_another_past_is_not_used(store: "Store", cache: Path) -> None:
+    """A store put back from a copy gives numbers again; the saved graph knows other rows by them."""
+    with store.db:
+        newest = store.db.execute("SELECT max(chunk) FROM vectors").fetchall()[0][0]
+        vector = QUERIES[0].astype("<f2").tobytes()
+        store.db.execute("UPDATE vectors SET vector = ? WHERE chunk = ?", (vector, newest))
+    images = opened(store, cache)
+    assert answers(images, store) == exact(store)
+    assert tier(images) == "flat"
+    images.close()
+
+
 def test_text_first_then_vectors_from_the_file(store: "Store", cache: Path, built: list[int]) -> None:
     """Rows loaded for the text leg serve a graph that comes from its file later."""
     images = open_images(store, weights=[1, 1], cache=cache, store_id="mine", hnsw_from=300, terms_from=0)

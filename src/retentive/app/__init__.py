@@ -1,18 +1,19 @@
 """What can I do? The verbs of an open store."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from contextlib import suppress
+from itertools import islice, zip_longest
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 from retentive import config
 from retentive.app import check, edit, fill, keep, report, search
-from retentive.app.check import When
+from retentive.app.check import Filters, Options, When
 from retentive.app.parts import Once, Parts
 from retentive.app.upkeep import Journal
 from retentive.embed import open_embedder
-from retentive.errors import Invalid
+from retentive.errors import Invalid, StorageError
 from retentive.index import open_images
 from retentive.learn.resolve import NEAR, overlap, telling
 from retentive.model import (
@@ -79,6 +80,8 @@ class Retentive:
     def close(self) -> None:
         """Write what is still to be written, and let go of the store."""
         self._parts.journal.close()
+        if self._parts.journal.wrote:
+            self._chores()
         if self._parts.images.made:
             self._parts.images.made.close()
         if self._parts.embedder:
@@ -89,13 +92,14 @@ class Retentive:
     def namespace(self) -> str:
         return self._parts.namespace
 
-    def add(self, text: str, **options: Any) -> Added:
+    def add(self, text: str, **options: Unpack[Options]) -> Added:
         """Keep one memory, durable and searchable on return.
 
         Options: kind, tags, importance (1-10), confidence (0-1), source, context, session, slot, expires, valid_from,
         metadata, origin, vector. A slot such as `user.dog.name` names what the memory is the value of: the memory
         that held it before is superseded. The same text again gives back the memory that is there.
         """
+        check.known(options, Options, "add")
         draft = check.draft(text, max_content=self._parts.config.max_content, **options)
         resembling = self._resembling(draft)
         added = keep.keep(self._parts, [draft])[0]
@@ -112,7 +116,7 @@ class Retentive:
         items: Iterable[str | Mapping[str, Any]],
         vectors: Iterable[Any] | None = None,
         progress: Callable[[int], None] | None = None,
-        **options: Any,
+        **options: Unpack[Options],
     ) -> Loaded:
         """Keep many. An item is a text, or a mapping with `text` and the options of `add`; `options` hold for all.
 
@@ -135,7 +139,7 @@ class Retentive:
         vector_weight: float | None = None,
         min_similarity: float | None = None,
         namespaces: Sequence[str] = (),
-        **filters: Any,
+        **filters: Unpack[Filters],
     ) -> Results:
         """Find what answers a question, best first.
 
@@ -143,6 +147,7 @@ class Retentive:
         of the best ten. `namespaces` adds others to look in: names, or prefixes such as `work/*`. Filters: session,
         kind, tags, source, status, min_importance, min_confidence, since, until. Each hit says why it is there.
         """
+        check.known(filters, Filters, "search")
         scope = check.scope(self._namespaces(namespaces), **filters)
         settings = self._parts.config
         asked = Query(
@@ -161,8 +166,9 @@ class Retentive:
         """One memory, whatever became of it."""
         return edit.get(self._parts, id)
 
-    def list(self, limit: int = 50, before: str | None = None, **filters: Any) -> Page:
+    def list(self, limit: int = 50, before: str | None = None, **filters: Unpack[Filters]) -> Page:
         """Memories, newest first, a page at a time; the filters are those of `search`."""
+        check.known(filters, Filters, "list")
         scope = check.scope([self.namespace], **filters)
         found = self._parts.memories.page(scope, check.limit_of(limit) + 1, before)
         return Page(tuple(found[:limit]), found[limit - 1].id if len(found) > limit else None)
@@ -221,10 +227,19 @@ class Retentive:
         report.repair(self._parts)
 
     def upkeep(self) -> None:
-        """The regular chores: mark what has expired, write statistics, prune logs."""
-        keep.expire(self._parts)
+        """The regular chores: mark what has expired, write statistics, prune logs. `close` does them after writes."""
         self._parts.journal.flush()
+        keep.expire(self._parts)
         self._parts.upkeep.prune_changes(KEEP_CHANGES)
+
+    def namespaces(self) -> Sequence[str]:
+        """The namespaces of the store that were ever written to."""
+        return self._parts.memories.namespaces()
+
+    def _chores(self) -> None:
+        """Upkeep can wait for the next time: closing must not fail because the disk is full or another is writing."""
+        with suppress(StorageError):
+            self.upkeep()
 
     def _namespaces(self, others: Sequence[str]) -> Sequence[str]:
         asked = [others] if isinstance(others, str) else others
@@ -252,16 +267,15 @@ class Retentive:
     def _drafts(
         self, items: Iterable[str | Mapping[str, Any]], vectors: Iterable[Any] | None, options: Mapping[str, Any]
     ) -> Iterator[Draft]:
+        check.known(options, Options, "add_many")
         limit = self._parts.config.max_content
-        pairs = ((item, {}) for item in items) if vectors is None else (
-            (item, {"vector": vector}) for item, vector in zip(items, vectors, strict=True)
-        )  # fmt: skip
-        for number, (item, vector) in enumerate(pairs, start=1):
+        for number, (item, vector) in enumerate(_paired(items, vectors), start=1):
             given = {"text": item} if isinstance(item, str) else dict(item)
             try:
-                yield check.draft(**{**options, **given, **vector, "max_content": limit})
-            except (Invalid, TypeError) as error:
-                raise Invalid(f"item {number}: {error}", getattr(error, "hint", "")) from error
+                check.known(given.keys() - {"text"}, Options, "add")
+                yield check.draft(**{"text": "", **options, "vector": vector, **given, "max_content": limit})
+            except Invalid as error:
+                raise Invalid(f"item {number}: {error}", error.hint) from error
 
     def _load(self, drafts: Iterator[Draft], progress: Callable[[int], None] | None) -> Loaded:
         ids: list[str] = []
@@ -275,6 +289,17 @@ class Retentive:
             if progress:
                 progress(len(ids))
         return Loaded(tuple(ids), created, len(ids) - created, superseded, pending)
+
+
+def _paired(items: Iterable[Any], vectors: Iterable[Any] | None) -> Iterator[tuple[Any, Any]]:
+    if vectors is None:
+        yield from ((item, None) for item in items)
+        return
+    missing = object()
+    for item, vector in zip_longest(items, vectors, fillvalue=missing):
+        if item is missing or vector is missing:
+            raise Invalid("there are not as many vectors as items", "Give one vector for each item.")
+        yield item, vector
 
 
 def _batches(drafts: Iterator[Draft]) -> Iterator[Sequence[Draft]]:

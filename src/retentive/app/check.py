@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar
 
 from retentive import clock
 from retentive.errors import Invalid
@@ -32,6 +32,44 @@ MAX_NAME = 200  # characters of a namespace, session, slot or tag: names, not te
 MAX_TAGS = 64
 MAX_METADATA = 64_000  # bytes of JSON
 _NAMESPACE = re.compile(r"[\w.@+-]+(/[\w.@+-]+)*")
+
+
+class Options(TypedDict, total=False):
+    """What may be said of a memory beside its text."""
+
+    kind: str
+    tags: Iterable[str]
+    importance: float
+    confidence: float | None
+    source: str
+    context: str | None
+    session: str | None
+    slot: str | None
+    expires: When | None
+    valid_from: When | None
+    metadata: Mapping[str, Any] | None
+    origin: Mapping[str, Any] | None
+    vector: Any
+
+
+class Filters(TypedDict, total=False):
+    """Which memories may be seen."""
+
+    session: str | None
+    kind: str | Iterable[str]
+    tags: Iterable[str]
+    source: str | Iterable[str]
+    status: str | Iterable[str]
+    min_importance: int | None
+    min_confidence: float | None
+    since: When | None
+    until: When | None
+
+
+def known(given: Iterable[str], choices: type, verb: str) -> None:
+    """A misspelt option is the caller's mistake, told in the verb's own words."""
+    if unknown := set(given) - set(choices.__annotations__):
+        raise Invalid(f"{verb} has no option {min(unknown)!r}", f"It has: {', '.join(choices.__annotations__)}.")
 
 
 def draft(
@@ -65,7 +103,7 @@ def draft(
         session=name_of(session, "session"),
         slot=name_of(slot, "slot"),
         expires=moment(expires, "expires"),
-        valid_from=moment(valid_from, "valid_from"),
+        valid_from=moment(valid_from, "valid_from", past=True),
         metadata=json_object(metadata, "metadata") or {},
         origin=json_object(origin, "origin"),
         vector=vector,

@@ -28,12 +28,19 @@ def update(parts: Parts, id: str, changes: Mapping[str, Any], reason: str | None
 
     def decide(old: Memory, now: int) -> tuple[list[Step], Memory]:
         if old.status is not Status.ACTIVE:
-            raise Conflict(f"{id} is {old.status}", f"Bring it back first: retentive restore {id}")
+            raise Conflict(f"{id} is {old.status}", _WAYS_BACK[old.status].format(id))
         new = replace(old, **checked, updated=from_micros(now), version=old.version + 1)
         _refuse_doubles(parts, new, now)
         return [*memories.update_steps(old, new, actor, reason), *_chunk_steps(parts, old, new)], new
 
     return _decided(parts, id, decide) if checked else _load(parts, id)
+
+
+_WAYS_BACK = {
+    Status.FORGOTTEN: "Bring it back first: retentive restore {}",
+    Status.SUPERSEDED: "Change the memory that replaced it; `retentive get {}` names it under superseded_by.",
+    Status.EXPIRED: "Its time ran out; add it anew.",
+}
 
 
 def forget(parts: Parts, id: str, reason: str | None, actor: str) -> Memory:
@@ -42,8 +49,8 @@ def forget(parts: Parts, id: str, reason: str | None, actor: str) -> Memory:
     def decide(old: Memory, now: int) -> tuple[list[Step], Memory]:
         if old.status is Status.FORGOTTEN:
             return [], old
-        steps = [*memories.status_steps(old, Status.FORGOTTEN, now, actor, reason, old.superseded_by)]
-        return steps, _with_status(old, Status.FORGOTTEN, now)
+        new = replace(old, status=Status.FORGOTTEN, updated=from_micros(now), version=old.version + 1)
+        return [*memories.status_steps(old, new, actor, reason)], new
 
     return _decided(parts, id, decide)
 
@@ -52,16 +59,15 @@ def restore(parts: Parts, id: str, reason: str | None, actor: str) -> Memory:
     """Undo `forget`: the memory is again what it was before."""
 
     def decide(old: Memory, now: int) -> tuple[list[Step], Memory]:
+        if old.status is Status.ACTIVE:
+            return [], old
         if old.status is not Status.FORGOTTEN:
-            if old.status is Status.ACTIVE:
-                return [], old
             raise Conflict(f"{id} is {old.status}, not forgotten", "Only what was forgotten can be restored.")
         status = _status_before(parts, old)
         if status is Status.ACTIVE:
             _refuse_doubles(parts, old, now)
-        return [*memories.status_steps(old, status, now, actor, reason, old.superseded_by)], _with_status(
-            old, status, now
-        )
+        new = replace(old, status=status, updated=from_micros(now), version=old.version + 1)
+        return [*memories.status_steps(old, new, actor, reason)], new
 
     return _decided(parts, id, decide)
 
@@ -94,12 +100,6 @@ def _load(parts: Parts, id: str) -> Memory:
     return memory
 
 
-def _with_status(old: Memory, status: Status, now: int) -> Memory:
-    moment = from_micros(now)
-    ended = None if status is Status.ACTIVE else moment
-    return replace(old, status=status, updated=moment, valid_to=ended, version=old.version + 1)
-
-
 def _status_before(parts: Parts, memory: Memory) -> Status:
     last = parts.memories.history(parts.namespace, memory.id)[-1]
     return Status(last.before["status"]) if last.before else Status.ACTIVE
@@ -116,7 +116,7 @@ def _checked(parts: Parts, changes: Mapping[str, Any]) -> dict[str, Any]:
         "context": lambda given: check.body(given, "context", limit) if given else None,
         "slot": lambda given: check.name_of(given, "slot"),
         "expires": lambda given: check.moment(given, "expires"),
-        "valid_from": lambda given: check.moment(given, "valid_from"),
+        "valid_from": lambda given: check.moment(given, "valid_from", past=True),
         "metadata": lambda given: check.json_object(given, "metadata") or {},
     }
     checked = {name: checks[name](value) for name, value in changes.items()}
@@ -138,10 +138,17 @@ def _refuse_doubles(parts: Parts, new: Memory, now: int) -> None:
 def _chunk_steps(parts: Parts, old: Memory, new: Memory) -> Iterator[Step]:
     if (new.content, new.context) == (old.content, old.context):
         yield chunks.refresh_step(new)
-        return
-    slices = chunk(new.content)
-    vectors = embedded(parts, [chunks.embedded_text(text, new.context) for text in slices])
-    yield chunks.delete_step(new)
+    else:
+        yield from chunks_anew(parts, new)
+
+
+def chunks_anew(parts: Parts, memory: Memory) -> Iterator[Step]:
+    """Cut and embed a memory's text again."""
+    slices = chunk(memory.content)
+    vectors = embedded(parts, [chunks.embedded_text(text, memory.context) for text in slices])
+    yield chunks.delete_step(memory)
     if parts.space:
         yield chunks.space_step(parts.space)
-    yield from chunks.insert_steps(new, slices, parts.space, vectors)
+    yield from chunks.insert_steps(memory, slices, parts.space, vectors)
+    if memory.status is not Status.ACTIVE:
+        yield memories.chunk_status_step(memory, memory.status)

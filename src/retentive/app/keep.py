@@ -14,7 +14,7 @@ from retentive.app.parts import Parts
 from retentive.app.vectors import packed, space_of, unit
 from retentive.errors import Busy, EmbedError, Stale
 from retentive.ids import new_id
-from retentive.model import Added, Draft, Memory, Space, Status, from_micros, to_micros
+from retentive.model import Added, Draft, Memory, Space, Status, from_micros
 from retentive.storage import Step, chunks, memories
 from retentive.text.chunk import chunk
 
@@ -58,7 +58,7 @@ def keep(parts: Parts, drafts: Sequence[Draft], actor: str = "user") -> list[Add
             parts.engine.apply(_steps(parts, decisions, slices, vectors, space, actor, now))
         except Stale:
             continue
-        parts.journal.count(parts.namespace, "upserts", len(drafts))
+        parts.journal.kept(parts.namespace, len(drafts))
         return _outcome(decisions, vectors, now)
     raise Busy("other writers kept changing the same memories", "Retry in a moment.")
 
@@ -141,8 +141,17 @@ def _steps(
 def _ending(decision: Decision, now: int, actor: str) -> Iterator[Step]:
     successor = decision.memory or decision.existing
     for memory, status in decision.ended:
-        superseded_by = successor.id if successor and status is Status.SUPERSEDED else None
-        yield from memories.status_steps(memory, status, now, actor, None, superseded_by)
+        if status is Status.SUPERSEDED and successor:
+            end = max(memory.valid_from, successor.valid_from)
+            ended = replace(memory, status=status, superseded_by=successor.id, valid_to=end, updated=from_micros(now))
+            yield from memories.status_steps(memory, ended, actor, None)
+        else:
+            yield from _expiry(memory, now, actor)
+
+
+def _expiry(memory: Memory, now: int, actor: str) -> Iterator[Step]:
+    ended = replace(memory, status=Status.EXPIRED, valid_to=memory.expires, updated=from_micros(now))
+    return memories.status_steps(memory, ended, actor, "its time ran out")
 
 
 def _again(decision: Decision, existing: Memory, now: int, actor: str) -> Iterator[Step]:
@@ -200,7 +209,7 @@ def _outcome(decisions: Sequence[Decision], vectors: dict[int, Sequence[bytes | 
         elif decision.existing:
             added.append(Added(_refreshed(decision, decision.existing, now), created=False, superseded=superseded))
         elif decision.twin is not None:
-            added.append(replace(added[decision.twin], created=False, superseded=None))
+            added.append(replace(added[decision.twin], created=False, superseded=None, pending=False))
     return added
 
 
@@ -209,9 +218,8 @@ def expire(parts: Parts, limit: int = 500) -> int:
     now = clock.now()
     done = 0
     for memory in parts.memories.expired(now, limit):
-        at = to_micros(memory.expires) if memory.expires else now
         try:
-            parts.engine.apply(memories.status_steps(memory, Status.EXPIRED, at, "upkeep", "its time ran out"))
+            parts.engine.apply(_expiry(memory, now, "upkeep"))
         except Stale:
             continue  # changed meanwhile: if it still has run out, the next round marks it
         done += 1

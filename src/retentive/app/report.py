@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from retentive import clock
+from retentive.app.edit import chunks_anew
 from retentive.app.parts import Parts
 from retentive.app.upkeep import seconds_of
 from retentive.errors import EmbedError
@@ -23,12 +24,15 @@ def stats(parts: Parts) -> dict[str, Any]:
         totals[measure] += count if measure in COUNTERS else 0
     return {
         "namespace": parts.namespace,
+        "namespaces": [*parts.memories.namespaces()],
         "memories": sum(row[3] for row in counts),
         "by_kind": _summed(counts, 0),
         "by_source": _summed(counts, 1),
         "by_status": _summed(counts, 2),
         "vectors_pending": parts.chunks.pending_count(parts.space),
-        "spaces": [{"name": name, "dimension": size, "vectors": count} for name, size, count in parts.chunks.spaces()],
+        "spaces": [
+            {"name": name, "dimension": size, "vectors": count} for name, size, count in parts.chunks.vector_counts()
+        ],
         "upserts": totals["upserts"],
         "queries": totals["queries"],
         "hit_rate": totals["answered"] / totals["queries"] if totals["queries"] else None,
@@ -81,8 +85,12 @@ def doctor(parts: Parts) -> list[Finding]:
 
 
 def repair(parts: Parts) -> None:
-    """Make what is derived anew: the full-text index, and the indexes of this process."""
-    parts.engine.rebuild_text()
+    """Make what is derived anew: the full-text index, chunks that are missing, the indexes of this process."""
+    parts.engine.rebuild()
+    for namespace, id in parts.chunks.broken():
+        memory = parts.memories.get(namespace, id, clock.now())
+        if memory:
+            parts.engine.apply(chunks_anew(parts, memory))
     parts.images().drop(None)
 
 

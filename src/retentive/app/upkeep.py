@@ -35,11 +35,14 @@ class Journal:
         self._thread: threading.Thread | None = None
         self.asked = 0
         """Questions of this process."""
+        self.wrote = False
+        """Has this process kept a memory?"""
         self.failures: dict[str, str] = {}
         """The last failure of each part that went on without."""
 
-    def count(self, namespace: str, measure: str, number: int = 1) -> None:
-        self._note({Measure(namespace, measure, "", 0): number}, ())
+    def kept(self, namespace: str, number: int) -> None:
+        self.wrote = True
+        self._note({Measure(namespace, "upserts", "", 0): number}, ())
 
     def searched(self, namespace: str, results: Results) -> None:
         self.asked += 1

@@ -11,14 +11,18 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+GIVEN = "given-"  # the name of a space of callers' vectors, before their length
 GIVEN_THRESHOLD = 0.35  # nothing is known of the model behind vectors that a caller brings; MiniLM's
 
 
 def space_of(parts: Parts, dimension: int | None = None) -> Space | None:
-    """The embedder's space. Without an embedder, callers' vectors have one of their own for each length."""
+    """The embedder's space; without an embedder, that of the vectors callers bring, whose length the first one sets."""
     if parts.space or dimension is None:
         return parts.space
-    return Space(f"given-{dimension}", dimension, GIVEN_THRESHOLD)
+    known = [size for name, size in parts.chunks.spaces() if name.startswith(GIVEN)]
+    if known and dimension not in known:
+        raise Invalid(f"the vector has {dimension} numbers; those in the store have {known[0]}")
+    return Space(f"{GIVEN}{dimension}", dimension, GIVEN_THRESHOLD)
 
 
 def unit(vectors: Any, space: Space | None = None) -> "NDArray[np.float32]":

@@ -12,6 +12,7 @@ from retentive.errors import Invalid
 from retentive.model import Change
 
 _CONTENT = ("kind", "tags", "importance", "confidence", "context", "slot", "expires", "valid_from", "metadata")
+_CLEARABLE = ("slot", "context", "expires")
 _FILTERS = ("session", "kind", "tags", "source", "status", "min_importance", "min_confidence", "since", "until")
 
 
@@ -83,7 +84,7 @@ def _add_lines(memory: Retentive, arguments: Any, text: str, options: dict[str, 
         show.as_json({"ids": loaded.ids, "created": loaded.created, "repeated": loaded.repeated,
                       "superseded": loaded.superseded, "pending": loaded.pending})  # fmt: skip
     else:
-        show.say(f"{loaded.created} kept, {loaded.repeated} known already, {loaded.pending} vectors pending")
+        show.say(f"kept: {loaded.created}, known already: {loaded.repeated}, vectors pending: {loaded.pending}")
     return 0
 
 
@@ -125,7 +126,8 @@ def _list(memory: Retentive, arguments: Any) -> int:
 
 
 def _update(memory: Retentive, arguments: Any) -> int:
-    changes = _content(arguments, (*_CONTENT, "content"))
+    given = _content(arguments, (*_CONTENT, "content"))
+    changes: dict[str, Any] = {**given, **{name: None for name in _CLEARABLE if given.get(name) == ""}}
     if not changes:
         raise Invalid("nothing to change", "Give --content, --tag, --importance, ...: see `retentive update --help`.")
     changed = memory.update(arguments.id, reason=arguments.reason, **changes)
@@ -137,14 +139,17 @@ def _update(memory: Retentive, arguments: Any) -> int:
 
 
 def _forget(memory: Retentive, arguments: Any) -> int:
-    return _each(arguments, lambda id: memory.forget(id, arguments.reason))
+    return _each(memory, arguments, lambda id: memory.forget(id, arguments.reason))
 
 
 def _restore(memory: Retentive, arguments: Any) -> int:
-    return _each(arguments, lambda id: memory.restore(id, arguments.reason))
+    return _each(memory, arguments, lambda id: memory.restore(id, arguments.reason))
 
 
-def _each(arguments: Any, act: Callable[[str], Any]) -> int:
+def _each(memory: Retentive, arguments: Any, act: Callable[[str], Any]) -> int:
+    """All of them, or none if one is not there."""
+    for id in arguments.ids:
+        memory.history(id)
     changed = [act(id) for id in arguments.ids]
     if _is_json(arguments):
         show.as_json({"memories": [wire.memory(each) for each in changed]})
@@ -183,7 +188,7 @@ def _flat(figures: dict[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]
         if isinstance(value, dict):
             yield from _flat(value, f"{prefix}{name}.")
         else:
-            yield f"{prefix}{name}", f"{value:.3f}" if isinstance(value, float) else value
+            yield f"{prefix}{name}", json.dumps(value) if isinstance(value, list | float) else value
 
 
 def _backfill(memory: Retentive, arguments: Any) -> int:
@@ -191,7 +196,7 @@ def _backfill(memory: Retentive, arguments: Any) -> int:
     if _is_json(arguments):
         show.as_json({"done": filled.done, "remaining": filled.remaining})
     else:
-        show.say(f"{filled.done} vectors made, {filled.remaining} remain")
+        show.say(f"vectors made: {filled.done}, remaining: {filled.remaining}")
     return 0
 
 
@@ -222,7 +227,10 @@ def _config(arguments: Any) -> int:
 def _demo(arguments: Any) -> int:
     from retentive.cli.demo import demo
 
-    return demo(_given(arguments, ("embedder",)))
+    told = demo(_given(arguments, ("embedder",)), quiet=_is_json(arguments))
+    if _is_json(arguments):
+        show.as_json(told)
+    return 0
 
 
 def _completion(arguments: Any) -> int:
@@ -230,7 +238,11 @@ def _completion(arguments: Any) -> int:
 
     from retentive.cli.parser import build
 
-    show.say(shtab.complete(build(), shell=arguments.shell))
+    script = shtab.complete(build(), shell=arguments.shell)
+    if _is_json(arguments):
+        show.as_json({"shell": arguments.shell, "script": script})
+    else:
+        show.say(script)
     return 0
 
 

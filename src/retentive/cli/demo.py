@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from retentive import wire
 from retentive.app import Retentive
 from retentive.cli import show
 from retentive.model import Results
@@ -22,53 +23,65 @@ _MEMORIES: list[dict[str, Any]] = [
     {"text": "The staging server restarts at 3 a.m. UTC", "kind": "pattern", "tags": ["ops"]},
 ]
 _QUESTION = "what is the name of my pet?"
+_CORRECTION = "The user's dog is called Max, not Rex"
+_TASK = "what should I know before I touch Atlas?"
 
 
-def demo(settings: Mapping[str, Any]) -> int:
+def demo(settings: Mapping[str, Any], *, quiet: bool) -> dict[str, Any]:
+    """Plays it, says so unless quiet, and gives back what was timed and answered."""
     with tempfile.TemporaryDirectory(prefix="retentive-demo-") as folder:
-        memory = _timed("opened an empty store", lambda: Retentive.open(Path(folder) / "memory.db", **settings))
-        with memory:
-            _play(memory)
-    return 0
+        play = _Play(quiet=quiet)
+        opening = partial(Retentive.open, Path(folder) / "memory.db", **settings)
+        with play.timed("opened an empty store", opening) as memory:
+            play.run(memory)
+    return play.told
 
 
-def _play(memory: Retentive) -> None:
-    _timed("loaded the embedding model", lambda: memory.search("warm up"))
-    _head("Remember")
-    for item in _MEMORIES:
-        _timed(f"kept: {item['text']}", partial(memory.add, **item))
+class _Play:
+    def __init__(self, *, quiet: bool) -> None:
+        self._say: Callable[[str], None] = (lambda _: None) if quiet else show.say
+        self.told: dict[str, Any] = {"steps": []}
 
-    _head(f"Ask: {_QUESTION}")
-    _answer(_timed("searched", lambda: memory.search(_QUESTION, limit=3)))
+    def run(self, memory: Retentive) -> None:
+        self.timed("loaded the embedding model", lambda: memory.search("warm up"))
+        self._head("Remember")
+        for item in _MEMORIES:
+            self.timed(f"kept: {item['text']}", partial(memory.add, **item))
 
-    _head("Correct it")
-    correction = "The user's dog is called Max, not Rex"
-    added = _timed(f"kept: {correction}", lambda: memory.add(correction, kind="personal", slot="user.dog.name"))
-    show.say(f"   supersedes {added.superseded}")
+        self._head(f"Ask: {_QUESTION}")
+        self._answer("before", self.timed("searched", lambda: memory.search(_QUESTION, limit=3)))
 
-    _head("Ask again")
-    _answer(_timed("searched", lambda: memory.search(_QUESTION, limit=3)))
+        self._head("Correct it")
+        added = self.timed(
+            f"kept: {_CORRECTION}", lambda: memory.add(_CORRECTION, kind="personal", slot="user.dog.name")
+        )
+        self._say(f"   supersedes {added.superseded}")
 
-    question = "what should I know before I touch Atlas?"
-    _head(f"The context for a model asked: {question}")
-    found = _timed("searched", lambda: memory.search(question, limit=None))
-    show.say("   ## Relevant Memories")
-    for hit in found:
-        show.say(f"   - {hit.content} ({hit.memory.valid_from:%Y-%m-%d})")
+        self._head("Ask again")
+        self._answer("after", self.timed("searched", lambda: memory.search(_QUESTION, limit=3)))
 
+        self._head(f"The context for a model asked: {_TASK}")
+        self._context(self.timed("searched", lambda: memory.search(_TASK, limit=None)))
 
-def _answer(found: Results) -> None:
-    for hit in found:
-        show.say(f"   {show.paint(f'{hit.score:.2f}', 'green')}  {hit.content}")
-    show.say(show.paint(f"   why the first: {show.explained(found[0])}", "dim"))
+    def timed(self, what: str, action: Callable[[], T]) -> T:
+        begun = time.perf_counter()
+        result = action()
+        milliseconds = (time.perf_counter() - begun) * 1000
+        self.told["steps"].append({"what": what, "ms": round(milliseconds, 1)})
+        self._say(f"   {show.paint(f'{milliseconds:7.1f} ms', 'cyan')}  {what}")
+        return result
 
+    def _head(self, text: str) -> None:
+        self._say(f"\n{show.paint(text, 'bold')}")
 
-def _head(text: str) -> None:
-    show.say(f"\n{show.paint(text, 'bold')}")
+    def _answer(self, name: str, found: Results) -> None:
+        self.told[name] = wire.results(found)
+        for hit in found:
+            self._say(f"   {show.paint(f'{hit.score:.2f}', 'green')}  {hit.content}")
+        self._say(show.paint(f"   why the first: {show.explained(found[0])}", "dim"))
 
-
-def _timed(what: str, action: Callable[[], T]) -> T:
-    begun = time.perf_counter()
-    result = action()
-    show.say(f"   {show.paint(f'{(time.perf_counter() - begun) * 1000:7.1f} ms', 'cyan')}  {what}")
-    return result
+    def _context(self, found: Results) -> None:
+        lines = [f"- {hit.content} ({hit.memory.valid_from:%Y-%m-%d})" for hit in found]
+        self.told["context"] = "\n".join(["## Relevant Memories", *lines])
+        for line in self.told["context"].splitlines():
+            self._say(f"   {line}")

@@ -78,8 +78,8 @@ def _content_options() -> ArgumentParser:
     options = ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
     options.add_argument("--kind", choices=KINDS, metavar="KIND", help=f"one of {', '.join(KINDS)}")
     options.add_argument("--tag", dest="tags", action="append", metavar="TAG", help="may be given several times")
-    options.add_argument("--importance", type=_number, metavar="N", help="1 (trivial) to 10 (vital); 5 if not given")
-    options.add_argument("--confidence", type=_number, metavar="X", help="0 (a guess) to 1 (certain)")
+    options.add_argument("--importance", type=number, metavar="N", help="1 (trivial) to 10 (vital); 5 if not given")
+    options.add_argument("--confidence", type=number, metavar="X", help="0 (a guess) to 1 (certain)")
     options.add_argument("--context", metavar="TEXT", help="what it belongs to; searched too")
     options.add_argument("--slot", metavar="NAME", help="what it is the value of, e.g. user.dog.name")
     options.add_argument("--expires", metavar="TIME", help=f"when it stops being true, {_TIMES}")
@@ -96,8 +96,8 @@ def _filters() -> ArgumentParser:
     group.add_argument("--source", action="append", choices=SOURCES, metavar="SOURCE", help=", ".join(SOURCES))
     group.add_argument("--status", action="append", choices=STATUSES, metavar="STATUS", help=", ".join(STATUSES))
     group.add_argument("--session", metavar="ID", help="see what is of this session too")
-    group.add_argument("--min-importance", type=_number, metavar="N", help="1 to 10")
-    group.add_argument("--min-confidence", type=_number, metavar="X", help="0 to 1")
+    group.add_argument("--min-importance", type=number, metavar="N", help="1 to 10")
+    group.add_argument("--min-confidence", type=number, metavar="X", help="0 to 1")
     group.add_argument("--since", metavar="TIME", help=f"true from this time on, {_TIMES} ago")
     group.add_argument("--until", metavar="TIME", help="true from before this time")
     return options
@@ -110,7 +110,12 @@ def _writing(verb: _Verb) -> None:
     add.add_argument("--source", choices=SOURCES, default=argparse.SUPPRESS, metavar="SOURCE", help=", ".join(SOURCES))
     add.add_argument("--each-line", action="store_true", help="every line of the input is a memory")
 
-    update = verb("update", "change a memory; how it was stays in its history", _content_options())
+    update = verb(
+        "update",
+        "change a memory; how it was stays in its history",
+        _content_options(),
+        epilog='An empty --slot "", --context "" or --expires "" takes it away.',
+    )
     update.add_argument("id", metavar="ID")
     update.add_argument("--content", default=argparse.SUPPRESS, metavar="TEXT", help="the new text")
     update.add_argument("--reason", metavar="WHY")
@@ -169,7 +174,7 @@ def _caring(verb: _Verb) -> None:
     completion.add_argument("shell", choices=("bash", "zsh", "tcsh"))
 
 
-def _number(text: str) -> float:
+def number(text: str) -> float:
     """Whole numbers stay whole; NaN and the like are left for the store to refuse."""
     value = float(text)
     return int(value) if value.is_integer() else value

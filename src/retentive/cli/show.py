@@ -77,7 +77,8 @@ def results(found: Results, *, with_why: bool) -> None:
             say(f"{each.id}  {explained(each)}")
     if sys.stdout.isatty():
         milliseconds = found.timings.get("total", 0) * 1000
-        say(paint(f"{len(found)} found by {found.tier} search in {milliseconds:.1f} ms", "dim"))
+        summary = f"{len(found)} found by {found.tier} search" if found else "nothing found"
+        say(paint(f"{summary} in {milliseconds:.1f} ms", "dim"))
     for note in found.notes:
         sys.stderr.write(f"{paint('note:', 'yellow', sys.stderr)} {note}\n")
 

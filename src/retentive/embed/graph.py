@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from retentive.embed.words import load_words, numbers_of
-from retentive.errors import EmbedError
+from retentive.errors import ModelUnfit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,10 +30,6 @@ _INPUTS = {"input_ids", "attention_mask", "token_type_ids"}
 _SILENT = 4  # fatal only: the program's stdout may be a protocol
 
 
-class GraphError(EmbedError):
-    """The file is not a graph that can be run."""
-
-
 class Graph:
     """Loaded, and safe to use from many threads at once."""
 
@@ -43,7 +39,7 @@ class Graph:
         self._session = _session(path, threads or default_threads())
         self._inputs = {given.name for given in self._session.get_inputs()}
         if not self._inputs <= _INPUTS:
-            raise GraphError(f"{path.name} asks for {', '.join(sorted(self._inputs - _INPUTS))}.")
+            raise ModelUnfit(f"{path.name} asks for {', '.join(sorted(self._inputs - _INPUTS))}.")
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         import numpy as np
@@ -66,7 +62,7 @@ class Graph:
         try:
             output = self._session.run(None, {name: given[name] for name in self._inputs})[0]
         except _driver_errors() as error:
-            raise GraphError(f"{self.path.name} cannot be run: {error}") from error
+            raise ModelUnfit(f"{self.path.name} cannot be run: {error}") from error
         return _finished(output, mask)
 
 
@@ -98,7 +94,7 @@ def _session(path: Path, threads: int) -> Any:
     try:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except _driver_errors() as error:
-        raise GraphError(f"{path.name} cannot be loaded: {error}") from error
+        raise ModelUnfit(f"{path.name} cannot be loaded: {error}") from error
 
 
 def _finished(output: Any, mask: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -107,10 +103,10 @@ def _finished(output: Any, mask: NDArray[np.int64]) -> NDArray[np.float32]:
     if output.ndim == 3:  # noqa: PLR2004 - one vector per token: their mean, whose length is taken away below
         output = (mask[:, None, :].astype(np.float32) @ output)[:, 0, :]
     if output.shape != (len(mask), DIMENSION):
-        raise GraphError(f"The graph gives {output.shape[1:]} numbers a text, not {DIMENSION}.")
+        raise ModelUnfit(f"The graph gives {output.shape[1:]} numbers a text, not {DIMENSION}.")
     lengths = np.linalg.norm(output, axis=1, keepdims=True)
     if not (np.isfinite(lengths).all() and lengths.all()):
-        raise GraphError("The graph gives vectors without a direction.")
+        raise ModelUnfit("The graph gives vectors without a direction.")
     vectors: NDArray[np.float32] = (output / lengths).astype(np.float32, copy=False)
     return vectors
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from retentive.embed.fetch import HUB, Hub, fetch
 from retentive.embed.fetch import NAME as DOWNLOADED
 from retentive.embed.lock import exclusive
-from retentive.errors import EmbedError, ModelMissing
+from retentive.errors import EmbedError, ModelMissing, ModelUnfit
 
 if TYPE_CHECKING:
     from retentive.embed.graph import Graph
@@ -112,13 +112,12 @@ def _open(path: Path, where: Where) -> Graph:
 
 def _trusted(path: Path, where: Where) -> Graph | None:
     """The cached graph, if it is whole."""
-    from retentive.embed.graph import GraphError
     from retentive.embed.known import agreement
 
     try:
         graph = _open(path, where)
         return graph if agreement(graph, _SPOT_CHECK) >= _AGREES else None
-    except (GraphError, ModelMissing):
+    except (ModelUnfit, ModelMissing):
         return None
 
 

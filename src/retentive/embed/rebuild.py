@@ -33,7 +33,7 @@ import onnx
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import TensorProto, helper, numpy_helper
 
-from retentive.errors import EmbedError
+from retentive.errors import ModelUnfit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,15 +60,11 @@ _TINY = np.float32(1e-12)
 _MICROSOFT = "com.microsoft"
 
 
-class UnfitError(EmbedError):
-    """The file is not an export of all-MiniLM-L6-v2 that can be taken apart."""
-
-
 def rebuild(source: Path, target: Path) -> None:
     try:
         model = onnx.load(source)
     except DecodeError as error:
-        raise UnfitError(f"{source.name} is not an ONNX file.") from error
+        raise ModelUnfit(f"{source.name} is not an ONNX file.") from error
     onnx.save(_build(Weights(model.graph)), target)
 
 
@@ -88,7 +84,7 @@ class Weights:
         bias = self._full(f"{name}.bias")
         product = next(self._made[other] for other in self._users[bias].input if other != bias)
         if product.op_type != "MatMul":
-            raise UnfitError(f"{name} is not a matrix product but {product.op_type}.")
+            raise ModelUnfit(f"{name} is not a matrix product but {product.op_type}.")
         return self._value(product.input[1])
 
     def _full(self, name: str) -> str:
@@ -97,13 +93,13 @@ class Weights:
         for full in (*self._kept, *self._made):
             if full == name or full.endswith(f".{name}"):
                 return full
-        raise UnfitError(f"There is no {name} in the model.")
+        raise ModelUnfit(f"There is no {name} in the model.")
 
     def _value(self, name: str) -> Floats:
         if name in self._kept:
             return numpy_helper.to_array(self._kept[name]).astype(np.float32)
         if name not in self._made:
-            raise UnfitError(f"{name} is not a constant.")
+            raise ModelUnfit(f"{name} is not a constant.")
         node = self._made[name]
         match node.op_type:
             case "Cast":
@@ -112,7 +108,7 @@ class Weights:
                 factors: list[Floats] = [self._value(factor) for factor in node.input]
                 return factors[0] * factors[1]
             case operator:
-                raise UnfitError(f"{name} is not a constant but the result of {operator}.")
+                raise ModelUnfit(f"{name} is not a constant but the result of {operator}.")
 
 
 class Graph:

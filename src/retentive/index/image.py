@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retentive.index.arrays import batches
+from retentive.index.arrays import batches, widen
 from retentive.index.hnsw import Exam, Hnsw
 from retentive.index.rows import Rows
 from retentive.index.sidecar import Sidecar
 from retentive.index.terms import Terms, parse
-from retentive.index.vectors import Vectors, in_batches
+from retentive.index.vectors import Vectors, decode, in_batches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,6 +53,9 @@ _FOLD_PAUSE = 0.0005
 
 # Scanning this many flat rows beside a graph costs 0.03 ms; beyond, they are folded in.
 _FOLD_FROM = 1000
+
+# Rows of a saved graph that are compared with the database: 1 ms.
+_COMPARED = 64
 
 # A saved graph is written again when this share of it has changed: until then catching up takes a second at most.
 _SAVE_SHARE = 10
@@ -296,4 +299,15 @@ class Image:
         saved = sidecar.load(self._source.floor(), head)
         if saved is None or len(self._source.changed(self.namespace, saved[1], head)) * 2 > count:
             return None
-        return saved
+        return saved if self._is_of_this_past(saved[0], space) else None
+
+    def _is_of_this_past(self, graph: Hnsw, space: Space) -> bool:
+        """Whether the newest rows of a saved graph are in the database as they are in the graph.
+
+        A store put back from a copy goes on from there and gives the same numbers to other rows.
+        """
+        newest = np.sort(graph.chunks())[-_COMPARED:].tolist()
+        rows = self._source.rows_of(self.namespace, space.name, newest)
+        held, vectors = decode(rows, space.dimension)
+        chunks = np.array([rows[place][0] for place in held], np.int64)
+        return bool(graph.same(chunks, widen(vectors)).all())

@@ -217,7 +217,7 @@ class Vectors:
             more, their = self._near_graph(self.graph, query, mask, limit, bound)
             slots, scores = np.concatenate((slots, more)), np.concatenate((scores, their))
         # Equal vectors must tie (see TIE); scores carry six digits.
-        rounded: Doubles = scores.astype(np.float64).round(6)
+        rounded: Doubles = scores.astype(np.float64).round(6).clip(-1, 1)
         return slots, rounded
 
     def chunks(self) -> Ints:

@@ -79,8 +79,8 @@ class Engine(Protocol):
         """Is everything whole, and do the parts agree? Reads all of it."""
         ...
 
-    def rebuild_text(self) -> None:
-        """Make the full-text index anew from the rows."""
+    def rebuild(self) -> None:
+        """Make the full-text index anew from its rows, and drop chunks and vectors that belong to nothing."""
         ...
 
     def facts(self) -> Mapping[str, Any]:

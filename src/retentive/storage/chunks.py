@@ -94,6 +94,10 @@ class Chunks:
         rows = self.engine.read("text_fields", {"chunks": [*chunks]})
         return [(n, [self.engine.tokens(text) if text else [] for text in texts]) for n, *texts in rows]
 
+    def broken(self) -> list[tuple[str, str]]:
+        """Namespace and id of the memories whose chunks are not as they should be."""
+        return [(namespace, id) for namespace, id in self.engine.read("chunk_broken")]
+
     def pending(self, space: Space, after: int, limit: int) -> list[Pending]:
         rows = self.engine.read("chunk_pending", {"space": space.name, "after": after, "limit": limit})
         return [Pending(n, namespace, embedded_text(text, context)) for n, namespace, text, context in rows]
@@ -102,5 +106,9 @@ class Chunks:
         return int(self.engine.read("chunk_pending_count", {"space": space.name if space else None})[0][0])
 
     def spaces(self) -> list[tuple[Any, ...]]:
-        """Name, dimension and number of vectors of each."""
+        """Name and dimension of each."""
         return self.engine.read("space_list")
+
+    def vector_counts(self) -> list[tuple[Any, ...]]:
+        """Name, dimension and number of vectors of each space."""
+        return self.engine.read("space_counts")

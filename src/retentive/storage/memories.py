@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from retentive.model import Change, Kind, Memory, Scope, Source, Status, from_micros, to_micros
+from retentive.model import Change, Kind, Memory, Scope, Source, Status, from_micros, iso, to_micros
 from retentive.storage import Engine, Step
 from retentive.storage.scopes import scope_filters
 from retentive.text.terms import terms
@@ -102,23 +102,23 @@ def update_steps(old: Memory, new: Memory, actor: str, reason: str | None) -> It
     yield _history(old, "updated", values["updated"], actor, reason)
 
 
-def status_steps(
-    old: Memory, status: Status, now: int, actor: str, reason: str | None, superseded_by: str | None = None
-) -> Iterator[Step]:
-    """Another status for the memory and its chunks. A validity that ends, ends now; one that resumes is open."""
-    key = {"namespace": old.namespace, "id": old.id, "status": status, "now": now}
-    ended = None if status is Status.ACTIVE else now
-    row = {**key, "superseded_by": superseded_by, "valid_to": ended, "version": old.version}
-    yield Step("memory_status", row, expect=1)
-    yield _history(old, _ACTIONS[status], now, actor, reason)
+def status_steps(old: Memory, new: Memory, actor: str, reason: str | None) -> Iterator[Step]:
+    """The status, successor and end of validity of `new` for the memory, and the status for its chunks."""
+    now, status = to_micros(new.updated), new.status
+    row = {"namespace": old.namespace, "id": old.id, "status": status, "now": now, "version": old.version}
     yield Step(
-        "chunk_status",
-        {"namespace": old.namespace, "owner": old.id, "owner_type": "memory", "status": status},
+        "memory_status", {**row, "superseded_by": new.superseded_by, "valid_to": _micros(new.valid_to)}, expect=1
     )
+    yield _history(old, "restored" if old.status is Status.FORGOTTEN else _ACTIONS[status], now, actor, reason)
+    yield chunk_status_step(old, status)
+
+
+def chunk_status_step(memory: Memory, status: Status) -> Step:
+    owner = {"namespace": memory.namespace, "owner": memory.id, "owner_type": "memory"}
+    return Step("chunk_status", {**owner, "status": status})
 
 
 _ACTIONS = {
-    Status.ACTIVE: "restored",
     Status.FORGOTTEN: "forgotten",
     Status.SUPERSEDED: "superseded",
     Status.EXPIRED: "expired",
@@ -141,9 +141,9 @@ def snapshot(memory: Memory) -> dict[str, Any]:
         "importance": memory.importance,
         "status": memory.status,
         "superseded_by": memory.superseded_by,
-        "valid_from": _written(memory.valid_from),
-        "valid_to": _written(memory.valid_to),
-        "expires": _written(memory.expires),
+        "valid_from": iso(memory.valid_from),
+        "valid_to": iso(memory.valid_to),
+        "expires": iso(memory.expires),
         "metadata": memory.metadata,
     }
 
@@ -209,7 +209,3 @@ def _moment(micros: int | None) -> datetime | None:
 
 def _micros(moment: datetime | None) -> int | None:
     return None if moment is None else to_micros(moment)
-
-
-def _written(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.isoformat()

@@ -112,7 +112,7 @@ class SqliteEngine:
         if not rows:
             return []
         matrix = np.frombuffer(b"".join(row[10] for row in rows), dtype="<f2").reshape(len(rows), -1)
-        scores = (matrix.astype(np.float32) @ vector).tolist()
+        scores = (matrix.astype(np.float32) @ vector).clip(-1, 1).tolist()
         matches = [
             Match(row[0], score, hash(row[1]), row[8], row[6], row[5])
             for row, score in zip(rows, scores, strict=True)
@@ -140,14 +140,13 @@ class SqliteEngine:
         repair = "Run `retentive doctor --repair`."
         damage = [row for row in self._integrity() if row != "ok"]
         return [
-            Finding("file", not damage, "; ".join(damage) or "every page is whole", "Restore a backup."),
+            Finding("file", not damage, "; ".join(damage) or "every page is whole", "Restore a backup." * bool(damage)),
             self._check_text(repair),
             *(self._check_none(name, query, repair) for name, query in _AGREEMENT),
         ]
 
-    def rebuild_text(self) -> None:
-        with self._transaction() as connection:
-            connection.execute("INSERT INTO chunks_fts (chunks_fts) VALUES ('rebuild')")
+    def rebuild(self) -> None:
+        self.apply([Step("derived_rebuild", {})])
 
     def facts(self) -> Mapping[str, Any]:
         with _translated(self.target):

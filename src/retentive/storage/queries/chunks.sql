@@ -41,6 +41,9 @@ SELECT count(*) FROM chunks t WHERE t.status = 'active' AND NOT EXISTS
 INSERT INTO spaces (name, dimension) VALUES (:space, :dimension) ON CONFLICT DO NOTHING
 
 -- name: space_list
+SELECT name, dimension FROM spaces ORDER BY name
+
+-- name: space_counts
 SELECT s.name, s.dimension, (SELECT count(*) FROM vectors v WHERE v.space = s.id) FROM spaces s ORDER BY s.name
 
 -- name: change_head

@@ -59,3 +59,17 @@ WHERE v.doc IN (SELECT n FROM chunks WHERE namespace = :namespace AND status = '
 -- name: text_fields
 SELECT rowid, content, context, tags, before, after, speaker, date FROM chunks_fts
 WHERE rowid IN {each:chunks}
+
+-- name: chunk_broken
+-- Memories whose chunks or full text are not as they should be.
+SELECT DISTINCT m.namespace, m.id FROM memories m
+LEFT JOIN chunks c ON c.namespace = m.namespace AND c.owner = m.id AND c.owner_type = 'memory'
+WHERE c.n IS NULL OR c.status <> m.status OR NOT EXISTS (SELECT 1 FROM chunks_fts WHERE rowid = c.n)
+
+-- name: derived_rebuild
+-- The index of the full text from its rows; what belongs to nothing goes.
+DELETE FROM chunks WHERE owner_type = 'memory' AND NOT EXISTS
+  (SELECT 1 FROM memories m WHERE m.namespace = chunks.namespace AND m.id = chunks.owner);
+DELETE FROM vectors WHERE chunk NOT IN (SELECT n FROM chunks);
+INSERT INTO chunks_fts (chunks_fts) VALUES ('rebuild');
+DELETE FROM chunks_fts WHERE rowid NOT IN (SELECT n FROM chunks);
