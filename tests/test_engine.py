@@ -10,7 +10,7 @@ import pytest
 
 from retentive.errors import Stale, StorageError
 from retentive.model import Filter, Scope, Space
-from retentive.storage import Engine, Step
+from retentive.storage import Engine, Step, step
 from retentive.storage.sqlite import SqliteEngine
 
 ENGINES: dict[str, Callable[[Path], Engine]] = {
@@ -28,7 +28,7 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
 
 
 def meta(key: str, value: str = "1") -> Step:
-    return Step("meta_set", {"key": key, "value": value})
+    return step("meta_set", key=key, value=value)
 
 
 def value(engine: Engine, key: str) -> list[tuple[Any, ...]]:
@@ -37,11 +37,11 @@ def value(engine: Engine, key: str) -> list[tuple[Any, ...]]:
 
 def chunk(owner: str, text: str, vector: list[float] | None = None, **facets: Any) -> Step:
     fields = dict.fromkeys(["f_context", "f_tags", "f_before", "f_after", "f_speaker", "f_date"])
-    row = {"namespace": "n", "session": None, "kind": "fact", "source": "explicit", "tags": None, "confidence": 0.9,
+    row: dict[str, Any] = {"namespace": "n", "session": None, "kind": "fact", "source": "explicit", "tags": None, "confidence": 0.9,
            "importance": 5, "valid_from": 1, "expires": None, **facets}  # fmt: skip
     packed = None if vector is None else np.array(vector, dtype="<f2").tobytes()
     part = {"owner_type": "memory", "owner": owner, "ordinal": 0, "text": text, "space": SPACE.name, "vector": packed}
-    return Step("chunk_insert", {**row, **part, **fields, "f_content": text})
+    return step("chunk_insert_embedded" if packed else "chunk_insert", **row, **part, **fields, f_content=text)
 
 
 def scope(**wanted: Any) -> Scope:
@@ -49,7 +49,7 @@ def scope(**wanted: Any) -> Scope:
 
 
 def fill(engine: Engine, *steps: Step) -> None:
-    engine.apply([Step("space_insert", {"space": SPACE.name, "dimension": 2}), *steps])
+    engine.apply([step("space_insert", space=SPACE.name, dimension=2), *steps])
 
 
 def test_a_batch_is_applied_whole(engine: Engine) -> None:
@@ -58,7 +58,7 @@ def test_a_batch_is_applied_whole(engine: Engine) -> None:
 
 
 def test_a_batch_whose_guard_fails_leaves_nothing(engine: Engine) -> None:
-    touch = Step("memory_touch", {"namespace": "n", "id": "none", "now": 1}, expect=1)
+    touch = step("memory_touch", expect=1, namespace="n", id="none", now=1)
     with pytest.raises(Stale):
         engine.apply([meta("a"), touch, meta("b")])
     assert value(engine, "a") == value(engine, "b") == []
@@ -133,8 +133,7 @@ def test_both_searches_stay_inside_the_scope(engine: Engine, wanted: dict[str, A
 
 def test_changes_are_logged_in_the_order_of_commits(engine: Engine) -> None:
     fill(engine, chunk("one", "x"), chunk("two", "x"))
-    status = {"namespace": "n", "owner": "one", "owner_type": "memory", "status": "forgotten"}
-    engine.apply([Step("chunk_status", status)])
+    engine.apply([step("chunk_status", namespace="n", owner="one", owner_type="memory", status="forgotten")])
     everything = {"namespace": "n", "after": 0, "upto": 99}
     assert engine.read("change_list", everything) == [(1,), (2,)]
     assert engine.read("change_list", {**everything, "after": 2}) == [(1,)]

@@ -5,25 +5,33 @@ import threading
 
 _lock = threading.Lock()
 _last = 0
+_VARIANT = {digit: "89ab"[int(digit, 16) % 4] for digit in "0123456789abcdef"}
 
 
-def new_id(at: int, *, ordered: bool = True) -> str:
-    """A UUIDv7 of the instant `at` (microseconds). `ordered` ones of this process sort in the order they were made.
+def new_ids(at: int, count: int) -> list[str]:
+    """UUIDs (version 7) of the instant `at` (microseconds). Those of this process sort in the order they were made.
 
     After the 48 bits of milliseconds the next 12 hold the fraction of the millisecond, pushed on by one where two
     fall together.
     """
     milliseconds, micros = divmod(at, 1000)
-    stamp = milliseconds << 12 | micros * 4096 // 1000
-    if ordered:
-        stamp = _after_last(stamp)
-    tail = int.from_bytes(os.urandom(8)) & (1 << 62) - 1
-    text = f"{stamp >> 12:012x}7{stamp & 0xFFF:03x}{2 << 62 | tail:016x}"
-    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+    first = _reserve(milliseconds << 12 | micros * 4096 // 1000, count)
+    chance = os.urandom(8 * count).hex()
+    return [_written(first + i, chance[16 * i : 16 * i + 16]) for i in range(count)]
 
 
-def _after_last(stamp: int) -> int:
+def new_id(at: int) -> str:
+    return new_ids(at, 1)[0]
+
+
+def _written(stamp: int, chance: str) -> str:
+    time = f"{stamp >> 12:012x}"
+    return f"{time[:8]}-{time[8:]}-7{stamp & 0xFFF:03x}-{_VARIANT[chance[0]]}{chance[1:4]}-{chance[4:]}"
+
+
+def _reserve(stamp: int, count: int) -> int:
     global _last  # noqa: PLW0603 - one clock per process
     with _lock:
-        _last = max(stamp, _last + 1)
-        return _last
+        first = max(stamp, _last + 1)
+        _last = first + count - 1
+        return first

@@ -98,10 +98,9 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
-    """A memory about to be kept: checked input, not yet decided on."""
+class Traits:
+    """All that is said of a memory beside its text: checked, and shared by the memories of a bulk load."""
 
-    content: str
     kind: Kind
     tags: tuple[str, ...]
     importance: int
@@ -114,8 +113,15 @@ class Draft:
     valid_from: datetime | None
     metadata: Mapping[str, Any]
     origin: Mapping[str, Any] | None
-    vector: Any
+
+
+class Draft(NamedTuple):
+    """A memory about to be kept: checked input, not yet decided on."""
+
+    content: str
     content_hash: str
+    traits: Traits
+    vector: Any
 
 
 class Resemblance(NamedTuple):

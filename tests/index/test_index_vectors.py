@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -324,3 +326,10 @@ def test_unclustered_rows_stay_exact(new_store: Callable[..., "Store"]) -> None:
     assert images.stats()["home"]["tier"] == "flat"
     assert images._images["home"].chore() is None
     images.close()
+
+
+def test_a_graph_before_the_model_is_no_crash() -> None:
+    """The two libraries bring a C++ runtime each; whoever is loaded second must not die of it."""
+    code = "from retentive.index.hnsw import Hnsw; Hnsw(8); import onnxruntime; print(onnxruntime.get_device())"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout.strip()) == (0, "CPU"), run.stderr

@@ -29,6 +29,7 @@ from retentive.model import (
     Query,
     Resemblance,
     Results,
+    Traits,
 )
 from retentive.storage import Finding, open_engine
 from retentive.storage.chunks import Chunks
@@ -92,24 +93,18 @@ class Retentive:
     def namespace(self) -> str:
         return self._parts.namespace
 
-    def add(self, text: str, **options: Unpack[Options]) -> Added:
+    def add(self, text: str, vector: Any = None, **options: Unpack[Options]) -> Added:
         """Keep one memory, durable and searchable on return.
 
         Options: kind, tags, importance (1-10), confidence (0-1), source, context, session, slot, expires, valid_from,
-        metadata, origin, vector. A slot such as `user.dog.name` names what the memory is the value of: the memory
+        metadata, origin. A slot such as `user.dog.name` names what the memory is the value of: the memory
         that held it before is superseded. The same text again gives back the memory that is there.
         """
-        check.known(options, Options, "add")
-        draft = check.draft(text, max_content=self._parts.config.max_content, **options)
+        draft = self._draft(text, vector, options)
         resembling = self._resembling(draft)
-        added = keep.keep(self._parts, [draft])[0]
-        return Added(
-            added.memory,
-            added.created,
-            added.superseded,
-            tuple(each for each in resembling if each.id not in (added.id, added.superseded)) if added.created else (),
-            added.pending,
-        )
+        kept = keep.keep(self._parts, [draft])[0]
+        others = tuple(each for each in resembling if each.id not in (kept.id, kept.superseded)) if kept.created else ()
+        return Added(edit.load(self._parts, kept.id), kept.created, kept.superseded, others, kept.pending)
 
     def add_many(
         self,
@@ -252,7 +247,8 @@ class Retentive:
     def _resembling(self, draft: Draft) -> Sequence[Resemblance]:
         """Memories of the same kind and scope that share most of the keywords."""
         keywords = words(draft.content)
-        scope = check.scope([self.namespace], session=draft.session, kind=draft.kind)
+        traits = draft.traits
+        scope = check.scope([self.namespace], session=traits.session, kind=traits.kind)
         matches = search.text_matches(self._parts, telling(keywords), scope, depth=10)
         rows = self._parts.memories.of_chunks([match.chunk for match in matches], scope) if matches else {}
         tokens = self._parts.engine.tokens
@@ -260,32 +256,41 @@ class Retentive:
         found = (
             Resemblance(memory.id, memory.content, round(overlap(own, tokens(" ".join(words(memory.content)))), 2))
             for _, memory in rows.values()
-            if memory.content_hash != draft.content_hash and memory.session == draft.session
+            if memory.content_hash != draft.content_hash and memory.session == traits.session
         )
         return sorted((each for each in found if each.overlap >= NEAR), key=lambda each: -each.overlap)
 
     def _drafts(
         self, items: Iterable[str | Mapping[str, Any]], vectors: Iterable[Any] | None, options: Mapping[str, Any]
     ) -> Iterator[Draft]:
-        check.known(options, Options, "add_many")
+        common = self._traits(options, "add_many")
         limit = self._parts.config.max_content
         for number, (item, vector) in enumerate(_paired(items, vectors), start=1):
-            given = {"text": item} if isinstance(item, str) else dict(item)
             try:
-                check.known(given.keys() - {"text"}, Options, "add")
-                yield check.draft(**{"text": "", **options, "vector": vector, **given, "max_content": limit})
+                if isinstance(item, str):
+                    yield check.draft(item, common, vector, limit)
+                else:
+                    own = {"text": "", "vector": vector, **options, **item}
+                    yield self._draft(own.pop("text"), own.pop("vector"), own)
             except Invalid as error:
                 raise Invalid(f"item {number}: {error}", error.hint) from error
+
+    def _draft(self, text: Any, vector: Any, options: Mapping[str, Any]) -> Draft:
+        return check.draft(text, self._traits(options, "add"), vector, self._parts.config.max_content)
+
+    def _traits(self, options: Mapping[str, Any], verb: str) -> Traits:
+        check.known(options, Options, verb)
+        return check.traits(max_content=self._parts.config.max_content, **options)
 
     def _load(self, drafts: Iterator[Draft], progress: Callable[[int], None] | None) -> Loaded:
         ids: list[str] = []
         created = superseded = pending = 0
         for batch in _batches(drafts):
-            for added in keep.keep(self._parts, batch):
-                ids.append(added.id)
-                created += added.created
-                superseded += added.superseded is not None
-                pending += added.pending
+            for kept in keep.keep(self._parts, batch):
+                ids.append(kept.id)
+                created += kept.created
+                superseded += kept.superseded is not None
+                pending += kept.pending
             if progress:
                 progress(len(ids))
         return Loaded(tuple(ids), created, len(ids) - created, superseded, pending)
@@ -308,11 +313,11 @@ def _batches(drafts: Iterator[Draft]) -> Iterator[Sequence[Draft]]:
         slots: set[tuple[str | None, str]] = set()
         begin = 0
         for at, draft in enumerate(batch):
-            if draft.slot and (draft.session, draft.slot) in slots:
-                yield batch[begin:at]
-                begin, slots = at, set()
-            if draft.slot:
-                slots.add((draft.session, draft.slot))
+            if slot := draft.traits.slot:
+                if (draft.traits.session, slot) in slots:
+                    yield batch[begin:at]
+                    begin, slots = at, set()
+                slots.add((draft.traits.session, slot))
         yield batch[begin:]
 
 

@@ -19,6 +19,7 @@ from retentive.model import (
     Scope,
     Source,
     Status,
+    Traits,
     from_micros,
     to_micros,
 )
@@ -49,7 +50,6 @@ class Options(TypedDict, total=False):
     valid_from: When | None
     metadata: Mapping[str, Any] | None
     origin: Mapping[str, Any] | None
-    vector: Any
 
 
 class Filters(TypedDict, total=False):
@@ -72,8 +72,7 @@ def known(given: Iterable[str], choices: type, verb: str) -> None:
         raise Invalid(f"{verb} has no option {min(unknown)!r}", f"It has: {', '.join(choices.__annotations__)}.")
 
 
-def draft(
-    text: str,
+def traits(
     *,
     max_content: int,
     kind: str = Kind.FACT,
@@ -88,12 +87,9 @@ def draft(
     valid_from: When | None = None,
     metadata: Mapping[str, Any] | None = None,
     origin: Mapping[str, Any] | None = None,
-    vector: Any = None,
-) -> Draft:
-    content = body(text, "text", max_content)
+) -> Traits:
     known_source = one_of(Source, source, "source")
-    return Draft(
-        content=content,
+    return Traits(
         kind=one_of(Kind, kind, "kind"),
         tags=tag_list(tags),
         importance=importance_of(importance),
@@ -106,9 +102,12 @@ def draft(
         valid_from=moment(valid_from, "valid_from", past=True),
         metadata=json_object(metadata, "metadata") or {},
         origin=json_object(origin, "origin"),
-        vector=vector,
-        content_hash=content_hash(content),
     )
+
+
+def draft(text: Any, common: Traits, vector: Any, max_content: int) -> Draft:
+    content = body(text, "text", max_content)
+    return Draft(content, content_hash(content), common, vector)
 
 
 def body(text: Any, name: str, limit: int) -> str:
@@ -128,7 +127,7 @@ def plain(text: Any, name: str) -> str:
     if "\0" in text:
         raise Invalid(f"{name} contains a NUL character", "Remove it; databases cannot store it in text.")
     try:
-        text.encode()
+        text.isascii() or text.encode()
     except UnicodeEncodeError as error:
         raise Invalid(f"{name} is not valid Unicode: {error.reason}", "Decode the bytes as UTF-8 first.") from error
     return text

@@ -17,7 +17,7 @@ from retentive.text.normal import content_hash
 
 
 def get(parts: Parts, id: str) -> Memory:
-    memory = _load(parts, id)
+    memory = load(parts, id)
     parts.journal.accessed([Access(parts.namespace, id, clock.now(), "get", None, None)])
     return memory
 
@@ -33,7 +33,7 @@ def update(parts: Parts, id: str, changes: Mapping[str, Any], reason: str | None
         _refuse_doubles(parts, new, now)
         return [*memories.update_steps(old, new, actor, reason), *_chunk_steps(parts, old, new)], new
 
-    return _decided(parts, id, decide) if checked else _load(parts, id)
+    return _decided(parts, id, decide) if checked else load(parts, id)
 
 
 _WAYS_BACK = {
@@ -74,7 +74,7 @@ def restore(parts: Parts, id: str, reason: str | None, actor: str) -> Memory:
 
 def history(parts: Parts, id: str) -> list[Change]:
     """From its making to its latest change."""
-    memory = _load(parts, id)
+    memory = load(parts, id)
     made = Change(0, "created", memory.created, memory.source, None, None)
     return [made, *parts.memories.history(parts.namespace, id)]
 
@@ -83,7 +83,7 @@ def _decided(parts: Parts, id: str, decide: Callable[[Memory, int], tuple[list[S
     """Read, decide, apply; again if someone else was first."""
     for _ in range(TRIES):
         now = clock.now()
-        steps, memory = decide(_load(parts, id), now)
+        steps, memory = decide(load(parts, id), now)
         try:
             if steps:
                 parts.engine.apply(steps)
@@ -93,7 +93,7 @@ def _decided(parts: Parts, id: str, decide: Callable[[Memory, int], tuple[list[S
     raise Busy(f"others kept changing {id}", "Retry in a moment.")
 
 
-def _load(parts: Parts, id: str) -> Memory:
+def load(parts: Parts, id: str) -> Memory:
     memory = parts.memories.get(parts.namespace, check.plain(id, "id"), clock.now())
     if memory is None:
         raise NotFound(f"no memory {id[:60]!r} in namespace {parts.namespace!r}")
@@ -146,9 +146,6 @@ def chunks_anew(parts: Parts, memory: Memory) -> Iterator[Step]:
     """Cut and embed a memory's text again."""
     slices = chunk(memory.content)
     vectors = embedded(parts, [chunks.embedded_text(text, memory.context) for text in slices])
-    yield chunks.delete_step(memory)
-    if parts.space:
-        yield chunks.space_step(parts.space)
-    yield from chunks.insert_steps(memory, slices, parts.space, vectors)
+    yield from chunks.anew_steps(memory, slices, parts.space, vectors)
     if memory.status is not Status.ACTIVE:
         yield memories.chunk_status_step(memory, memory.status)

@@ -3,86 +3,94 @@
 Read what is there, decide, embed, and apply it all as one batch of guarded steps: the memory, its history, chunks,
 full text, vectors and change log become visible together or not at all. No transaction is open while text is being
 embedded. Where someone else was first, the batch is refused whole and decided again.
+
+A bulk load goes this way a thousand at a time, so it is kept lean: one dictionary of values for each memory serves all
+the tables, and what the memories of a load have in common is written out once.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from retentive import clock
 from retentive.app.parts import Parts
 from retentive.app.vectors import packed, space_of, unit
 from retentive.errors import Busy, EmbedError, Stale
-from retentive.ids import new_id
-from retentive.model import Added, Draft, Memory, Space, Status, from_micros
+from retentive.ids import new_ids
+from retentive.model import Draft, Memory, Space, Status, Traits, from_micros, to_micros
 from retentive.storage import Step, chunks, memories
-from retentive.text.chunk import chunk
+from retentive.text.chunk import CHUNK_SIZE, chunk
 
 TRIES = 20  # each try lost means that another writer's went through
 
+Vectors = Sequence[bytes | None]
+
+
+class Kept(NamedTuple):
+    """What became of a draft."""
+
+    id: str
+    created: bool
+    superseded: str | None = None
+    pending: bool = False
+
 
 @dataclass(slots=True)
-class Decision:
-    """What is to become of one draft."""
+class Plan:
+    """What is to become of a batch."""
 
-    draft: Draft
-    existing: Memory | None = None
-    twin: int | None = None
-    """The place in the batch of an earlier draft that says the same."""
-    ended: list[tuple[Memory, Status]] = field(default_factory=list)
-    """What ceases to be active, and how."""
-    memory: Memory | None = None
-    """What is to be inserted."""
-
-    @property
-    def is_new(self) -> bool:
-        return self.existing is None and self.twin is None
-
-    @property
-    def takes_slot(self) -> bool:
-        """Said before, but now it is the value of a slot."""
-        return bool(self.existing and self.draft.slot and self.existing.slot != self.draft.slot)
+    kept: list[Kept] = field(default_factory=list)
+    fresh: list[int] = field(default_factory=list)
+    """The places in the batch of what is new."""
+    steps: list[Step] = field(default_factory=list)
+    """What happens to memories that are there already."""
 
 
-def keep(parts: Parts, drafts: Sequence[Draft], actor: str = "user") -> list[Added]:
+def keep(parts: Parts, drafts: Sequence[Draft], actor: str = "user") -> list[Kept]:
     """All drafts or none. No two of them may have the same slot and session."""
-    slices = [[draft.content] if draft.vector is not None else chunk(draft.content) for draft in drafts]
-    vectors: dict[int, Sequence[bytes | None]] = {}
-    space = space_of(parts, _given_dimension(drafts))
+    space = space_of(parts, next((len(draft.vector) for draft in drafts if draft.vector is not None), None))
+    vectors: dict[int, Vectors] = {}
     for _ in range(TRIES):
         now = clock.now()
-        decisions = _decide(parts, drafts, now)
-        wanting = [at for at, each in enumerate(decisions) if each.is_new and at not in vectors]
-        vectors.update(_vectors(parts, space, drafts, slices, wanting))
+        plan = _plan(parts, drafts, now, actor)
+        wanting = [at for at in plan.fresh if at not in vectors]
+        vectors.update(_vectors(parts, space, drafts, wanting))
         try:
-            parts.engine.apply(_steps(parts, decisions, slices, vectors, space, actor, now))
+            parts.engine.apply([*plan.steps, *_insert_steps(parts, drafts, plan, vectors, space, now)])
         except Stale:
             continue
         parts.journal.kept(parts.namespace, len(drafts))
-        return _outcome(decisions, vectors, now)
+        for at in plan.fresh:
+            if not all(vectors[at]):
+                plan.kept[at] = plan.kept[at]._replace(pending=True)
+        return plan.kept
     raise Busy("other writers kept changing the same memories", "Retry in a moment.")
 
 
-def _decide(parts: Parts, drafts: Sequence[Draft], now: int) -> list[Decision]:
+def _plan(parts: Parts, drafts: Sequence[Draft], now: int, actor: str) -> Plan:
+    plan, ids = Plan(), new_ids(now, len(drafts))
     same_text, same_slot = _present(parts, drafts, now)
     seen: dict[tuple[str | None, str], int] = {}
-    decisions: list[Decision] = []
     for at, draft in enumerate(drafts):
-        decision = Decision(draft, twin=seen.setdefault((draft.session, draft.content_hash), at))
-        if decision.twin == at:
-            decision.twin = None
-        _compare(decision, same_text.get((draft.session, draft.content_hash)), same_slot)
-        if decision.is_new:
-            decision.memory = _memory(parts.namespace, draft, now)
-        decisions.append(decision)
-    return decisions
+        session, slot = draft.traits.session, draft.traits.slot
+        twin = seen.setdefault((session, draft.content_hash), at)
+        if twin != at:
+            plan.kept.append(Kept(plan.kept[twin].id, created=False))
+            continue
+        same = same_text.get((session, draft.content_hash))
+        holder = same_slot.get((session, slot)) if slot else None
+        if same is None and holder is None:
+            plan.kept.append(Kept(ids[at], created=True))
+            plan.fresh.append(at)
+        else:
+            _correct(plan, at, draft, ids[at], same, holder, now, actor)
+    return plan
 
 
 def _present(parts: Parts, drafts: Sequence[Draft], now: int) -> tuple[dict[Any, Memory], dict[Any, Memory]]:
     """What is active now, by session and hash, and by session and slot."""
-    hashes = [draft.content_hash for draft in drafts]
-    slots = [draft.slot for draft in drafts if draft.slot]
-    same_text = parts.memories.same_text(parts.namespace, hashes, now)
+    slots = [draft.traits.slot for draft in drafts if draft.traits.slot]
+    same_text = parts.memories.same_text(parts.namespace, [draft.content_hash for draft in drafts], now)
     same_slot = parts.memories.same_slot(parts.namespace, slots, now) if slots else []
     return (
         {(memory.session, memory.content_hash): memory for memory in same_text},
@@ -90,63 +98,33 @@ def _present(parts: Parts, drafts: Sequence[Draft], now: int) -> tuple[dict[Any,
     )
 
 
-def _compare(decision: Decision, same: Memory | None, same_slot: dict[Any, Memory]) -> None:
-    if same and same.status is Status.ACTIVE:
-        decision.existing = same
-    elif same:
-        decision.ended.append((same, same.status))
-    draft = decision.draft
-    holder = same_slot.get((draft.session, draft.slot)) if draft.slot else None
-    if holder and (same is None or holder.id != same.id):
-        ended = Status.SUPERSEDED if holder.status is Status.ACTIVE else holder.status
-        decision.ended.append((holder, ended))
+def _correct(
+    plan: Plan, at: int, draft: Draft, id: str, same: Memory | None, holder: Memory | None, now: int, actor: str
+) -> None:
+    """Something is there already: the same text, or another value of the slot."""
+    known = same if same and same.status is Status.ACTIVE else None
+    superseded = None
+    for old in {old.id: old for old in (same, holder) if old and old is not known}.values():
+        if old.status is not Status.ACTIVE:
+            plan.steps += _expiry(old, now, actor)
+        elif known is None or old.id != known.id:
+            superseded = old.id
+            plan.steps += _superseding(old, known.id if known else id, draft.traits, now, actor)
+    plan.kept.append(Kept(known.id if known else id, known is None, superseded))
+    if known is None:
+        plan.fresh.append(at)
+    elif draft.traits.slot and known.slot != draft.traits.slot:
+        changed = replace(known, slot=draft.traits.slot, updated=from_micros(now))
+        plan.steps += memories.update_steps(known, changed, actor, "said again, for a slot")
+    else:
+        plan.steps.append(memories.touch_step(known, now))
 
 
-def _memory(namespace: str, draft: Draft, now: int) -> Memory:
+def _superseding(old: Memory, by: str, traits: Traits, now: int, actor: str) -> Iterator[Step]:
     moment = from_micros(now)
-    return Memory(
-        id=new_id(now), namespace=namespace, session=draft.session, kind=draft.kind, content=draft.content,
-        context=draft.context, tags=draft.tags, slot=draft.slot, source=draft.source, origin=draft.origin,
-        confidence=draft.confidence, importance=draft.importance, status=Status.ACTIVE, superseded_by=None,
-        content_hash=draft.content_hash, valid_from=draft.valid_from or moment, valid_to=None, created=moment,
-        updated=moment, expires=draft.expires, access_count=0, last_access=None, metadata=draft.metadata, version=1,
-    )  # fmt: skip
-
-
-def _steps(
-    parts: Parts,
-    decisions: Sequence[Decision],
-    slices: Sequence[Sequence[str]],
-    vectors: dict[int, Sequence[bytes | None]],
-    space: Space | None,
-    actor: str,
-    now: int,
-) -> Iterator[Step]:
-    """Ordered so that steps of one kind stand together: the engine runs each kind as one."""
-    for decision in decisions:
-        yield from _ending(decision, now, actor)
-        if decision.existing:
-            yield from _again(decision, decision.existing, now, actor)
-    fresh = [(at, each.memory) for at, each in enumerate(decisions) if each.memory]
-    if not fresh:
-        return
-    yield memories.namespace_step(parts.namespace, now)
-    if space:
-        yield chunks.space_step(space)
-    yield from (memories.insert_step(memory) for _, memory in fresh)
-    for at, memory in fresh:
-        yield from chunks.insert_steps(memory, slices[at], space, vectors[at])
-
-
-def _ending(decision: Decision, now: int, actor: str) -> Iterator[Step]:
-    successor = decision.memory or decision.existing
-    for memory, status in decision.ended:
-        if status is Status.SUPERSEDED and successor:
-            end = max(memory.valid_from, successor.valid_from)
-            ended = replace(memory, status=status, superseded_by=successor.id, valid_to=end, updated=from_micros(now))
-            yield from memories.status_steps(memory, ended, actor, None)
-        else:
-            yield from _expiry(memory, now, actor)
+    end = max(old.valid_from, traits.valid_from or moment)
+    ended = replace(old, status=Status.SUPERSEDED, superseded_by=by, valid_to=end, updated=moment)
+    return memories.status_steps(old, ended, actor, None)
 
 
 def _expiry(memory: Memory, now: int, actor: str) -> Iterator[Step]:
@@ -154,42 +132,67 @@ def _expiry(memory: Memory, now: int, actor: str) -> Iterator[Step]:
     return memories.status_steps(memory, ended, actor, "its time ran out")
 
 
-def _again(decision: Decision, existing: Memory, now: int, actor: str) -> Iterator[Step]:
-    if decision.takes_slot:
-        yield from memories.update_steps(existing, _refreshed(decision, existing, now), actor, "said again, for a slot")
-    else:
-        yield memories.touch_step(existing, now)
+def _insert_steps(
+    parts: Parts,
+    drafts: Sequence[Draft],
+    plan: Plan,
+    vectors: Mapping[int, Vectors],
+    space: Space | None,
+    now: int,
+) -> Iterator[Step]:
+    if not plan.fresh:
+        return
+    yield memories.namespace_step(parts.namespace, now)
+    rows: list[dict[str, Any]] = []
+    more: list[dict[str, Any]] = []
+    common: dict[int, dict[str, Any]] = {}  # by identity: a load shares one value
+    for at in plan.fresh:
+        draft, made = drafts[at], plan.kept[at].id
+        shared = common.get(id(draft.traits))
+        if shared is None:
+            shared = common[id(draft.traits)] = _common(parts.namespace, draft.traits, space, now)
+        text = {"id": made, "owner": made, "content": draft.content, "content_hash": draft.content_hash}
+        first, *others = chunks.chunk_values(_slices(draft), vectors[at])
+        rows.append({**shared, **text, **first})
+        more += [{**rows[-1], **other} for other in others]
+    yield Step("memory_insert", rows)
+    yield from chunks.insert_steps([*rows, *more], space)
 
 
-def _refreshed(decision: Decision, existing: Memory, now: int) -> Memory:
-    """The existing memory after it was said again."""
-    if not decision.takes_slot:
-        return replace(existing, updated=from_micros(now))
-    return replace(existing, updated=from_micros(now), slot=decision.draft.slot, version=existing.version + 1)
+def _common(namespace: str, traits: Traits, space: Space | None, now: int) -> dict[str, Any]:
+    """The values that all memories with these traits share."""
+    return {
+        **memories.trait_values(traits),
+        **chunks.field_values(traits.context, traits.tags),
+        "namespace": namespace,
+        "owner_type": "memory",
+        "created": now,
+        "valid_from": to_micros(traits.valid_from) if traits.valid_from else now,
+        "space": space.name if space else None,
+    }
 
 
-def _given_dimension(drafts: Sequence[Draft]) -> int | None:
-    return next((len(draft.vector) for draft in drafts if draft.vector is not None), None)
+def _slices(draft: Draft) -> Sequence[str]:
+    """A memory that brings its vector is one piece."""
+    if draft.vector is not None or len(draft.content) <= CHUNK_SIZE:
+        return (draft.content,)
+    return chunk(draft.content)
 
 
 def _vectors(
-    parts: Parts,
-    space: Space | None,
-    drafts: Sequence[Draft],
-    slices: Sequence[Sequence[str]],
-    wanting: Sequence[int],
-) -> Iterable[tuple[int, Sequence[bytes | None]]]:
+    parts: Parts, space: Space | None, drafts: Sequence[Draft], wanting: Sequence[int]
+) -> Iterator[tuple[int, Vectors]]:
     given = [at for at in wanting if drafts[at].vector is not None]
     if given:
         rows = packed(unit([drafts[at].vector for at in given], space))
-        yield from ((at, [row]) for at, row in zip(given, rows, strict=True))
-    rest = [at for at in wanting if drafts[at].vector is None]
-    texts = [chunks.embedded_text(text, drafts[at].context) for at in rest for text in slices[at]]
+        yield from ((at, (row,)) for at, row in zip(given, rows, strict=True))
+    rest = [(at, _slices(drafts[at])) for at in wanting if drafts[at].vector is None]
+    texts = [chunks.embedded_text(text, drafts[at].traits.context) for at, slices in rest for text in slices]
     made = iter(embedded(parts, texts))
-    yield from ((at, [next(made) for _ in slices[at]]) for at in rest)
+    yield from ((at, [next(made) for _ in slices]) for at, slices in rest)
 
 
-def embedded(parts: Parts, texts: Sequence[str]) -> Sequence[bytes | None]:
+def embedded(parts: Parts, texts: Sequence[str]) -> Vectors:
     """The vectors of texts; None for each where the embedder is off or down, which keeps no memory from being kept."""
     if not texts or parts.embedder is None:
         return [None] * len(texts)
@@ -198,19 +201,6 @@ def embedded(parts: Parts, texts: Sequence[str]) -> Sequence[bytes | None]:
     except EmbedError as error:
         parts.journal.failed("embed", error)
         return [None] * len(texts)
-
-
-def _outcome(decisions: Sequence[Decision], vectors: dict[int, Sequence[bytes | None]], now: int) -> list[Added]:
-    added: list[Added] = []
-    for at, decision in enumerate(decisions):
-        superseded = next((old.id for old, status in decision.ended if status is Status.SUPERSEDED), None)
-        if decision.memory:
-            added.append(Added(decision.memory, created=True, superseded=superseded, pending=not all(vectors[at])))
-        elif decision.existing:
-            added.append(Added(_refreshed(decision, decision.existing, now), created=False, superseded=superseded))
-        elif decision.twin is not None:
-            added.append(replace(added[decision.twin], created=False, superseded=None, pending=False))
-    return added
 
 
 def expire(parts: Parts, limit: int = 500) -> int:

@@ -16,7 +16,10 @@ but 2.6 times the build (10.8 s against 4.0 s for 20,000) and slower questions. 
 normalised vectors it is the cosine, a quarter faster.
 """
 
+import ctypes
 import os
+import sys
+from contextlib import suppress
 from typing import Any, Self
 
 import numpy as np
@@ -48,12 +51,24 @@ def _matches(found: Any) -> Ints:
     return np.asarray(found.keys).astype(np.int64)
 
 
+def _usearch() -> Any:
+    """The library, loaded so that ONNX Runtime can be loaded after it.
+
+    On Linux its wheel shows others its own copy of the C++ library, and ONNX Runtime, loaded later, dies of it
+    (usearch 2.26 with onnxruntime 1.31). The system's copy, if it is there first, is the one that both use.
+    """
+    if sys.platform == "linux":
+        with suppress(OSError):
+            ctypes.CDLL("libstdc++.so.6", mode=ctypes.RTLD_GLOBAL)
+    import usearch.index
+
+    return usearch.index
+
+
 class Hnsw:
     def __init__(self, dimension: int) -> None:
-        from usearch.index import Index
-
         self._dimension = dimension
-        self._index: Any = Index(
+        self._index: Any = _usearch().Index(
             ndim=dimension, metric="ip", dtype="f16", connectivity=_CONNECTIVITY, expansion_add=_CARE
         )
         self.effort = _EFFORTS[0]

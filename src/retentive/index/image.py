@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 # Rows read at once. Following asks for this many; loading turns this many into columns at a time.
 _BATCH = 1000
-_LOAD_BATCH = 8192
+_LOAD_BATCH = 1000
 
 # More changed chunks than this, and tokenising them (about 40 us each) would hold up the question: the postings are
 # loaded again in the background, and the database answers meanwhile.

@@ -12,12 +12,10 @@ and renames it into place, the last one wins.
 
 import json
 import os
-import tempfile
 import zlib
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -47,6 +45,8 @@ class Sidecar:
     def save(self, graph: Hnsw, sequence: int) -> None:
         """OSError: the folder cannot be written. RuntimeError: usearch could not."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        import tempfile
+
         # mkstemp makes it 0600.
         handle, name = tempfile.mkstemp(prefix=".graph-", dir=self.folder)
         os.close(handle)
@@ -84,6 +84,8 @@ class Sidecar:
         return self._identity() | about
 
     def _identity(self) -> dict[str, Any]:
+        from importlib.metadata import version
+
         identity = asdict(self)
         del identity["folder"]
         return identity | {"format": _FORMAT, "usearch": version("usearch")}

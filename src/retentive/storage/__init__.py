@@ -20,12 +20,17 @@ NOTHING: Params = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One write of a batch: a named query and its values."""
+    """A write of a batch: a named query, run once for each of the rows of values."""
 
     query: str
-    params: Params
+    rows: Sequence[Params]
     expect: int | None = None
-    """The rows it must change. Another number means that someone was first."""
+    """How many rows of the database each must change. Another number means that someone was first."""
+
+
+def step(query: str, expect: int | None = None, **params: Any) -> Step:
+    """One row of values."""
+    return Step(query, (params,), expect)
 
 
 class Finding(NamedTuple):

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from retentive.model import Change, Kind, Memory, Scope, Source, Status, from_micros, iso, to_micros
-from retentive.storage import Engine, Step
+from retentive.model import Change, Kind, Memory, Scope, Source, Status, Traits, from_micros, iso, to_micros
+from retentive.storage import Engine, Step, step
 from retentive.storage.scopes import scope_filters
-from retentive.text.terms import terms
 
 # Looking a member up by its text is three times as fast as calling the enumeration.
 _KINDS = {str(each): each for each in Kind}
@@ -89,33 +88,27 @@ def memory_of(row: Sequence[Any], now: int) -> Memory:
 
 
 def namespace_step(namespace: str, now: int) -> Step:
-    return Step("namespace_insert", {"namespace": namespace, "now": now})
-
-
-def insert_step(memory: Memory) -> Step:
-    return Step("memory_insert", _values(memory))
+    return step("namespace_insert", namespace=namespace, now=now)
 
 
 def update_steps(old: Memory, new: Memory, actor: str, reason: str | None) -> Iterator[Step]:
     values = _values(new)
-    yield Step("memory_update", {**values, "now": values["updated"], "version": old.version}, expect=1)
+    yield step("memory_update", expect=1, **{**values, "now": values["updated"], "version": old.version})
     yield _history(old, "updated", values["updated"], actor, reason)
 
 
 def status_steps(old: Memory, new: Memory, actor: str, reason: str | None) -> Iterator[Step]:
     """The status, successor and end of validity of `new` for the memory, and the status for its chunks."""
     now, status = to_micros(new.updated), new.status
-    row = {"namespace": old.namespace, "id": old.id, "status": status, "now": now, "version": old.version}
-    yield Step(
-        "memory_status", {**row, "superseded_by": new.superseded_by, "valid_to": _micros(new.valid_to)}, expect=1
-    )
+    key = {"namespace": old.namespace, "id": old.id, "version": old.version}
+    ended = {"superseded_by": new.superseded_by, "valid_to": _micros(new.valid_to)}
+    yield step("memory_status", expect=1, **key, **ended, status=status, now=now)
     yield _history(old, "restored" if old.status is Status.FORGOTTEN else _ACTIONS[status], now, actor, reason)
     yield chunk_status_step(old, status)
 
 
 def chunk_status_step(memory: Memory, status: Status) -> Step:
-    owner = {"namespace": memory.namespace, "owner": memory.id, "owner_type": "memory"}
-    return Step("chunk_status", {**owner, "status": status})
+    return step("chunk_status", namespace=memory.namespace, owner=memory.id, owner_type="memory", status=status)
 
 
 _ACTIONS = {
@@ -126,7 +119,7 @@ _ACTIONS = {
 
 
 def touch_step(memory: Memory, now: int) -> Step:
-    return Step("memory_touch", {"namespace": memory.namespace, "id": memory.id, "now": now})
+    return step("memory_touch", namespace=memory.namespace, id=memory.id, now=now)
 
 
 def snapshot(memory: Memory) -> dict[str, Any]:
@@ -148,55 +141,39 @@ def snapshot(memory: Memory) -> dict[str, Any]:
     }
 
 
-def text_fields(memory: Memory, text: str) -> dict[str, str | None]:
-    """The fields of full text for one slice of a memory."""
+def trait_values(traits: Traits | Memory) -> dict[str, Any]:
+    """What many memories may have in common, as it is written."""
     return {
-        "f_content": terms(text),
-        "f_context": terms(memory.context) if memory.context else None,
-        "f_tags": terms(" ".join(memory.tags)) if memory.tags else None,
-        "f_before": None,
-        "f_after": None,
-        "f_speaker": None,
-        "f_date": None,
-    }
-
-
-def facets(memory: Memory) -> dict[str, Any]:
-    """What searches filter by, repeated on each of its chunks."""
-    return {
-        "namespace": memory.namespace,
-        "owner": memory.id,
-        "owner_type": "memory",
-        "session": memory.session,
-        "kind": memory.kind,
-        "source": memory.source,
-        "tags": _json(memory.tags),
-        "confidence": memory.confidence,
-        "importance": memory.importance,
-        "valid_from": to_micros(memory.valid_from),
-        "expires": _micros(memory.expires),
+        "session": traits.session,
+        "kind": traits.kind,
+        "source": traits.source,
+        "tags": _json(traits.tags),
+        "confidence": traits.confidence,
+        "importance": traits.importance,
+        "context": traits.context,
+        "slot": traits.slot,
+        "origin": _json(traits.origin),
+        "expires": _micros(traits.expires),
+        "metadata": _json(traits.metadata),
     }
 
 
 def _values(memory: Memory) -> dict[str, Any]:
     return {
-        **facets(memory),
+        **trait_values(memory),
+        "namespace": memory.namespace,
         "id": memory.id,
         "content": memory.content,
-        "context": memory.context,
-        "slot": memory.slot,
-        "origin": _json(memory.origin),
         "content_hash": memory.content_hash,
-        "created": to_micros(memory.created),
+        "valid_from": to_micros(memory.valid_from),
         "updated": to_micros(memory.updated),
-        "metadata": _json(memory.metadata),
     }
 
 
 def _history(old: Memory, action: str, now: int, actor: str, reason: str | None) -> Step:
-    values = {"namespace": old.namespace, "id": old.id, "version": old.version, "action": action, "now": now}
+    values: dict[str, Any] = {"namespace": old.namespace, "id": old.id, "version": old.version, "action": action}
     before = json.dumps(snapshot(old), ensure_ascii=False)
-    return Step("history_insert", {**values, "actor": actor, "reason": reason, "snapshot": before})
+    return step("history_insert", **values, now=now, actor=actor, reason=reason, snapshot=before)
 
 
 def _json(value: Any) -> str | None:

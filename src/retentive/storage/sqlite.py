@@ -15,7 +15,6 @@ import uuid
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -87,12 +86,12 @@ class SqliteEngine:
 
     def apply(self, steps: Iterable[Step]) -> None:
         with self._transaction() as connection:
-            for (query, expect), group in groupby(steps, key=lambda step: (step.query, step.expect)):
-                sql = self._queries.sql(query)
-                if expect is None:
-                    connection.executemany(sql, (step.params for step in group))
+            for step in steps:
+                sql = self._queries.sql(step.query)
+                if step.expect is None:
+                    connection.executemany(sql, step.rows)
                 else:
-                    self._guarded(connection, sql, group)
+                    self._guarded(connection, sql, step)
 
     def search_text(self, words: Sequence[str], scope: Scope, limit: int) -> list[Match]:
         if not words:
@@ -146,7 +145,7 @@ class SqliteEngine:
         ]
 
     def rebuild(self) -> None:
-        self.apply([Step("derived_rebuild", {})])
+        self.apply([Step("derived_rebuild", [{}])])
 
     def facts(self) -> Mapping[str, Any]:
         with _translated(self.target):
@@ -214,9 +213,9 @@ class SqliteEngine:
                 if self._writer.in_transaction:
                     self._writer.execute("ROLLBACK")
 
-    def _guarded(self, connection: apsw.Connection, sql: str, steps: Iterable[Step]) -> None:
-        for step in steps:
-            connection.execute(sql, step.params)
+    def _guarded(self, connection: apsw.Connection, sql: str, step: Step) -> None:
+        for row in step.rows:
+            connection.execute(sql, row)
             if connection.changes() != step.expect:
                 raise Stale(f"{self.target}: {step.query} found another state than the one it was decided on")
 

@@ -1,11 +1,11 @@
 """What is written about the use of memories: the access log, counters and latencies; and what is pruned."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from retentive.storage import Engine, Step
+from retentive.storage import Engine, Step, step
 
 
 class Access(NamedTuple):
@@ -46,20 +46,24 @@ class Upkeep:
         """Forget the oldest of the change log. An index further behind than that loads anew."""
         floor = int(self.engine.read("change_head")[0][0]) - keep
         if floor > int(self.engine.read("change_floor")[0][0]):
-            value = {"key": "changes_floor", "value": str(floor)}
-            self.engine.apply([Step("meta_set", value), Step("change_prune", {"floor": floor})])
+            mark = step("meta_set", key="changes_floor", value=str(floor))
+            self.engine.apply([mark, step("change_prune", floor=floor)])
 
 
 def access_steps(accesses: Sequence[Access], keep: int) -> Iterator[Step]:
-    yield from (Step("access_insert", access._asdict()) for access in accesses)
+    yield Step("access_insert", [access._asdict() for access in accesses])
     counts = Counter((access.namespace, access.id) for access in accesses)
     latest = {(access.namespace, access.id): access.at for access in accesses}
-    for (namespace, id), count in counts.items():
-        values = {"namespace": namespace, "id": id, "count": count, "at": latest[namespace, id]}
-        yield Step("access_count", values)
-    for namespace in {access.namespace for access in accesses}:
-        yield Step("access_prune", {"namespace": namespace, "keep": keep})
+    yield Step(
+        "access_count",
+        [
+            {"namespace": namespace, "id": id, "count": count, "at": latest[namespace, id]}
+            for (namespace, id), count in counts.items()
+        ],
+    )
+    namespaces = {access.namespace for access in accesses}
+    yield Step("access_prune", [{"namespace": namespace, "keep": keep} for namespace in namespaces])
 
 
-def measure_steps(counts: Mapping[Measure, int]) -> Iterable[Step]:
-    return (Step("measure_add", {**measure._asdict(), "count": count}) for measure, count in counts.items())
+def measure_step(counts: Mapping[Measure, int]) -> Step:
+    return Step("measure_add", [{**measure._asdict(), "count": count} for measure, count in counts.items()])

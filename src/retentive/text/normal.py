@@ -1,15 +1,12 @@
 """The text of a memory in the one form that is hashed and compared."""
 
 import hashlib
-import re
 import unicodedata
-
-_SPACES = re.compile(r"\s+")
 
 
 def normalise(text: str) -> str:
     """NFC, runs of white space as one blank. Case and punctuation stay: `foo` and `FOO` may be two settings."""
-    return _SPACES.sub(" ", unicodedata.normalize("NFC", text)).strip()
+    return " ".join((text if text.isascii() else unicodedata.normalize("NFC", text)).split())
 
 
 def content_hash(text: str) -> str:

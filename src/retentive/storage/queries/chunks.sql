@@ -8,9 +8,10 @@ LEFT JOIN vectors v ON v.chunk = t.n AND v.space = (SELECT id FROM spaces WHERE 
 WHERE t.namespace = :namespace AND t.status = 'active' AND t.n > :after ORDER BY t.n LIMIT :limit
 
 -- name: chunk_rows_of
+-- The plus keeps the index of the namespace out of it: a few rows by number, not all of the namespace.
 SELECT {row}, v.vector FROM chunks t
 LEFT JOIN vectors v ON v.chunk = t.n AND v.space = (SELECT id FROM spaces WHERE name = :space)
-WHERE t.n IN {each:chunks} AND t.namespace = :namespace AND t.status = 'active' ORDER BY t.n
+WHERE t.n IN {each:chunks} AND +t.namespace = :namespace AND t.status = 'active' ORDER BY t.n
 
 -- name: chunk_scan
 -- Every row a question may see, with its vector: the exact answer, from the database alone.

@@ -1,15 +1,22 @@
 -- What SQLite's full text and change log need beside the rows. The statements of one name run one after the other.
 
--- name: chunk_insert
+-- fragment: new_chunk
 INSERT INTO chunks (namespace, owner_type, owner, ordinal, text, session, kind, source, tags, confidence, importance,
                     status, valid_from, expires)
 VALUES (:namespace, :owner_type, :owner, :ordinal, :text, :session, :kind, :source, :tags, :confidence, :importance,
         'active', :valid_from, :expires);
 INSERT INTO chunks_fts (rowid, content, context, tags, before, after, speaker, date)
 VALUES ((SELECT max(n) FROM chunks), :f_content, :f_context, :f_tags, :f_before, :f_after, :f_speaker, :f_date);
-INSERT INTO vectors (chunk, space, vector)
-SELECT (SELECT max(n) FROM chunks), id, :vector FROM spaces WHERE name = :space AND :vector IS NOT NULL;
 INSERT INTO changes (namespace, chunk) VALUES (:namespace, (SELECT max(n) FROM chunks));
+
+-- name: chunk_insert
+-- Its vector is still to come.
+{new_chunk}
+
+-- name: chunk_insert_embedded
+{new_chunk}
+INSERT INTO vectors (chunk, space, vector)
+VALUES ((SELECT max(n) FROM chunks), (SELECT id FROM spaces WHERE name = :space), :vector);
 
 -- name: chunk_delete
 INSERT INTO changes (namespace, chunk)
