@@ -36,12 +36,20 @@ def value(engine: Engine, key: str) -> list[tuple[Any, ...]]:
 
 
 def chunk(owner: str, text: str, vector: list[float] | None = None, **facets: Any) -> Step:
-    fields = dict.fromkeys(["f_context", "f_tags", "f_before", "f_after", "f_speaker", "f_date"])
-    row: dict[str, Any] = {"namespace": "n", "session": None, "kind": "fact", "source": "explicit", "tags": None, "confidence": 0.9,
-           "importance": 5, "valid_from": 1, "expires": None, **facets}  # fmt: skip
+    fields: dict[str, Any] = dict.fromkeys(["f_context", "f_tags", "f_before", "f_after", "f_speaker", "f_date"])
+    row: dict[str, Any] = {"namespace": "n", "session": None, "kind": "fact", "source": "explicit", "tags": None}
+    row |= {"confidence": 0.9, "importance": 5, "valid_from": 1, "expires": None, **facets}
     packed = None if vector is None else np.array(vector, dtype="<f2").tobytes()
-    part = {"owner_type": "memory", "owner": owner, "ordinal": 0, "text": text, "space": SPACE.name, "vector": packed}
-    return step("chunk_insert_embedded" if packed else "chunk_insert", **row, **part, **fields, f_content=text)
+    part: dict[str, Any] = {
+        "owner_type": "memory",
+        "owner": owner,
+        "ordinal": 0,
+        "text": text,
+        "space": SPACE.name,
+        "vector": packed,
+    }
+    made: dict[str, Any] = {"space": SPACE.name, "vector": packed}
+    return step("chunk_insert_embedded" if packed else "chunk_insert", **row, **part, **fields, f_content=text, **made)
 
 
 def scope(**wanted: Any) -> Scope:

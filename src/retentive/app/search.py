@@ -85,9 +85,12 @@ class Asking:
         if self.parts.embedder is None:
             self.notes.append("vectors were not used: the embedder is switched off")
             return None
+        space = self.parts.embedder.space
+        if self.parts.images().answers(self.query.scope):
+            self.parts.images().prepare(space, self.query.scope)
         try:
             with self._stage("embed"):
-                return self.parts.embedder.embed_query(self.query.text), self.parts.embedder.space
+                return self.parts.embedder.embed_query(self.query.text), space
         except EmbedError as error:
             self.notes.append(f"vectors were not used: {error}")
             return None

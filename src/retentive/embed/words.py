@@ -24,26 +24,19 @@ _LONG_WORD = 1024
 def load_words(vocabulary: Path = VOCABULARY) -> Tokenizer:
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-    numbers = _numbers(vocabulary)
-    words = Tokenizer(models.WordPiece(numbers, unk_token="[UNK]", max_input_chars_per_word=100))  # noqa: S106
+    try:
+        pieces = models.WordPiece.from_file(str(vocabulary), unk_token="[UNK]", max_input_chars_per_word=100)  # noqa: S106
+    except Exception as error:  # tokenizers raises nothing narrower
+        raise EmbedError(f"The vocabulary {vocabulary} cannot be read: {error}") from error
+    words = Tokenizer(pieces)
+    special = [(token, words.token_to_id(token)) for token in ("[CLS]", "[SEP]", "[UNK]")]
+    if not all(number is not None for _, number in special):
+        raise EmbedError(f"{vocabulary} is not a BERT vocabulary.")
     words.normalizer = normalizers.BertNormalizer(lowercase=True, strip_accents=True)
     words.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    words.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", special_tokens=[(token, numbers[token]) for token in ("[CLS]", "[SEP]")]
-    )
+    words.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=special[:2])
     words.enable_truncation(MAX_TOKENS)
     return words
-
-
-def _numbers(vocabulary: Path) -> dict[str, int]:
-    try:
-        lines = vocabulary.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise EmbedError(f"The vocabulary {vocabulary} cannot be read: {error}") from error
-    numbers = {word: number for number, word in enumerate(lines) if word}
-    if not {"[CLS]", "[SEP]", "[UNK]"} <= numbers.keys():
-        raise EmbedError(f"{vocabulary} is not a BERT vocabulary.")
-    return numbers
 
 
 def numbers_of(words: Tokenizer, text: str) -> list[int]:

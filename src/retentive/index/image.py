@@ -92,9 +92,17 @@ class Image:
     def has_terms(self) -> bool:
         return self._terms is not None
 
+    def has_vectors(self, space: Space) -> bool:
+        return self._vectors is not None and self._space == space
+
+    def load_vectors(self, space: Space, _: Event) -> None:
+        with self.lock:
+            if not self.has_vectors(space):
+                self._load(space)
+
     def near(self, vector: Floats, space: Space, scope: Scope, limit: int | None, floor: float | None) -> list[Match]:
         with self.lock:
-            if self._vectors is None or self._space != space:
+            if not self.has_vectors(space):
                 self._load(space)
             rows = self._follow()
             if self._vectors is None:

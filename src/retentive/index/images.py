@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from contextlib import suppress
+from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -79,6 +80,12 @@ class Images:
                 name, job = chore
                 self._worker.submit((image.namespace, name), job)
         return _merge(parts, limit)
+
+    def prepare(self, space: Space, scope: Scope) -> None:
+        """Begin to load what `search_vectors` will want, in the background."""
+        for image in self._of(scope):
+            if not image.has_vectors(space):
+                self._worker.submit((image.namespace, "load"), partial(image.load_vectors, space))
 
     def search_text(self, terms: Sequence[str], scope: Scope, limit: int) -> list[Match] | None:
         """The best by BM25, best first; None: ask the database.
