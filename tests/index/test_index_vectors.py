@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from retentive.index import image, open_images
-from retentive.index.arrays import widen
+from retentive.index.codes import Codes
 from retentive.index.hnsw import Hnsw
-from retentive.index.vectors import _ROUGH, exact, scan
 from retentive.model import Filter, Match, Scope
 
 if TYPE_CHECKING:
@@ -274,12 +274,29 @@ def test_changes_during_a_build_are_kept(
     images.close()
 
 
-def test_the_rough_scan_is_as_near_as_it_says() -> None:
-    """Whatever the rows, its scores are within the margin that is scored again."""
-    matrix = random_vectors(2500, 384)
-    halves, query = matrix.astype(np.float16), matrix[3]
-    assert np.abs(scan(halves, query) - exact(widen(halves), query)).max() < _ROUGH / 2
-    assert scan(halves[:0], query).shape == (0,)
+@given(
+    arrays(np.float32, st.tuples(st.integers(1, 30), st.just(16)), elements=st.floats(-1, 1, width=16)),
+    arrays(np.float32, 16, elements=st.floats(-1, 1, width=16)),
+)
+def test_codes_are_as_near_as_they_say(rows: "NDArray[np.float32]", query: "NDArray[np.float32]") -> None:
+    """Whatever the vectors, the true cosine is within the margin: the first look loses nothing."""
+    rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-3)
+    query = query / max(float(np.linalg.norm(query)), 1e-3)
+    codes = Codes(16)
+    codes.reserve(len(rows), 0)
+    codes.put(np.arange(len(rows)), rows)
+    rough, margin = codes.scan(query, len(rows))
+    assert np.abs(rough - rows @ query).max() <= margin + 1e-5
+
+
+def test_codes_of_many_numbers_are_nearer_than_that() -> None:
+    """With 384 numbers the margin is a matter of chance: it must hold, with room, for a million pairs."""
+    rows, codes = random_vectors(1000, 384), Codes(384)
+    codes.reserve(1000, 0)
+    codes.put(np.arange(1000), rows)
+    for query in random_vectors(2000, 384)[1000:]:
+        rough, margin = codes.scan(query, 1000)
+        assert np.abs(rough - rows @ query).max() < 0.8 * margin
 
 
 def test_new_rows_are_folded_into_the_graph(

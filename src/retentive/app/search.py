@@ -163,11 +163,9 @@ def search(parts: Parts, query: Query) -> Results:
 
 
 def _record(parts: Parts, query: Query, results: Results) -> None:
-    parts.journal.searched(parts.namespace, results)
-    parts.journal.accessed(
-        Access(hit.memory.namespace, hit.memory.id, query.scope.now, "search", query.text[:LONGEST], hit.score)
-        for hit in results.hits
-    )
+    asked, now = query.text[:LONGEST], query.scope.now
+    accesses = (Access(hit.memory.namespace, hit.memory.id, now, "search", asked, hit.score) for hit in results.hits)
+    parts.journal.searched(parts.namespace, results, accesses)
 
 
 def _tier(text: Sequence[Match], vector: Sequence[Match]) -> Tier:

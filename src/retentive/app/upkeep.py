@@ -1,7 +1,7 @@
 """What is written down beside the memories: who was read, how often, how fast. Off the hot path, in batches.
 
-The journal is a buffer in the process, flushed by a thread of its own, and at the end. A crash loses at most the last
-seconds of statistics, never a memory.
+The journal is a buffer in the process, written by a thread of its own when no question has come for a moment, and at
+the end. A crash loses at most the last seconds of statistics, never a memory.
 """
 
 import math
@@ -14,9 +14,9 @@ from retentive.model import Results
 from retentive.storage import Engine
 from retentive.storage.upkeep import Access, Measure, access_steps, measure_step
 
-FLUSH_SECONDS = 2.0  # how long an access may wait; one small commit then, not one per question
-FLUSH_ROWS = 10_000  # or as soon as so many wait; a thousand take 15 ms of a core
-MOST_ROWS = 20_000  # while the database cannot be written; older ones are dropped
+QUIET_SECONDS = 0.25  # writing competes with questions for the interpreter, so it waits for a pause this long
+LATEST_SECONDS = 10.0  # but not longer than this
+MOST_ROWS = 50_000  # that wait; while the database cannot be written, older ones are dropped
 BUCKET_BASE = math.log(1.1)  # a histogram's buckets are 10 % apart
 
 
@@ -28,10 +28,10 @@ class Journal:
         self._lock = threading.Lock()
         self._flushing = threading.Lock()
         self._accesses: list[Access] = []
+        self._searches: list[tuple[str, Results]] = []
         self._measures: Counter[Measure] = Counter()
         self._begun = threading.Event()
-        self._due = threading.Event()
-        self._stop = False
+        self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
         self.asked = 0
         """Questions of this process."""
@@ -42,20 +42,21 @@ class Journal:
 
     def kept(self, namespace: str, number: int) -> None:
         self.wrote = True
-        self._note({Measure(namespace, "upserts", "", 0): number}, ())
+        with self._lock:
+            self._measures[Measure(namespace, "upserts", "", 0)] += number
+        self._begin()
 
-    def searched(self, namespace: str, results: Results) -> None:
+    def searched(self, namespace: str, results: Results, accesses: Iterable[Access]) -> None:
         self.asked += 1
-        counts = Counter({Measure(namespace, "queries", results.tier, 0): 1})
-        if results.hits:
-            counts[Measure(namespace, "answered", results.tier, 0)] = 1
-        for stage, seconds in results.timings.items():
-            counts[Measure(namespace, stage, results.tier, _bucket(seconds))] += 1
-        self._note(counts, ())
+        with self._lock:
+            self._searches.append((namespace, results))
+        self.accessed(accesses)
 
     def accessed(self, accesses: Iterable[Access]) -> None:
         if self._log_accesses:
-            self._note({}, accesses)
+            with self._lock:
+                self._accesses.extend(accesses)
+        self._begin()
 
     def failed(self, part: str, error: RetentiveError) -> None:
         self.failures[part] = str(error)
@@ -64,7 +65,10 @@ class Journal:
         with self._flushing:
             with self._lock:
                 accesses, self._accesses = self._accesses, []
+                searches, self._searches = self._searches, []
                 measures, self._measures = self._measures, Counter()
+            for namespace, results in searches:
+                measures.update(_measured(namespace, results))
             if not accesses and not measures:
                 return
             try:
@@ -73,35 +77,37 @@ class Journal:
                 self._put_back(accesses, measures, error)
 
     def close(self) -> None:
-        self._stop = True
+        self._stopped.set()
         self._begun.set()
-        self._due.set()
         if self._thread:
             self._thread.join()
         self.flush()
 
-    def _note(self, counts: dict[Measure, int], accesses: Iterable[Access]) -> None:
+    def _begin(self) -> None:
+        if self._begun.is_set():
+            return
+        self._begun.set()
         with self._lock:
-            self._accesses.extend(accesses)
-            for measure, number in counts.items():
-                self._measures[measure] += number
-            full = len(self._accesses) >= FLUSH_ROWS
-            if self._thread is None and not self._stop:
+            if self._thread is None and not self._stopped.is_set():
                 self._thread = threading.Thread(target=self._run, name="retentive-journal", daemon=True)
                 self._thread.start()
-        self._begun.set()
-        if full:
-            self._due.set()
 
     def _run(self) -> None:
         """Asleep while nothing waits."""
-        while not self._stop:
+        while True:
             self._begun.wait()
-            self._due.wait(FLUSH_SECONDS)
+            self._await_quiet()
+            # First this, then the look at the end: `close` goes the other way round, so one of the two is seen.
             self._begun.clear()
-            self._due.clear()
-            if not self._stop:
-                self.flush()
+            if self._stopped.is_set():
+                return
+            self.flush()
+
+    def _await_quiet(self) -> None:
+        for _ in range(round(LATEST_SECONDS / QUIET_SECONDS)):
+            asked = self.asked
+            if self._stopped.wait(QUIET_SECONDS) or self.asked == asked:
+                return
 
     def _put_back(self, accesses: list[Access], measures: Counter[Measure], error: StorageError) -> None:
         """Statistics wait for better times; the reason shows in `stats`."""
@@ -109,6 +115,15 @@ class Journal:
         with self._lock:
             self._accesses = (accesses + self._accesses)[-MOST_ROWS:]
             self._measures.update(measures)
+
+
+def _measured(namespace: str, results: Results) -> Counter[Measure]:
+    counts = Counter({Measure(namespace, "queries", results.tier, 0): 1})
+    if results.hits:
+        counts[Measure(namespace, "answered", results.tier, 0)] = 1
+    for stage, seconds in results.timings.items():
+        counts[Measure(namespace, stage, results.tier, _bucket(seconds))] += 1
+    return counts
 
 
 def _bucket(seconds: float) -> int:

@@ -23,7 +23,7 @@ class Step:
     """A write of a batch: a named query, run once for each of the rows of values."""
 
     query: str
-    rows: Sequence[Params]
+    rows: Iterable[Params]
     expect: int | None = None
     """How many rows of the database each must change. Another number means that someone was first."""
 

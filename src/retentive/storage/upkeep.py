@@ -51,7 +51,7 @@ class Upkeep:
 
 
 def access_steps(accesses: Sequence[Access], keep: int) -> Iterator[Step]:
-    yield Step("access_insert", [access._asdict() for access in accesses])
+    yield Step("access_insert", (access._asdict() for access in accesses))
     counts = Counter((access.namespace, access.id) for access in accesses)
     latest = {(access.namespace, access.id): access.at for access in accesses}
     yield Step(

@@ -1,0 +1,75 @@
+"""Vectors in eight bits a number, for a first look at all of them.
+
+A row v is kept as codes c (int8) and a step s, so that s*c is v with each number rounded by at most s/2. For a question
+coded in the same way with a step t, the coded cosine is off by what the roundings add up to:
+
+    at the most            (s + t) * sqrt(d) / 2         whatever the vectors are
+    by chance, deviation   sqrt((s^2 + t^2) / 12)        a sum of d small errors that know nothing of each other
+
+Eight deviations happen once in 10^15 rows; the smaller of the two bounds is the margin. Reading half the bytes, the
+scan says for most rows that they are not among the best; the others, about 1 %, are scored exactly.
+
+Measured at 10,000 rows of 384 dimensions on one core: 0.15 ms for the codes, 0.33 ms for float16, 0.5 ms for float32.
+On all cores BLAS takes 0.25 ms on an idle machine, but 8 to 12 ms at every second question when another process has
+one of them.
+"""
+
+import math
+
+import numkong
+import numpy as np
+from numpy.typing import NDArray
+
+from retentive.index.arrays import Floats, Ints, grow
+
+Bytes = NDArray[np.int8]
+
+_LARGEST = 127
+_DEVIATIONS = 8 / math.sqrt(12)
+
+
+class Codes:
+    """Rows by place, as `Flat` lays them out."""
+
+    def __init__(self, dimension: int) -> None:
+        self._codes: Bytes = np.empty((0, dimension), np.int8)
+        self._steps: Floats = np.empty(0, np.float32)
+        self._longest_step = 0.0
+        self._worst = math.sqrt(dimension) / 2
+
+    @property
+    def bytes(self) -> int:
+        return self._codes.nbytes + self._steps.nbytes
+
+    def reserve(self, count: int, used: int) -> None:
+        self._codes = grow(self._codes, count, used)
+        self._steps = grow(self._steps, count, used)
+
+    def put(self, places: Ints, vectors: Floats) -> None:
+        codes, steps = code(vectors)
+        self._codes[places] = codes
+        self._steps[places] = steps
+        self._longest_step = max(self._longest_step, float(steps.max(initial=0)))
+
+    def move(self, source: int, target: int) -> None:
+        self._codes[target] = self._codes[source]
+        self._steps[target] = self._steps[source]
+
+    def scan(self, query: Floats, used: int) -> tuple[Floats, float]:
+        """The coded cosine of every row, and how far the true one may be from it."""
+        codes, (step,) = code(query[None])
+        products = np.asarray(numkong.cdist(self._codes[:used], codes, metric="dot")).ravel()
+        scores = np.multiply(products, self._steps[:used], dtype=np.float32, casting="same_kind")
+        scores *= step
+        return scores, self._margin(float(step))
+
+    def _margin(self, step: float) -> float:
+        most = (self._longest_step + step) * self._worst
+        return min(most, math.hypot(self._longest_step, step) * _DEVIATIONS)
+
+
+def code(vectors: Floats) -> tuple[Bytes, Floats]:
+    steps = np.maximum(vectors.max(axis=1), -vectors.min(axis=1)) / np.float32(_LARGEST)
+    steps[steps == 0] = 1
+    scaled = vectors / steps[:, None]
+    return np.rint(scaled, out=scaled).astype(np.int8), steps
