@@ -161,6 +161,14 @@ def test_a_long_memory_is_one_hit_with_the_part_that_matched(store: Retentive) -
     assert len(found[0].excerpt) <= 640
 
 
+def test_the_many_slices_of_one_memory_do_not_crowd_out_the_others(store: Retentive) -> None:
+    store.add("The treasure lies under the old oak by the river, they say. " * 400)
+    others = {store.add(f"treasure number {n}").id for n in range(9)}
+    found = store.search("treasure under the oak", limit=10)
+    assert len(found) == 10
+    assert others < {hit.id for hit in found}
+
+
 def test_every_hit_explains_its_score(store: Retentive) -> None:
     store.add("The cat sleeps on the sofa", importance=9, confidence=0.4)
     store.add("The dog sleeps on the floor")

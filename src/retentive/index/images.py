@@ -59,6 +59,8 @@ class Images:
         self._setting = Setting(source, tuple(weights), cache, store_id, hnsw_from)
         self._images: OrderedDict[str, Image] = OrderedDict()
         self._lock = Lock()
+        self._counted: dict[str, tuple[int, int]] = {}
+        """Of a namespace: how many rows at which change."""
         self._worker = Worker()
 
     def answers(self, scope: Scope) -> bool:
@@ -97,11 +99,19 @@ class Images:
         for image in self._of(scope):
             part = image.match(terms, scope, limit)
             if part is None:
-                if self._source.count(image.namespace) >= self._terms_from:
+                if self._is_large(image.namespace):
                     self._worker.submit((image.namespace, "terms"), image.load_terms)
             else:
                 parts.append(part)
         return _merge(parts, limit) if len(parts) == len(set(scope.namespaces)) else None
+
+    def _is_large(self, namespace: str) -> bool:
+        """Counting costs as much as the question: not again before enough has changed to make a difference."""
+        head = self._source.head()
+        count, then = self._counted.get(namespace, (self._terms_from, head))
+        if count + abs(head - then) >= self._terms_from:
+            count, then = self._counted[namespace] = self._source.count(namespace), head
+        return count >= self._terms_from
 
     def wait(self, timeout: float | None = None) -> bool:
         """Until no background work is left; False when that took longer."""
