@@ -48,8 +48,7 @@ def chunk(owner: str, text: str, vector: list[float] | None = None, **facets: An
         "space": SPACE.name,
         "vector": packed,
     }
-    made: dict[str, Any] = {"space": SPACE.name, "vector": packed}
-    return step("chunk_insert_embedded" if packed else "chunk_insert", **row, **part, **fields, f_content=text, **made)
+    return step("chunk_insert_embedded" if packed else "chunk_insert", **row, **part, **fields, f_content=text)
 
 
 def scope(**wanted: Any) -> Scope:
@@ -132,11 +131,10 @@ def test_both_searches_stay_inside_the_scope(engine: Engine, wanted: dict[str, A
         chunk("ending", "word", [1, 0], expires=50),
         chunk("foreign", "word", [1, 0], namespace="other"),
     )
-    owners = {hash(owner): owner for owner in ("plain", "tagged", "session", "ending", "foreign")}
     text = engine.search_text(["word"], scope(**wanted), 10)
     vectors = engine.search_vectors(np.array([1, 0], dtype=np.float32), SPACE, scope(**wanted), None, None)
-    assert {owners[match.owner] for match in text} == expected
-    assert {owners[match.owner] for match in vectors} == expected
+    assert {match.owner for match in text} == expected
+    assert {match.owner for match in vectors} == expected
 
 
 def test_changes_are_logged_in_the_order_of_commits(engine: Engine) -> None:

@@ -322,8 +322,8 @@ def test_a_filtered_search_equals_a_scan_over_the_filtered_rows(
             assert {memory.content for memory in store.list(limit=100, **given)} == expected
 
 
-def match(chunk: int, score: float, owner: int = 0, time: int = 0) -> Match:
-    return Match(chunk, score, owner or chunk, time, 1.0, 5)
+def match(chunk: int, score: float, owner: str = "", time: int = 0) -> Match:
+    return Match(chunk, score, owner or f"m{chunk}", time, 1.0, 5)
 
 
 @pytest.mark.parametrize(
@@ -338,7 +338,7 @@ def match(chunk: int, score: float, owner: int = 0, time: int = 0) -> Match:
         # ranks alone: first and third beat second and absent; the later row wins a tie
         ([match(1, 9.0), match(2, 8.9)], [match(3, 0.9), match(4, 0.8), match(1, 0.7)], Fusion.RRF, 0.5, [1, 3, 4, 2]),
         # two chunks of one owner are one answer, the better one
-        ([match(1, 2.0, owner=7), match(2, 1.0, owner=7), match(3, 0.5)], [], Fusion.MINMAX, 0.6, [1, 3]),
+        ([match(1, 2.0, owner="m"), match(2, 1.0, owner="m"), match(3, 0.5)], [], Fusion.MINMAX, 0.6, [1, 3]),
         # equal scores: the newer first
         ([match(1, 1.0, time=5), match(2, 1.0, time=6)], [], Fusion.MINMAX, 0.6, [2, 1]),
     ],

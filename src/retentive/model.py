@@ -221,11 +221,11 @@ class Scope:
 
 
 class Match(NamedTuple):
-    """One row from one leg of a search. `owner` groups the chunks of one memory."""
+    """One row from one leg of a search. `owner` is the id of the memory whose slice it is."""
 
     chunk: int
     score: float
-    owner: int
+    owner: str
     time: int
     confidence: float
     importance: int

@@ -250,12 +250,12 @@ class Retentive:
         traits = draft.traits
         scope = check.scope([self.namespace], session=traits.session, kind=traits.kind)
         matches = search.text_matches(self._parts, telling(keywords), scope, depth=10)
-        rows = self._parts.memories.of_chunks([match.chunk for match in matches], scope) if matches else {}
+        rows = self._parts.memories.some([match.owner for match in matches], scope) if matches else {}
         tokens = self._parts.engine.tokens
         own = tokens(" ".join(keywords))
         found = (
             Resemblance(memory.id, memory.content, round(overlap(own, tokens(" ".join(words(memory.content)))), 2))
-            for _, memory in rows.values()
+            for memory in rows.values()
             if memory.content_hash != draft.content_hash and memory.session == traits.session
         )
         return sorted((each for each in found if each.overlap >= NEAR), key=lambda each: -each.overlap)

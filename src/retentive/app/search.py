@@ -13,6 +13,7 @@ from retentive.model import Hit, Match, Mode, Query, Results, Scope, Space, Tier
 from retentive.retrieve.fuse import Fused, fuse
 from retentive.retrieve.rank import Ranked, confidence_factor, importance_factor, rank
 from retentive.storage.upkeep import Access
+from retentive.text.chunk import CHUNK_SIZE
 from retentive.text.terms import words
 
 DEPTH = 2  # matches asked of each leg for each hit wanted. R@10 on LoCoMo: 1 .643, 2 .653, 3 .652, 5 .636, 20 .639
@@ -115,12 +116,11 @@ class Asking:
         limit = len(ranked) if self.query.limit is None else self.query.limit
         for start in range(0, len(ranked), limit):
             part = ranked[start : start + limit]
-            rows = self.parts.memories.of_chunks([chunk for _, _, chunk, _ in part], self.query.scope)
-            for score, _, chunk, match in part:
-                text, memory = rows.get(chunk, ("", None))
-                if memory is None:
-                    continue
-                hit = Hit(memory, score, text, _why(match, fused, tier))
+            memories = self.parts.memories.some([match.owner for _, _, _, match in part], self.query.scope)
+            found = [(score, match, memories[match.owner]) for score, _, _, match in part if match.owner in memories]
+            slices = self.parts.chunks.texts([m.chunk for _, m, memory in found if len(memory.content) > CHUNK_SIZE])
+            for score, match, memory in found:
+                hit = Hit(memory, score, slices.get(match.chunk, memory.content), _why(match, fused, tier))
                 if hit.why.vector or not self._thresholded or self._covers(hit):
                     hits.append(hit)
             if len(hits) >= limit:

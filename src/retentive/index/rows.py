@@ -32,7 +32,7 @@ _UNTIDY_FROM = 1000
 
 _COLUMNS = {
     "chunk": np.int64,
-    "owner": np.int64,
+    "owner": np.object_,
     "session": np.int32,
     "kind": np.int16,
     "source": np.int16,
@@ -72,7 +72,7 @@ class Rows:
         self._tagged: dict[str, array[int]] = {}
 
     chunk: Ints
-    owner: Ints
+    owner: NDArray[np.object_]
     session: NDArray[np.int32]
     kind: NDArray[np.int16]
     source: NDArray[np.int16]
@@ -183,7 +183,7 @@ class Rows:
         if not rows:
             return
         _, owner, session, kind, source, importance, confidence, tags, time, expires, _ = zip(*rows, strict=True)
-        self.owner[slots] = [hash(name) for name in owner]
+        self.owner[slots] = owner
         self.session[slots] = self._codes(self._sessions, session)
         self.kind[slots] = self._codes(self._kinds, kind)
         self.source[slots] = self._codes(self._sources, source)

@@ -29,7 +29,7 @@ def rank(scores: Iterable[tuple[float, Match]]) -> list[Ranked]:
         for fused, match in scores
     ]
     ranked.sort(reverse=True)
-    best: dict[int, Ranked] = {}
+    best: dict[str, Ranked] = {}
     for each in ranked:
         best.setdefault(each[3].owner, each)
     return [*best.values()]

@@ -134,6 +134,10 @@ class Chunks:
         """Namespace and id of the memories whose chunks are not as they should be."""
         return [(namespace, id) for namespace, id in self.engine.read("chunk_broken")]
 
+    def texts(self, chunks: Sequence[int]) -> dict[int, str]:
+        """Of those that are a part of their owner."""
+        return dict(self.engine.read("chunk_texts", {"chunks": [*chunks]})) if chunks else {}
+
     def pending(self, space: Space, after: int, limit: int) -> list[Pending]:
         rows = self.engine.read("chunk_pending", {"space": space.name, "after": after, "limit": limit})
         return [Pending(n, namespace, embedded_text(text, context)) for n, namespace, text, context in rows]

@@ -40,15 +40,11 @@ class Memories:
         rows = self.engine.read("memory_by_slot", {"namespace": namespace, "slots": slots})
         return [memory_of(row, now) for row in rows]
 
-    def of_chunks(self, chunks: Sequence[int], scope: Scope) -> dict[int, tuple[str, Memory]]:
-        """By chunk: the text that matched and its memory, as far as the scope still sees them."""
+    def some(self, ids: Sequence[str], scope: Scope) -> dict[str, Memory]:
+        """By id, as far as the scope still sees them."""
         filters, params = scope_filters(scope)
-        rows = self.engine.read("memory_of_chunks", {**params, "chunks": chunks}, filters)
-        found = {}
-        for n, text, *row in rows:
-            memory = memory_of(row, scope.now)
-            found[n] = (text or memory.content, memory)
-        return found
+        rows = self.engine.read("memory_some", {**params, "ids": ids}, filters)
+        return {row[0]: memory_of(row, scope.now) for row in rows}
 
     def containing(self, text: str, scope: Scope, limit: int) -> Sequence[Memory]:
         filters, params = scope_filters(scope)

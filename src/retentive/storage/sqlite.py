@@ -99,7 +99,7 @@ class SqliteEngine:
         filters, params = scope_filters(scope)
         match = " OR ".join('"' + word.replace('"', '""') + '"' for word in words)
         rows = self.read("text_search", {**params, "match": match, "limit": limit}, filters)
-        return [Match(n, score, hash(owner), *rest) for n, score, owner, *rest in rows]
+        return [Match(*row) for row in rows]
 
     def search_vectors(
         self, vector: Any, space: Space, scope: Scope, limit: int | None, floor: float | None
@@ -113,7 +113,7 @@ class SqliteEngine:
         matrix = np.frombuffer(b"".join(row[10] for row in rows), dtype="<f2").reshape(len(rows), -1)
         scores = (matrix.astype(np.float32) @ vector).clip(-1, 1).tolist()
         matches = [
-            Match(row[0], score, hash(row[1]), row[8], row[6], row[5])
+            Match(row[0], score, row[1], row[8], row[6], row[5])
             for row, score in zip(rows, scores, strict=True)
             if floor is None or score >= floor
         ]

@@ -19,6 +19,10 @@ SELECT {row}, v.vector FROM chunks t
 JOIN vectors v ON v.chunk = t.n AND v.space = (SELECT id FROM spaces WHERE name = :space)
 WHERE t.namespace IN {each:namespaces}{filters}
 
+-- name: chunk_texts
+-- The slices among these chunks; a chunk that is all of its owner has no text of its own.
+SELECT n, text FROM chunks WHERE n IN {each:chunks} AND text IS NOT NULL
+
 -- name: chunk_newest
 SELECT coalesce(max(n), 0) FROM chunks
 

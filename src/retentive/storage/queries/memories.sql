@@ -19,11 +19,9 @@ WHERE t.namespace = :namespace AND t.status = 'active' AND t.content_hash IN {ea
 SELECT {memory} FROM memories t
 WHERE t.namespace = :namespace AND t.status = 'active' AND t.slot IN {each:slots}
 
--- name: memory_of_chunks
--- What a hit shows, if the row may still be seen: it may have changed since the index answered.
-SELECT c.n, c.text, {memory}
-FROM chunks c JOIN memories t ON t.namespace = c.namespace AND t.id = c.owner
-WHERE c.n IN {each:chunks} AND c.owner_type = 'memory'{filters}
+-- name: memory_some
+-- What hits show, if they may still be seen: they may have changed since the index answered.
+SELECT {memory} FROM memories t WHERE t.namespace IN {each:namespaces} AND t.id IN {each:ids}{filters}
 
 -- name: memory_containing
 -- The last resort of a search: the words as they stand.
