@@ -38,7 +38,7 @@ from retentive.storage.upkeep import Upkeep
 from retentive.text.fields import FIELD_WEIGHTS
 from retentive.text.terms import words
 
-BATCH = 1000  # memories that share one commit in a bulk load: the commit is then under 5 % of its time
+BATCH = 2000  # memories that share one commit in a bulk load: a tenth faster than 1,000, and 4,000 gain nothing more
 KEEP_CHANGES = 200_000  # rows of the change log kept for indexes that lag; further behind they load anew
 
 
@@ -115,8 +115,8 @@ class Retentive:
     ) -> Loaded:
         """Keep many. An item is a text, or a mapping with `text` and the options of `add`; `options` hold for all.
 
-        Each thousand is kept whole or not at all. A list is checked to its end before anything is kept; what a
-        generator gives is checked a thousand at a time. `progress` hears how many are done.
+        Each two thousand are kept whole or not at all. A list is checked to its end before anything is kept; what a
+        generator gives is checked two thousand at a time. `progress` hears how many are done.
         """
         drafts = self._drafts(items, vectors, options)
         if isinstance(items, Sequence):
@@ -308,7 +308,7 @@ def _paired(items: Iterable[Any], vectors: Iterable[Any] | None) -> Iterator[tup
 
 
 def _batches(drafts: Iterator[Draft]) -> Iterator[Sequence[Draft]]:
-    """Of up to a thousand, and so that no slot comes twice in one: the second must supersede the first."""
+    """Of up to two thousand, and so that no slot comes twice in one: the second must supersede the first."""
     while batch := [*islice(drafts, BATCH)]:
         slots: set[tuple[str | None, str]] = set()
         begin = 0

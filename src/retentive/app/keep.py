@@ -4,8 +4,9 @@ Read what is there, decide, embed, and apply it all as one batch of guarded step
 full text, vectors and change log become visible together or not at all. No transaction is open while text is being
 embedded. Where someone else was first, the batch is refused whole and decided again.
 
-A bulk load goes this way a thousand at a time, so it is kept lean: one dictionary of values for each memory serves all
-the tables, and what the memories of a load have in common is written out once.
+A bulk load goes this way two thousand at a time, so it is kept lean: it is first tried as if all of it were new (the
+unique index says if it is not), one dictionary of values for each memory serves all the tables, and what the memories
+of a load have in common is written out once.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,6 +25,7 @@ from retentive.text.chunk import CHUNK_SIZE, chunk
 TRIES = 20  # each try lost means that another writer's went through
 
 Vectors = Sequence[bytes | None]
+Present = tuple[dict[Any, Memory], dict[Any, Memory]]
 
 
 class Kept(NamedTuple):
@@ -50,9 +52,11 @@ def keep(parts: Parts, drafts: Sequence[Draft], actor: str = "user") -> list[Kep
     """All drafts or none. No two of them may have the same slot and session."""
     space = space_of(parts, next((len(draft.vector) for draft in drafts if draft.vector is not None), None))
     vectors: dict[int, Vectors] = {}
-    for _ in range(TRIES):
+    hopeful = len(drafts) > 1 and not any(draft.traits.slot for draft in drafts)
+    for attempt in range(TRIES):
         now = clock.now()
-        plan = _plan(parts, drafts, now, actor)
+        present: Present = ({}, {}) if hopeful and not attempt else _present(parts, drafts, now)
+        plan = _plan(drafts, present, now, actor)
         wanting = [at for at in plan.fresh if at not in vectors]
         vectors.update(_vectors(parts, space, drafts, wanting))
         try:
@@ -67,9 +71,9 @@ def keep(parts: Parts, drafts: Sequence[Draft], actor: str = "user") -> list[Kep
     raise Busy("other writers kept changing the same memories", "Retry in a moment.")
 
 
-def _plan(parts: Parts, drafts: Sequence[Draft], now: int, actor: str) -> Plan:
+def _plan(drafts: Sequence[Draft], present: Present, now: int, actor: str) -> Plan:
     plan, ids = Plan(), new_ids(now, len(drafts))
-    same_text, same_slot = _present(parts, drafts, now)
+    same_text, same_slot = present
     seen: dict[tuple[str | None, str], int] = {}
     for at, draft in enumerate(drafts):
         session, slot = draft.traits.session, draft.traits.slot
@@ -87,7 +91,7 @@ def _plan(parts: Parts, drafts: Sequence[Draft], now: int, actor: str) -> Plan:
     return plan
 
 
-def _present(parts: Parts, drafts: Sequence[Draft], now: int) -> tuple[dict[Any, Memory], dict[Any, Memory]]:
+def _present(parts: Parts, drafts: Sequence[Draft], now: int) -> Present:
     """What is active now, by session and hash, and by session and slot."""
     slots = [draft.traits.slot for draft in drafts if draft.traits.slot]
     same_text = parts.memories.same_text(parts.namespace, [draft.content_hash for draft in drafts], now)

@@ -26,23 +26,20 @@ def space_of(parts: Parts, dimension: int | None = None) -> Space | None:
 
 
 def unit(vectors: Any, space: Space | None = None) -> "NDArray[np.float32]":
-    """Rows of length one. Refuses what is not a number, has no direction, or another dimension than the space."""
+    """One vector, or rows of them, of length one. What has no direction, or another dimension, is refused."""
     import numpy as np
 
     try:
         matrix = np.asarray(vectors, dtype=np.float32)
     except (TypeError, ValueError) as error:
         raise Invalid("a vector must be a sequence of numbers, all of one length") from error
-    if matrix.ndim == 1:
-        only: NDArray[np.float32] = unit(matrix[None], space)[0]
-        return only
-    if space and matrix.shape[1:] != (space.dimension,):
+    if space and matrix.shape[-1:] != (space.dimension,):
         hint = "Give vectors of the store's own model, or open the store with embedder='none'."
         raise Invalid(f"the vector has {matrix.shape[-1]} numbers; {space.name} has {space.dimension}", hint)
-    lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
-    if not np.isfinite(lengths).all() or not lengths.all():
+    lengths = np.sqrt(np.vecdot(matrix, matrix))
+    if not np.isfinite(lengths).all() or not np.all(lengths):
         raise Invalid("a vector must have finite numbers, not all of them zero")
-    return np.asarray(matrix / lengths, dtype=np.float32)
+    return np.asarray(matrix / lengths[..., None], dtype=np.float32)
 
 
 def packed(vectors: "NDArray[np.float32]") -> Sequence[bytes]:

@@ -7,14 +7,19 @@ to the common files and may replace what they say.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
+from typing import Any
+
+from retentive.storage import Params
 
 _FOLDER = Path(__file__).parent / "queries"
 _HEAD = re.compile(r"^-- (name|fragment): (\w+)\n((?:--.*\n)*)", re.MULTILINE)
 _EACH = re.compile(r"\{each:(\w+)\}")
 _PIECE = re.compile(r"\{(\w+)\}")
+_PARAMETER = re.compile(r":(\w+)")
 
 
 class Queries:
@@ -24,12 +29,25 @@ class Queries:
         self._each = each
         self._constants = constants
         self._ready: dict[tuple[str, tuple[str, ...]], str] = {}
+        self._positional: dict[str, tuple[str, Callable[[Params], tuple[Any, ...]]]] = {}
 
     def sql(self, name: str, filters: Sequence[str] = ()) -> str:
         key = (name, tuple(filters))
         found = self._ready.get(key)
         if found is None:
             found = self._ready[key] = self._compose(name, filters)
+        return found
+
+    def by_position(self, name: str) -> tuple[str, Callable[[Params], tuple[Any, ...]]]:
+        """The query with `?` for its parameters, and what puts the values of a row in their order.
+
+        For writes of many rows: finding a value by its name costs the driver more than binding it.
+        """
+        found = self._positional.get(name)
+        if found is None:
+            sql = self.sql(name)
+            names = [match[1] for match in _PARAMETER.finditer(sql)]
+            found = self._positional[name] = (_PARAMETER.sub("?", sql), _getter(names))
         return found
 
     def _compose(self, name: str, filters: Sequence[str]) -> str:
@@ -48,3 +66,9 @@ class Queries:
                 body = text[head.end() : following.start() if following else len(text)]
                 blocks[head[1]][head[2]] = body.strip()
         return blocks
+
+
+def _getter(names: Sequence[str]) -> Callable[[Params], tuple[Any, ...]]:
+    if len(names) > 1:
+        return itemgetter(*names)
+    return lambda row: tuple(row[name] for name in names)

@@ -87,11 +87,11 @@ class SqliteEngine:
     def apply(self, steps: Iterable[Step]) -> None:
         with self._transaction() as connection:
             for step in steps:
-                sql = self._queries.sql(step.query)
+                sql, values = self._queries.by_position(step.query)
                 if step.expect is None:
-                    connection.executemany(sql, step.rows)
+                    connection.executemany(sql, map(values, step.rows))
                 else:
-                    self._guarded(connection, sql, step)
+                    self._guarded(connection, sql, map(values, step.rows), step)
 
     def search_text(self, words: Sequence[str], scope: Scope, limit: int) -> list[Match]:
         if not words:
@@ -213,8 +213,8 @@ class SqliteEngine:
                 if self._writer.in_transaction:
                     self._writer.execute("ROLLBACK")
 
-    def _guarded(self, connection: apsw.Connection, sql: str, step: Step) -> None:
-        for row in step.rows:
+    def _guarded(self, connection: apsw.Connection, sql: str, rows: Iterable[tuple[Any, ...]], step: Step) -> None:
+        for row in rows:
             connection.execute(sql, row)
             if connection.changes() != step.expect:
                 raise Stale(f"{self.target}: {step.query} found another state than the one it was decided on")
