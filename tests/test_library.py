@@ -4,12 +4,13 @@ import stat
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import pytest
 
 from retentive import Kind, Retentive, Source, Status
-from retentive.errors import Conflict, NotFound
+from retentive.errors import Conflict, NotFound, RetentiveError
 from tests.support import Clock, Open
 
 
@@ -358,6 +359,24 @@ def test_a_closed_store_says_so(store: Retentive) -> None:
     store.close()
     with pytest.raises(Exception, match="closed"):
         store.add("Too late")
+
+
+def test_closing_waits_for_those_who_still_read(store: Retentive) -> None:
+    """Threads that search while the store is closed get an answer or are told so; nothing else happens."""
+    store.add_many([f"fact {n}" for n in range(500)])
+
+    def ask(_: int) -> str:
+        try:
+            while True:
+                store.search("fact", limit=100)
+        except RetentiveError as error:
+            return str(error)
+
+    with ThreadPoolExecutor(4) as pool:
+        asking = pool.map(ask, range(4))
+        sleep(0.2)
+        store.close()
+        assert all("closed" in said for said in asking)
 
 
 def test_without_an_embedder_memories_wait_for_their_vectors(open_store: Open) -> None:

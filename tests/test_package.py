@@ -12,9 +12,10 @@ import retentive
 from retentive import errors
 from retentive.config import SETTINGS, resolve
 from retentive.errors import BadConfig, Corrupt, RetentiveError, outcome
-from retentive.ids import new_id, new_ids
+from retentive.ids import new_ids
 from retentive.storage.migrations import migrations
 from retentive.storage.sqlite import SqliteEngine
+from retentive.text.fields import FIELD_WEIGHTS, FIELDS
 
 HEAVY = {"numpy", "onnx", "onnxruntime", "tokenizers", "usearch", "httpx", "apsw", "platformdirs", "shtab"}
 
@@ -55,7 +56,7 @@ def test_every_error_is_drawn_in_the_tree_and_has_an_outcome(kind: type[Retentiv
 
 
 def test_ids_sort_in_the_order_they_were_made() -> None:
-    ids = [*new_ids(1_800_000_000_000_000, 1000), *(new_id(1_800_000_000_000_000) for _ in range(1000))]
+    ids = [id for _ in range(4) for id in new_ids(1_800_000_000_000_000, 500)]
     assert ids == sorted(set(ids))
     assert all(re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", id) for id in ids)
 
@@ -71,6 +72,14 @@ def test_every_named_query_is_one_that_sqlite_accepts() -> None:
         for statement in filter(None, (part.strip() for part in sql.split(";\n"))):
             engine._writer.execute(f"EXPLAIN {statement}", params).fetchall()
     engine.close()
+
+
+def test_the_fields_have_a_column_and_a_weight_each() -> None:
+    engine = SqliteEngine(":memory:")
+    columns = engine._writer.execute("SELECT name FROM pragma_table_info('chunks_fts')").fetchall()
+    engine.close()
+    assert tuple(name for (name,) in columns) == FIELDS
+    assert len(FIELDS) == len(FIELD_WEIGHTS)
 
 
 def test_migrations_are_numbered_without_a_gap() -> None:

@@ -20,10 +20,6 @@ def new_ids(at: int, count: int) -> list[str]:
     return [_written(first + i, chance[16 * i : 16 * i + 16]) for i in range(count)]
 
 
-def new_id(at: int) -> str:
-    return new_ids(at, 1)[0]
-
-
 def _written(stamp: int, chance: str) -> str:
     time = f"{stamp >> 12:012x}"
     return f"{time[:8]}-{time[8:]}-7{stamp & 0xFFF:03x}-{_VARIANT[chance[0]]}{chance[1:4]}-{chance[4:]}"

@@ -7,17 +7,28 @@ the end. A crash loses at most the last seconds of statistics, never a memory.
 import math
 import threading
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from retentive.errors import RetentiveError, StorageError
-from retentive.model import Results
+from retentive.model import Results, Tier
 from retentive.storage import Engine
 from retentive.storage.upkeep import Access, Measure, access_steps, measure_step
 
 QUIET_SECONDS = 0.25  # writing competes with questions for the interpreter, so it waits for a pause this long
 LATEST_SECONDS = 10.0  # but not longer than this
-MOST_ROWS = 50_000  # that wait; while the database cannot be written, older ones are dropped
+MANY_ROWS = 10_000  # and not once so many wait (2 MB)
+MOST_ROWS = 50_000  # while the database cannot be written, older ones are dropped
 BUCKET_BASE = math.log(1.1)  # a histogram's buckets are 10 % apart
+
+
+class Search(NamedTuple):
+    """What is measured of a question."""
+
+    namespace: str
+    tier: Tier
+    answered: bool
+    timings: Mapping[str, float]
 
 
 class Journal:
@@ -28,7 +39,7 @@ class Journal:
         self._lock = threading.Lock()
         self._flushing = threading.Lock()
         self._accesses: list[Access] = []
-        self._searches: list[tuple[str, Results]] = []
+        self._searches: list[Search] = []
         self._measures: Counter[Measure] = Counter()
         self._begun = threading.Event()
         self._stopped = threading.Event()
@@ -49,7 +60,7 @@ class Journal:
     def searched(self, namespace: str, results: Results, accesses: Iterable[Access]) -> None:
         self.asked += 1
         with self._lock:
-            self._searches.append((namespace, results))
+            self._searches.append(Search(namespace, results.tier, bool(results.hits), results.timings))
         self.accessed(accesses)
 
     def accessed(self, accesses: Iterable[Access]) -> None:
@@ -67,8 +78,8 @@ class Journal:
                 accesses, self._accesses = self._accesses, []
                 searches, self._searches = self._searches, []
                 measures, self._measures = self._measures, Counter()
-            for namespace, results in searches:
-                measures.update(_measured(namespace, results))
+            for search in searches:
+                measures.update(_measured(search))
             if not accesses and not measures:
                 return
             try:
@@ -106,7 +117,7 @@ class Journal:
     def _await_quiet(self) -> None:
         for _ in range(round(LATEST_SECONDS / QUIET_SECONDS)):
             asked = self.asked
-            if self._stopped.wait(QUIET_SECONDS) or self.asked == asked:
+            if self._stopped.wait(QUIET_SECONDS) or self.asked == asked or len(self._accesses) >= MANY_ROWS:
                 return
 
     def _put_back(self, accesses: list[Access], measures: Counter[Measure], error: StorageError) -> None:
@@ -117,12 +128,12 @@ class Journal:
             self._measures.update(measures)
 
 
-def _measured(namespace: str, results: Results) -> Counter[Measure]:
-    counts = Counter({Measure(namespace, "queries", results.tier, 0): 1})
-    if results.hits:
-        counts[Measure(namespace, "answered", results.tier, 0)] = 1
-    for stage, seconds in results.timings.items():
-        counts[Measure(namespace, stage, results.tier, _bucket(seconds))] += 1
+def _measured(search: Search) -> Counter[Measure]:
+    counts = Counter({Measure(search.namespace, "queries", search.tier, 0): 1})
+    if search.answered:
+        counts[Measure(search.namespace, "answered", search.tier, 0)] = 1
+    for stage, seconds in search.timings.items():
+        counts[Measure(search.namespace, stage, search.tier, _bucket(seconds))] += 1
     return counts
 
 

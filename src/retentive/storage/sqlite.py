@@ -13,7 +13,7 @@ import threading
 import time
 import uuid
 import weakref
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -64,6 +64,7 @@ class SqliteEngine:
         self.target = target
         self._synchronous = durability.upper()
         self._lock = threading.Lock()
+        self._opening = threading.Lock()
         self._local = threading.local()
         self._open: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
         self._closed = False
@@ -166,10 +167,10 @@ class SqliteEngine:
         }
 
     def close(self) -> None:
-        with self._lock:
-            self._closed = True
+        self._closed = True
+        with self._lock, self._opening:
             for connection in [*self._open]:
-                connection.close()
+                _patiently(connection.close)
 
     def _connect(self) -> apsw.Connection:
         if self._path:
@@ -182,7 +183,8 @@ class SqliteEngine:
         self._claim(connection)
         connection.execute(f"PRAGMA synchronous = {self._synchronous}; PRAGMA temp_store = MEMORY")
         connection.execute(f"PRAGMA journal_size_limit = {64 << 20}")
-        self._open.add(connection)
+        with self._opening:
+            self._open.add(connection)
         return connection
 
     def _claim(self, connection: apsw.Connection) -> None:
@@ -299,13 +301,17 @@ def _prepare(target: str) -> Path | None:
     return path
 
 
-def _patiently(action: Any) -> None:
-    """Switching to WAL fails at once, without waiting, when another process is just opening the file."""
+def _patiently(action: Callable[[], object]) -> None:
+    """Again and again, where SQLite fails at once instead of waiting.
+
+    So it does when WAL is switched on while another process opens the file, and when a connection is closed while a
+    thread still reads.
+    """
     deadline = time.monotonic() + BUSY_SECONDS
     while True:
         try:
             action()
-        except apsw.BusyError:
+        except (apsw.BusyError, apsw.ThreadingViolationError):
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.01)
