@@ -198,10 +198,10 @@ def test_every_method_and_parameter_is_described(name: str) -> None:
     assert {each for each in named if f"`{each}`" not in page} == set()
 
 
-@pytest.mark.parametrize("function", [check.draft, check.scope], ids=["options", "filters"])
-def test_every_option_and_filter_is_described(function: Any) -> None:
+@pytest.mark.parametrize("choices", [check.Options, check.Filters], ids=["options", "filters"])
+def test_every_option_and_filter_is_described(choices: type) -> None:
     page = (REFERENCE / "library.md").read_text("utf-8")
-    assert {name for name in inspect.signature(function).parameters if f"`{name}`" not in page} <= {"max_content"}
+    assert {name for name in choices.__annotations__ if f"`{name}`" not in page} == set()
 
 
 def tree(kind: type[RetentiveError]) -> list[type[RetentiveError]]:
@@ -228,7 +228,7 @@ def json_answers() -> Iterator[Any]:
     yield old
     yield answer("add", "The dog of ours is called Rex")
     yield answer("add", "one", "--each-line")
-    for verb in ("search dog", "list", "stats", "backfill", "doctor", "config"):
+    for verb in ("search dog", "list", "stats", "backfill", "doctor", "config", "demo", "completion bash"):
         yield answer(*verb.split())
     for verb in ("get", "forget", "restore", "history"):
         yield answer(verb, old["memory"]["id"])
