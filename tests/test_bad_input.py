@@ -60,6 +60,9 @@ BAD: list[tuple[str, dict[str, Any]]] = [
     ("ok", {"vector": [0.0] * 384}),
     ("ok", {"vector": [math.nan] * 384}),
     ("ok", {"vector": ["a"] * 384}),
+    ("ok", {"vector": 5}),
+    ("ok", {"vector": "text"}),
+    ("ok", {"vector": [[1.0] * 384]}),
 ]
 
 
@@ -86,7 +89,14 @@ def test_one_bad_item_of_a_list_keeps_none_and_is_named(store: Retentive) -> Non
 
 @pytest.mark.parametrize(
     "options",
-    [{"content": ""}, {"importance": math.nan}, {"kind": "x"}, {"expires": "x"}, {"metadata": {"a": math.inf}}],
+    [
+        {"content": ""},
+        {"valid_from": None},
+        {"importance": math.nan},
+        {"kind": "x"},
+        {"expires": "x"},
+        {"metadata": {"a": math.inf}},
+    ],
 )
 def test_bad_input_to_update_changes_nothing(store: Retentive, options: dict[str, Any]) -> None:
     before = store.add("As it was").memory
@@ -111,8 +121,10 @@ def test_bad_input_to_update_changes_nothing(store: Retentive, options: dict[str
         {"min_importance": 99},
         {"namespaces": ["bad name"]},
         {"vector": [1.0]},
+        {"vector": 5},
+        {"vector": [[1.0] * 384]},
     ],
-    ids=repr,
+    ids=lambda options: repr(options)[:40],
 )
 def test_bad_input_to_search_is_refused(store: Retentive, options: dict[str, Any]) -> None:
     with pytest.raises(Invalid):

@@ -217,6 +217,14 @@ def test_add_many_takes_a_generator_of_thousands(store: Retentive) -> None:
     assert store.stats()["memories"] == 2500
 
 
+def test_loading_the_same_again_embeds_nothing(store: Retentive, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.add_many(["one", "two", "three"])
+    embedder = store._parts.embedder
+    assert embedder is not None
+    monkeypatch.setattr(type(embedder), "embed", None)
+    assert store.add_many(["one", "two", "three"]).repeated == 3
+
+
 def test_add_many_takes_vectors(open_store: Open) -> None:
     store = open_store(embedder="none")
     store.add_many(["one", "two", "three"], vectors=[[1, 0, 0], [0, 2, 0], [0, 0, 3]])
@@ -245,6 +253,19 @@ def test_closing_does_the_chores(store: Retentive, open_store: Open, time: Clock
     store.close()
     again = open_store()
     assert [each.action for each in again.history(id)] == ["created", "expired"]
+
+
+def test_what_ran_out_while_forgotten_comes_back_as_expired(store: Retentive, time: Clock) -> None:
+    id = store.add("Only today", expires="1h").id
+    store.forget(id)
+    time.forward(7200)
+    assert store.restore(id).status is store.get(id).status is Status.EXPIRED
+
+
+def test_an_update_can_take_things_away(store: Retentive) -> None:
+    id = store.add("Kept", slot="s", expires="1d", tags=["t"], context="c").id
+    changed = store.update(id, slot=None, expires="", tags=[], context="")
+    assert (changed.slot, changed.expires, changed.tags, changed.context) == (None, None, (), None)
 
 
 def test_spans_look_forward_for_expiry_and_back_for_validity(store: Retentive) -> None:

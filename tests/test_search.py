@@ -12,7 +12,7 @@ from retentive.errors import Invalid
 from retentive.model import Fusion, Match
 from retentive.retrieve.fuse import fuse
 from retentive.retrieve.rank import rank
-from tests.support import Open
+from tests.support import Clock, Open
 
 
 def contents(store: Retentive, question: str, **options: Any) -> list[str]:
@@ -226,6 +226,23 @@ def test_a_damaged_full_text_index_degrades_is_reported_and_repaired(store: Rete
     store.repair()
     assert all(finding.ok for finding in store.doctor())
     assert store.search("lighthouse keeper").tier is Tier.HYBRID
+
+
+def test_a_lost_slice_is_noticed_and_made_again(store: Retentive) -> None:
+    store.add("".join(f"Sentence number {n} of a long story. " for n in range(100)))
+    for lost in ("ordinal = 0", "ordinal = 2", "ordinal = (SELECT max(ordinal) FROM chunks)"):
+        store._parts.engine._writer.execute(f"DELETE FROM chunks WHERE {lost}")  # type: ignore[attr-defined]
+        assert not all(finding.ok for finding in store.doctor())
+        store.repair()
+        assert [finding for finding in store.doctor() if not finding.ok] == []
+
+
+def test_repair_marks_what_has_run_out(store: Retentive, time: Clock) -> None:
+    store.add("Soon over", expires="1h")
+    time.forward(7200)
+    store._parts.engine._writer.execute("DELETE FROM chunks")  # type: ignore[attr-defined]
+    store.repair()
+    assert [finding for finding in store.doctor() if not finding.ok] == []
 
 
 @pytest.mark.parametrize(

@@ -123,6 +123,18 @@ def test_a_graph_of_another_past_is_not_used(store: "Store", cache: Path) -> Non
     images.close()
 
 
+def test_a_graph_that_lacks_rows_is_completed(store: "Store", cache: Path) -> None:
+    """As after going back to a copy: rows that the graph never saw, and no change that tells of them."""
+    with store.db:
+        same = "session, kind, source, importance, confidence, tags, time, expires, active"
+        store.db.execute(f"INSERT INTO chunks SELECT n + 5000, namespace, owner, {same} FROM chunks WHERE n <= 20")
+        store.db.execute("INSERT INTO vectors SELECT chunk + 5000, space, vector FROM vectors WHERE chunk <= 20")
+    images = opened(store, cache)
+    assert answers(images, store) == exact(store)
+    assert images.stats()["home"]["vectors"] == images.stats()["home"]["rows"]
+    images.close()
+
+
 def test_text_first_then_vectors_from_the_file(store: "Store", cache: Path, built: list[int]) -> None:
     """Rows loaded for the text leg serve a graph that comes from its file later."""
     images = open_images(store, weights=[1, 1], cache=cache, store_id="mine", hnsw_from=300, terms_from=0)

@@ -26,12 +26,12 @@ def update(parts: Parts, id: str, changes: Mapping[str, Any], reason: str | None
     """Change the given parts. A changed text is hashed, cut and embedded anew."""
     checked = _checked(parts, changes)
 
-    def decide(old: Memory, now: int) -> tuple[list[Step], Memory]:
+    def decide(old: Memory, now: int) -> list[Step]:
         if old.status is not Status.ACTIVE:
             raise Conflict(f"{id} is {old.status}", _WAYS_BACK[old.status].format(id))
         new = replace(old, **checked, updated=from_micros(now), version=old.version + 1)
         _refuse_doubles(parts, new, now)
-        return [*memories.update_steps(old, new, actor, reason), *_chunk_steps(parts, old, new)], new
+        return [*memories.update_steps(old, new, actor, reason), *_chunk_steps(parts, old, new)]
 
     return _decided(parts, id, decide) if checked else load(parts, id)
 
@@ -46,11 +46,11 @@ _WAYS_BACK = {
 def forget(parts: Parts, id: str, reason: str | None, actor: str) -> Memory:
     """Softly: hidden from answers, kept with its history."""
 
-    def decide(old: Memory, now: int) -> tuple[list[Step], Memory]:
+    def decide(old: Memory, now: int) -> list[Step]:
         if old.status is Status.FORGOTTEN:
-            return [], old
+            return []
         new = replace(old, status=Status.FORGOTTEN, updated=from_micros(now), version=old.version + 1)
-        return [*memories.status_steps(old, new, actor, reason)], new
+        return [*memories.status_steps(old, new, actor, reason)]
 
     return _decided(parts, id, decide)
 
@@ -58,16 +58,16 @@ def forget(parts: Parts, id: str, reason: str | None, actor: str) -> Memory:
 def restore(parts: Parts, id: str, reason: str | None, actor: str) -> Memory:
     """Undo `forget`: the memory is again what it was before."""
 
-    def decide(old: Memory, now: int) -> tuple[list[Step], Memory]:
+    def decide(old: Memory, now: int) -> list[Step]:
         if old.status is Status.ACTIVE:
-            return [], old
+            return []
         if old.status is not Status.FORGOTTEN:
             raise Conflict(f"{id} is {old.status}, not forgotten", "Only what was forgotten can be restored.")
         status = _status_before(parts, old)
         if status is Status.ACTIVE:
             _refuse_doubles(parts, old, now)
         new = replace(old, status=status, updated=from_micros(now), version=old.version + 1)
-        return [*memories.status_steps(old, new, actor, reason)], new
+        return [*memories.status_steps(old, new, actor, reason)]
 
     return _decided(parts, id, decide)
 
@@ -79,17 +79,17 @@ def history(parts: Parts, id: str) -> list[Change]:
     return [made, *parts.memories.history(parts.namespace, id)]
 
 
-def _decided(parts: Parts, id: str, decide: Callable[[Memory, int], tuple[list[Step], Memory]]) -> Memory:
+def _decided(parts: Parts, id: str, decide: Callable[[Memory, int], list[Step]]) -> Memory:
     """Read, decide, apply; again if someone else was first."""
     for _ in range(TRIES):
-        now = clock.now()
-        steps, memory = decide(load(parts, id), now)
+        steps = decide(load(parts, id), clock.now())
         try:
             if steps:
                 parts.engine.apply(steps)
+                parts.journal.wrote = True
         except Stale:
             continue
-        return memory
+        return load(parts, id)
     raise Busy(f"others kept changing {id}", "Retry in a moment.")
 
 
@@ -110,13 +110,13 @@ def _checked(parts: Parts, changes: Mapping[str, Any]) -> dict[str, Any]:
     checks: dict[str, Callable[[Any], Any]] = {
         "content": lambda given: check.body(given, "content", limit),
         "kind": lambda given: check.one_of(Kind, given, "kind"),
-        "tags": check.tag_list,
+        "tags": lambda given: check.tag_list(given or ()),
         "importance": check.importance_of,
         "confidence": check.confidence_of,
         "context": lambda given: check.body(given, "context", limit) if given else None,
-        "slot": lambda given: check.name_of(given, "slot"),
-        "expires": lambda given: check.moment(given, "expires"),
-        "valid_from": lambda given: check.moment(given, "valid_from", past=True),
+        "slot": lambda given: check.name_of(given or None, "slot"),
+        "expires": lambda given: check.moment(given or None, "expires"),
+        "valid_from": lambda given: check.moment(given or "", "valid_from", past=True),
         "metadata": lambda given: check.json_object(given, "metadata") or {},
     }
     checked = {name: checks[name](value) for name, value in changes.items()}

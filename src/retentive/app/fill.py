@@ -19,6 +19,7 @@ def backfill(parts: Parts, batch: int, progress: Callable[[int, int], None] | No
     total, done, after = parts.chunks.pending_count(embedder.space), 0, 0
     while pending := parts.chunks.pending(embedder.space, after, batch):
         vectors = packed(embedder.embed([each.text for each in pending]))
+        parts.journal.wrote = True
         parts.engine.apply(vector_steps(embedder.space, zip(pending, vectors, strict=True)))
         done, after = done + len(pending), pending[-1].chunk
         if progress:

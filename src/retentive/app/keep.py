@@ -4,9 +4,9 @@ Read what is there, decide, embed, and apply it all as one batch of guarded step
 full text, vectors and change log become visible together or not at all. No transaction is open while text is being
 embedded. Where someone else was first, the batch is refused whole and decided again.
 
-A bulk load goes this way two thousand at a time, so it is kept lean: it is first tried as if all of it were new (the
-unique index says if it is not), one dictionary of values for each memory serves all the tables, and what the memories
-of a load have in common is written out once.
+A bulk load goes this way two thousand at a time, so it is kept lean: if it brings its vectors it is first tried as if
+all of it were new (the unique index says if it is not), one dictionary of values for each memory serves all the tables,
+and what the memories of a load have in common is written out once.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from retentive import clock
 from retentive.app.parts import Parts
-from retentive.app.vectors import packed, space_of, unit
+from retentive.app.vectors import length_of, packed, space_of, unit
 from retentive.errors import Busy, EmbedError, Stale
 from retentive.ids import new_ids
 from retentive.model import Draft, Memory, Space, Status, Traits, from_micros, to_micros
@@ -50,9 +50,9 @@ class Plan:
 
 def keep(parts: Parts, drafts: Sequence[Draft], actor: str = "user") -> list[Kept]:
     """All drafts or none. No two of them may have the same slot and session."""
-    space = space_of(parts, next((len(draft.vector) for draft in drafts if draft.vector is not None), None))
+    space = space_of(parts, next((length_of(draft.vector) for draft in drafts if draft.vector is not None), None))
     vectors: dict[int, Vectors] = {}
-    hopeful = len(drafts) > 1 and not any(draft.traits.slot for draft in drafts)
+    hopeful = len(drafts) > 1 and all(draft.vector is not None and not draft.traits.slot for draft in drafts)
     for attempt in range(TRIES):
         now = clock.now()
         present: Present = ({}, {}) if hopeful and not attempt else _present(parts, drafts, now)

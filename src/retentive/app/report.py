@@ -6,6 +6,7 @@ from typing import Any
 
 from retentive import clock
 from retentive.app.edit import chunks_anew
+from retentive.app.keep import expire
 from retentive.app.parts import Parts
 from retentive.app.upkeep import seconds_of
 from retentive.errors import EmbedError
@@ -87,6 +88,8 @@ def doctor(parts: Parts) -> list[Finding]:
 def repair(parts: Parts) -> None:
     """Make what is derived anew: the full-text index, chunks that are missing, the indexes of this process."""
     parts.engine.rebuild()
+    while expire(parts):
+        pass
     for namespace, id in parts.chunks.broken():
         memory = parts.memories.get(namespace, id, clock.now())
         if memory:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from retentive.app.parts import Parts
-from retentive.app.vectors import space_of, unit
+from retentive.app.vectors import length_of, space_of, unit
 from retentive.errors import Corrupt, EmbedError, Invalid
 from retentive.index import TERMS_FROM
 from retentive.model import Hit, Match, Mode, Query, Results, Scope, Space, Tier, Why
@@ -93,9 +93,9 @@ class Asking:
     def _asked_vector(self) -> tuple[Any, Space] | None:
         """The question as a vector, or None with a note saying why not."""
         if self.query.vector is not None:
-            space = space_of(self.parts, len(self.query.vector))
+            space = space_of(self.parts, length_of(self.query.vector))
             assert space is not None  # noqa: S101 - a length always names a space
-            return unit(self.query.vector, space), space
+            return unit([self.query.vector], space)[0], space
         if not self.query.text.strip():
             return None
         if self.parts.embedder is None:

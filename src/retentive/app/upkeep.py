@@ -47,7 +47,7 @@ class Journal:
         self.asked = 0
         """Questions of this process."""
         self.wrote = False
-        """Has this process kept a memory?"""
+        """Has this process changed the store?"""
         self.failures: dict[str, str] = {}
         """The last failure of each part that went on without."""
 

@@ -25,21 +25,29 @@ def space_of(parts: Parts, dimension: int | None = None) -> Space | None:
     return Space(f"{GIVEN}{dimension}", dimension, GIVEN_THRESHOLD)
 
 
-def unit(vectors: Any, space: Space | None = None) -> "NDArray[np.float32]":
-    """One vector, or rows of them, of length one. What has no direction, or another dimension, is refused."""
+def length_of(vector: Any) -> int:
+    """How many numbers; refuses what is no list of them."""
+    shape = getattr(vector, "shape", None)
+    if isinstance(vector, str | bytes) or not hasattr(vector, "__len__") or (shape is not None and len(shape) != 1):
+        raise Invalid("a vector must be a list of numbers")
+    return len(vector)
+
+
+def unit(vectors: Sequence[Any], space: Space | None) -> "NDArray[np.float32]":
+    """Rows of length one. What has no direction, or another dimension than the space, is refused."""
     import numpy as np
 
     try:
         matrix = np.asarray(vectors, dtype=np.float32)
     except (TypeError, ValueError) as error:
-        raise Invalid("a vector must be a sequence of numbers, all of one length") from error
-    if space and matrix.shape[-1:] != (space.dimension,):
+        raise Invalid("a vector must be a list of numbers, all of one length") from error
+    if space and matrix.shape[1:] != (space.dimension,):
         hint = "Give vectors of the store's own model, or open the store with embedder='none'."
-        raise Invalid(f"the vector has {matrix.shape[-1]} numbers; {space.name} has {space.dimension}", hint)
+        raise Invalid(f"the vector has {matrix.shape[1]} numbers; {space.name} has {space.dimension}", hint)
     lengths = np.sqrt(np.vecdot(matrix, matrix))
-    if not np.isfinite(lengths).all() or not np.all(lengths):
+    if not np.isfinite(lengths).all() or not lengths.all():
         raise Invalid("a vector must have finite numbers, not all of them zero")
-    return np.asarray(matrix / lengths[..., None], dtype=np.float32)
+    return np.asarray(matrix / lengths[:, None], dtype=np.float32)
 
 
 def packed(vectors: "NDArray[np.float32]") -> Sequence[bytes]:

@@ -12,7 +12,6 @@ from retentive.errors import Invalid
 from retentive.model import Change
 
 _CONTENT = ("kind", "tags", "importance", "confidence", "context", "slot", "expires", "valid_from", "metadata")
-_CLEARABLE = ("slot", "context", "expires")
 _FILTERS = ("session", "kind", "tags", "source", "status", "min_importance", "min_confidence", "since", "until")
 
 
@@ -126,8 +125,7 @@ def _list(memory: Retentive, arguments: Any) -> int:
 
 
 def _update(memory: Retentive, arguments: Any) -> int:
-    given = _content(arguments, (*_CONTENT, "content"))
-    changes: dict[str, Any] = {**given, **{name: None for name in _CLEARABLE if given.get(name) == ""}}
+    changes = _content(arguments, (*_CONTENT, "content"))
     if not changes:
         raise Invalid("nothing to change", "Give --content, --tag, --importance, ...: see `retentive update --help`.")
     changed = memory.update(arguments.id, reason=arguments.reason, **changes)

@@ -94,7 +94,7 @@ def _configured(where: Where, path: Path) -> Loaded:
 
     graph = _open(path, where)
     if (found := agreement(graph)) < _SAME_MODEL:
-        raise EmbedError(
+        raise ModelUnfit(
             f"{path} is not all-MiniLM-L6-v2: its vectors agree by {found:.2f} only.",
             "Set the path to an ONNX file of all-MiniLM-L6-v2, or unset it.",
         )

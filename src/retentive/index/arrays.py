@@ -26,8 +26,8 @@ Mask = NDArray[np.bool_]
 T = TypeVar("T")
 Scalar = TypeVar("Scalar", bound=np.generic)
 
-# Scores nearer than this are equal. BLAS adds in another order at the end of a block, so that two rows with the same
-# vector differ by up to 2e-7 (measured over 384 dimensions); the same text must tie.
+# Scores nearer than this are equal. The same vector may be added up in another order in another place, and then differs
+# by up to 2e-7 (measured over 384 dimensions); the same text must tie.
 TIE = 1e-6
 
 # Scores per lane: 8 to 64 measure the same at 10,000 scores, 32 is best at 100,000.

@@ -229,8 +229,16 @@ class Image:
             # In step with what the graph is in step with: following brings the rest.
             vectors.graph, sequence = saved
             self._graph_sequence = sequence
+            self._complete(rows, vectors, space)
         self._rows, self._sequence, self._space, self._vectors = rows, sequence, space, vectors
         return rows
+
+    def _complete(self, rows: Rows, vectors: Vectors, space: Space) -> None:
+        """Read the vectors that a saved graph lacks, whatever the change log says of them."""
+        lacking = np.setdiff1d(rows.chunk[: rows.used][rows.alive[: rows.used]], vectors.chunks())
+        for batch in in_batches(lacking, _BATCH):
+            active = self._source.rows_of(self.namespace, space.name, batch.tolist())
+            vectors.put(rows.put(active), active)
 
     def _read(self, rows: Rows, vectors: Vectors | None, space: str | None) -> None:
         for batch in batches(self._source.rows(self.namespace, space), _LOAD_BATCH):

@@ -139,9 +139,11 @@ class SqliteEngine:
     def check(self) -> list[Finding]:
         repair = "Run `retentive doctor --repair`."
         damage = [row for row in self._integrity() if row != "ok"]
+        broken = self._queries.sql("chunk_broken")
         return [
             Finding("file", not damage, "; ".join(damage) or "every page is whole", "Restore a backup." * bool(damage)),
             self._check_text(repair),
+            self._check_none("memories and chunks", f"SELECT count(*) FROM ({broken})", repair),
             *(self._check_none(name, query, repair) for name, query in _AGREEMENT),
         ]
 
@@ -265,11 +267,6 @@ class SqliteEngine:
 
 
 _AGREEMENT = (
-    (
-        "memories and chunks",
-        """SELECT count(*) FROM memories m WHERE NOT EXISTS (SELECT 1 FROM chunks c WHERE c.namespace = m.namespace
-           AND c.owner = m.id AND c.owner_type = 'memory' AND c.status = m.status)""",
-    ),
     (
         "chunks and full text",
         """SELECT (SELECT count(*) FROM chunks WHERE n NOT IN (SELECT id FROM chunks_fts_docsize))

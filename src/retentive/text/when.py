@@ -7,7 +7,7 @@ from retentive.errors import Invalid
 
 _SPAN = re.compile(r"(\d{1,9})\s*([smhdwy])")
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400, "y": 365 * 86400}
-_HINT = "Write it as 2026-12-31, 2026-12-31T18:00:00+01:00, or as a span from now such as 30m, 12h, 7d, 4w, 1y."
+_HINT = "Write it as 2026-12-31, 2026-12-31T18:00:00+01:00, or as a span such as 30m, 12h, 7d, 4w, 1y."
 
 
 def instant(value: datetime | date | timedelta | str, now: datetime, name: str, *, past: bool = False) -> datetime:

@@ -67,11 +67,17 @@ WHERE v.doc IN (SELECT n FROM chunks WHERE namespace = :namespace AND status = '
 SELECT rowid, content, context, tags, before, after, speaker, date FROM chunks_fts
 WHERE rowid IN {each:chunks}
 
+-- fragment: of_memory
+c.namespace = m.namespace AND c.owner = m.id AND c.owner_type = 'memory'
+
 -- name: chunk_broken
--- Memories whose chunks or full text are not as they should be.
-SELECT DISTINCT m.namespace, m.id FROM memories m
-LEFT JOIN chunks c ON c.namespace = m.namespace AND c.owner = m.id AND c.owner_type = 'memory'
-WHERE c.n IS NULL OR c.status <> m.status OR NOT EXISTS (SELECT 1 FROM chunks_fts WHERE rowid = c.n)
+-- Memories with a chunk of another status or not in the full text, without a slice in between, or without the last.
+SELECT m.namespace, m.id FROM memories m
+WHERE EXISTS (SELECT 1 FROM chunks c WHERE {of_memory}
+              AND (c.status <> m.status OR NOT EXISTS (SELECT 1 FROM chunks_fts_docsize WHERE id = c.n)))
+   OR (SELECT max(c.ordinal) + 1 <> count(*) FROM chunks c WHERE {of_memory})
+   OR NOT EXISTS (SELECT 1 FROM chunks c WHERE {of_memory}
+                  AND (c.text IS NULL OR substr(m.content, -length(c.text)) = c.text))
 
 -- name: derived_rebuild
 -- The index of the full text from its rows; what belongs to nothing goes.
