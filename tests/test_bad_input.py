@@ -24,6 +24,14 @@ from retentive.errors import (
 )
 from tests.support import Open
 
+
+def nested(depth: int) -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    for _ in range(depth):
+        value = {"a": value}
+    return value
+
+
 BAD: list[tuple[str, dict[str, Any]]] = [
     ("", {}),
     (" \n\t", {}),
@@ -33,6 +41,9 @@ BAD: list[tuple[str, dict[str, Any]]] = [
     ("ok", {"kind": "opinion"}),
     ("ok", {"source": "rumour"}),
     ("ok", {"importance": math.nan}),
+    ("ok", {"importance": 10**400}),
+    ("ok", {"tags": 5}),
+    ("ok", {"vector": [10**400] * 384}),
     ("ok", {"importance": math.inf}),
     ("ok", {"importance": 0}),
     ("ok", {"importance": 11}),
@@ -75,6 +86,12 @@ def test_bad_input_to_add_changes_nothing(store: Retentive, text: str, options: 
     assert store.stats()["memories"] == 0
 
 
+def test_metadata_of_any_depth_is_kept_or_refused(store: Retentive) -> None:
+    with pytest.raises(Invalid, match="metadata"):
+        store.add("ok", metadata=nested(3000))
+    assert store.stats()["memories"] == 0
+
+
 def test_one_bad_item_of_a_list_keeps_none_and_is_named(store: Retentive) -> None:
     with pytest.raises(Invalid, match="item 3"):
         store.add_many(["one", "two", ""])
@@ -111,6 +128,9 @@ def test_bad_input_to_update_changes_nothing(store: Retentive, options: dict[str
         {"limit": 0},
         {"limit": -1},
         {"limit": 2.5},
+        {"limit": 2**63},
+        {"namespaces": [None]},
+        {"kind": 5},
         {"mode": "magic"},
         {"fusion": "cold"},
         {"vector_weight": 2},
@@ -129,6 +149,39 @@ def test_bad_input_to_update_changes_nothing(store: Retentive, options: dict[str
 def test_bad_input_to_search_is_refused(store: Retentive, options: dict[str, Any]) -> None:
     with pytest.raises(Invalid):
         store.search("x", **options)
+
+
+@pytest.mark.parametrize("items", ["abc", {"text": "x"}, 5, [None], [5], [("a", "b")]])
+def test_add_many_takes_texts_and_mappings_only(store: Retentive, items: Any) -> None:
+    with pytest.raises(Invalid):
+        store.add_many(items)
+    assert store.stats()["memories"] == 0
+
+
+def test_one_bad_vector_of_a_list_keeps_none_and_is_named(open_store: Open) -> None:
+    store = open_store(embedder="none")
+    vectors = [[1.0, 0.0]] * 2400 + [[1.0, 2.0, 3.0]] * 100
+    with pytest.raises(Invalid, match="item 2401"):
+        store.add_many([f"text {n}" for n in range(2500)], vectors=vectors)
+    with pytest.raises(Invalid):
+        store.add_many(["a"], vectors=5)  # type: ignore[arg-type]
+    assert store.stats()["memories"] == 0
+
+
+@pytest.mark.parametrize("question", [None, b"tea", 5])
+def test_a_question_is_text(store: Retentive, question: Any) -> None:
+    with pytest.raises(Invalid, match="must be text"):
+        store.search(question)
+
+
+def test_who_and_why_are_text(store: Retentive) -> None:
+    id = store.add("x").id
+    mistakes: list[dict[str, Any]] = [{"reason": "\ud800"}, {"reason": {}}, {"actor": None}]
+    for options in mistakes:
+        with pytest.raises(Invalid):
+            store.forget(id, **options)
+    with pytest.raises(Invalid):
+        store.list(before="\0")
 
 
 def test_a_misspelt_option_is_named(store: Retentive) -> None:
@@ -201,8 +254,23 @@ def of_the_future(folder: Path) -> Path:
     return path
 
 
+def too_long(folder: Path) -> Path:
+    return folder / ("x" * 300)
+
+
+def with_a_nul(folder: Path) -> str:
+    return f"{folder}/a\0b"
+
+
 def a_url(_: Path) -> str:
     return "ftp://host/memory"
+
+
+def content(target: Path | str) -> bytes | None:
+    try:
+        return Path(target).read_bytes()
+    except (OSError, ValueError):
+        return None
 
 
 @pytest.mark.parametrize(
@@ -214,6 +282,8 @@ def a_url(_: Path) -> str:
         (not_a_database, NotAStore, 5),
         (of_another_program, NotAStore, 5),
         (of_the_future, NewerSchema, 5),
+        (too_long, Unwritable, 5),
+        (with_a_nul, Unwritable, 5),
         (a_url, Invalid, 2),
     ],
 )
@@ -225,7 +295,7 @@ def test_a_file_that_cannot_be_used_is_left_as_it_is(
     code: int,
 ) -> None:
     target = make(tmp_path)
-    before = Path(target).read_bytes() if Path(target).is_file() else None
+    before = content(target)
     with pytest.raises(error) as caught:
         Retentive.open(target, embedder="none")
     assert caught.value.hint
@@ -233,7 +303,7 @@ def test_a_file_that_cannot_be_used_is_left_as_it_is(
     message = capsys.readouterr().err
     assert message.count("\n") == 1
     assert message.startswith("error: ")
-    assert (Path(target).read_bytes() if Path(target).is_file() else None) == before
+    assert content(target) == before
     assert not [*tmp_path.glob("memory.db-*")]
 
 
@@ -313,6 +383,9 @@ def test_a_folder_without_permission_is_refused(tmp_path: Path) -> None:
         (["update", "unknown", "--content", "x"], 3),
         (["update", "unknown"], 2),
         (["--namespace", "a b", "list"], 2),
+        (["search", "x", "--limit", "99999999999999999999"], 2),
+        (["add", "x", "--metadata", "[" * 100_000], 2),
+        (["list", "--before", "\udcff"], 2),
     ],
 )
 def test_the_terminal_says_it_in_one_line(

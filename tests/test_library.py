@@ -1,5 +1,6 @@
 """The verbs of the library, on a real file."""
 
+import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from retentive import Kind, Retentive, Source, Status
-from retentive.errors import Conflict, NotFound, RetentiveError
+from retentive.errors import Closed, Conflict, NotFound, RetentiveError, Unwritable
 from tests.support import Clock, Open
 
 
@@ -209,6 +210,119 @@ def test_add_many_counts_what_became_of_each(store: Retentive) -> None:
     assert loaded.ids[0] == loaded.ids[2]
     assert told[-1] == 5
     assert contents(store, "dog", mode="text") == ["dog Max"]
+
+
+SEQUENCES: list[list[dict[str, Any]]] = [
+    # the slot is taken from a text that is said again behind it
+    [{"text": "X", "slot": "s"}, {"text": "Y", "slot": "s"}, {"text": "X"}],
+    # a text said twice, the second time for a slot that another holds
+    [{"text": "Z", "slot": "t"}, {"text": "Y"}, {"text": "Y", "slot": "t"}],
+    # two that touch the same two memories
+    [{"text": "A"}, {"text": "H", "slot": "s"}, {"text": "A", "slot": "s"}, {"text": "H", "slot": "t"}],
+    # one that has run out, said again, and its slot taken
+    [{"text": "X", "slot": "s", "expires": "2020-01-01"}, {"text": "X"}, {"text": "Y", "slot": "s"}],
+    # there and back
+    [{"text": "A", "slot": "s"}, {"text": "B", "slot": "s"}, {"text": "A", "slot": "s"}, {"text": "B"}],
+]
+
+
+@pytest.mark.parametrize("items", SEQUENCES)
+@pytest.mark.parametrize("before", [0, 1, 2])
+def test_a_load_ends_as_one_by_one(open_store: Open, items: list[dict[str, Any]], before: int) -> None:
+    single, bulk = open_store(namespace="single"), open_store(namespace="bulk")
+    for item in items:
+        single.add(**item)
+    for item in items[:before]:
+        bulk.add(**item)
+    bulk.add_many(items[before:])
+    statuses = ("active", "superseded", "expired")
+    ends = [
+        sorted((m.content, m.slot or "", m.status) for m in store.list(status=statuses)) for store in (single, bulk)
+    ]
+    assert ends[0] == ends[1]
+
+
+def test_what_is_said_again_holds_for_longer(store: Retentive, time: Clock) -> None:
+    id = store.add("The shop is open", expires="1h").id
+    assert store.add("The shop is open", expires="30m").memory.expires == store.get(id).expires
+    assert store.add("The shop is open").memory.expires is None
+    time.forward(7200)
+    assert [hit.id for hit in store.search("shop open")] == [id]
+
+
+def test_restoring_and_updating_make_room_where_time_ran_out(store: Retentive, time: Clock) -> None:
+    first, other = store.add("X").id, store.add("Other").id
+    store.forget(first)
+    store.add("X", expires="1h")
+    store.add("Y", expires="1h", slot="s")
+    time.forward(7200)
+    assert store.restore(first).status is Status.ACTIVE
+    assert store.update(other, content="Y", slot="s").content == "Y"
+
+
+def test_a_text_forgotten_in_between_is_kept_anew(store: Retentive, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The moment between reading and writing: what was there is gone, so it is decided again."""
+    first = store.add("X").id
+    engine = store._parts.engine
+    apply = engine.apply
+
+    def forgetting(steps: Any) -> None:
+        monkeypatch.setattr(engine, "apply", apply)
+        store.forget(first)
+        apply(steps)
+
+    monkeypatch.setattr(engine, "apply", forgetting)
+    again = store.add("X")
+    assert again.created
+    assert store.get(again.id).status is Status.ACTIVE
+
+
+def test_names_are_the_same_however_they_are_encoded(open_store: Open) -> None:
+    store = open_store(namespace="cafe\u0301/हिन्दी")
+    store.add("one", slot="caf\u00e9", tags=["\u00e9"])
+    assert store.add("two", slot="cafe\u0301", tags=["e\u0301"]).superseded
+    assert len(store.list(tags=["\u00e9"])) == 1
+    assert store.namespace == "caf\u00e9/हिन्दी"
+
+
+def test_a_context_changes_without_losing_the_vector_that_was_brought(open_store: Open) -> None:
+    store = open_store(embedder="none")
+    id = store.add("hello", vector=[1, 0, 0]).id
+    store.update(id, context="greeting")
+    assert [hit.id for hit in store.search(vector=[1, 0, 0])] == [id]
+    assert [hit.id for hit in store.search("greeting")] == [id]
+
+
+def test_many_that_ran_out_are_all_marked(store: Retentive, time: Clock) -> None:
+    store.add_many([f"short-lived {n}" for n in range(1200)], expires="1h")
+    time.forward(7200)
+    store.upkeep()
+    rows = store._parts.engine.read("count_by", {"namespace": "default", "now": 0})
+    assert [(row[2], row[3]) for row in rows] == [("expired", 1200)]
+
+
+def test_a_file_that_is_gone_takes_no_more_writes(store: Retentive, db: Path) -> None:
+    store.add("one")
+    for path in db.parent.glob("memory.db*"):
+        path.unlink()
+    with pytest.raises(Unwritable, match="removed or replaced"):
+        store.add("two")
+    assert store.stats()["store"]["mode"] == ""
+
+
+def test_a_forked_process_is_told_to_open_its_own(store: Retentive) -> None:
+    store.add("one")
+    store.search("one")
+    child = os.fork()
+    if child == 0:
+        try:
+            store.add("two")
+        except Closed:
+            store.close()
+            os._exit(7)
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    assert store.add("three").created
 
 
 def test_add_many_takes_a_generator_of_thousands(store: Retentive) -> None:

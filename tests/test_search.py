@@ -228,6 +228,24 @@ def test_a_damaged_full_text_index_degrades_is_reported_and_repaired(store: Rete
     assert store.search("lighthouse keeper").tier is Tier.HYBRID
 
 
+@pytest.mark.parametrize("lost", ["chunks_fts", "vectors", "meta"])
+def test_a_search_never_fails_because_a_part_is_missing(store: Retentive, lost: str) -> None:
+    store.add("The lighthouse keeper")
+    action = "DELETE FROM" if lost == "meta" else "DROP TABLE"
+    store._parts.engine._writer.execute(f"{action} {lost}")  # type: ignore[attr-defined]
+    found = store.search("lighthouse keeper")
+    assert [hit.content for hit in found] == ["The lighthouse keeper"]
+    assert bool(found.notes) is (lost != "meta")
+    assert all(finding.ok for finding in store.doctor()) is (lost == "meta")
+
+
+def test_a_vector_search_without_vectors_is_not_a_substring_search(open_store: Open) -> None:
+    store = open_store(embedder="none")
+    store.add("something")
+    found = store.search("something", mode="vector")
+    assert (len(found), found.tier) == (0, Tier.VECTOR)
+
+
 def test_a_lost_slice_is_noticed_and_made_again(store: Retentive) -> None:
     store.add("".join(f"Sentence number {n} of a long story. " for n in range(100)))
     for lost in ("ordinal = 0", "ordinal = 2", "ordinal = (SELECT max(ordinal) FROM chunks)"):

@@ -89,6 +89,11 @@ def test_a_letter_is_not_cut_from_its_marks() -> None:
     assert not any(piece.startswith("\u0301") for piece in pieces)
 
 
+def test_a_run_of_marks_is_cut_like_any_other() -> None:
+    pieces = chunk("a" + "\u0301" * 40_000)
+    assert len(pieces) < 100
+
+
 @pytest.mark.parametrize(
     ("written", "expected"),
     [

@@ -12,7 +12,8 @@
     │   ├── Busy           another process held the lock for too long
     │   ├── NotAStore      the file is not a Retentive database
     │   ├── NewerSchema    the file was written by a newer Retentive
-    │   └── Corrupt        the file, or a part of it, is damaged
+    │   ├── Corrupt        the file, or a part of it, is damaged
+    │   └── Closed         the store was closed, or belongs to the process this one was forked from
     ├── EmbedError         text could not be turned into a vector (writes go on without)
     │   ├── ModelMissing   the model's files are not on this machine
     │   └── ModelUnfit     a file is damaged, or not the model it should be
@@ -53,7 +54,8 @@ class Stale(Conflict):
     default_hint = "Someone else changed it first; read it again and retry."
 
 
-class StorageError(RetentiveError): ...
+class StorageError(RetentiveError):
+    default_hint = "Run `retentive doctor`; if it finds nothing, look at the disk."
 
 
 class Unwritable(StorageError):
@@ -80,6 +82,10 @@ class NewerSchema(StorageError):
 
 class Corrupt(StorageError):
     default_hint = "Run `retentive doctor`; it says which part is damaged and what can be rebuilt."
+
+
+class Closed(StorageError):
+    default_hint = "Open the store again."
 
 
 class EmbedError(RetentiveError):

@@ -5,6 +5,7 @@ import threading
 
 _lock = threading.Lock()
 _last = 0
+_AHEAD = 10_000 << 12  # ten seconds: if the clock was set back by more, the ids follow it
 _VARIANT = {digit: "89ab"[int(digit, 16) % 4] for digit in "0123456789abcdef"}
 
 
@@ -28,6 +29,6 @@ def _written(stamp: int, chance: str) -> str:
 def _reserve(stamp: int, count: int) -> int:
     global _last  # noqa: PLW0603 - one clock per process
     with _lock:
-        first = max(stamp, _last + 1)
+        first = _last + 1 if stamp <= _last < stamp + _AHEAD else stamp
         _last = first + count - 1
         return first

@@ -121,7 +121,8 @@ class Draft(NamedTuple):
     content: str
     content_hash: str
     traits: Traits
-    vector: Any
+    vector: bytes | None
+    """One that the caller brought, as the store keeps it."""
 
 
 class Resemblance(NamedTuple):

@@ -1,5 +1,6 @@
 """What can I do? The verbs of an open store."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice, zip_longest
@@ -12,6 +13,7 @@ from retentive.app import check, edit, fill, keep, report, search
 from retentive.app.check import Filters, Options, When
 from retentive.app.parts import Once, Parts
 from retentive.app.upkeep import Journal
+from retentive.app.vectors import space_for, with_vectors
 from retentive.embed import open_embedder
 from retentive.errors import Invalid, StorageError
 from retentive.index import open_images
@@ -29,6 +31,7 @@ from retentive.model import (
     Query,
     Resemblance,
     Results,
+    Space,
     Traits,
 )
 from retentive.storage import Finding, open_engine
@@ -54,6 +57,7 @@ class Retentive:
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
+        self._process = os.getpid()
 
     @classmethod
     def open(cls, target: str | Path | None = None, namespace: str | None = None, **settings: Any) -> Self:
@@ -80,6 +84,8 @@ class Retentive:
 
     def close(self) -> None:
         """Write what is still to be written, and let go of the store."""
+        if os.getpid() != self._process:
+            return  # forked: the threads and connections are the other process's
         self._parts.journal.close()
         if self._parts.journal.wrote:
             self._chores()
@@ -100,7 +106,7 @@ class Retentive:
         metadata, origin. A slot such as `user.dog.name` names what the memory is the value of: the memory
         that held it before is superseded. The same text again gives back the memory that is there.
         """
-        draft = self._draft(text, vector, options)
+        (draft,) = with_vectors([self._draft(text, options, "add")], [vector], space_for(self._parts, [vector]))
         resembling = self._resembling(draft)
         kept = keep.keep(self._parts, [draft])[0]
         others = tuple(each for each in resembling if each.id not in (kept.id, kept.superseded)) if kept.created else ()
@@ -115,13 +121,14 @@ class Retentive:
     ) -> Loaded:
         """Keep many. An item is a text, or a mapping with `text` and the options of `add`; `options` hold for all.
 
-        Each two thousand are kept whole or not at all. A list is checked to its end before anything is kept; what a
-        generator gives is checked two thousand at a time. `progress` hears how many are done.
+        A list is checked to its end before anything is kept; what a generator gives is checked two thousand at a time.
+        Up to two thousand are kept whole or not at all; fewer where one depends on another, as by a slot. `progress`
+        hears how many are done.
         """
-        drafts = self._drafts(items, vectors, options)
-        if isinstance(items, Sequence):
-            drafts = iter([*drafts])
-        return self._load(drafts, progress)
+        if isinstance(items, str | Mapping) or not isinstance(items, Iterable):
+            raise Invalid("add_many takes a list of memories", "Use add for one.")
+        batches = self._batches(items, vectors, options)
+        return self._load(iter([*batches]) if isinstance(items, Sequence) else batches, progress)
 
     def search(
         self,
@@ -146,7 +153,7 @@ class Retentive:
         scope = check.scope(self._namespaces(namespaces), **filters)
         settings = self._parts.config
         asked = Query(
-            text=query.encode("utf-8", "replace").decode(),
+            text=check.question(query),
             scope=scope,
             vector=vector,
             limit=None if limit is None else check.limit_of(limit),
@@ -165,7 +172,8 @@ class Retentive:
         """Memories, newest first, a page at a time; the filters are those of `search`."""
         check.known(filters, Filters, "list")
         scope = check.scope([self.namespace], **filters)
-        found = self._parts.memories.page(scope, check.limit_of(limit) + 1, before)
+        after = None if before is None else check.plain(before, "before")
+        found = self._parts.memories.page(scope, check.limit_of(limit) + 1, after)
         return Page(tuple(found[:limit]), found[limit - 1].id if len(found) > limit else None)
 
     def update(
@@ -237,7 +245,7 @@ class Retentive:
             self.upkeep()
 
     def _namespaces(self, others: Sequence[str]) -> Sequence[str]:
-        asked = [others] if isinstance(others, str) else others
+        asked = [check.plain(name, "namespace") for name in check.each_of(others, "namespaces")]
         plain = [check.namespace_of(name) for name in asked if not name.endswith("/*")]
         prefixes = tuple(check.namespace_of(name[:-2]) + "/" for name in asked if name.endswith("/*"))
         known = self._parts.memories.namespaces() if prefixes else ()
@@ -260,32 +268,41 @@ class Retentive:
         )
         return sorted((each for each in found if each.overlap >= NEAR), key=lambda each: -each.overlap)
 
-    def _drafts(
+    def _batches(
         self, items: Iterable[str | Mapping[str, Any]], vectors: Iterable[Any] | None, options: Mapping[str, Any]
-    ) -> Iterator[Draft]:
+    ) -> Iterator[Sequence[Draft]]:
+        """Drafts of up to two thousand items, all checked."""
         common = self._traits(options, "add_many")
-        limit = self._parts.config.max_content
-        for number, (item, vector) in enumerate(_paired(items, vectors), start=1):
-            try:
-                if isinstance(item, str):
-                    yield check.draft(item, common, vector, limit)
-                else:
-                    own = {"text": "", "vector": vector, **options, **item}
-                    yield self._draft(own.pop("text"), own.pop("vector"), own)
-            except Invalid as error:
-                raise Invalid(f"item {number}: {error}", error.hint) from error
+        pairs = _paired(items, vectors)
+        space: Space | None = None
+        done = 0
+        while part := [*islice(pairs, BATCH)]:
+            drafts = [self._numbered(at, item, options, common) for at, (item, _) in enumerate(part, start=done + 1)]
+            given = [item.get("vector") if isinstance(item, Mapping) else vector for item, vector in part]
+            space = space or space_for(self._parts, given)
+            yield with_vectors(drafts, given, space, done + 1)
+            done += len(part)
 
-    def _draft(self, text: Any, vector: Any, options: Mapping[str, Any]) -> Draft:
-        return check.draft(text, self._traits(options, "add"), vector, self._parts.config.max_content)
+    def _numbered(self, number: int, item: Any, options: Mapping[str, Any], common: Traits) -> Draft:
+        try:
+            if isinstance(item, Mapping):
+                own = {key: value for key, value in item.items() if key not in ("text", "vector")}
+                return self._draft(item.get("text", ""), {**options, **own}, "add")
+            return check.draft(item, common, self._parts.config.max_content)
+        except Invalid as error:
+            raise Invalid(f"item {number}: {error}", error.hint) from error
+
+    def _draft(self, text: Any, options: Mapping[str, Any], verb: str) -> Draft:
+        return check.draft(text, self._traits(options, verb), self._parts.config.max_content)
 
     def _traits(self, options: Mapping[str, Any], verb: str) -> Traits:
         check.known(options, Options, verb)
         return check.traits(max_content=self._parts.config.max_content, **options)
 
-    def _load(self, drafts: Iterator[Draft], progress: Callable[[int], None] | None) -> Loaded:
+    def _load(self, batches: Iterator[Sequence[Draft]], progress: Callable[[int], None] | None) -> Loaded:
         ids: list[str] = []
         created = superseded = pending = 0
-        for batch in _batches(drafts):
+        for batch in batches:
             for kept in keep.keep(self._parts, batch):
                 ids.append(kept.id)
                 created += kept.created
@@ -296,29 +313,20 @@ class Retentive:
         return Loaded(tuple(ids), created, len(ids) - created, superseded, pending)
 
 
-def _paired(items: Iterable[Any], vectors: Iterable[Any] | None) -> Iterator[tuple[Any, Any]]:
+def _paired(items: Iterable[Any], vectors: Any) -> Iterator[tuple[Any, Any]]:
     if vectors is None:
-        yield from ((item, None) for item in items)
-        return
+        return ((item, None) for item in items)
+    if not isinstance(vectors, Iterable):
+        raise Invalid("vectors must be a list", "Give one vector for each item.")
+    return _matched(items, vectors)
+
+
+def _matched(items: Iterable[Any], vectors: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
     missing = object()
     for item, vector in zip_longest(items, vectors, fillvalue=missing):
         if item is missing or vector is missing:
             raise Invalid("there are not as many vectors as items", "Give one vector for each item.")
         yield item, vector
-
-
-def _batches(drafts: Iterator[Draft]) -> Iterator[Sequence[Draft]]:
-    """Of up to two thousand, and so that no slot comes twice in one: the second must supersede the first."""
-    while batch := [*islice(drafts, BATCH)]:
-        slots: set[tuple[str | None, str]] = set()
-        begin = 0
-        for at, draft in enumerate(batch):
-            if slot := draft.traits.slot:
-                if (draft.traits.session, slot) in slots:
-                    yield batch[begin:at]
-                    begin, slots = at, set()
-                slots.add((draft.traits.session, slot))
-        yield batch[begin:]
 
 
 def _parts(settings: config.Config) -> Parts:

@@ -2,7 +2,7 @@
 
 import json
 import math
-import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from enum import StrEnum
@@ -31,8 +31,8 @@ When = datetime | date | timedelta | str
 
 MAX_NAME = 200  # characters of a namespace, session, slot or tag: names, not texts
 MAX_TAGS = 64
-MAX_METADATA = 64_000  # bytes of JSON
-_NAMESPACE = re.compile(r"[\w.@+-]+(/[\w.@+-]+)*")
+MAX_METADATA = 64_000  # characters of JSON
+LARGEST = 1_000_000  # of any limit; more at once is not an answer but an export
 
 
 class Options(TypedDict, total=False):
@@ -105,9 +105,9 @@ def traits(
     )
 
 
-def draft(text: Any, common: Traits, vector: Any, max_content: int) -> Draft:
+def draft(text: Any, common: Traits, max_content: int) -> Draft:
     content = body(text, "text", max_content)
-    return Draft(content, content_hash(content), common, vector)
+    return Draft(content, content_hash(content), common, None)
 
 
 def body(text: Any, name: str, limit: int) -> str:
@@ -133,11 +133,18 @@ def plain(text: Any, name: str) -> str:
     return text
 
 
-def one_of(choices: type[E], given: str, name: str) -> E:
+def question(text: Any) -> str:
+    """Any text can be asked; what is no text in it is replaced."""
+    if not isinstance(text, str):
+        raise Invalid(f"the question must be text, not {type(text).__name__}", "Give the words to look for.")
+    return text.encode("utf-8", "replace").decode()
+
+
+def one_of(choices: type[E], given: Any, name: str) -> E:
     try:
         return choices(given)
     except ValueError:
-        raise Invalid(f"unknown {name} {given!r}", f"Choose one of: {', '.join(choices)}.") from None
+        raise Invalid(f"unknown {name} {str(given)[:40]!r}", f"Choose one of: {', '.join(choices)}.") from None
 
 
 def importance_of(given: Any) -> int:
@@ -164,13 +171,15 @@ def fraction(given: Any, name: str, default: Any) -> Any:
 
 
 def _number(given: Any, name: str) -> float:
+    if isinstance(given, int) and not isinstance(given, bool) and abs(given) > LARGEST:
+        raise Invalid(f"{name} is out of all bounds")
     if isinstance(given, bool) or not isinstance(given, int | float) or not math.isfinite(given):
-        raise Invalid(f"{name} is {given!r}, not a number")
+        raise Invalid(f"{name} is {str(given)[:40]!r}, not a number")
     return float(given)
 
 
-def tag_list(given: Iterable[str]) -> tuple[str, ...]:
-    tags = dict.fromkeys(_required(tag, "tag") for tag in ([given] if isinstance(given, str) else given))
+def tag_list(given: Any) -> tuple[str, ...]:
+    tags = dict.fromkeys(_required(tag, "tag") for tag in each_of(given, "tags"))
     if len(tags) > MAX_TAGS:
         raise Invalid(f"{len(tags)} tags; a memory carries up to {MAX_TAGS}")
     return tuple(tags)
@@ -181,17 +190,31 @@ def name_of(given: str | None, name: str) -> str | None:
 
 
 def _required(given: str, name: str) -> str:
-    text = plain(given, name).strip()
+    text = unicodedata.normalize("NFC", plain(given, name).strip())
     if not text or len(text) > MAX_NAME:
         raise Invalid(f"{name} must have 1 to {MAX_NAME} characters, not {len(text)}")
     return text
 
 
-def namespace_of(given: str) -> str:
-    if not _NAMESPACE.fullmatch(given) or len(given) > MAX_NAME:
+def namespace_of(given: Any) -> str:
+    name = unicodedata.normalize("NFC", plain(given, "namespace"))
+    if len(name) > MAX_NAME or not all(part and all(map(_is_of_a_name, part)) for part in name.split("/")):
         hint = "Use letters, digits and . _ @ + - with / between the parts, as in alice/coder."
-        raise Invalid(f"{given[:60]!r} is not a namespace", hint)
-    return given
+        raise Invalid(f"{name[:60]!r} is not a namespace", hint)
+    return name
+
+
+def _is_of_a_name(character: str) -> bool:
+    return character.isalnum() or character in "._@+-" or unicodedata.category(character).startswith("M")
+
+
+def each_of(given: Any, name: str) -> list[Any]:
+    """One, several or none."""
+    if given is None or isinstance(given, str):
+        return [given] if given is not None else []
+    if not isinstance(given, Iterable):
+        raise Invalid(f"{name} must be a list, not {type(given).__name__}")
+    return [*given]
 
 
 def moment(given: Any, name: str, *, past: bool = False) -> datetime | None:
@@ -209,19 +232,19 @@ def json_object(given: Any, name: str) -> dict[str, Any] | None:
     try:
         written = json.dumps(given, allow_nan=False, ensure_ascii=False)
         read: Any = json.loads(written)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise Invalid(f"{name} cannot be written as JSON: {error}") from error
     if not isinstance(read, dict) or read != given:
         raise Invalid(f"{name} must be an object of plain JSON values with text keys")
     plain(written, name)
     if len(written) > MAX_METADATA:
-        raise Invalid(f"{name} has {len(written):,} bytes of JSON; up to {MAX_METADATA:,} are kept")
+        raise Invalid(f"{name} has {len(written):,} characters of JSON; up to {MAX_METADATA:,} are kept")
     return read
 
 
 def limit_of(given: Any) -> int:
-    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
-        raise Invalid(f"limit is {given!r}", "Give a whole number from 1.")
+    if isinstance(given, bool) or not isinstance(given, int) or not 1 <= given <= LARGEST:
+        raise Invalid(f"limit is {str(given)[:40]}", f"Give a whole number from 1 to {LARGEST:,}.")
     return given
 
 
@@ -252,5 +275,5 @@ def scope(
     return Scope(tuple(namespaces), name_of(session, "session"), clock.now(), wanted)
 
 
-def _several(choices: type[E], given: str | Iterable[str], name: str) -> tuple[E, ...]:
-    return tuple(one_of(choices, each, name) for each in ([given] if isinstance(given, str) else given))
+def _several(choices: type[E], given: Any, name: str) -> tuple[E, ...]:
+    return tuple(one_of(choices, each, name) for each in each_of(given, name))

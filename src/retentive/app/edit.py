@@ -6,7 +6,7 @@ from typing import Any
 
 from retentive import clock
 from retentive.app import check
-from retentive.app.keep import TRIES, embedded
+from retentive.app.keep import TRIES, embedded, expiry
 from retentive.app.parts import Parts
 from retentive.errors import Busy, Conflict, NotFound, Stale
 from retentive.model import Change, Kind, Memory, Status, from_micros
@@ -25,13 +25,14 @@ def get(parts: Parts, id: str) -> Memory:
 def update(parts: Parts, id: str, changes: Mapping[str, Any], reason: str | None, actor: str) -> Memory:
     """Change the given parts. A changed text is hashed, cut and embedded anew."""
     checked = _checked(parts, changes)
+    _check_why(reason, actor)
 
     def decide(old: Memory, now: int) -> list[Step]:
         if old.status is not Status.ACTIVE:
             raise Conflict(f"{id} is {old.status}", _WAYS_BACK[old.status].format(id))
         new = replace(old, **checked, updated=from_micros(now), version=old.version + 1)
-        _refuse_doubles(parts, new, now)
-        return [*memories.update_steps(old, new, actor, reason), *_chunk_steps(parts, old, new)]
+        room = _room_for(parts, new, now)
+        return [*room, *memories.update_steps(old, new, actor, reason), *_chunk_steps(parts, old, new)]
 
     return _decided(parts, id, decide) if checked else load(parts, id)
 
@@ -45,6 +46,7 @@ _WAYS_BACK = {
 
 def forget(parts: Parts, id: str, reason: str | None, actor: str) -> Memory:
     """Softly: hidden from answers, kept with its history."""
+    _check_why(reason, actor)
 
     def decide(old: Memory, now: int) -> list[Step]:
         if old.status is Status.FORGOTTEN:
@@ -57,6 +59,7 @@ def forget(parts: Parts, id: str, reason: str | None, actor: str) -> Memory:
 
 def restore(parts: Parts, id: str, reason: str | None, actor: str) -> Memory:
     """Undo `forget`: the memory is again what it was before."""
+    _check_why(reason, actor)
 
     def decide(old: Memory, now: int) -> list[Step]:
         if old.status is Status.ACTIVE:
@@ -64,10 +67,9 @@ def restore(parts: Parts, id: str, reason: str | None, actor: str) -> Memory:
         if old.status is not Status.FORGOTTEN:
             raise Conflict(f"{id} is {old.status}, not forgotten", "Only what was forgotten can be restored.")
         status = _status_before(parts, old)
-        if status is Status.ACTIVE:
-            _refuse_doubles(parts, old, now)
+        room = _room_for(parts, old, now) if status is Status.ACTIVE else []
         new = replace(old, status=status, updated=from_micros(now), version=old.version + 1)
-        return [*memories.status_steps(old, new, actor, reason)]
+        return [*room, *memories.status_steps(old, new, actor, reason)]
 
     return _decided(parts, id, decide)
 
@@ -77,6 +79,12 @@ def history(parts: Parts, id: str) -> list[Change]:
     memory = load(parts, id)
     made = Change(0, "created", memory.created, memory.source, None, None)
     return [made, *parts.memories.history(parts.namespace, id)]
+
+
+def _check_why(reason: str | None, actor: str) -> None:
+    check.plain(actor, "actor")
+    if reason is not None:
+        check.plain(reason, "reason")
 
 
 def _decided(parts: Parts, id: str, decide: Callable[[Memory, int], list[Step]]) -> Memory:
@@ -125,18 +133,22 @@ def _checked(parts: Parts, changes: Mapping[str, Any]) -> dict[str, Any]:
     return checked
 
 
-def _refuse_doubles(parts: Parts, new: Memory, now: int) -> None:
-    """There is one active memory for a text and one for a slot; this must not become a second."""
+def _room_for(parts: Parts, new: Memory, now: int) -> list[Step]:
+    """There is one active memory for a text and one for a slot: refuse a second, mark one whose time ran out."""
     same = parts.memories.same_text(new.namespace, [new.content_hash], now)
     same += parts.memories.same_slot(new.namespace, [new.slot], now) if new.slot else []
-    for other in same:
-        if other.id != new.id and other.session == new.session and other.status is Status.ACTIVE:
+    steps: list[Step] = []
+    for other in {each.id: each for each in same if each.id != new.id and each.session == new.session}.values():
+        if other.status is Status.ACTIVE:
             what = "says the same" if other.content_hash == new.content_hash else f"holds the slot {new.slot}"
             raise Conflict(f"{other.id} {what}", f"Forget that one first: retentive forget {other.id}")
+        steps += expiry(other, now, "upkeep")
+    return steps
 
 
 def _chunk_steps(parts: Parts, old: Memory, new: Memory) -> Iterator[Step]:
-    if (new.content, new.context) == (old.content, old.context):
+    same_text = new.content == old.content and (new.context == old.context or parts.embedder is None)
+    if same_text:
         yield chunks.refresh_step(new)
     else:
         yield from chunks_anew(parts, new)

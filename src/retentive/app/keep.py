@@ -15,13 +15,14 @@ from typing import Any, NamedTuple
 
 from retentive import clock
 from retentive.app.parts import Parts
-from retentive.app.vectors import length_of, packed, space_of, unit
+from retentive.app.vectors import packed, space_of
 from retentive.errors import Busy, EmbedError, Stale
 from retentive.ids import new_ids
 from retentive.model import Draft, Memory, Space, Status, Traits, from_micros, to_micros
 from retentive.storage import Step, chunks, memories
 from retentive.text.chunk import CHUNK_SIZE, chunk
 
+EXPIRED_AT_ONCE = 500
 TRIES = 20  # each try lost means that another writer's went through
 
 Vectors = Sequence[bytes | None]
@@ -49,21 +50,28 @@ class Plan:
 
 
 def keep(parts: Parts, drafts: Sequence[Draft], actor: str = "user") -> list[Kept]:
-    """All drafts or none. No two of them may have the same slot and session."""
-    space = space_of(parts, next((length_of(draft.vector) for draft in drafts if draft.vector is not None), None))
+    """Each draft as if it came after the ones before it. All in one batch, unless one touches what another touched."""
+    kept: list[Kept] = []
+    while len(kept) < len(drafts):
+        kept += _keep(parts, drafts[len(kept) :], actor)
+    return kept
+
+
+def _keep(parts: Parts, drafts: Sequence[Draft], actor: str) -> list[Kept]:
+    """The first of the drafts, as many as can be decided together: these whole or not at all."""
+    space = space_of(parts, next((len(draft.vector) // 2 for draft in drafts if draft.vector), None))
     vectors: dict[int, Vectors] = {}
-    hopeful = len(drafts) > 1 and all(draft.vector is not None and not draft.traits.slot for draft in drafts)
+    hopeful = len(drafts) > 1 and all(draft.vector and not draft.traits.slot for draft in drafts)
     for attempt in range(TRIES):
         now = clock.now()
         present: Present = ({}, {}) if hopeful and not attempt else _present(parts, drafts, now)
         plan = _plan(drafts, present, now, actor)
-        wanting = [at for at in plan.fresh if at not in vectors]
-        vectors.update(_vectors(parts, space, drafts, wanting))
+        vectors.update(_vectors(parts, drafts, [at for at in plan.fresh if at not in vectors]))
         try:
             parts.engine.apply([*plan.steps, *_insert_steps(parts, drafts, plan, vectors, space, now)])
         except Stale:
             continue
-        parts.journal.kept(parts.namespace, len(drafts))
+        parts.journal.kept(parts.namespace, len(plan.kept))
         for at in plan.fresh:
             if not all(vectors[at]):
                 plan.kept[at] = plan.kept[at]._replace(pending=True)
@@ -72,18 +80,27 @@ def keep(parts: Parts, drafts: Sequence[Draft], actor: str = "user") -> list[Kep
 
 
 def _plan(drafts: Sequence[Draft], present: Present, now: int, actor: str) -> Plan:
+    """Up to the first draft that depends on what becomes of an earlier one."""
     plan, ids = Plan(), new_ids(now, len(drafts))
     same_text, same_slot = present
     seen: dict[tuple[str | None, str], int] = {}
+    touched: set[str | tuple[str | None, str]] = set()
     for at, draft in enumerate(drafts):
         session, slot = draft.traits.session, draft.traits.slot
         twin = seen.setdefault((session, draft.content_hash), at)
+        same = same_text.get((session, draft.content_hash))
+        if twin == at and same is None and slot is None:
+            plan.kept.append(Kept(ids[at], created=True))
+            plan.fresh.append(at)
+            continue
+        holder = same_slot.get((session, slot)) if slot else None
+        touches = {old.id for old in (same, holder) if old} | ({(session, slot)} if slot else set())
+        if touches & touched if twin == at else slot or drafts[twin].traits.expires:
+            break
+        touched |= touches
         if twin != at:
             plan.kept.append(Kept(plan.kept[twin].id, created=False))
-            continue
-        same = same_text.get((session, draft.content_hash))
-        holder = same_slot.get((session, slot)) if slot else None
-        if same is None and holder is None:
+        elif same is None and holder is None:
             plan.kept.append(Kept(ids[at], created=True))
             plan.fresh.append(at)
         else:
@@ -110,18 +127,31 @@ def _correct(
     superseded = None
     for old in {old.id: old for old in (same, holder) if old and old is not known}.values():
         if old.status is not Status.ACTIVE:
-            plan.steps += _expiry(old, now, actor)
+            plan.steps += expiry(old, now, actor)
         elif known is None or old.id != known.id:
             superseded = old.id
             plan.steps += _superseding(old, known.id if known else id, draft.traits, now, actor)
     plan.kept.append(Kept(known.id if known else id, known is None, superseded))
     if known is None:
         plan.fresh.append(at)
-    elif draft.traits.slot and known.slot != draft.traits.slot:
-        changed = replace(known, slot=draft.traits.slot, updated=from_micros(now))
-        plan.steps += memories.update_steps(known, changed, actor, "said again, for a slot")
     else:
-        plan.steps.append(memories.touch_step(known, now))
+        plan.steps += _said_again(known, draft.traits, now, actor)
+
+
+def _said_again(known: Memory, traits: Traits, now: int, actor: str) -> Iterator[Step]:
+    """A known text may take a slot, and may now hold for longer."""
+    longer = known.expires is not None and (traits.expires is None or traits.expires > known.expires)
+    changed = replace(
+        known,
+        slot=traits.slot or known.slot,
+        expires=traits.expires if longer else known.expires,
+        updated=from_micros(now),
+    )
+    if (changed.slot, changed.expires) == (known.slot, known.expires):
+        yield memories.touch_step(known, now)
+    else:
+        yield from memories.update_steps(known, changed, actor, "said again")
+        yield chunks.refresh_step(changed)
 
 
 def _superseding(old: Memory, by: str, traits: Traits, now: int, actor: str) -> Iterator[Step]:
@@ -131,7 +161,7 @@ def _superseding(old: Memory, by: str, traits: Traits, now: int, actor: str) -> 
     return memories.status_steps(old, ended, actor, None)
 
 
-def _expiry(memory: Memory, now: int, actor: str) -> Iterator[Step]:
+def expiry(memory: Memory, now: int, actor: str) -> Iterator[Step]:
     ended = replace(memory, status=Status.EXPIRED, valid_to=memory.expires, updated=from_micros(now))
     return memories.status_steps(memory, ended, actor, "its time ran out")
 
@@ -178,19 +208,14 @@ def _common(namespace: str, traits: Traits, space: Space | None, now: int) -> di
 
 def _slices(draft: Draft) -> Sequence[str]:
     """A memory that brings its vector is one piece."""
-    if draft.vector is not None or len(draft.content) <= CHUNK_SIZE:
+    if draft.vector or len(draft.content) <= CHUNK_SIZE:
         return (draft.content,)
     return chunk(draft.content)
 
 
-def _vectors(
-    parts: Parts, space: Space | None, drafts: Sequence[Draft], wanting: Sequence[int]
-) -> Iterator[tuple[int, Vectors]]:
-    given = [at for at in wanting if drafts[at].vector is not None]
-    if given:
-        rows = packed(unit([drafts[at].vector for at in given], space))
-        yield from ((at, (row,)) for at, row in zip(given, rows, strict=True))
-    rest = [(at, _slices(drafts[at])) for at in wanting if drafts[at].vector is None]
+def _vectors(parts: Parts, drafts: Sequence[Draft], wanting: Sequence[int]) -> Iterator[tuple[int, Vectors]]:
+    yield from ((at, (drafts[at].vector,)) for at in wanting if drafts[at].vector)
+    rest = [(at, _slices(drafts[at])) for at in wanting if not drafts[at].vector]
     texts = [chunks.embedded_text(text, drafts[at].traits.context) for at, slices in rest for text in slices]
     made = iter(embedded(parts, texts))
     yield from ((at, [next(made) for _ in slices]) for at, slices in rest)
@@ -207,14 +232,11 @@ def embedded(parts: Parts, texts: Sequence[str]) -> Vectors:
         return [None] * len(texts)
 
 
-def expire(parts: Parts, limit: int = 500) -> int:
+def expire(parts: Parts) -> None:
     """Mark what has run out. Answers leave it out from its moment on; this is for the record."""
     now = clock.now()
-    done = 0
-    for memory in parts.memories.expired(now, limit):
+    while found := parts.memories.expired(now, EXPIRED_AT_ONCE):
         try:
-            parts.engine.apply(_expiry(memory, now, "upkeep"))
+            parts.engine.apply([step for memory in found for step in expiry(memory, now, "upkeep")])
         except Stale:
-            continue  # changed meanwhile: if it still has run out, the next round marks it
-        done += 1
-    return done
+            continue  # one of them was changed meanwhile

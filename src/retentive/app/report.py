@@ -1,7 +1,8 @@
 """How the store is: figures, and a check-up."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from retentive import clock
@@ -9,8 +10,9 @@ from retentive.app.edit import chunks_anew
 from retentive.app.keep import expire
 from retentive.app.parts import Parts
 from retentive.app.upkeep import seconds_of
-from retentive.errors import EmbedError
+from retentive.errors import Closed, EmbedError, RetentiveError, Stale
 from retentive.storage import Finding
+from retentive.storage.memories import unchanged_step
 
 SAFE_SQLITE = (3, 51, 3)  # before it, several processes could corrupt a WAL (the WAL-reset bug)
 COUNTERS = ("upserts", "queries", "answered")
@@ -79,21 +81,31 @@ def doctor(parts: Parts) -> list[Finding]:
         _sqlite(facts),
         Finding("schema", ok=True, detail=f"number {facts['schema']}, up to date"),
         _permissions(facts),
-        *parts.engine.check(),
-        _model(parts),
-        _pending(parts),
+        *_examined("database", parts.engine.check),
+        *_examined("model", lambda: [_model(parts)]),
+        *_examined("vectors", lambda: [_pending(parts)]),
     ]
+
+
+def _examined(name: str, examine: Callable[[], list[Finding]]) -> list[Finding]:
+    """An examination that cannot be made is a finding too."""
+    try:
+        return examine()
+    except Closed:
+        raise
+    except RetentiveError as error:
+        return [Finding(name, ok=False, detail=str(error), remedy=error.hint)]
 
 
 def repair(parts: Parts) -> None:
     """Make what is derived anew: the full-text index, chunks that are missing, the indexes of this process."""
     parts.engine.rebuild()
-    while expire(parts):
-        pass
+    expire(parts)
     for namespace, id in parts.chunks.broken():
         memory = parts.memories.get(namespace, id, clock.now())
         if memory:
-            parts.engine.apply(chunks_anew(parts, memory))
+            with suppress(Stale):  # whoever changed it meanwhile made its chunks anew
+                parts.engine.apply([unchanged_step(memory), *chunks_anew(parts, memory)])
     parts.images().drop(None)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from retentive.app.parts import Parts
 from retentive.app.vectors import length_of, space_of, unit
-from retentive.errors import Corrupt, EmbedError, Invalid
+from retentive.errors import Closed, EmbedError, Invalid, StorageError
 from retentive.index import TERMS_FROM
 from retentive.model import Hit, Match, Mode, Query, Results, Scope, Space, Tier, Why
 from retentive.retrieve.fuse import Fused, fuse
@@ -52,7 +52,7 @@ class Asking:
     def answer(self) -> Results:
         with self._stage("total"):
             tier, hits = self._ranked()
-            if not hits and self.query.text.strip():
+            if not hits and self.query.text.strip() and self.query.mode is not Mode.VECTOR:
                 tier, hits = Tier.SUBSTRING, self._substring()
         return Results(self.query.text, tier, tuple(hits), tuple(self.notes), self.timings)
 
@@ -66,7 +66,7 @@ class Asking:
                 fused = fuse(text, vector, self.query.fusion, self.query.vector_weight)
                 ranked = rank(fused.scores())
             with self._stage("fetch"):
-                tier = _tier(text, vector)
+                tier = _tier(text, vector, mode)
                 hits = self._hits(ranked, fused, tier) if ranked else []
             if len(hits) >= (self.query.limit or 0) or self.depth > max(len(text), len(vector)):
                 return tier, hits
@@ -79,16 +79,24 @@ class Asking:
         with self._stage("text"):
             try:
                 return text_matches(self.parts, self.words, self.query.scope, self.depth)
-            except Corrupt as error:
+            except Closed:
+                raise
+            except StorageError as error:
                 self.notes.append(f"full text was not used: {error}; run `retentive doctor --repair`")
                 return []
 
     def _vector(self, vector: Any, space: Space) -> list[Match]:
         with self._stage("vector"):
             depth = None if self.query.limit is None else self.depth
-            images = self.parts.images()
-            search = images if images.answers(self.query.scope) else self.parts.engine
-            return search.search_vectors(vector, space, self.query.scope, depth, self._floor(space))
+            try:
+                images = self.parts.images()
+                search = images if images.answers(self.query.scope) else self.parts.engine
+                return search.search_vectors(vector, space, self.query.scope, depth, self._floor(space))
+            except Closed:
+                raise
+            except StorageError as error:
+                self.notes.append(f"vectors were not used: {error}; run `retentive doctor`")
+                return []
 
     def _asked_vector(self) -> tuple[Any, Space] | None:
         """The question as a vector, or None with a note saying why not."""
@@ -145,7 +153,7 @@ class Asking:
 
     def _substring(self) -> list[Hit]:
         text = self.query.text.strip().replace("\0", "")[:LONGEST]
-        if not text or self.query.mode is Mode.VECTOR:
+        if not text:
             return []
         with self._stage("substring"):
             found = self.parts.memories.containing(text, self.query.scope, self.query.limit or MOST)
@@ -185,10 +193,10 @@ def _record(parts: Parts, query: Query, results: Results) -> None:
     parts.journal.searched(parts.namespace, results, accesses)
 
 
-def _tier(text: Sequence[Match], vector: Sequence[Match]) -> Tier:
+def _tier(text: Sequence[Match], vector: Sequence[Match], mode: Mode) -> Tier:
     if text and vector:
         return Tier.HYBRID
-    return Tier.VECTOR if vector else Tier.TEXT
+    return Tier.TEXT if text or mode is Mode.TEXT else Tier.VECTOR
 
 
 def _why(match: Match, fused: Fused, tier: Tier) -> Why:

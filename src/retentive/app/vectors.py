@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from retentive.app.parts import Parts
 from retentive.errors import Invalid
-from retentive.model import Space
+from retentive.model import Draft, Space
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,11 +25,43 @@ def space_of(parts: Parts, dimension: int | None = None) -> Space | None:
     return Space(f"{GIVEN}{dimension}", dimension, GIVEN_THRESHOLD)
 
 
+def space_for(parts: Parts, vectors: Sequence[Any]) -> Space | None:
+    """The space of the first vector that was brought; None if none was."""
+    first = next((vector for vector in vectors if vector is not None), None)
+    return None if first is None else space_of(parts, length_of(first))
+
+
+def with_vectors(drafts: Sequence[Draft], vectors: Sequence[Any], space: Space | None, first: int = 1) -> list[Draft]:
+    """The drafts with the vectors that callers brought, checked and packed. `first` is the number of the first item."""
+    given = [vector for vector in vectors if vector is not None]
+    if not given:
+        return [*drafts]
+    try:
+        rows = iter(packed(unit(given, space)))
+    except Invalid:
+        _refuse(vectors, space, first)
+        raise
+    return [
+        draft if vector is None else draft._replace(vector=next(rows))
+        for draft, vector in zip(drafts, vectors, strict=True)
+    ]
+
+
+def _refuse(vectors: Sequence[Any], space: Space | None, first: int) -> None:
+    """Say which of several it is that cannot be used."""
+    for number, vector in enumerate(vectors if len(vectors) > 1 else (), start=first):
+        try:
+            if vector is not None:
+                unit([vector], space)
+        except Invalid as error:
+            raise Invalid(f"item {number}: {error}", error.hint) from error
+
+
 def length_of(vector: Any) -> int:
     """How many numbers; refuses what is no list of them."""
     shape = getattr(vector, "shape", None)
     if isinstance(vector, str | bytes) or not hasattr(vector, "__len__") or (shape is not None and len(shape) != 1):
-        raise Invalid("a vector must be a list of numbers")
+        raise Invalid("a vector must be a list of numbers", "Give as many numbers as the model has dimensions.")
     return len(vector)
 
 
@@ -39,8 +71,10 @@ def unit(vectors: Sequence[Any], space: Space | None) -> "NDArray[np.float32]":
 
     try:
         matrix = np.asarray(vectors, dtype=np.float32)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise Invalid("a vector must be a list of numbers, all of one length") from error
+    if matrix.ndim != 2:  # noqa: PLR2004
+        raise Invalid("a vector must be a list of numbers", "Give as many numbers as the model has dimensions.")
     if space and matrix.shape[1:] != (space.dimension,):
         hint = "Give vectors of the store's own model, or open the store with embedder='none'."
         raise Invalid(f"the vector has {matrix.shape[1]} numbers; {space.name} has {space.dimension}", hint)

@@ -2,11 +2,15 @@
 
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     from retentive.cli.parser import build
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a pipe that is not UTF-8 still gets its answer
     arguments = build().parse_args(argv)
     if not hasattr(arguments, "run"):
         build().print_help()
@@ -29,3 +33,6 @@ def _guarded(arguments: "object") -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 141
+    except OSError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 1

@@ -52,7 +52,7 @@ def _content(arguments: Any, names: Iterable[str]) -> dict[str, Any]:
     if "metadata" in given:
         try:
             given["metadata"] = json.loads(given["metadata"])
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise Invalid(f"--metadata is not JSON: {error}", """Write it as '{"key": "value"}'.""") from error
     return given
 

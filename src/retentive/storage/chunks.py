@@ -25,7 +25,7 @@ def embedded_text(content: str, context: str | None) -> str:
     return f"{content}\n{context}" if context else content
 
 
-def field_values(context: str | None, tags: Sequence[str]) -> dict[str, str | None]:
+def field_values(context: str | None, tags: Sequence[str]) -> dict[str, Any]:
     """The fields of full text beside the content, as they are written."""
     return {
         "f_context": terms(context) if context else None,
@@ -64,7 +64,7 @@ def anew_steps(
 
 
 def refresh_step(memory: Memory) -> Step:
-    return step("chunk_refresh", **_facets(memory), f_tags=field_values(None, memory.tags)["f_tags"])
+    return step("chunk_refresh", **_facets(memory), **field_values(memory.context, memory.tags))
 
 
 def vector_steps(space: Space, vectors: Iterable[tuple[Pending, bytes]]) -> Iterator[Step]:

@@ -115,7 +115,11 @@ _ACTIONS = {
 
 
 def touch_step(memory: Memory, now: int) -> Step:
-    return step("memory_touch", namespace=memory.namespace, id=memory.id, now=now)
+    return step("memory_touch", expect=1, namespace=memory.namespace, id=memory.id, now=now)
+
+
+def unchanged_step(memory: Memory) -> Step:
+    return step("memory_unchanged", expect=1, namespace=memory.namespace, id=memory.id, version=memory.version)
 
 
 def snapshot(memory: Memory) -> dict[str, Any]:

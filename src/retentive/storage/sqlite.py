@@ -20,7 +20,7 @@ from typing import Any
 
 import apsw
 
-from retentive.errors import Busy, Corrupt, DiskFull, NotAStore, Stale, StorageError, Unwritable
+from retentive.errors import Busy, Closed, Corrupt, DiskFull, NotAStore, Stale, StorageError, Unwritable
 from retentive.model import Match, Scope, Space
 from retentive.storage import NOTHING, Finding, Params, Step
 from retentive.storage.migrations import Migration, migrations, missing
@@ -44,15 +44,19 @@ _ERRORS: dict[type[Exception], type[StorageError]] = {
 }
 
 
+_KEYS = (apsw.SQLITE_CONSTRAINT_UNIQUE, apsw.SQLITE_CONSTRAINT_PRIMARYKEY)
+
+
 @contextmanager
 def _translated(where: str) -> Iterator[None]:
     """The driver's errors as ours."""
     try:
         yield
     except apsw.ConstraintError as error:
-        raise Stale(f"{where}: {error}") from error
+        kind = Stale if getattr(error, "extendedresult", None) in _KEYS else StorageError
+        raise kind(f"{where}: {error}") from error
     except apsw.ConnectionClosedError as error:
-        raise StorageError(f"{where} is closed", "Open it again.") from error
+        raise Closed(f"{where} is closed") from error
     except apsw.Error as error:
         raise _ERRORS.get(type(error), StorageError)(f"{where}: {error}") from error
 
@@ -70,7 +74,9 @@ class SqliteEngine:
         self._closed = False
         weights = ", ".join(map(str, FIELD_WEIGHTS))
         self._queries = Queries(self.dialect, "(SELECT value FROM json_each(:{}))", weights=weights)
+        self._process = os.getpid()
         self._path = _prepare(target)
+        self._identity = _identity(self._path) if self._path else None
         try:
             with _translated(target):
                 self._writer = self._connect()
@@ -109,6 +115,7 @@ class SqliteEngine:
 
         filters, params = scope_filters(scope)
         rows = self.read("chunk_scan", {**params, "space": space.name}, filters)
+        rows = [row for row in rows if len(row[10]) == 2 * space.dimension]
         if not rows:
             return []
         matrix = np.frombuffer(b"".join(row[10] for row in rows), dtype="<f2").reshape(len(rows), -1)
@@ -165,11 +172,13 @@ class SqliteEngine:
             "wal_bytes": wal.stat().st_size if wal and wal.exists() else 0,
             "schema": number,
             "sqlite": apsw.sqlite_lib_version(),
-            "mode": f"{self._path.stat().st_mode & 0o777:04o}" if self._path else "",
+            "mode": f"{self._path.stat().st_mode & 0o777:04o}" if self._path and self._path.exists() else "",
         }
 
     def close(self) -> None:
         self._closed = True
+        if os.getpid() != self._process:
+            return
         with self._lock, self._opening:
             for connection in [*self._open]:
                 _patiently(connection.close)
@@ -197,10 +206,11 @@ class SqliteEngine:
         _patiently(lambda: connection.execute("PRAGMA journal_mode = WAL").fetchall())
 
     def _reader(self) -> apsw.Connection:
+        self._check_process()
         connection: apsw.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
             if self._closed:
-                raise StorageError(f"{self.target} is closed", "Open it again.")
+                raise Closed(f"{self.target} is closed")
             connection = self._local.connection = self._connect()
             self._local.tokenizer = connection.fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1:]))
             connection.execute("PRAGMA query_only = 1")
@@ -208,7 +218,9 @@ class SqliteEngine:
 
     @contextmanager
     def _transaction(self) -> Iterator[apsw.Connection]:
+        self._check_process()
         with self._lock, _translated(self.target):
+            self._check_file()
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 yield self._writer
@@ -216,6 +228,16 @@ class SqliteEngine:
             finally:
                 if self._writer.in_transaction:
                     self._writer.execute("ROLLBACK")
+
+    def _check_process(self) -> None:
+        """A connection must not be taken along into a forked process: SQLite's locks would not hold."""
+        if os.getpid() != self._process:
+            raise Closed(f"{self.target} was opened before a fork", "Open the store in the forked process itself.")
+
+    def _check_file(self) -> None:
+        """What is written to a file that is no longer there is lost, though SQLite would go on."""
+        if self._path and _identity(self._path) != self._identity:
+            raise Unwritable(f"{self.target} was removed or replaced while it was open", "Open the store again.")
 
     def _guarded(self, connection: apsw.Connection, sql: str, rows: Iterable[tuple[Any, ...]], step: Step) -> None:
         for row in rows:
@@ -286,16 +308,24 @@ def _prepare(target: str) -> Path | None:
     """The store's file, made if it is not there; None for a store in memory."""
     if target == ":memory:":
         return None
-    path = Path(target).expanduser().absolute()
-    if path.is_dir():
-        raise Unwritable(f"{path} is a folder, not a file")
-    if not path.parent.is_dir():
-        raise Unwritable(f"the folder {path.parent} does not exist", f"Create it: mkdir -p '{path.parent}'")
     try:
+        path = Path(target).expanduser().absolute()
+        if path.is_dir():
+            raise Unwritable(f"{path} is a folder, not a file")
+        if not path.parent.is_dir():
+            raise Unwritable(f"the folder {path.parent} does not exist", f"Create it: mkdir -p '{path.parent}'")
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    except OSError as error:
-        raise Unwritable(f"cannot write {path}: {error.strerror}") from error
+    except (OSError, ValueError, RuntimeError) as error:
+        raise Unwritable(f"cannot write {target[:200]!r}: {getattr(error, 'strerror', None) or error}") from error
     return path
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _patiently(action: Callable[[], object]) -> None:

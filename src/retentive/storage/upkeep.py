@@ -40,7 +40,8 @@ class Upkeep:
         return self.engine.read("access_list", {"namespace": namespace, "id": id, "limit": limit})
 
     def store_id(self) -> str:
-        return str(self.engine.read("meta_get", {"key": "store_id"})[0][0])
+        found = self.engine.read("meta_get", {"key": "store_id"})
+        return str(found[0][0]) if found else ""
 
     def prune_changes(self, keep: int) -> None:
         """Forget the oldest of the change log. An index further behind than that loads anew."""

@@ -21,7 +21,7 @@ def chunk(text: str, size: int = CHUNK_SIZE, overlap: int = CHUNK_OVERLAP) -> li
     while len(text) - start > size:
         end = _cut(text, start + size // 2, start + size)
         slices.append(text[start:end])
-        start = max(start + 1, _restart(text, end - overlap, end))
+        start = _restart(text, max(end - overlap, start + 1), end)
     return [*slices, text[start:]]
 
 
@@ -33,17 +33,20 @@ def _cut(text: str, low: int, high: int) -> int:
     return _whole(text, high, low)
 
 
+def _begin(text: str, at: int, end: int) -> int:
+    """On to the first character that is no mark of the one before."""
+    return next((place for place in range(at, end) if not _joins(text[place])), end)
+
+
 def _restart(text: str, low: int, end: int) -> int:
     """The first word that begins in the overlap."""
     match = _SPACE.search(text, low, end)
-    return match.end() if match else _whole(text, low, 0)
+    return match.end() if match else _begin(text, low, end)
 
 
 def _whole(text: str, at: int, low: int) -> int:
-    """Back to before a character with its combining marks and joiners."""
-    while at > low and _joins(text[at]):
-        at -= 1
-    return at
+    """Back to before a character with its combining marks and joiners; a run of nothing else is cut where it is."""
+    return next((place for place in range(at, low, -1) if not _joins(text[place])), at)
 
 
 def _joins(character: str) -> bool:

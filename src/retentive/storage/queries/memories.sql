@@ -39,6 +39,10 @@ VALUES (:namespace, :id, :session, :kind, :content, :context, :tags, :slot, :sou
 -- name: memory_touch
 UPDATE memories SET updated = :now WHERE namespace = :namespace AND id = :id AND status = 'active'
 
+-- name: memory_unchanged
+-- Changes nothing: a guard for steps that were decided on this version.
+UPDATE memories SET version = version WHERE namespace = :namespace AND id = :id AND version = :version
+
 -- name: memory_update
 UPDATE memories
 SET kind = :kind, content = :content, context = :context, tags = :tags, slot = :slot, confidence = :confidence,

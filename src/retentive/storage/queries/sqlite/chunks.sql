@@ -34,11 +34,11 @@ INSERT INTO changes (namespace, chunk)
 SELECT namespace, n FROM chunks WHERE namespace = :namespace AND owner = :owner AND owner_type = :owner_type;
 
 -- name: chunk_refresh
--- The owner changed in everything but the text that was cut and embedded.
+-- The owner changed in everything but what was cut and embedded.
 UPDATE chunks SET kind = :kind, tags = :tags, confidence = :confidence, importance = :importance,
                   valid_from = :valid_from, expires = :expires
 WHERE namespace = :namespace AND owner = :owner AND owner_type = :owner_type;
-UPDATE chunks_fts SET tags = :f_tags WHERE rowid IN
+UPDATE chunks_fts SET context = :f_context, tags = :f_tags WHERE rowid IN
   (SELECT n FROM chunks WHERE namespace = :namespace AND owner = :owner AND owner_type = :owner_type);
 INSERT INTO changes (namespace, chunk)
 SELECT namespace, n FROM chunks WHERE namespace = :namespace AND owner = :owner AND owner_type = :owner_type;

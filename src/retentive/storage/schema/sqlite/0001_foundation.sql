@@ -78,6 +78,7 @@ CREATE TABLE chunks (
   expires    INTEGER
 );
 CREATE UNIQUE INDEX chunks_owner ON chunks (namespace, owner, owner_type, ordinal);
+CREATE INDEX chunks_status ON chunks (namespace, status); -- and n, which SQLite adds: what an image loads, in its order
 
 CREATE VIRTUAL TABLE chunks_fts USING fts5 (
   content, context, tags, before, after, speaker, date,
