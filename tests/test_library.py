@@ -414,8 +414,8 @@ def test_accesses_are_counted_and_logged(store: Retentive, time: Clock) -> None:
     memory = store.get(id)
     assert memory.access_count == 3
     assert memory.last_access is not None
-    log = store._parts.upkeep.accesses("default", id, 10)
-    assert [(row[2], row[3]) for row in log] == [
+    log = store.accesses(id)
+    assert [(access.how, access.query) for access in log[1:]] == [
         ("search", "where do penguins live"),
         ("search", "penguins"),
         ("get", None),
@@ -428,12 +428,12 @@ def test_the_access_log_is_pruned_and_can_be_switched_off(open_store: Open) -> N
     for _ in range(20):
         store.search("something")
     store.stats()
-    assert len(store._parts.upkeep.accesses("default", None, 100)) == 5
+    assert len(store.accesses()) == 5
     silent = open_store(access_log=False, namespace="silent")
     silent.add("Something to find")
     silent.search("something")
     silent.stats()
-    assert silent._parts.upkeep.accesses("silent", None, 100) == []
+    assert silent.accesses() == []
 
 
 def test_stats_count_and_time(store: Retentive) -> None:

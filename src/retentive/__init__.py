@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from retentive.app import Retentive
     from retentive.errors import RetentiveError
     from retentive.model import (
+        Access,
         Added,
         Backfilled,
         Change,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Access",
     "Added",
     "Backfilled",
     "Change",

@@ -183,6 +183,17 @@ class Change:
     before: Mapping[str, Any] | None
 
 
+class Access(NamedTuple):
+    """One reading of a memory: by `get`, or as a hit of a `search`."""
+
+    namespace: str
+    id: str
+    at: datetime
+    how: str
+    query: str | None
+    score: float | None
+
+
 @dataclass(frozen=True, slots=True)
 class Space:
     """An embedding model's identity. Vectors of two spaces are never compared."""

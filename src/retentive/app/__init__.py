@@ -19,6 +19,7 @@ from retentive.errors import Invalid, StorageError
 from retentive.index import open_images
 from retentive.learn.resolve import NEAR, overlap, telling
 from retentive.model import (
+    Access,
     Added,
     Backfilled,
     Change,
@@ -212,6 +213,11 @@ class Retentive:
     def history(self, id: str) -> Sequence[Change]:
         """What happened to it: when, by whom, why, and how it was before."""
         return edit.history(self._parts, id)
+
+    def accesses(self, id: str | None = None, limit: int = 100) -> Sequence[Access]:
+        """When memories were read, for which question and with what score; the newest first."""
+        self._parts.journal.flush()
+        return self._parts.upkeep.accesses(self.namespace, id, check.limit_of(limit))
 
     def backfill(self, batch: int = fill.BATCH, progress: Callable[[int, int], None] | None = None) -> Backfilled:
         """Make the vectors that are still missing, in all namespaces of the store."""

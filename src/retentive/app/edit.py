@@ -9,16 +9,15 @@ from retentive.app import check
 from retentive.app.keep import TRIES, embedded, expiry
 from retentive.app.parts import Parts
 from retentive.errors import Busy, Conflict, NotFound, Stale
-from retentive.model import Change, Kind, Memory, Status, from_micros
+from retentive.model import Access, Change, Kind, Memory, Status, from_micros
 from retentive.storage import Step, chunks, memories
-from retentive.storage.upkeep import Access
 from retentive.text.chunk import chunk
 from retentive.text.normal import content_hash
 
 
 def get(parts: Parts, id: str) -> Memory:
     memory = load(parts, id)
-    parts.journal.accessed([Access(parts.namespace, id, clock.now(), "get", None, None)])
+    parts.journal.accessed([Access(parts.namespace, id, from_micros(clock.now()), "get", None, None)])
     return memory
 
 

@@ -8,10 +8,9 @@ from retentive.app.parts import Parts
 from retentive.app.vectors import length_of, space_of, unit
 from retentive.errors import Closed, EmbedError, Invalid, StorageError
 from retentive.index import TERMS_FROM
-from retentive.model import Hit, Match, Mode, Query, Results, Scope, Space, Tier, Why
+from retentive.model import Access, Hit, Match, Mode, Query, Results, Scope, Space, Tier, Why, from_micros
 from retentive.retrieve.fuse import Fused, fuse
 from retentive.retrieve.rank import Ranked, confidence_factor, importance_factor, rank
-from retentive.storage.upkeep import Access
 from retentive.text.chunk import CHUNK_SIZE
 from retentive.text.terms import words
 
@@ -188,7 +187,7 @@ def search(parts: Parts, query: Query) -> Results:
 
 
 def _record(parts: Parts, query: Query, results: Results) -> None:
-    asked, now = query.text[:LONGEST], query.scope.now
+    asked, now = query.text[:LONGEST], from_micros(query.scope.now)
     accesses = (Access(hit.memory.namespace, hit.memory.id, now, "search", asked, hit.score) for hit in results.hits)
     parts.journal.searched(parts.namespace, results, accesses)
 

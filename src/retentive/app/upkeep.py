@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from retentive.errors import RetentiveError, StorageError
-from retentive.model import Results, Tier
+from retentive.model import Access, Results, Tier
 from retentive.storage import Engine
-from retentive.storage.upkeep import Access, Measure, access_steps, measure_step
+from retentive.storage.upkeep import Measure, access_steps, measure_step
 
 QUIET_SECONDS = 0.25  # writing competes with questions for the interpreter, so it waits for a pause this long
 LATEST_SECONDS = 10.0  # but not longer than this

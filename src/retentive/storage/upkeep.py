@@ -5,16 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from retentive.model import Access, from_micros, to_micros
 from retentive.storage import Engine, Step, step
-
-
-class Access(NamedTuple):
-    namespace: str
-    id: str
-    at: int
-    how: str
-    query: str | None
-    score: float | None
 
 
 class Measure(NamedTuple):
@@ -36,8 +28,9 @@ class Upkeep:
     def counts(self, namespace: str, now: int) -> list[tuple[Any, ...]]:
         return self.engine.read("count_by", {"namespace": namespace, "now": now})
 
-    def accesses(self, namespace: str, id: str | None, limit: int) -> list[tuple[Any, ...]]:
-        return self.engine.read("access_list", {"namespace": namespace, "id": id, "limit": limit})
+    def accesses(self, namespace: str, id: str | None, limit: int) -> list[Access]:
+        rows = self.engine.read("access_list", {"namespace": namespace, "id": id, "limit": limit})
+        return [Access(namespace, memory, from_micros(at), how, query, score) for memory, at, how, query, score in rows]
 
     def store_id(self) -> str:
         found = self.engine.read("meta_get", {"key": "store_id"})
@@ -52,9 +45,9 @@ class Upkeep:
 
 
 def access_steps(accesses: Sequence[Access], keep: int) -> Iterator[Step]:
-    yield Step("access_insert", (access._asdict() for access in accesses))
+    yield Step("access_insert", ({**access._asdict(), "at": to_micros(access.at)} for access in accesses))
     counts = Counter((access.namespace, access.id) for access in accesses)
-    latest = {(access.namespace, access.id): access.at for access in accesses}
+    latest = {(access.namespace, access.id): to_micros(access.at) for access in accesses}
     yield Step(
         "access_count",
         [
