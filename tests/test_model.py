@@ -125,6 +125,7 @@ class Model(RuleBasedStateMachine):
 
     @rule()
     def reopen(self) -> None:
+        assert [finding for finding in self.store.doctor() if not finding.ok] == []
         self.store.close()
         self.store = self.opened()
 
