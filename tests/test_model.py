@@ -147,5 +147,5 @@ class Model(RuleBasedStateMachine):
             assert listed == {id: (row["text"], row["slot"]) for id, row in self.visible().items()}
 
 
-Model.TestCase.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)
+Model.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
 test_the_library_behaves_like_a_dictionary = Model.TestCase
