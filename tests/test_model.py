@@ -10,6 +10,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 
 from retentive import Retentive, clock
 from retentive.errors import Conflict
+from retentive.model import from_micros
 from tests.support import Clock
 
 WORDS = ("apple", "bridge", "cello", "desert", "engine", "forest")
@@ -57,10 +58,14 @@ class Model(RuleBasedStateMachine):
         found = (id for id, r in self.visible().items() if slot and (r["slot"], r["session"]) == (slot, session))
         return next((id for id in found if id != besides), None)
 
+    def until(self, hours: int) -> int:
+        """To a second: the clock goes on by microseconds only when it is looked at."""
+        return (self.clock.micros // 1_000_000 + hours * 3600) * 1_000_000
+
     @rule(target=ids, text=texts, slot=slots, session=sessions, hours=st.sampled_from([None, None, 1, 5]))
     def add(self, text: str, slot: str | None, session: str | None, hours: int | None) -> str:
         twin, holder = self.twin(text, session), self.holder(slot, session)
-        expires = f"{hours}h" if hours else None
+        expires = from_micros(self.until(hours)) if hours else None
         added = self.store.add(text, slot=slot, session=session, expires=expires)
         assert added.created is (twin is None)
         if holder and holder != added.id:
@@ -68,11 +73,13 @@ class Model(RuleBasedStateMachine):
             self.rows[holder]["status"] = "superseded"
         if twin:
             assert added.id == twin
-            self.rows[twin]["slot"] = slot or self.rows[twin]["slot"]
+            row = self.rows[twin]
+            row["slot"] = slot or row["slot"]
+            if row["expires"] is not None and (hours is None or self.until(hours) > row["expires"]):
+                row["expires"] = None if hours is None else self.until(hours)
         else:
-            until = added.memory.expires
             row = {"text": text, "slot": slot, "session": session, "status": "active"}
-            self.rows[added.id] = {**row, "expires": None if until is None else int(until.timestamp() * 1e6 + 0.5)}
+            self.rows[added.id] = {**row, "expires": hours and self.until(hours)}
         return added.id
 
     @rule(id=ids, text=texts)
