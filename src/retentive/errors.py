@@ -59,7 +59,7 @@ class StorageError(RetentiveError):
 
 
 class Unwritable(StorageError):
-    default_hint = "Choose another file with --db or RETENTIVE_DB, or fix the folder's permissions."
+    default_hint = "Choose another file with --db or RETENTIVE_DB, or see to the permissions of file and folder."
 
 
 class DiskFull(StorageError):
@@ -81,7 +81,7 @@ class NewerSchema(StorageError):
 
 
 class Corrupt(StorageError):
-    default_hint = "Run `retentive doctor`; it says which part is damaged and what can be rebuilt."
+    default_hint = "If only an index is damaged, `retentive doctor --repair` makes it anew; else put back a copy."
 
 
 class Closed(StorageError):

@@ -1,5 +1,7 @@
 """Are the model's vectors the model's?"""
 
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -12,8 +14,9 @@ import pytest
 from retentive.embed import models
 from retentive.embed.graph import batches
 from retentive.embed.known import known
-from retentive.embed.minilm import MiniLM
+from retentive.embed.minilm import MiniLM, interrupts_waiting
 from retentive.embed.words import MAX_TOKENS, load_words, numbers_of
+from retentive.errors import EmbedError
 
 
 def test_agrees_with_the_float_model(minilm: MiniLM) -> None:
@@ -102,3 +105,35 @@ def test_describe_before_and_after(cache: Path, minilm: MiniLM) -> None:
     assert before["graph"] == minilm.describe()["graph"]
     assert Path(before["graph"]).name.startswith(f"minilm-{models.RECIPE}-")
     assert "degraded" not in minilm.describe()
+
+
+def test_nothing_is_counted_or_reported(cache: Path, tmp_path: Path) -> None:
+    """ONNX Runtime may keep a device id and a queue of reports in the user's cache folder; not with us."""
+    code = "import sys; from pathlib import Path; from retentive.embed.minilm import MiniLM; "
+    code += "MiniLM(Path(sys.argv[1])).embed(['a text'])"
+    home = {**os.environ, "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    home.pop("ORT_DISABLE_TELEMETRY", None)
+    subprocess.run([sys.executable, "-c", code, str(cache)], env=home, check=True)
+    assert [*tmp_path.rglob("*")] == []
+
+
+def test_a_question_of_unknown_words_has_no_vector(minilm: MiniLM) -> None:
+    """They would all have the same; the caller is told, and looks for the words."""
+    for question in ("\U0001f382", "\u0e22\u0e34\u0e19\u0e14\u0e35"):
+        with pytest.raises(EmbedError, match="does not know"):
+            minilm.embed_query(question)
+    assert minilm.embed_query("a birthday \U0001f382 cake").shape == (384,)
+
+
+def test_an_interrupt_waits_for_the_end_of_a_load() -> None:
+    """Half an import would be a broken library."""
+    done: list[str] = []
+
+    def load() -> None:
+        with interrupts_waiting():
+            signal.raise_signal(signal.SIGINT)
+            done.append("the load")
+
+    with pytest.raises(KeyboardInterrupt):
+        load()
+    assert done == ["the load"]

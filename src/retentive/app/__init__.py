@@ -221,7 +221,7 @@ class Retentive:
 
     def backfill(self, batch: int = fill.BATCH, progress: Callable[[int, int], None] | None = None) -> Backfilled:
         """Make the vectors that are still missing, in all namespaces of the store."""
-        return fill.backfill(self._parts, check.limit_of(batch), progress)
+        return fill.backfill(self._parts, check.limit_of(batch, "batch"), progress)
 
     def stats(self) -> dict[str, Any]:
         """Figures of this namespace and of the store."""

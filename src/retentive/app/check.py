@@ -242,9 +242,9 @@ def json_object(given: Any, name: str) -> dict[str, Any] | None:
     return read
 
 
-def limit_of(given: Any) -> int:
+def limit_of(given: Any, name: str = "limit") -> int:
     if isinstance(given, bool) or not isinstance(given, int) or not 1 <= given <= LARGEST:
-        raise Invalid(f"limit is {str(given)[:40]}", f"Give a whole number from 1 to {LARGEST:,}.")
+        raise Invalid(f"{name} is {str(given)[:40]}", f"Give a whole number from 1 to {LARGEST:,}.")
     return given
 
 

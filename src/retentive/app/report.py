@@ -117,7 +117,7 @@ def _sqlite(facts: Mapping[str, Any]) -> Finding:
 
 def _permissions(facts: Mapping[str, Any]) -> Finding:
     mode = facts["mode"]
-    ok = mode in ("", "0600")
+    ok = not mode or not int(mode, 8) & 0o077
     remedy = "" if ok else f"Others can read it: chmod 600 '{facts['path']}'"
     return Finding("permissions", ok, mode or "in memory", remedy)
 

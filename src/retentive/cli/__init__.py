@@ -6,6 +6,16 @@ from io import TextIOWrapper
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    try:
+        return _main(argv)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 141
+
+
+def _main(argv: Sequence[str] | None) -> int:
     from retentive.cli.parser import build
 
     for stream in (sys.stdout, sys.stderr):
@@ -18,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return _guarded(arguments)
 
 
-def _guarded(arguments: "object") -> int:
+def _guarded(arguments: object) -> int:
     """Run a command; errors become one line with a hint and the exit code of their class."""
     from retentive.cli import commands, show
     from retentive.errors import RetentiveError, outcome
@@ -28,11 +38,8 @@ def _guarded(arguments: "object") -> int:
     except RetentiveError as error:
         show.failure(error, as_json=getattr(arguments, "json", False))
         return outcome(error).exit_code
-    except KeyboardInterrupt:
-        return 130
     except BrokenPipeError:
-        sys.stderr.close()
-        return 141
+        raise
     except OSError as error:
         sys.stderr.write(f"error: {error}\n")
         return 1

@@ -42,7 +42,7 @@ def _text(given: str | None, what: str) -> str:
     if sys.stdin is None or sys.stdin.isatty():
         raise Invalid(f"no {what}", "Give it as an argument, or through a pipe.")
     try:
-        return sys.stdin.buffer.read().decode("utf-8")
+        return sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise Invalid(f"the {what} is not UTF-8: {error.reason} at byte {error.start}") from error
 
@@ -186,7 +186,7 @@ def _flat(figures: dict[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]
         if isinstance(value, dict):
             yield from _flat(value, f"{prefix}{name}.")
         else:
-            yield f"{prefix}{name}", json.dumps(value) if isinstance(value, list | float) else value
+            yield f"{prefix}{name}", json.dumps(value, ensure_ascii=False) if isinstance(value, list | float) else value
 
 
 def _backfill(memory: Retentive, arguments: Any) -> int:

@@ -4,6 +4,7 @@ import json
 import shutil
 import sys
 import time
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -11,6 +12,9 @@ from retentive import config, wire
 from retentive.errors import RetentiveError
 from retentive.model import Hit, Leg, Memory, Results
 
+_OBEYED = ("Cc", "Cs", "Zl", "Zp")
+_TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+_EXCERPT = 300  # characters of a hit on the screen: three or four lines
 _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 
@@ -70,7 +74,7 @@ def results(found: Results, *, with_why: bool) -> None:
     if not sys.stdout.isatty():
         table((), [(each.id, f"{each.score:.4f}", each.memory.kind, each.content) for each in found.hits])
     for place, each in enumerate(found.hits if sys.stdout.isatty() else (), start=1):
-        say(f"{place:3}  {paint(f'{each.score:.2f}', 'green')}  {_line(each.excerpt)}")
+        say(f"{place:3}  {paint(f'{each.score:.2f}', 'green')}  {_fit(_line(each.excerpt), _EXCERPT)}")
         say(f"           {paint(_about(each), 'dim')}")
     if with_why:
         for each in found.hits:
@@ -120,8 +124,8 @@ def progress(total: int | None, what: str) -> Callable[..., None]:
 
 
 def _line(text: str) -> str:
-    """On one line, without the control characters that a terminal would obey."""
-    return "".join(letter if letter.isprintable() else " " for letter in text)
+    """On one line, without what a terminal would obey: control characters, and marks that turn the direction."""
+    return "".join(" " if unicodedata.category(letter) in _OBEYED or letter in _TURNING else letter for letter in text)
 
 
 def _fit(text: str, width: int) -> str:

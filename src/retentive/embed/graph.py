@@ -45,6 +45,11 @@ class Graph:
         if not self._inputs <= _INPUTS:
             raise ModelUnfit(f"{path.name} asks for {', '.join(sorted(self._inputs - _INPUTS))}.")
 
+    def unknown(self, text: str) -> float:
+        """The share of a text's word pieces that the model has never seen."""
+        numbers, unknown = numbers_of(self._words, text)[1:-1], self._words.token_to_id("[UNK]")
+        return sum(number == unknown for number in numbers) / len(numbers) if numbers else 1.0
+
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         import numpy as np
 
@@ -87,9 +92,17 @@ def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
         yield batch
 
 
-def _session(path: Path, threads: int) -> Any:
+def runtime() -> Any:
+    """ONNX Runtime, told before it is loaded to keep to itself: some builds count their users and report them."""
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     import onnxruntime
 
+    onnxruntime.disable_telemetry_events()
+    return onnxruntime
+
+
+def _session(path: Path, threads: int) -> Any:
+    onnxruntime = runtime()
     options = onnxruntime.SessionOptions()
     options.log_severity_level = _SILENT
     options.intra_op_num_threads = threads

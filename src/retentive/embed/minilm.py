@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+from contextlib import contextmanager
 from functools import lru_cache
-from threading import Lock
+from threading import Lock, current_thread, main_thread
 from typing import TYPE_CHECKING
 
 from retentive.embed import models
@@ -11,12 +13,15 @@ from retentive.errors import EmbedError
 from retentive.model import Space
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
+    from types import FrameType
 
     import numpy as np
     from numpy.typing import NDArray
 
+# All texts of unknown pieces have nearly the same vector (cosine .9 and more), so it says nothing of what they mean.
+_MOST_UNKNOWN = 0.5
 _REMEMBERED = 512  # vectors of queries, 1.5 KB each
 
 
@@ -55,14 +60,33 @@ class MiniLM:
         if loaded := self._loaded:
             return loaded
         with self._loading:
-            loaded = self._loaded or _load(self._where)
-            self._loaded = loaded
+            with interrupts_waiting():
+                loaded = self._loaded or _load(self._where)
+                self._loaded = loaded
             return loaded
 
     def _one(self, text: str) -> NDArray[np.float32]:
+        if self._load().graph.unknown(text) > _MOST_UNKNOWN:
+            raise EmbedError("the model does not know the words of the question")
         vector: NDArray[np.float32] = self.embed([text])[0]
         vector.setflags(write=False)
         return vector
+
+
+@contextmanager
+def interrupts_waiting() -> Iterator[None]:
+    """Ctrl-C in the middle of an import leaves half a library behind; it is heard when the load is done."""
+    if current_thread() is not main_thread():
+        yield
+        return
+    came: list[tuple[int, FrameType | None]] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: came.append((number, frame)))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before or signal.SIG_DFL)
+    if came and callable(before):
+        before(*came[0])
 
 
 def _load(where: models.Where) -> models.Loaded:
