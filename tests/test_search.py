@@ -1,6 +1,7 @@
 """Finding: tiers, scopes, filters, languages, thresholds, and the reasons given."""
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -237,6 +238,18 @@ def test_a_search_never_fails_because_a_part_is_missing(store: Retentive, lost: 
     assert [hit.content for hit in found] == ["The lighthouse keeper"]
     assert bool(found.notes) is (lost != "meta")
     assert all(finding.ok for finding in store.doctor()) is (lost == "meta")
+
+
+def test_damaged_pages_are_found_and_named(store: Retentive, db: Path) -> None:
+    store.add_many([f"memory number {n} of many" for n in range(500)])
+    store.close()
+    data = bytearray(db.read_bytes())
+    for page in range(len(data) // 8192, len(data) // 4096, 3):
+        data[page * 4096 : page * 4096 + 4096] = bytes(range(256)) * 16
+    db.write_bytes(data)
+    with Retentive.open(db, embedder="none") as damaged:
+        bad = {finding.name: finding for finding in damaged.doctor() if not finding.ok}
+    assert bad["file"].remedy == "Restore a backup."
 
 
 def test_a_vector_search_without_vectors_is_not_a_substring_search(open_store: Open) -> None:

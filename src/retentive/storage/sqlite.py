@@ -268,10 +268,13 @@ class SqliteEngine:
 
         One that has searched before may hold an old state of the full-text index, and then calls a good file damaged.
         """
-        with _translated(self.target):
-            connection = self._connect()
-            rows: list[Any] = connection.execute("PRAGMA integrity_check(5)").fetchall()
-            connection.close()
+        try:
+            with _translated(self.target):
+                connection = self._connect()
+                rows: list[Any] = connection.execute("PRAGMA integrity_check(5)").fetchall()
+                connection.close()
+        except Corrupt as error:
+            return [str(error)]
         return [row[0] for row in rows]
 
     def _check_text(self, repair: str) -> Finding:
@@ -283,8 +286,11 @@ class SqliteEngine:
         return Finding("full text", ok=True, detail="the index matches its rows")
 
     def _check_none(self, name: str, query: str, repair: str) -> Finding:
-        with _translated(self.target):
-            count = _only(self._reader(), query)
+        try:
+            with _translated(self.target):
+                count = _only(self._reader(), query)
+        except Corrupt as error:
+            return Finding(name, ok=False, detail=str(error), remedy="Restore a backup.")
         return Finding(name, not count, f"{count} disagree" if count else "agree", repair if count else "")
 
 
