@@ -6,6 +6,7 @@ import os
 import pty
 import subprocess
 import sys
+import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -214,6 +215,16 @@ def test_people_see_tables_and_colour(run: Run, db: Path) -> None:
     assert "found by text search" in terminal(*common, "search", "memory")
     assert "\033[" not in terminal(*common, "list", NO_COLOR="1")
     assert "error:" in terminal(*common, "add")
+
+
+@pytest.mark.parametrize("columns", ["60", "100", "200"])
+def test_a_table_fits_the_screen(run: Run, db: Path, columns: str) -> None:
+    run("add", "用户喜欢喝绿茶" * 30)
+    run("add", "A text in plain letters that goes on and on " * 10)
+    lines = terminal("--db", str(db), "--embedder", "none", "list", COLUMNS=columns, NO_COLOR="1").splitlines()
+    assert len(lines) == 3
+    for line in lines:
+        assert sum(2 if unicodedata.east_asian_width(sign) in "WF" else 1 for sign in line) <= int(columns)
 
 
 def test_control_characters_do_not_reach_the_terminal(run: Run, db: Path) -> None:

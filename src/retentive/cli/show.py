@@ -6,6 +6,7 @@ import sys
 import time
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
 from typing import Any
 
 from retentive import config, wire
@@ -14,6 +15,7 @@ from retentive.model import Hit, Leg, Memory, Results
 
 _OBEYED = ("Cc", "Cs", "Zl", "Zp")
 _TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+_WIDE = 90  # columns from which a table of memories shows more than id and content
 _EXCERPT = 300  # characters of a hit on the screen: three or four lines
 _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
@@ -46,17 +48,19 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         for row in cells:
             say("\t".join(row))
         return
-    widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
+    widths = [max(map(_width, column)) for column in zip(heads, *cells, strict=True)]
     room = shutil.get_terminal_size().columns - sum(widths[:-1]) - 2 * (len(widths) - 1)
     widths[-1] = max(20, min(widths[-1], room))
     say("  ".join(paint(head.ljust(width), "dim") for head, width in zip(heads, widths, strict=True)))
     for row in cells:
-        say("  ".join(_fit(cell, width).ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        say("  ".join(_padded(_fit(cell, width), width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
 def memories(found: Iterable[Memory]) -> None:
     rows = [(each.id, each.kind, each.status, f"{each.created:%Y-%m-%d}", each.content) for each in found]
-    if rows or not sys.stdout.isatty():
+    if rows and sys.stdout.isatty() and shutil.get_terminal_size().columns < _WIDE:
+        table(("id", "content"), [(row[0], row[4]) for row in rows])
+    elif rows or not sys.stdout.isatty():
         table(("id", "kind", "status", "made", "content"), rows)
     else:
         say('nothing yet: retentive add "..." keeps a first memory')
@@ -128,5 +132,25 @@ def _line(text: str) -> str:
     return "".join(" " if unicodedata.category(letter) in _OBEYED or letter in _TURNING else letter for letter in text)
 
 
+def _width(text: str) -> int:
+    """Cells of the screen: Chinese and Japanese signs take two, marks none."""
+    if text.isascii():
+        return len(text)
+    return sum(map(_cells, text))
+
+
+def _cells(letter: str) -> int:
+    if unicodedata.combining(letter) or unicodedata.category(letter) == "Cf":
+        return 0
+    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+
+
+def _padded(text: str, width: int) -> str:
+    return text + " " * (width - _width(text))
+
+
 def _fit(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"
+    if _width(text) <= width:
+        return text
+    ends = accumulate(map(_cells, text))
+    return text[: sum(end < width for end in ends)] + "…"
