@@ -22,7 +22,7 @@ from retentive.model import Draft, Memory, Space, Status, Traits, from_micros, t
 from retentive.storage import Step, chunks, memories
 from retentive.text.chunk import CHUNK_SIZE, chunk
 
-EXPIRED_AT_ONCE = 500
+EXPIRED_AT_ONCE = 500  # that share a commit
 TRIES = 20  # each try lost means that another writer's went through
 
 Vectors = Sequence[bytes | None]
@@ -52,8 +52,13 @@ class Plan:
 def keep(parts: Parts, drafts: Sequence[Draft], actor: str = "user") -> list[Kept]:
     """Each draft as if it came after the ones before it. All in one batch, unless one touches what another touched."""
     kept: list[Kept] = []
+    window = len(drafts)
     while len(kept) < len(drafts):
-        kept += _keep(parts, drafts[len(kept) :], actor)
+        asked = drafts[len(kept) : len(kept) + window]
+        done = _keep(parts, asked, actor)
+        # Where they depend on each other, deciding on a few at a time saves reading about all again and again.
+        window = 2 * (window if len(done) == len(asked) else len(done))
+        kept += done
     return kept
 
 
@@ -95,7 +100,8 @@ def _plan(drafts: Sequence[Draft], present: Present, now: int, actor: str) -> Pl
             continue
         holder = same_slot.get((session, slot)) if slot else None
         touches = {old.id for old in (same, holder) if old} | ({(session, slot)} if slot else set())
-        if touches & touched if twin == at else slot or drafts[twin].traits.expires:
+        depends = touches & touched if twin == at else slot or drafts[twin].traits.expires
+        if depends:
             break
         touched |= touches
         if twin != at:
