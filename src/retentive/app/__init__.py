@@ -16,6 +16,7 @@ from retentive.app.upkeep import Journal
 from retentive.app.vectors import space_for, with_vectors
 from retentive.embed import open_embedder
 from retentive.errors import Invalid, StorageError
+from retentive.folders import make_private
 from retentive.index import open_images
 from retentive.learn.resolve import NEAR, overlap, telling
 from retentive.model import (
@@ -72,7 +73,7 @@ class Retentive:
             raise Invalid(f"unknown setting {min(unknown)!r}", "See docs/reference/settings.md.")
         given = config.load(db=None if target is None else str(target), namespace=namespace, **settings)
         if target is None and given.db == config.default_db():
-            config.data_folder().mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(config.data_folder())
         return cls(_parts(given))
 
     def __enter__(self) -> Self:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from retentive.embed.lock import exclusive
 from retentive.errors import EmbedError
+from retentive.folders import make_private
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +46,7 @@ def fetch(cache: Path, hub: Hub, progress: Progress | None = None) -> Path:
     """The file's path. What was received before an interruption is kept and continued; a wrong file is not."""
     target = cache / NAME
     try:
-        cache.mkdir(0o700, parents=True, exist_ok=True)
+        make_private(cache)
         with exclusive(cache / "fetch.lock"):
             if not target.is_file():
                 _receive(f"{hub.url}/{_FILE}", target, hub.sha256, progress)

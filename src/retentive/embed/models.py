@@ -20,6 +20,7 @@ from retentive.embed.fetch import HUB, Hub, fetch
 from retentive.embed.fetch import NAME as DOWNLOADED
 from retentive.embed.lock import exclusive
 from retentive.errors import EmbedError, ModelMissing, ModelUnfit
+from retentive.folders import make_private
 
 if TYPE_CHECKING:
     from retentive.embed.graph import Graph
@@ -131,7 +132,7 @@ def _fetched(where: Where) -> Source:
 
 
 def _rebuilt(where: Where, source: Source) -> Loaded:
-    where.cache.mkdir(0o700, parents=True, exist_ok=True)
+    make_private(where.cache)
     target = _cached_path(where.cache, source)
     with exclusive(where.cache / "rebuild.lock"):
         if target.is_file() and (graph := _trusted(target, where)):

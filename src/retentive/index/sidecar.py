@@ -19,6 +19,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from retentive.folders import make_private
 from retentive.index.hnsw import Hnsw
 
 _FORMAT = 1
@@ -44,7 +45,7 @@ class Sidecar:
 
     def save(self, graph: Hnsw, sequence: int) -> None:
         """OSError: the folder cannot be written. RuntimeError: usearch could not."""
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(self.folder)
         import tempfile
 
         # mkstemp makes it 0600.
