@@ -331,6 +331,14 @@ def test_add_many_takes_a_generator_of_thousands(store: Retentive) -> None:
     assert store.stats()["memories"] == 2500
 
 
+def test_vectors_go_with_mappings_too_and_an_item_may_bring_its_own(open_store: Open) -> None:
+    store = open_store(embedder="none")
+    items: list[dict[str, Any]] = [{"text": "one"}, {"text": "two", "vector": [0, 0, 1]}]
+    assert store.add_many(items, vectors=[[1, 0, 0], [0, 1, 0]]).pending == 0
+    assert store.search(vector=[1, 0, 0])[0].content == "one"
+    assert store.search(vector=[0, 0, 1])[0].content == "two"
+
+
 def test_loading_the_same_again_embeds_nothing(store: Retentive, monkeypatch: pytest.MonkeyPatch) -> None:
     store.add_many(["one", "two", "three"])
     embedder = store._parts.embedder

@@ -1,49 +1,40 @@
 """What can I do? The verbs of an open store."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from itertools import islice, zip_longest
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, Unpack
 
 from retentive import config
-from retentive.app import check, edit, fill, keep, report, search
+from retentive.app import add, check, edit, fill, keep, report, search
 from retentive.app.check import Filters, Options, When
 from retentive.app.parts import Once, Parts
 from retentive.app.upkeep import Journal
-from retentive.app.vectors import space_for, with_vectors
 from retentive.embed import open_embedder
 from retentive.errors import Invalid, StorageError
 from retentive.folders import make_private
 from retentive.index import open_images
-from retentive.learn.resolve import NEAR, overlap, telling
 from retentive.model import (
     Access,
     Added,
     Backfilled,
     Change,
-    Draft,
     Fusion,
     Loaded,
     Memory,
     Mode,
     Page,
     Query,
-    Resemblance,
     Results,
-    Space,
-    Traits,
 )
 from retentive.storage import Finding, open_engine
 from retentive.storage.chunks import Chunks
 from retentive.storage.memories import Memories
 from retentive.storage.upkeep import Upkeep
 from retentive.text.fields import FIELD_WEIGHTS
-from retentive.text.terms import words
 
-BATCH = 2000  # memories that share one commit in a bulk load: a tenth faster than 1,000, and 4,000 gain nothing more
 KEEP_CHANGES = 200_000  # rows of the change log kept for indexes that lag; further behind they load anew
 
 
@@ -108,11 +99,7 @@ class Retentive:
         metadata, origin. A slot such as `user.dog.name` names what the memory is the value of: the memory
         that held it before is superseded. The same text again gives back the memory that is there.
         """
-        (draft,) = with_vectors([self._draft(text, options, "add")], [vector], space_for(self._parts, [vector]))
-        resembling = self._resembling(draft)
-        kept = keep.keep(self._parts, [draft])[0]
-        others = tuple(each for each in resembling if each.id not in (kept.id, kept.superseded)) if kept.created else ()
-        return Added(edit.load(self._parts, kept.id), kept.created, kept.superseded, others, kept.pending)
+        return add.add(self._parts, text, vector, options)
 
     def add_many(
         self,
@@ -127,10 +114,7 @@ class Retentive:
         Up to two thousand are kept whole or not at all; fewer where one depends on another, as by a slot. `progress`
         hears how many are done.
         """
-        if isinstance(items, str | Mapping) or not isinstance(items, Iterable):
-            raise Invalid("add_many takes a list of memories", "Use add for one.")
-        batches = self._batches(items, vectors, options)
-        return self._load(iter([*batches]) if isinstance(items, Sequence) else batches, progress)
+        return add.add_many(self._parts, items, vectors, progress, options)
 
     def search(
         self,
@@ -258,82 +242,6 @@ class Retentive:
         known = self._parts.memories.namespaces() if prefixes else ()
         below = [name for name in known if f"{name}/".startswith(prefixes)]
         return [*dict.fromkeys([self.namespace, *plain, *below])]
-
-    def _resembling(self, draft: Draft) -> Sequence[Resemblance]:
-        """Memories of the same kind and scope that share most of the keywords."""
-        keywords = words(draft.content)
-        traits = draft.traits
-        scope = check.scope([self.namespace], session=traits.session, kind=traits.kind)
-        matches = search.text_matches(self._parts, telling(keywords), scope, depth=10)
-        rows = self._parts.memories.some([match.owner for match in matches], scope) if matches else {}
-        tokens = self._parts.engine.tokens
-        own = tokens(" ".join(keywords))
-        found = (
-            Resemblance(memory.id, memory.content, round(overlap(own, tokens(" ".join(words(memory.content)))), 2))
-            for memory in rows.values()
-            if memory.content_hash != draft.content_hash and memory.session == traits.session
-        )
-        return sorted((each for each in found if each.overlap >= NEAR), key=lambda each: -each.overlap)
-
-    def _batches(
-        self, items: Iterable[str | Mapping[str, Any]], vectors: Iterable[Any] | None, options: Mapping[str, Any]
-    ) -> Iterator[Sequence[Draft]]:
-        """Drafts of up to two thousand items, all checked."""
-        common = self._traits(options, "add_many")
-        pairs = _paired(items, vectors)
-        space: Space | None = None
-        done = 0
-        while part := [*islice(pairs, BATCH)]:
-            drafts = [self._numbered(at, item, options, common) for at, (item, _) in enumerate(part, start=done + 1)]
-            given = [item.get("vector") if isinstance(item, Mapping) else vector for item, vector in part]
-            space = space or space_for(self._parts, given)
-            yield with_vectors(drafts, given, space, done + 1)
-            done += len(part)
-
-    def _numbered(self, number: int, item: Any, options: Mapping[str, Any], common: Traits) -> Draft:
-        try:
-            if isinstance(item, Mapping):
-                own = {key: value for key, value in item.items() if key not in ("text", "vector")}
-                return self._draft(item.get("text", ""), {**options, **own}, "add")
-            return check.draft(item, common, self._parts.config.max_content)
-        except Invalid as error:
-            raise Invalid(f"item {number}: {error}", error.hint) from error
-
-    def _draft(self, text: Any, options: Mapping[str, Any], verb: str) -> Draft:
-        return check.draft(text, self._traits(options, verb), self._parts.config.max_content)
-
-    def _traits(self, options: Mapping[str, Any], verb: str) -> Traits:
-        check.known(options, Options, verb)
-        return check.traits(max_content=self._parts.config.max_content, **options)
-
-    def _load(self, batches: Iterator[Sequence[Draft]], progress: Callable[[int], None] | None) -> Loaded:
-        ids: list[str] = []
-        created = superseded = pending = 0
-        for batch in batches:
-            for kept in keep.keep(self._parts, batch):
-                ids.append(kept.id)
-                created += kept.created
-                superseded += kept.superseded is not None
-                pending += kept.pending
-            if progress:
-                progress(len(ids))
-        return Loaded(tuple(ids), created, len(ids) - created, superseded, pending)
-
-
-def _paired(items: Iterable[Any], vectors: Any) -> Iterator[tuple[Any, Any]]:
-    if vectors is None:
-        return ((item, None) for item in items)
-    if not isinstance(vectors, Iterable):
-        raise Invalid("vectors must be a list", "Give one vector for each item.")
-    return _matched(items, vectors)
-
-
-def _matched(items: Iterable[Any], vectors: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-    missing = object()
-    for item, vector in zip_longest(items, vectors, fillvalue=missing):
-        if item is missing or vector is missing:
-            raise Invalid("there are not as many vectors as items", "Give one vector for each item.")
-        yield item, vector
 
 
 def _parts(settings: config.Config) -> Parts:

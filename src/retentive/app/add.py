@@ -1,0 +1,124 @@
+"""What callers give to be kept, one or many: checked, compared with what resembles it, and handed to `keep`."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice, zip_longest
+from typing import Any
+
+from retentive.app import check, edit
+from retentive.app.check import Options
+from retentive.app.keep import keep
+from retentive.app.parts import Parts
+from retentive.app.search import text_matches
+from retentive.app.vectors import space_for, with_vectors
+from retentive.errors import Invalid
+from retentive.learn.resolve import NEAR, overlap, telling
+from retentive.model import Added, Draft, Loaded, Resemblance, Space, Traits
+from retentive.text.terms import words
+
+BATCH = 2000  # memories that share one commit in a bulk load: a tenth faster than 1,000, and 4,000 gain nothing more
+CANDIDATES = 10  # memories looked at for what resembles a new one
+
+
+def add(parts: Parts, text: Any, vector: Any, options: Mapping[str, Any]) -> Added:
+    (draft,) = with_vectors([_draft(parts, text, options)], [vector], space_for(parts, [vector]))
+    resembling = _resembling(parts, draft)
+    (kept,) = keep(parts, [draft])
+    others = tuple(each for each in resembling if each.id not in (kept.id, kept.superseded)) if kept.created else ()
+    return Added(edit.load(parts, kept.id), kept.created, kept.superseded, others, kept.pending)
+
+
+def add_many(
+    parts: Parts,
+    items: Iterable[str | Mapping[str, Any]],
+    vectors: Iterable[Any] | None,
+    progress: Callable[[int], None] | None,
+    options: Mapping[str, Any],
+) -> Loaded:
+    if isinstance(items, str | Mapping) or not isinstance(items, Iterable):
+        raise Invalid("add_many takes a list of memories", "Use add for one.")
+    batches = _batches(parts, items, vectors, options)
+    return _load(parts, iter([*batches]) if isinstance(items, Sequence) else batches, progress)
+
+
+def _load(parts: Parts, batches: Iterator[Sequence[Draft]], progress: Callable[[int], None] | None) -> Loaded:
+    ids: list[str] = []
+    created = superseded = pending = 0
+    for batch in batches:
+        for kept in keep(parts, batch):
+            ids.append(kept.id)
+            created += kept.created
+            superseded += kept.superseded is not None
+            pending += kept.pending
+        if progress:
+            progress(len(ids))
+    return Loaded(tuple(ids), created, len(ids) - created, superseded, pending)
+
+
+def _batches(
+    parts: Parts,
+    items: Iterable[str | Mapping[str, Any]],
+    vectors: Iterable[Any] | None,
+    options: Mapping[str, Any],
+) -> Iterator[Sequence[Draft]]:
+    """Drafts of up to two thousand items, all checked."""
+    common = _traits(parts, options, "add_many")
+    pairs = _paired(items, vectors)
+    space: Space | None = None
+    done = 0
+    while part := [*islice(pairs, BATCH)]:
+        drafts = [_numbered(parts, at, item, options, common) for at, (item, _) in enumerate(part, start=done + 1)]
+        given = [item.get("vector", vector) if isinstance(item, Mapping) else vector for item, vector in part]
+        space = space or space_for(parts, given)
+        yield with_vectors(drafts, given, space, done + 1)
+        done += len(part)
+
+
+def _numbered(parts: Parts, number: int, item: Any, options: Mapping[str, Any], common: Traits) -> Draft:
+    try:
+        if isinstance(item, Mapping):
+            own = {key: value for key, value in item.items() if key not in ("text", "vector")}
+            return _draft(parts, item.get("text", ""), {**options, **own})
+        return check.draft(item, common, parts.config.max_content)
+    except Invalid as error:
+        raise Invalid(f"item {number}: {error}", error.hint) from error
+
+
+def _draft(parts: Parts, text: Any, options: Mapping[str, Any]) -> Draft:
+    return check.draft(text, _traits(parts, options, "add"), parts.config.max_content)
+
+
+def _traits(parts: Parts, options: Mapping[str, Any], verb: str) -> Traits:
+    check.known(options, Options, verb)
+    return check.traits(max_content=parts.config.max_content, **options)
+
+
+def _paired(items: Iterable[Any], vectors: Any) -> Iterator[tuple[Any, Any]]:
+    if vectors is None:
+        return ((item, None) for item in items)
+    if not isinstance(vectors, Iterable):
+        raise Invalid("vectors must be a list", "Give one vector for each item.")
+    return _matched(items, vectors)
+
+
+def _matched(items: Iterable[Any], vectors: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    missing = object()
+    for item, vector in zip_longest(items, vectors, fillvalue=missing):
+        if item is missing or vector is missing:
+            raise Invalid("there are not as many vectors as items", "Give one vector for each item.")
+        yield item, vector
+
+
+def _resembling(parts: Parts, draft: Draft) -> Sequence[Resemblance]:
+    """Memories of the same kind and scope that share most of the keywords."""
+    keywords, traits = words(draft.content), draft.traits
+    scope = check.scope([parts.namespace], session=traits.session, kind=traits.kind)
+    matches = text_matches(parts, telling(keywords), scope, CANDIDATES)
+    rows = parts.memories.some([match.owner for match in matches], scope) if matches else {}
+    tokens = parts.engine.tokens
+    own = tokens(" ".join(keywords))
+    found = (
+        Resemblance(memory.id, memory.content, round(overlap(own, tokens(" ".join(words(memory.content)))), 2))
+        for memory in rows.values()
+        if memory.content_hash != draft.content_hash and memory.session == traits.session
+    )
+    return sorted((each for each in found if each.overlap >= NEAR), key=lambda each: -each.overlap)
