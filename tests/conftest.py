@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from retentive import Retentive, clock
-from tests.support import Clock, Open
+from retentive.cli import main
+from tests.support import Clock, Open, Run
 
 
 @pytest.fixture(scope="session")
@@ -50,6 +51,28 @@ def open_store(db: Path) -> Iterator[Open]:
 @pytest.fixture
 def store(open_store: Open) -> Retentive:
     return open_store()
+
+
+@pytest.fixture
+def run(db: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs a command line on the test's store and gives back what it printed."""
+
+    def run_(*arguments: str, code: int = 0) -> str:
+        assert main(["--db", str(db), "--embedder", "hashing", *arguments]) == code
+        return capsys.readouterr().out
+
+    return run_
+
+
+@pytest.fixture
+def refused(db: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs a command line that must fail with this code, and gives back how it was told."""
+
+    def refused_(*arguments: str, code: int) -> str:
+        assert main(["--db", str(db), "--embedder", "hashing", *arguments]) == code
+        return capsys.readouterr().err
+
+    return refused_
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from retentive import Retentive
 
 Open = Callable[..., Retentive]
+Run = Callable[..., str]
 
 
 class Clock:

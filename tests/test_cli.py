@@ -7,26 +7,13 @@ import pty
 import subprocess
 import sys
 import unicodedata
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from retentive.cli import main
-
-Run = Callable[..., str]
-
-
-@pytest.fixture
-def run(db: Path, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Runs a command line on the test's store and gives back what it printed."""
-
-    def run_(*arguments: str, code: int = 0) -> str:
-        assert main(["--db", str(db), "--embedder", "hashing", *arguments]) == code
-        return capsys.readouterr().out
-
-    return run_
+from tests.support import Run
 
 
 def read(text: str) -> Any:

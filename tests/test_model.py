@@ -1,6 +1,7 @@
 """The whole library against a dictionary."""
 
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
 
 from retentive import Retentive, clock
-from retentive.errors import Conflict
+from retentive.errors import Conflict, NotFound
 from retentive.model import from_micros
 from tests.support import Clock
 
@@ -30,6 +31,7 @@ class Model(RuleBasedStateMachine):
         self.real_now, self.clock = clock.now, Clock()
         clock.now = self.clock
         self.rows: dict[str, dict[str, Any]] = {}
+        self.said: dict[str, list[str]] = {}
         self.store = self.opened()
 
     def opened(self) -> Retentive:
@@ -49,10 +51,11 @@ class Model(RuleBasedStateMachine):
         return {id: row for id, row in self.rows.items() if row["status"] == "active"}
 
     def twin(self, text: str, session: str | None, besides: str = "") -> str | None:
-        return next(
-            (id for id, r in self.visible().items() if (r["text"], r["session"]) == (text, session) and id != besides),
-            None,
-        )
+        """One that says the same; notes are not compared."""
+        if "note" in self.rows.get(besides, {}):
+            return None
+        same = (id for id, r in self.visible().items() if (r["text"], r["session"]) == (text, session))
+        return next((id for id in same if id != besides and "note" not in self.rows[id]), None)
 
     def holder(self, slot: str | None, session: str | None, besides: str = "") -> str | None:
         found = (id for id, r in self.visible().items() if slot and (r["slot"], r["session"]) == (slot, session))
@@ -82,8 +85,42 @@ class Model(RuleBasedStateMachine):
             self.rows[added.id] = {**row, "expires": hours and self.until(hours)}
         return added.id
 
+    @rule(session=st.sampled_from(["s", "t"]), said=st.lists(texts, min_size=1, max_size=3))
+    def say(self, session: str, said: list[str]) -> None:
+        before = self.said.setdefault(session, [])
+        done = self.store.sessions.append_many(session, [{"role": "user", "content": text} for text in said])
+        assert (done.first, done.last) == (len(before) + 1, len(before) + len(said))
+        before += said
+
+    @rule(session=st.sampled_from(["s", "t"]))
+    def delete_session(self, session: str) -> None:
+        gone = [id for id, row in self.rows.items() if row["session"] == session]
+        if gone or session in self.said:
+            deleted = self.store.sessions.delete(session)
+            assert (deleted.events, deleted.memories) == (len(self.said.pop(session, [])), len(gone))
+            for id in gone:
+                del self.rows[id]
+        else:
+            self.refused(lambda: self.store.sessions.delete(session))
+
+    @rule(target=ids, text=texts, id=st.sampled_from(["note 1", "note 2"]), session=sessions)
+    def put_note(self, text: str, id: str, session: str | None) -> str:
+        self.store.notes.put(text, id, session)
+        row = {"text": text, "slot": None, "session": session, "status": "active", "expires": None, "note": True}
+        self.rows[id] = row
+        return id
+
+    @rule(id=st.sampled_from(["note 1", "note 2"]))
+    def delete_note(self, id: str) -> None:
+        there = id in self.visible()
+        assert self.store.notes.delete(id) is there
+        if there:
+            self.rows[id] |= {"status": "forgotten", "before": "active"}
+
     @rule(id=ids, text=texts)
     def update(self, id: str, text: str) -> None:
+        if id not in self.rows:
+            return
         row = self.rows[id]
         doubles = self.twin(text, row["session"], besides=id)
         if id not in self.visible() or doubles:
@@ -95,6 +132,8 @@ class Model(RuleBasedStateMachine):
     @rule(id=ids)
     def forget(self, id: str) -> None:
         self.visible()
+        if id not in self.rows:
+            return
         row = self.rows[id]
         if row["status"] != "forgotten":
             row["before"] = row["status"]
@@ -103,6 +142,8 @@ class Model(RuleBasedStateMachine):
 
     @rule(id=ids)
     def restore(self, id: str) -> None:
+        if id not in self.rows:
+            return
         row = self.rows[id]
         self.visible()
         if row["status"] == "active":
@@ -122,7 +163,7 @@ class Model(RuleBasedStateMachine):
     def refused(self, action: Any) -> None:
         try:
             action()
-        except Conflict:
+        except (Conflict, NotFound):
             return
         raise AssertionError("it was not refused")
 
@@ -144,8 +185,22 @@ class Model(RuleBasedStateMachine):
     def search(self, word: str, session: str | None) -> None:
         rows = {id: r for id, r in self.visible().items() if r["session"] in (None, session)}
         having = {id for id, row in rows.items() if word in row["text"].split()}
-        assert {hit.id for hit in self.store.search(word, limit=100, mode="text", session=session)} == having
-        assert {hit.id for hit in self.store.search(word, limit=100, mode="vector", session=session)} == set(rows)
+        ask = partial(self.store.search, word, limit=100, session=session)
+        assert {hit.id for hit in ask(mode="text", include="memories")} == having
+        assert {hit.id for hit in ask(mode="vector", include="memories")} == set(rows)
+        said = {(name, text) for name, texts in self.said.items() if session in (None, name) for text in texts}
+        assert {(h.event.session, h.content) for h in ask(mode="vector", include="events")} == said
+        found = ask(mode="text", include="events")
+        assert {(h.event.session, h.content) for h in found} >= {each for each in said if word in each[1].split()}
+        for hit in found:
+            first, last = hit.span or (0, 0)
+            assert self.said[hit.event.session][first - 1] == self.said[hit.event.session][last - 1] == hit.content
+
+    @invariant()
+    def reads_back_what_was_said(self) -> None:
+        if hasattr(self, "store"):
+            for session, texts in self.said.items():
+                assert [event.content for event in self.store.sessions.events(session, limit=1000)] == texts
 
     @invariant()
     def lists_the_active(self) -> None:

@@ -69,7 +69,11 @@ def test_every_named_query_is_one_that_sqlite_accepts() -> None:
     queries = engine._queries
     filters = [name for name in _FRAGMENT.findall((QUERIES / "filters.sql").read_text()) if name != "before"]
     for name, text in queries._blocks["name"].items():
-        sql = queries.sql(name, filters if "{filters}" in text else ())
+        bare = queries.sql(name)
+        fitting = (
+            [each for each in filters if each != "visible" or "chunks t" in bare] if "sessions t" not in bare else []
+        )
+        sql = queries.sql(name, fitting if "{filters}" in text else ())
         params = dict.fromkeys(re.findall(r":(\w+)", sql))
         for statement in filter(None, (part.strip() for part in sql.split(";\n"))):
             engine._writer.execute(f"EXPLAIN {statement}", params).fetchall()

@@ -30,6 +30,33 @@ def test_four_processes_lose_nothing_and_see_each_other(db: Path, open_store: Op
     assert all(finding.ok for finding in store.doctor())
 
 
+def test_two_processes_on_one_session_never_collide(db: Path, open_store: Open) -> None:
+    """Each message has its own number, none is lost, and each process's own are in the order it said them."""
+    talkers = [start("talker.py", db, name, "60") for name in ("a", "b", "c")]
+    outputs = [process.communicate(timeout=120) for process in talkers]
+    assert [error for _, error in outputs] == ["", "", ""]
+    given = [[int(number) for number in output.split()] for output, _ in outputs]
+    assert sorted(number for numbers in given for number in numbers) == [*range(1, 181)]
+    store = open_store()
+    events = {event.sequence: event.content for event in store.sessions.events("shared", limit=1000)}
+    for name, numbers in zip(("a", "b", "c"), given, strict=True):
+        assert [events[number] for number in numbers] == [f"talker {name} says heron {n}" for n in range(60)]
+    assert all(finding.ok for finding in store.doctor())
+    assert len(store.search("heron", include="events", mode="text", limit=1000)) == 180
+
+
+def test_of_two_summarisers_exactly_one_wins_each_epoch(db: Path, open_store: Open) -> None:
+    store = open_store()
+    store.sessions.append("shared", "user", "hello")
+    writers = [start("summariser.py", db, name, "40") for name in ("a", "b")]
+    outputs = [process.communicate(timeout=120) for process in writers]
+    assert [error for _, error in outputs] == ["", ""]
+    won = [line.split() for output, _ in outputs for line in output.splitlines()]
+    assert sorted(int(epoch) for _, epoch in won) == [*range(1, 81)]
+    last = next(name for name, epoch in won if epoch == "80")
+    assert store.sessions.summary("shared").text == f"{last} wrote epoch 80"
+
+
 @pytest.mark.parametrize("part", range(5))
 def test_what_was_acknowledged_survives_kill_9(db: Path, open_store: Open, part: int) -> None:
     """Fifty times in all, at random moments, on a file that goes on being used."""
@@ -37,7 +64,10 @@ def test_what_was_acknowledged_survives_kill_9(db: Path, open_store: Open, part:
         acknowledged = killed_writer(db, number)
         store = open_store()
         for what, id in acknowledged:
-            assert store.get(id).status in EXPECTED[what], (what, id)
+            if what == "said":
+                assert f"round {number} " in store.sessions.events("talk", 1, around=int(id.split("#")[1]))[0].content
+            else:
+                assert store.get(id).status in EXPECTED[what], (what, id)
         assert_whole(store)
         store.close()
 
@@ -62,5 +92,7 @@ def assert_whole(store: Retentive) -> None:
     """The file, the full text, the vectors and the index agree."""
     assert [finding for finding in store.doctor() if not finding.ok] == []
     active = {memory.id for memory in store.list(limit=100_000)}
-    assert {hit.id for hit in store.search("round item word", mode="text", limit=100_000)} == active
-    assert {hit.id for hit in store.search("round item word", mode="vector", limit=100_000)} == active
+    said = {each.id for session in store.sessions.list() for each in store.sessions.events(session.id, limit=100_000)}
+    for mode in ("text", "vector"):
+        found = {hit.id for hit in store.search("round item word", mode=mode, limit=100_000)}
+        assert found == active | said

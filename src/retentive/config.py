@@ -27,6 +27,18 @@ class Config:
     vector_weight: float
     min_similarity: float
     max_content: int
+    max_message: int
+    tokenizer: str
+    summarise: bool
+    session_budget: int
+    summary_messages: int
+    summary_trigger: float
+    summary_target: float
+    summary_share: float
+    share_summary: float
+    share_memories: float
+    share_excerpts: float
+    share_recent: float
     access_log: bool
     access_log_keep: int
 
@@ -114,6 +126,28 @@ SETTINGS = (
         "Cosine that a threshold search asks for; 0 takes the model's own (0.35 for MiniLM).",
     ),
     Setting("max_content", lambda: 100_000, _between(1, 10_000_000, int), "Longest memory, in characters."),
+    Setting("max_message", lambda: 1_000_000, _between(1, 100_000_000, int), "Longest message, in characters."),
+    Setting(
+        "tokenizer",
+        lambda: "estimate",
+        str,
+        "What counts tokens: `estimate`, `tiktoken:ENCODING`, or the path of a `tokenizer.json`.",
+    ),
+    Setting("summarise", lambda: True, _switch, "Condense the older messages of long sessions as they grow?"),
+    Setting(
+        "session_budget",
+        lambda: 8000,
+        _between(100, 100_000_000, int),
+        "Tokens of a session that are kept word for word before the oldest are condensed.",
+    ),
+    Setting("summary_messages", lambda: 4, _between(1, 1e6, int), "Fewer messages than this are not condensed."),
+    Setting("summary_trigger", lambda: 0.8, _between(0, 1), "Share of session_budget from which it is time."),
+    Setting("summary_target", lambda: 0.5, _between(0, 1), "Share of session_budget that is left word for word then."),
+    Setting("summary_share", lambda: 0.25, _between(0, 1), "Share of session_budget that a summary may take."),
+    Setting("share_summary", lambda: 0.2, _between(0, 1), "Share of a context for the session's summary."),
+    Setting("share_memories", lambda: 0.35, _between(0, 1), "Share of a context for memories."),
+    Setting("share_excerpts", lambda: 0.15, _between(0, 1), "Share of a context for excerpts of conversations."),
+    Setting("share_recent", lambda: 0.3, _between(0, 1), "Share of a context for the newest messages."),
     Setting("access_log", lambda: True, _switch, "Keep which memories were read, when, and for which question?"),
     Setting("access_log_keep", lambda: 100_000, _between(0, 1e9, int), "Entries of the access log kept per namespace."),
 )

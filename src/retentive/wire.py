@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from retentive.errors import RetentiveError
-from retentive.model import Added, Change, Hit, Leg, Memory, Page, Results, Why, iso
+from retentive.model import Added, Change, Context, Event, Hit, Leg, Memory, Page, Replay, Results, Why, iso
 
 
 def plain(value: Any) -> Any:
@@ -18,8 +18,25 @@ def plain(value: Any) -> Any:
             return value
 
 
-def memory(value: Memory) -> dict[str, Any]:
+def shown(value: Any) -> dict[str, Any]:
+    """Each field of a value by its name."""
     return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+
+
+def memory(value: Memory) -> dict[str, Any]:
+    return shown(value)
+
+
+def event(value: Event) -> dict[str, Any]:
+    return {"id": value.id, **shown(value)}
+
+
+def replay(value: Replay) -> dict[str, Any]:
+    return {**shown(value), "events": [event(each) for each in value.events]}
+
+
+def context(value: Context) -> dict[str, Any]:
+    return {**shown(value), "left_out": [each._asdict() for each in value.left_out]}
 
 
 def added(value: Added) -> dict[str, Any]:
@@ -33,9 +50,11 @@ def added(value: Added) -> dict[str, Any]:
 
 
 def hit(value: Hit) -> dict[str, Any]:
-    body = memory(value.memory)
-    first = {"id": body.pop("id"), "content": body.pop("content"), "score": round(value.score, 6)}
-    return {**first, "excerpt": value.excerpt, "why": why(value.why), **body}
+    body = shown(value.item)
+    body.pop("id", None)
+    first = {"type": value.type, "id": value.id, "content": body.pop("content"), "score": round(value.score, 6)}
+    place = {} if value.span is None else {"span": [*value.span]}
+    return {**first, "excerpt": value.excerpt, **place, "why": why(value.why), **body}
 
 
 def why(value: Why) -> dict[str, Any]:

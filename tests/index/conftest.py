@@ -21,16 +21,24 @@ WEIGHTS = (1.0, 0.25)
 
 SCHEMA = """
 CREATE TABLE chunks (
-  n INTEGER PRIMARY KEY, namespace TEXT, owner TEXT, session TEXT, kind TEXT, source TEXT, importance INTEGER,
-  confidence REAL, tags TEXT, time INTEGER, expires INTEGER, active INTEGER);
+  n INTEGER PRIMARY KEY, namespace TEXT, owner TEXT, type TEXT, session TEXT, kind TEXT, source TEXT,
+  importance INTEGER, confidence REAL, tags TEXT, time INTEGER, expires INTEGER, active INTEGER);
 CREATE TABLE vectors (chunk INTEGER, space TEXT, vector BLOB, PRIMARY KEY (chunk, space));
 CREATE TABLE changes (seq INTEGER PRIMARY KEY AUTOINCREMENT, namespace TEXT, chunk INTEGER);
 CREATE VIRTUAL TABLE texts USING fts5(content, context, tokenize='porter unicode61');
 CREATE VIRTUAL TABLE words USING fts5vocab(texts, instance);
 CREATE INDEX by_namespace ON chunks (namespace, active);
 """
-COLUMNS = "n, owner, session, kind, source, importance, confidence, tags, time, expires"
-DEFAULTS = {"session": None, "kind": "fact", "source": "explicit", "importance": 5, "confidence": 0.9, "expires": None}
+COLUMNS = "n, owner, type, session, kind, source, importance, confidence, tags, time, expires"
+DEFAULTS = {
+    "type": "memory",
+    "session": None,
+    "kind": "fact",
+    "source": "explicit",
+    "importance": 5,
+    "confidence": 0.9,
+    "expires": None,
+}
 
 Vector = NDArray[np.float32]
 
@@ -181,7 +189,8 @@ class Store:
     def _sees(scope: Scope, row: Row) -> bool:
         f = scope.filter
         return (
-            row.session in (None, scope.session)
+            row.type in scope.types
+            and (row.session in (None, scope.session) if row.type == "memory" else scope.within in (None, row.session))
             and (row.expires is None or row.expires > scope.now)
             and (not f.kinds or row.kind in f.kinds)
             and (not f.sources or row.source in f.sources)

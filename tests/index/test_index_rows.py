@@ -15,7 +15,7 @@ NOW = 100
 
 def row(chunk: int, **facets: Any) -> Row:
     values = {"session": None, "kind": "fact", "source": "explicit", "importance": 5, "confidence": 0.9, "tags": None}
-    values |= {"owner": f"m{chunk}", "time": chunk, "expires": None, "vector": None}
+    values |= {"owner": f"m{chunk}", "type": "memory", "time": chunk, "expires": None, "vector": None}
     return Row(chunk=chunk, **values | facets)
 
 
@@ -89,7 +89,7 @@ def test_matches_are_ordered() -> None:
     slots = rows.put([row(1, time=5), row(2, time=9), row(3, time=9), row(4, time=1, owner="x", importance=8)])
     found = rows.matches(slots, np.array([0.5, 0.5, 0.5, 0.9], np.float32), 3)
     assert [match.chunk for match in found] == [4, 3, 2]
-    assert found[0][2:] == ("x", 1, 0.9, 8)
+    assert found[0][2:] == ("x", "memory", 1, 0.9, 8)
 
 
 @settings(deadline=None)

@@ -126,7 +126,7 @@ def test_a_graph_of_another_past_is_not_used(store: "Store", cache: Path) -> Non
 def test_a_graph_that_lacks_rows_is_completed(store: "Store", cache: Path) -> None:
     """As after going back to a copy: rows that the graph never saw, and no change that tells of them."""
     with store.db:
-        same = "session, kind, source, importance, confidence, tags, time, expires, active"
+        same = "type, session, kind, source, importance, confidence, tags, time, expires, active"
         store.db.execute(f"INSERT INTO chunks SELECT n + 5000, namespace, owner, {same} FROM chunks WHERE n <= 20")
         store.db.execute("INSERT INTO vectors SELECT chunk + 5000, space, vector FROM vectors WHERE chunk <= 20")
     images = opened(store, cache)

@@ -16,7 +16,7 @@ def main() -> None:
     for number in itertools.count():
         text = f"round {sys.argv[2]} item {number} " + "word " * random.choice((1, 5, 300))
         tell("added", store.add(text, slot=random.choice((None, "slot"))).id)
-        match random.randrange(4):
+        match random.randrange(6):
             case 0:
                 for id in store.add_many([f"{text} bulk {n}" for n in range(20)]).ids:
                     tell("added", id)
@@ -28,6 +28,11 @@ def main() -> None:
                 id = store.add(f"{text} to be changed").id
                 store.update(id, content=f"{text} has changed")
                 tell("changed", id)
+            case 3:
+                tell("said", store.sessions.append("talk", "user", f"{text} was said {sys.argv[2]}.{number}").id)
+            case 4:
+                said = [{"role": "user", "content": f"{text} said {sys.argv[2]}.{number}.{n}"} for n in range(20)]
+                tell("said", f"talk#{store.sessions.append_many('talk', said).last}")
             case _:
                 store.search("round item word")
 

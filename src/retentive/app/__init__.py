@@ -9,9 +9,13 @@ from typing import Any, Self, Unpack
 
 from retentive import config
 from retentive.app import add, check, edit, fill, keep, report, search
-from retentive.app.check import Filters, Options, When
+from retentive.app import context as contexts
+from retentive.app.check import UNSET, Filters, Options, Unset, When
+from retentive.app.notes import Notes
 from retentive.app.parts import Once, Parts
+from retentive.app.sessions import Sessions
 from retentive.app.upkeep import Journal
+from retentive.context import Counter, open_counter
 from retentive.embed import open_embedder
 from retentive.errors import Invalid, StorageError
 from retentive.folders import make_private
@@ -21,6 +25,7 @@ from retentive.model import (
     Added,
     Backfilled,
     Change,
+    Context,
     Fusion,
     Loaded,
     Memory,
@@ -31,18 +36,12 @@ from retentive.model import (
 )
 from retentive.storage import Finding, open_engine
 from retentive.storage.chunks import Chunks
+from retentive.storage.conversations import Conversations
 from retentive.storage.memories import Memories
 from retentive.storage.upkeep import Upkeep
 from retentive.text.fields import FIELD_WEIGHTS
 
 KEEP_CHANGES = 200_000  # rows of the change log kept for indexes that lag; further behind they load anew
-
-
-class _Unset:
-    """Not given; None may be a value."""
-
-
-UNSET = _Unset()
 
 
 class Retentive:
@@ -51,6 +50,8 @@ class Retentive:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._process = os.getpid()
+        self.sessions = Sessions(parts)
+        self.notes = Notes(parts)
 
     @classmethod
     def open(cls, target: str | Path | None = None, namespace: str | None = None, **settings: Any) -> Self:
@@ -127,16 +128,19 @@ class Retentive:
         vector_weight: float | None = None,
         min_similarity: float | None = None,
         namespaces: Sequence[str] = (),
+        include: str | Sequence[str] = ("memories", "events", "files"),
         **filters: Unpack[Filters],
     ) -> Results:
         """Find what answers a question, best first.
 
         `limit=None` gives all that is similar enough (`min_similarity`, by default the model's own threshold) instead
-        of the best ten. `namespaces` adds others to look in: names, or prefixes such as `work/*`. Filters: session,
-        kind, tags, source, status, min_importance, min_confidence, since, until. Each hit says why it is there.
+        of the best ten. `namespaces` adds others to look in: names, or prefixes such as `work/*`. `include` chooses
+        what is searched. Filters: session, kind, tags, source, status, min_importance, min_confidence, since, until.
+        With a session, its own memories are seen beside the global ones, and of events only its own. Each hit says
+        why it is there.
         """
         check.known(filters, Filters, "search")
-        scope = check.scope(self._namespaces(namespaces), **filters)
+        scope = check.scope(self._namespaces(namespaces), include=include, **filters)
         settings = self._parts.config
         asked = Query(
             text=check.question(query),
@@ -150,6 +154,42 @@ class Retentive:
         )
         return search.search(self._parts, asked)
 
+    def search_conversations(self, query: str = "", limit: int | None = 10, **options: Any) -> Results:
+        """Find what was said: `search` among events only, with the same options."""
+        return self.search(query, limit, **{**options, "include": "events"})
+
+    def context(
+        self,
+        query: str = "",
+        session: str | None = None,
+        budget: int = 2000,
+        recent: int = 10,
+        *,
+        min_similarity: float | None = None,
+        namespaces: Sequence[str] = (),
+        shares: Mapping[str, float] | None = None,
+        counter: Counter | None = None,
+    ) -> Context:
+        """What a model should read before it answers, in at most `budget` tokens.
+
+        The session's summary, the memories and the excerpts of conversations that bear on the question, the newest
+        messages, in this order. `shares` says how much of the budget each may take before what is left is shared out:
+        `{"summary": 0.2, "memories": 0.35, "excerpts": 0.15, "recent": 0.3}` if not set otherwise. `counter` counts
+        tokens, by default the one of the setting `tokenizer`. The same question over the same store gives the same
+        text.
+        """
+        asked = contexts.Asked(
+            text=check.question(query),
+            session=check.name_of(session, "session"),
+            budget=check.tokens_of(budget),
+            recent=check.sequence_of(recent, "recent"),
+            min_similarity=check.fraction(min_similarity, "min_similarity", None),
+            namespaces=self._namespaces(namespaces),
+            shares=contexts.shares(self._parts, shares),
+            count=counter or self._parts.counter(),
+        )
+        return contexts.context(self._parts, asked)
+
     def get(self, id: str) -> Memory:
         """One memory, whatever became of it."""
         return edit.get(self._parts, id)
@@ -158,7 +198,7 @@ class Retentive:
         """Memories, newest first, a page at a time; the filters are those of `search`."""
         check.known(filters, Filters, "list")
         scope = check.scope([self.namespace], **filters)
-        after = None if before is None else check.plain(before, "before")
+        after = None if before is None else edit.load(self._parts, before).id
         found = self._parts.memories.page(scope, check.limit_of(limit) + 1, after)
         return Page(tuple(found[:limit]), found[limit - 1].id if len(found) > limit else None)
 
@@ -166,16 +206,16 @@ class Retentive:
         self,
         id: str,
         *,
-        content: str | _Unset = UNSET,
-        kind: str | _Unset = UNSET,
-        tags: Iterable[str] | _Unset = UNSET,
-        importance: int | _Unset = UNSET,
-        confidence: float | _Unset = UNSET,
-        context: str | _Unset | None = UNSET,
-        slot: str | _Unset | None = UNSET,
-        expires: When | _Unset | None = UNSET,
-        valid_from: When | _Unset = UNSET,
-        metadata: Mapping[str, Any] | _Unset = UNSET,
+        content: str | Unset = UNSET,
+        kind: str | Unset = UNSET,
+        tags: Iterable[str] | Unset = UNSET,
+        importance: int | Unset = UNSET,
+        confidence: float | Unset = UNSET,
+        context: str | Unset | None = UNSET,
+        slot: str | Unset | None = UNSET,
+        expires: When | Unset | None = UNSET,
+        valid_from: When | Unset = UNSET,
+        metadata: Mapping[str, Any] | Unset = UNSET,
         reason: str | None = None,
         actor: str = "user",
     ) -> Memory:
@@ -260,10 +300,12 @@ def _parts(settings: config.Config) -> Parts:
         namespace=namespace,
         engine=engine,
         memories=Memories(engine),
+        conversations=Conversations(engine),
         chunks=chunks,
         upkeep=upkeep,
         embedder=embedder,
         journal=Journal(engine, log_accesses=settings.access_log, keep=settings.access_log_keep),
+        counter=Once(lambda: open_counter(settings.tokenizer)),
         images=Once(lambda: open_images(
             chunks,
             weights=FIELD_WEIGHTS,

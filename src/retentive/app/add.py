@@ -111,7 +111,7 @@ def _matched(items: Iterable[Any], vectors: Iterable[Any]) -> Iterator[tuple[Any
 def _resembling(parts: Parts, draft: Draft) -> Sequence[Resemblance]:
     """Memories of the same kind and scope that share most of the keywords."""
     keywords, traits = words(draft.content), draft.traits
-    scope = check.scope([parts.namespace], session=traits.session, kind=traits.kind)
+    scope = check.scope([parts.namespace], session=traits.session, kind=traits.kind, include="memories")
     matches = text_matches(parts, telling(keywords), scope, CANDIDATES)
     rows = parts.memories.some([match.owner for match in matches], scope) if matches else {}
     tokens = parts.engine.tokens

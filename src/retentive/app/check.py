@@ -13,16 +13,21 @@ from retentive.errors import Invalid
 from retentive.model import (
     DEFAULT_CONFIDENCE,
     DEFAULT_IMPORTANCE,
+    ROLES,
     Draft,
     Filter,
     Kind,
+    Message,
+    Role,
     Scope,
     Source,
     Status,
     Traits,
+    Type,
     from_micros,
     to_micros,
 )
+from retentive.text.messages import written
 from retentive.text.normal import content_hash
 from retentive.text.when import instant
 
@@ -32,7 +37,16 @@ When = datetime | date | timedelta | str
 MAX_NAME = 200  # characters of a namespace, session, slot or tag: names, not texts
 MAX_TAGS = 64
 MAX_METADATA = 64_000  # characters of JSON
+LAST = 2**53 - 1  # the highest sequence: what every JSON reader takes for a whole number
+MOST_TOKENS = 10**9
 LARGEST = 1_000_000  # of any limit; more at once is not an answer but an export
+
+
+class Unset:
+    """Not given; None may be a value."""
+
+
+UNSET = Unset()
 
 
 class Options(TypedDict, total=False):
@@ -179,17 +193,17 @@ def _number(given: Any, name: str) -> float:
 
 
 def tag_list(given: Any) -> tuple[str, ...]:
-    tags = dict.fromkeys(_required(tag, "tag") for tag in each_of(given, "tags"))
+    tags = dict.fromkeys(required(tag, "tag") for tag in each_of(given, "tags"))
     if len(tags) > MAX_TAGS:
         raise Invalid(f"{len(tags)} tags; a memory carries up to {MAX_TAGS}")
     return tuple(tags)
 
 
 def name_of(given: str | None, name: str) -> str | None:
-    return None if given is None else _required(given, name)
+    return None if given is None else required(given, name)
 
 
-def _required(given: str, name: str) -> str:
+def required(given: str, name: str) -> str:
     text = unicodedata.normalize("NFC", plain(given, name).strip())
     if not text or len(text) > MAX_NAME:
         raise Invalid(f"{name} must have 1 to {MAX_NAME} characters, not {len(text)}")
@@ -226,26 +240,107 @@ def moment(given: Any, name: str, *, past: bool = False) -> datetime | None:
 
 
 def json_object(given: Any, name: str) -> dict[str, Any] | None:
+    if given is not None and not isinstance(given, Mapping):
+        raise Invalid(f"{name} must be an object of plain JSON values with text keys")
+    read: dict[str, Any] | None = json_value(given, name, MAX_METADATA)
+    return read
+
+
+def json_value(given: Any, name: str, limit: int) -> Any:
     """As it will read back: what JSON cannot say is refused, not changed on the way."""
     if given is None:
         return None
     try:
-        written = json.dumps(given, allow_nan=False, ensure_ascii=False)
-        read: Any = json.loads(written)
+        text = json.dumps(given, allow_nan=False, ensure_ascii=False)
+        read: Any = json.loads(text)
     except (TypeError, ValueError, RecursionError) as error:
         raise Invalid(f"{name} cannot be written as JSON: {error}") from error
-    if not isinstance(read, dict) or read != given:
+    if read != given:
         raise Invalid(f"{name} must be an object of plain JSON values with text keys")
-    plain(written, name)
-    if len(written) > MAX_METADATA:
-        raise Invalid(f"{name} has {len(written):,} characters of JSON; up to {MAX_METADATA:,} are kept")
+    plain(text, name)
+    if len(text) > limit:
+        raise Invalid(f"{name} has {len(text):,} characters of JSON; up to {limit:,} are kept")
     return read
 
 
-def limit_of(given: Any, name: str = "limit") -> int:
-    if isinstance(given, bool) or not isinstance(given, int) or not 1 <= given <= LARGEST:
-        raise Invalid(f"{name} is {str(given)[:40]}", f"Give a whole number from 1 to {LARGEST:,}.")
+def messages(given: Any, limit: int) -> list[Message]:
+    """Checked to the last, their numbers in order, before anything is kept."""
+    found, last = [], 0
+    for place, each in enumerate(given, start=1):
+        try:
+            found.append(message(each, limit))
+            last = _next(last, found[-1].sequence)
+        except Invalid as error:
+            raise Invalid(f"message {place}: {error}", error.hint) from error
+    return found
+
+
+def _next(last: int, sequence: int | None) -> int:
+    if sequence is not None and sequence <= last:
+        raise Invalid(f"its sequence {sequence} is not above {last}", "Give them in the order they were said.")
+    return last + 1 if sequence is None else sequence
+
+
+def message(given: Any, limit: int) -> Message:
+    """A mapping with role and content, and what else there is to say; what is not ours goes to the payload."""
+    if isinstance(given, Message):
+        given = given._asdict()
+    if not isinstance(given, Mapping):
+        raise Invalid(
+            f"a message must be a mapping, not {type(given).__name__}", 'As {"role": "user", "content": "…"}.'
+        )
+    own = {name: given[name] for name in Message._fields if name in given}
+    if rest := {name: value for name, value in given.items() if name not in own}:
+        own["payload"] = _joined(own.get("payload"), rest)
+    return _message(limit=limit, **own)
+
+
+def _message(
+    *,
+    limit: int,
+    role: Any = None,
+    content: Any = None,
+    speaker: str | None = None,
+    time: When | None = None,
+    sequence: int | None = None,
+    payload: Any = None,
+) -> Message:
+    if isinstance(content, Sequence) and not isinstance(content, str):
+        content, payload = written(content), _joined(payload, {"content": content})
+    text = plain("" if content is None else content, "content")
+    kept = json_value(payload, "payload", limit)
+    if not text.strip() and not kept:
+        raise Invalid("a message needs a text or a payload", "Give the words that were said.")
+    if len(text) > limit:
+        hint = "Split it; the limit is the setting max_message."
+        raise Invalid(f"content has {len(text):,} characters; a message holds up to {limit:,}", hint)
+    when = moment(time, "time", past=True)
+    number = None if sequence is None else limit_of(sequence, "sequence", LAST)
+    who = ROLES.get(role) if isinstance(role, str) else None
+    return Message(who or one_of(Role, role, "role"), text, name_of(speaker, "speaker"), when, number, kept)
+
+
+def _joined(payload: Any, more: Mapping[str, Any]) -> dict[str, Any]:
+    if payload is not None and not isinstance(payload, Mapping):
+        raise Invalid(f"payload is a {type(payload).__name__}; with {', '.join(more)} beside it, it must be an object")
+    if twice := {*(payload or {})} & {*more}:
+        raise Invalid(f"{min(twice)} is given twice, in the payload and beside it")
+    return {**(payload or {}), **more}
+
+
+def limit_of(given: Any, name: str = "limit", largest: int = LARGEST) -> int:
+    if isinstance(given, bool) or not isinstance(given, int) or not 1 <= given <= largest:
+        raise Invalid(f"{name} is {str(given)[:40]}", f"Give a whole number from 1 to {largest:,}.")
     return given
+
+
+def sequence_of(given: Any, name: str) -> int:
+    """0 stands before the first."""
+    return 0 if given == 0 and not isinstance(given, bool) else limit_of(given, name, LAST)
+
+
+def tokens_of(given: Any) -> int:
+    return limit_of(given, "budget", MOST_TOKENS)
 
 
 def scope(
@@ -260,6 +355,7 @@ def scope(
     min_confidence: float | None = None,
     since: When | None = None,
     until: When | None = None,
+    include: str | Iterable[str] = (),
 ) -> Scope:
     begin, end = moment(since, "since", past=True), moment(until, "until", past=True)
     wanted = Filter(
@@ -272,7 +368,19 @@ def scope(
         until=None if end is None else to_micros(end),
         statuses=_several(Status, status, "status"),
     )
-    return Scope(tuple(namespaces), name_of(session, "session"), clock.now(), wanted)
+    own = name_of(session, "session")
+    return Scope(tuple(namespaces), own, clock.now(), wanted, types_of(include), own)
+
+
+def types_of(include: str | Iterable[str]) -> tuple[Type, ...]:
+    """None given means all."""
+    asked = each_of(include, "include")
+    if unknown := [str(name) for name in asked if name not in _INCLUDED]:
+        raise Invalid(f"cannot include {unknown[0][:40]!r}", f"Choose from: {', '.join(_INCLUDED)}.")
+    return tuple(_INCLUDED[name] for name in asked) or tuple(Type)
+
+
+_INCLUDED = {"memories": Type.MEMORY, "events": Type.EVENT, "files": Type.FILE}
 
 
 def _several(choices: type[E], given: Any, name: str) -> tuple[E, ...]:

@@ -134,7 +134,8 @@ def _checked(parts: Parts, changes: Mapping[str, Any]) -> dict[str, Any]:
 
 def _room_for(parts: Parts, new: Memory, now: int) -> list[Step]:
     """There is one active memory for a text and one for a slot: refuse a second, mark one whose time ran out."""
-    same = parts.memories.same_text(new.namespace, [new.content_hash], now)
+    hashes = [new.content_hash] if new.kind is not Kind.NOTE else []
+    same = parts.memories.same_text(new.namespace, hashes, now)
     same += parts.memories.same_slot(new.namespace, [new.slot], now) if new.slot else []
     steps: list[Step] = []
     for other in {each.id: each for each in same if each.id != new.id and each.session == new.session}.values():

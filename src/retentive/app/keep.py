@@ -18,7 +18,7 @@ from retentive.app.parts import Parts
 from retentive.app.vectors import packed, space_of
 from retentive.errors import Busy, EmbedError, Stale
 from retentive.ids import new_ids
-from retentive.model import Draft, Memory, Space, Status, Traits, from_micros, to_micros
+from retentive.model import Draft, Kind, Memory, Space, Status, Traits, from_micros, to_micros
 from retentive.storage import Step, chunks, memories
 from retentive.text.chunk import CHUNK_SIZE, chunk
 
@@ -98,6 +98,8 @@ def _plan(drafts: Sequence[Draft], present: Present, now: int, actor: str) -> Pl
             plan.kept.append(Kept(ids[at], created=True))
             plan.fresh.append(at)
             continue
+        if draft.traits.kind is Kind.NOTE:
+            twin, same = at, None  # a note is known by its id: two may say the same
         holder = same_slot.get((session, slot)) if slot else None
         touches = {old.id for old in (same, holder) if old} | ({(session, slot)} if slot else set())
         depends = touches & touched if twin == at else slot or drafts[twin].traits.expires
@@ -170,6 +172,12 @@ def _superseding(old: Memory, by: str, traits: Traits, now: int, actor: str) -> 
 def expiry(memory: Memory, now: int, actor: str) -> Iterator[Step]:
     ended = replace(memory, status=Status.EXPIRED, valid_to=memory.expires, updated=from_micros(now))
     return memories.status_steps(memory, ended, actor, "its time ran out")
+
+
+def new_steps(parts: Parts, draft: Draft, id: str, now: int) -> Iterator[Step]:
+    """A memory under an id of the caller's choice; a broken key means that it is taken."""
+    vectors = dict(_vectors(parts, [draft], [0]))
+    yield from _insert_steps(parts, [draft], Plan([Kept(id, created=True)], [0]), vectors, parts.space, now)
 
 
 def _insert_steps(

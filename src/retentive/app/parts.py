@@ -10,11 +10,13 @@ from retentive.embed import Embedder
 from retentive.model import Space
 from retentive.storage import Engine
 from retentive.storage.chunks import Chunks
+from retentive.storage.conversations import Conversations
 from retentive.storage.memories import Memories
 from retentive.storage.upkeep import Upkeep
 
 if TYPE_CHECKING:
     from retentive.app.upkeep import Journal
+    from retentive.context import Counter
     from retentive.index import Images
 
 T = TypeVar("T")
@@ -44,10 +46,13 @@ class Parts:
     namespace: str
     engine: Engine
     memories: Memories
+    conversations: Conversations
     chunks: Chunks
     upkeep: Upkeep
     embedder: Embedder | None
     journal: "Journal"
+    counter: Once["Counter"]
+    """What counts tokens."""
     images: Once["Images"]
     """Opened by the first question that needs them: they bring numpy along."""
 

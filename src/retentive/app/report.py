@@ -1,20 +1,25 @@
 """How the store is: figures, and a check-up."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
 from retentive import clock
+from retentive.app.append import index_anew
 from retentive.app.edit import chunks_anew
 from retentive.app.keep import expire
 from retentive.app.parts import Parts
+from retentive.app.slices import slices
 from retentive.app.upkeep import seconds_of
 from retentive.errors import Closed, EmbedError, RetentiveError, Stale
+from retentive.model import Session
 from retentive.storage import Finding
 from retentive.storage.memories import unchanged_step
 
 SAFE_SQLITE = (3, 51, 3)  # before it, several processes could corrupt a WAL (the WAL-reset bug)
+PAGE = 500  # messages read at a time
+REPAIR = "Run `retentive doctor --repair`."
 COUNTERS = ("upserts", "queries", "answered")
 
 
@@ -22,6 +27,7 @@ def stats(parts: Parts) -> dict[str, Any]:
     parts.journal.flush()
     counts = parts.upkeep.counts(parts.namespace, clock.now())
     measures = parts.upkeep.measures(parts.namespace)
+    sessions, events = parts.conversations.counts(parts.namespace)
     totals = Counter[str]()
     for measure, _, _, count in measures:
         totals[measure] += count if measure in COUNTERS else 0
@@ -32,6 +38,8 @@ def stats(parts: Parts) -> dict[str, Any]:
         "by_kind": _summed(counts, 0),
         "by_source": _summed(counts, 1),
         "by_status": _summed(counts, 2),
+        "sessions": sessions,
+        "events": events,
         "vectors_pending": parts.chunks.pending_count(parts.space),
         "spaces": [
             {"name": name, "dimension": size, "vectors": count} for name, size, count in parts.chunks.vector_counts()
@@ -82,6 +90,7 @@ def doctor(parts: Parts) -> list[Finding]:
         Finding("schema", ok=True, detail=f"number {facts['schema']}, up to date"),
         _permissions(facts),
         *_examined("database", parts.engine.check),
+        *_examined("conversations", lambda: [_conversations(parts)]),
         *_examined("model", lambda: [_model(parts)]),
         *_examined("vectors", lambda: [_pending(parts)]),
     ]
@@ -106,7 +115,30 @@ def repair(parts: Parts) -> None:
         if memory:
             with suppress(Stale):  # whoever changed it meanwhile made its chunks anew
                 parts.engine.apply([unchanged_step(memory), *chunks_anew(parts, memory)])
+    for session in _unsearchable(parts):
+        with suppress(Stale):  # it grew meanwhile; the next repair has it
+            index_anew(parts, session)
     parts.images().drop(None)
+
+
+def _unsearchable(parts: Parts) -> Iterator[Session]:
+    """Sessions of all namespaces with a message whose words are not in the index."""
+    rows = parts.conversations
+    for namespace, name in rows.names():
+        session, known, after = rows.get(namespace, name), rows.hashes(namespace, name), 0
+        while session and (page := rows.oldest(namespace, name, PAGE, after)):
+            if any(each.hash not in known for event in page for each in slices(event)):
+                yield session
+                break
+            after = page[-1].sequence
+
+
+def _conversations(parts: Parts) -> Finding:
+    broken = [session.id for session in _unsearchable(parts)]
+    if broken:
+        names = ", ".join(broken[:5])
+        return Finding("conversations", ok=False, detail=f"not all of {names} can be searched", remedy=REPAIR)
+    return Finding("conversations", ok=True, detail="every message can be searched")
 
 
 def _sqlite(facts: Mapping[str, Any]) -> Finding:

@@ -2,15 +2,33 @@
 
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from retentive.app.parts import Parts
 from retentive.app.vectors import length_of, space_of, unit
 from retentive.errors import Closed, EmbedError, Invalid, StorageError
 from retentive.index import TERMS_FROM
-from retentive.model import Access, Hit, Match, Mode, Query, Results, Scope, Space, Tier, Why, from_micros
+from retentive.model import (
+    DEFAULT_CONFIDENCE,
+    Access,
+    Event,
+    Hit,
+    Match,
+    Memory,
+    Mode,
+    Query,
+    Results,
+    Scope,
+    Source,
+    Space,
+    Tier,
+    Type,
+    Why,
+    from_micros,
+)
 from retentive.retrieve.fuse import Fused, fuse
 from retentive.retrieve.rank import Ranked, confidence_factor, importance_factor, rank
+from retentive.storage.conversations import Said
 from retentive.text.chunk import CHUNK_SIZE
 from retentive.text.terms import words
 
@@ -35,6 +53,14 @@ class Stage:
     def __exit__(self, *_: object) -> None:
         passed = time.perf_counter() - self._begun
         self._timings[self._name] = self._timings.get(self._name, 0.0) + passed
+
+
+class Found(NamedTuple):
+    """What a chunk is a slice of, and the slice."""
+
+    item: Memory | Event
+    excerpt: str
+    span: tuple[int, int] | None
 
 
 class Asking:
@@ -133,31 +159,55 @@ class Asking:
         limit = len(ranked) if self.query.limit is None else self.query.limit
         for start in range(0, len(ranked), limit):
             part = ranked[start : start + limit]
-            memories = self.parts.memories.some([match.owner for _, _, _, match in part], self.query.scope)
-            found = [(score, match, memories[match.owner]) for score, _, _, match in part if match.owner in memories]
-            slices = self.parts.chunks.texts([m.chunk for _, m, memory in found if len(memory.content) > CHUNK_SIZE])
-            for score, match, memory in found:
-                hit = Hit(memory, score, slices.get(match.chunk, memory.content), _why(match, fused, tier))
-                if hit.why.vector or not self._thresholded or self._covers(hit):
-                    hits.append(hit)
+            found = self._fetched([match for _, _, _, match in part])
+            for score, _, _, match in part:
+                if item := found.get(match.chunk):
+                    hit = Hit(item.item, score, item.excerpt, _why(match, fused, tier), item.span)
+                    if hit.why.vector or not self._thresholded or self._covers(hit):
+                        hits.append(hit)
             if len(hits) >= limit:
                 break
         return hits[:limit]
 
+    def _fetched(self, matches: Sequence[Match]) -> dict[int, Found]:
+        """What the chunks are slices of, by chunk, as far as the scope still sees them."""
+        found: dict[int, Found] = {}
+        if owners := {match.chunk: match.owner for match in matches if match.type == Type.MEMORY}:
+            memories = self.parts.memories.some([*owners.values()], self.query.scope)
+            seen = {chunk: memories[owner] for chunk, owner in owners.items() if owner in memories}
+            slices = self.parts.chunks.texts([n for n, memory in seen.items() if len(memory.content) > CHUNK_SIZE])
+            found |= {n: Found(memory, slices.get(n, memory.content), None) for n, memory in seen.items()}
+        if chunks := [match.chunk for match in matches if match.type == Type.EVENT]:
+            found |= {n: _found(said) for n, said in self.parts.conversations.said(chunks, self.query.scope).items()}
+        return found
+
     def _covers(self, hit: Hit) -> bool:
         tokens = self.parts.engine.tokens
         asked = set(tokens(" ".join(self.words)))
-        found = set(tokens(" ".join((hit.excerpt, hit.memory.context or "", *hit.memory.tags))))
+        about = (hit.item.context or "", *hit.item.tags) if isinstance(hit.item, Memory) else (hit.item.speaker or "",)
+        found = set(tokens(" ".join((hit.excerpt, *about))))
         return len(asked & found) >= TEXT_FLOOR * len(asked)
 
     def _substring(self) -> list[Hit]:
         text = self.query.text.strip().replace("\0", "")[:LONGEST]
         if not text:
             return []
+        scope, limit, why = self.query.scope, self.query.limit or MOST, Why(Tier.SUBSTRING, None, None, 1.0, 1.0)
+        hits: list[Hit] = []
         with self._stage("substring"):
-            found = self.parts.memories.containing(text, self.query.scope, self.query.limit or MOST)
-        why = Why(Tier.SUBSTRING, None, None, 1.0, 1.0)
-        return [Hit(memory, memory.confidence, memory.content, why) for memory in found]
+            if Type.MEMORY in scope.types:
+                memories = self.parts.memories.containing(text, scope, limit)
+                hits += [Hit(memory, memory.confidence, memory.content, why) for memory in memories]
+            if Type.EVENT in scope.types and len(hits) < limit:
+                events = map(_found, self.parts.conversations.containing(text, scope, limit - len(hits)))
+                hits += [
+                    Hit(item, DEFAULT_CONFIDENCE[Source.CONVERSATION], text, why, span) for item, text, span in events
+                ]
+        return hits
+
+
+def _found(said: Said) -> Found:
+    return Found(said.event, said.event.content if said.text is None else said.text, (said.first, said.last))
 
 
 def text_matches(parts: Parts, asked: Sequence[str], scope: Scope, depth: int) -> list[Match]:
@@ -188,7 +238,11 @@ def search(parts: Parts, query: Query) -> Results:
 
 def _record(parts: Parts, query: Query, results: Results) -> None:
     asked, now = query.text[:LONGEST], from_micros(query.scope.now)
-    accesses = (Access(hit.memory.namespace, hit.memory.id, now, "search", asked, hit.score) for hit in results.hits)
+    accesses = (
+        Access(hit.item.namespace, hit.id, now, "search", asked, hit.score)
+        for hit in results.hits
+        if hit.type is Type.MEMORY
+    )
     parts.journal.searched(parts.namespace, results, accesses)
 
 

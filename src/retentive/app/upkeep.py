@@ -69,7 +69,7 @@ class Journal:
                 self._accesses.extend(accesses)
         self._begin()
 
-    def failed(self, part: str, error: RetentiveError) -> None:
+    def failed(self, part: str, error: RetentiveError | str) -> None:
         self.failures[part] = str(error)
 
     def flush(self) -> None:

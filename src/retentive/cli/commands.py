@@ -7,7 +7,8 @@ from typing import Any
 
 from retentive import wire
 from retentive.app import Retentive
-from retentive.cli import show
+from retentive.cli import show, talk
+from retentive.cli.given import given, is_json, json_of, text_of
 from retentive.errors import Invalid
 from retentive.model import Change
 
@@ -23,47 +24,24 @@ def run(arguments: Any) -> int:
 
 
 def _open(arguments: Any) -> Retentive:
-    given = _given(arguments, ("db", "namespace", "embedder"))
-    return Retentive.open(given.pop("db", None), **given)
-
-
-def _given(arguments: Any, names: Iterable[str]) -> dict[str, Any]:
-    return {name: getattr(arguments, name) for name in names if hasattr(arguments, name)}
-
-
-def _is_json(arguments: Any) -> bool:
-    return getattr(arguments, "json", False)
-
-
-def _text(given: str | None, what: str) -> str:
-    """An argument, or standard input."""
-    if given not in (None, "-"):
-        return str(given)
-    if sys.stdin is None or sys.stdin.isatty():
-        raise Invalid(f"no {what}", "Give it as an argument, or through a pipe.")
-    try:
-        return sys.stdin.buffer.read().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise Invalid(f"the {what} is not UTF-8: {error.reason} at byte {error.start}") from error
+    settings = given(arguments, ("db", "namespace", "embedder"))
+    return Retentive.open(settings.pop("db", None), **settings)
 
 
 def _content(arguments: Any, names: Iterable[str]) -> dict[str, Any]:
-    given = _given(arguments, names)
-    if "metadata" in given:
-        try:
-            given["metadata"] = json.loads(given["metadata"])
-        except (ValueError, RecursionError) as error:
-            raise Invalid(f"--metadata is not JSON: {error}", """Write it as '{"key": "value"}'.""") from error
-    return given
+    options = given(arguments, names)
+    if "metadata" in options:
+        options["metadata"] = json_of(options["metadata"], "--metadata")
+    return options
 
 
 def _add(memory: Retentive, arguments: Any) -> int:
-    text = _text(arguments.text, "text")
+    text = text_of(arguments.text, "text")
     options = _content(arguments, (*_CONTENT, "session", "source"))
     if arguments.each_line:
         return _add_lines(memory, arguments, text, options)
     added = memory.add(text, **options)
-    if _is_json(arguments):
+    if is_json(arguments):
         show.as_json(wire.added(added))
         return 0
     show.say(f"{'kept' if added.created else 'known already:'} {added.id}")
@@ -79,7 +57,7 @@ def _add(memory: Retentive, arguments: Any) -> int:
 def _add_lines(memory: Retentive, arguments: Any, text: str, options: dict[str, Any]) -> int:
     lines = [line for line in text.splitlines() if line.strip()]
     loaded = memory.add_many(lines, progress=show.progress(len(lines), "kept"), **options)
-    if _is_json(arguments):
+    if is_json(arguments):
         show.as_json({"ids": loaded.ids, "created": loaded.created, "repeated": loaded.repeated,
                       "superseded": loaded.superseded, "pending": loaded.pending})  # fmt: skip
     else:
@@ -89,15 +67,15 @@ def _add_lines(memory: Retentive, arguments: Any, text: str, options: dict[str, 
 
 def _search(memory: Retentive, arguments: Any) -> int:
     found = memory.search(
-        _text(arguments.query, "query"),
+        text_of(arguments.query, "query"),
         None if arguments.all else arguments.limit,
         mode=arguments.mode,
         fusion=arguments.fusion,
         min_similarity=arguments.min_similarity,
         namespaces=arguments.also,
-        **_given(arguments, _FILTERS),
+        **given(arguments, (*_FILTERS, "include")),
     )
-    if _is_json(arguments):
+    if is_json(arguments):
         show.as_json(wire.results(found))
     else:
         show.results(found, with_why=arguments.why)
@@ -106,7 +84,7 @@ def _search(memory: Retentive, arguments: Any) -> int:
 
 def _get(memory: Retentive, arguments: Any) -> int:
     found = memory.get(arguments.id)
-    if _is_json(arguments):
+    if is_json(arguments):
         show.as_json(wire.memory(found))
     else:
         show.memory(found)
@@ -114,8 +92,8 @@ def _get(memory: Retentive, arguments: Any) -> int:
 
 
 def _list(memory: Retentive, arguments: Any) -> int:
-    page = memory.list(arguments.limit, arguments.before, **_given(arguments, _FILTERS))
-    if _is_json(arguments):
+    page = memory.list(arguments.limit, arguments.before, **given(arguments, _FILTERS))
+    if is_json(arguments):
         show.as_json(wire.page(page))
         return 0
     show.memories(page)
@@ -129,7 +107,7 @@ def _update(memory: Retentive, arguments: Any) -> int:
     if not changes:
         raise Invalid("nothing to change", "Give --content, --tag, --importance, ...: see `retentive update --help`.")
     changed = memory.update(arguments.id, reason=arguments.reason, **changes)
-    if _is_json(arguments):
+    if is_json(arguments):
         show.as_json(wire.memory(changed))
     else:
         show.say(f"updated {changed.id}")
@@ -149,7 +127,7 @@ def _each(memory: Retentive, arguments: Any, act: Callable[[str], Any]) -> int:
     for id in arguments.ids:
         memory.history(id)
     changed = [act(id) for id in arguments.ids]
-    if _is_json(arguments):
+    if is_json(arguments):
         show.as_json({"memories": [wire.memory(each) for each in changed]})
     else:
         for each in changed:
@@ -159,7 +137,7 @@ def _each(memory: Retentive, arguments: Any, act: Callable[[str], Any]) -> int:
 
 def _history(memory: Retentive, arguments: Any) -> int:
     changes = memory.history(arguments.id)
-    if _is_json(arguments):
+    if is_json(arguments):
         show.as_json({"id": arguments.id, "changes": [wire.change(each) for each in changes]})
     else:
         rows = [_change(each) for each in changes]
@@ -174,7 +152,7 @@ def _change(each: Change) -> tuple[Any, ...]:
 
 def _stats(memory: Retentive, arguments: Any) -> int:
     figures = memory.stats()
-    if _is_json(arguments):
+    if is_json(arguments):
         show.as_json(figures)
     else:
         show.table(("figure", "value"), _flat(figures))
@@ -191,7 +169,7 @@ def _flat(figures: dict[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]
 
 def _backfill(memory: Retentive, arguments: Any) -> int:
     filled = memory.backfill(arguments.batch, show.progress(None, "embedded"))
-    if _is_json(arguments):
+    if is_json(arguments):
         show.as_json({"done": filled.done, "remaining": filled.remaining})
     else:
         show.say(f"vectors made: {filled.done}, remaining: {filled.remaining}")
@@ -202,7 +180,7 @@ def _doctor(memory: Retentive, arguments: Any) -> int:
     if arguments.repair:
         memory.repair()
     findings = memory.doctor()
-    if _is_json(arguments):
+    if is_json(arguments):
         show.as_json({"ok": all(each.ok for each in findings), "findings": [each._asdict() for each in findings]})
     else:
         for each in findings:
@@ -214,8 +192,8 @@ def _doctor(memory: Retentive, arguments: Any) -> int:
 def _config(arguments: Any) -> int:
     from retentive import config
 
-    found = config.resolve(_given(arguments, ("db", "namespace", "embedder")))
-    if _is_json(arguments):
+    found = config.resolve(given(arguments, ("db", "namespace", "embedder")))
+    if is_json(arguments):
         show.as_json({name: {"value": value.value, "origin": value.origin} for name, value in found.items()})
     else:
         show.table(("setting", "value", "from"), [(name, value.value, value.origin) for name, value in found.items()])
@@ -225,8 +203,8 @@ def _config(arguments: Any) -> int:
 def _demo(arguments: Any) -> int:
     from retentive.cli.demo import demo
 
-    told = demo(_given(arguments, ("embedder",)), quiet=_is_json(arguments))
-    if _is_json(arguments):
+    told = demo(given(arguments, ("embedder",)), quiet=is_json(arguments))
+    if is_json(arguments):
         show.as_json(told)
     return 0
 
@@ -237,7 +215,7 @@ def _completion(arguments: Any) -> int:
     from retentive.cli.parser import build
 
     script = shtab.complete(build(), shell=arguments.shell)
-    if _is_json(arguments):
+    if is_json(arguments):
         show.as_json({"shell": arguments.shell, "script": script})
     else:
         show.say(script)
@@ -257,4 +235,5 @@ _VERBS: dict[str, Callable[[Retentive, Any], int]] = {
     "stats": _stats,
     "backfill": _backfill,
     "doctor": _doctor,
+    **talk.VERBS,
 }

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from retentive import wire
 from retentive.app import Retentive
 from retentive.cli import show
-from retentive.model import Results
+from retentive.model import Context, Results
 
 T = TypeVar("T")
 
@@ -24,6 +24,11 @@ _MEMORIES: list[dict[str, Any]] = [
 ]
 _QUESTION = "what is the name of my pet?"
 _CORRECTION = "The user's dog is called Max, not Rex"
+_MONDAY = [
+    ("user", "The Atlas release failed because the migration locked the orders table"),
+    ("assistant", "Noted. Shall the next release run its migrations at night?"),
+    ("user", "Yes, and Anna has to sign it off before we touch Atlas again"),
+]
 _TASK = "what should I know before I touch Atlas?"
 
 
@@ -60,8 +65,13 @@ class _Play:
         self._head("Ask again")
         self._answer("after", self.timed("searched", lambda: memory.search(_QUESTION, limit=3)))
 
-        self._head(f"The context for a model asked: {_TASK}")
-        self._context(self.timed("searched", lambda: memory.search(_TASK, limit=None)))
+        self._head("Talk on Monday")
+        for role, text in _MONDAY:
+            self.timed(f"{role}: {text}", partial(memory.sessions.append, "monday", role, text))
+
+        self._head(f"The context for a model asked on Tuesday: {_TASK}")
+        memory.sessions.append("tuesday", "user", _TASK)
+        self._context(self.timed("made", lambda: memory.context(_TASK, session="tuesday", budget=400)))
 
     def timed(self, what: str, action: Callable[[], T]) -> T:
         begun = time.perf_counter()
@@ -80,8 +90,8 @@ class _Play:
             self._say(f"   {show.paint(f'{hit.score:.2f}', 'green')}  {hit.content}")
         self._say(show.paint(f"   why the first: {show.explained(found[0])}", "dim"))
 
-    def _context(self, found: Results) -> None:
-        lines = [f"- {hit.content} ({hit.memory.valid_from:%Y-%m-%d})" for hit in found]
-        self.told["context"] = "\n".join(["## Relevant Memories", *lines])
-        for line in self.told["context"].splitlines():
+    def _context(self, made: Context) -> None:
+        self.told["context"] = made.text
+        for line in made.text.splitlines():
             self._say(f"   {line}")
+        self._say(show.paint(f"   {made.tokens} tokens of {made.budget}", "dim"))

@@ -2,7 +2,7 @@
 
 import argparse
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from typing import Protocol
+from typing import Any
 
 from retentive import __version__
 
@@ -10,6 +10,7 @@ KINDS = tuple(
     "fact preference personal background pattern project contact decision instruction outcome note file".split()
 )
 SOURCES = tuple("explicit extracted conversation file import".split())
+ROLES = tuple("user assistant system developer tool".split())
 STATUSES = tuple("active superseded forgotten expired".split())
 
 _DESCRIPTION = "Long-term memory for AI agents: one SQLite file, local embeddings, hybrid search."
@@ -20,6 +21,8 @@ examples:
   retentive add "The user's dog is called Max" --slot user.dog.name    (corrects it)
   echo "Deploys happen on Tuesdays" | retentive add --kind pattern --tag ops
   retentive list --kind preference --json
+  retentive session append monday "Rex has a vet appointment on Friday"
+  retentive context "when is the vet?" --session tuesday --budget 500
 
 The store is one file, by default in your data folder; --db or RETENTIVE_DB chooses another.
 `retentive VERB --help` explains a verb; `retentive config` shows every setting.
@@ -29,8 +32,27 @@ exit codes: 0 done, 1 unexpected, 2 wrong input, 3 not found, 4 conflict, 5 stor
 _TIMES = "as 2026-12-31, 2026-12-31T18:00+01:00, or a span such as 12h, 7d, 4w"
 
 
-class _Verb(Protocol):
-    def __call__(self, name: str, help: str, *parents: ArgumentParser, epilog: str = "") -> ArgumentParser: ...
+class Verbs:
+    """Makes the verbs of the program, or of one of its groups."""
+
+    def __init__(self, parsers: Any, common: ArgumentParser, group: str = "") -> None:
+        self._parsers, self._common, self._group = parsers, common, group
+
+    def __call__(self, name: str, help: str, *parents: ArgumentParser, epilog: str = "") -> ArgumentParser:
+        made: ArgumentParser = self._parsers.add_parser(
+            name,
+            help=help,
+            description=f"{help[0].upper()}{help[1:]}.",
+            epilog=epilog,
+            parents=[self._common, *parents],
+            formatter_class=RawDescriptionHelpFormatter,
+        )
+        made.set_defaults(run=f"{self._group} {name}".strip())
+        return made
+
+    def of(self, name: str, help: str) -> "Verbs":
+        inner = self(name, help).add_subparsers(title="verbs", metavar="VERB", required=True)
+        return Verbs(inner, self._common, name)
 
 
 def build() -> ArgumentParser:
@@ -43,22 +65,12 @@ def build() -> ArgumentParser:
         formatter_class=RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"retentive {__version__}")
-    verbs = parser.add_subparsers(title="verbs", metavar="VERB")
-
-    def verb(name: str, help: str, *parents: ArgumentParser, epilog: str = "") -> ArgumentParser:
-        made = verbs.add_parser(
-            name,
-            help=help,
-            description=f"{help[0].upper()}{help[1:]}.",
-            epilog=epilog,
-            parents=[common, *parents],
-            formatter_class=RawDescriptionHelpFormatter,
-        )
-        made.set_defaults(run=name)
-        return made
-
+    verb = Verbs(parser.add_subparsers(title="verbs", metavar="VERB"), common)
     _writing(verb)
     _reading(verb)
+    _talking(verb.of("session", "keep and read conversations"))
+    _noting(verb.of("note", "keep notes under ids of their own"))
+    _importing(verb.of("chat-log", "bring in conversations from elsewhere"))
     _caring(verb)
     return parser
 
@@ -95,7 +107,7 @@ def _filters() -> ArgumentParser:
     group.add_argument("--tag", dest="tags", action="append", metavar="TAG", help="has all of the tags given")
     group.add_argument("--source", action="append", choices=SOURCES, metavar="SOURCE", help=", ".join(SOURCES))
     group.add_argument("--status", action="append", choices=STATUSES, metavar="STATUS", help=", ".join(STATUSES))
-    group.add_argument("--session", metavar="ID", help="see what is of this session too")
+    group.add_argument("--session", metavar="ID", help="see its own memories too; of conversations, only this one")
     group.add_argument("--min-importance", type=number, metavar="N", help="1 to 10")
     group.add_argument("--min-confidence", type=number, metavar="X", help="0 to 1")
     group.add_argument("--since", metavar="TIME", help=f"true from this time on, {_TIMES} ago")
@@ -103,7 +115,7 @@ def _filters() -> ArgumentParser:
     return options
 
 
-def _writing(verb: _Verb) -> None:
+def _writing(verb: Verbs) -> None:
     add = verb("add", "keep a memory", _content_options(), epilog="Without TEXT, or with -, it is read from a pipe.")
     add.add_argument("text", nargs="?", metavar="TEXT", help="what to remember")
     add.add_argument("--session", default=argparse.SUPPRESS, metavar="ID", help="keep it for this session only")
@@ -129,7 +141,7 @@ def _writing(verb: _Verb) -> None:
     restore.add_argument("--reason", metavar="WHY")
 
 
-def _reading(verb: _Verb) -> None:
+def _reading(verb: Verbs) -> None:
     search = verb("search", "find what answers a question", _filters(), epilog="Without QUERY it is read from a pipe.")
     search.add_argument("query", nargs="?", metavar="QUERY")
     search.add_argument("--limit", type=int, default=10, metavar="N", help="how many at the most (10)")
@@ -138,7 +150,27 @@ def _reading(verb: _Verb) -> None:
     search.add_argument("--mode", choices=("hybrid", "text", "vector"), default="hybrid", help="which legs to use")
     search.add_argument("--fusion", choices=("minmax", "rrf"), help="how the legs are joined")
     search.add_argument("--also", action="append", default=[], metavar="NAME", help="look in this namespace too; a/*")
+    search.add_argument(
+        "--include",
+        action="append",
+        choices=("memories", "events", "files"),
+        default=argparse.SUPPRESS,
+        metavar="WHAT",
+        help="memories, events (what was said), files; all if not given",
+    )
     search.add_argument("--why", action="store_true", help="show how each score came about")
+
+    context = verb(
+        "context",
+        "show what a model should read before it answers",
+        epilog="Prints the text alone in a pipe; --json adds tokens, the ids it cites, and what was left out and why.",
+    )
+    context.add_argument("query", nargs="?", default="", metavar="QUERY", help="what the model is asked")
+    context.add_argument("--session", metavar="ID", help="the conversation that it goes on in")
+    context.add_argument("--budget", type=int, default=2000, metavar="N", help="tokens at the most (2000)")
+    context.add_argument("--recent", type=int, default=10, metavar="N", help="newest messages at the most (10)")
+    context.add_argument("--min-similarity", type=float, metavar="X", help="cosine from which a vector hit counts")
+    context.add_argument("--also", action="append", default=[], metavar="NAME", help="look in this namespace too; a/*")
 
     get = verb("get", "show a memory")
     get.add_argument("id", metavar="ID")
@@ -151,7 +183,85 @@ def _reading(verb: _Verb) -> None:
     history.add_argument("id", metavar="ID")
 
 
-def _caring(verb: _Verb) -> None:
+def _talking(verb: Verbs) -> None:
+    append = verb(
+        "append",
+        "keep a message; the first one makes the session",
+        epilog="Without TEXT, or with -, it is read from a pipe.",
+    )
+    append.add_argument("session", metavar="SESSION")
+    append.add_argument("text", nargs="?", metavar="TEXT", help="what was said")
+    append.add_argument("--role", choices=ROLES, default="user", metavar="ROLE", help=f"{', '.join(ROLES)} (user)")
+    append.add_argument("--speaker", metavar="NAME", help="who said it")
+    append.add_argument("--time", metavar="TIME", help=f"when, {_TIMES} ago; now if not given")
+    append.add_argument("--sequence", type=int, metavar="N", help="its number; the next if not given")
+    append.add_argument("--payload", metavar="JSON", help="what came with it: tool calls, results, anything")
+
+    put = verb("put", "say who talks in a session and what it is about")
+    put.add_argument("session", metavar="SESSION")
+    put.add_argument("--agent", default=argparse.SUPPRESS, metavar="NAME", help="who talks with the user")
+    put.add_argument("--tag", dest="tags", action="append", default=argparse.SUPPRESS, metavar="TAG")
+    put.add_argument("--metadata", default=argparse.SUPPRESS, metavar="JSON", help="an object of your own")
+
+    list_ = verb("list", "list sessions, the most recently active first")
+    list_.add_argument("--limit", type=int, default=50, metavar="N", help="how many on a page (50)")
+    list_.add_argument("--before", metavar="SESSION", help="the page after the one that ends with this session")
+
+    show = verb("show", "show the newest messages of a session, or those around one")
+    show.add_argument("session", metavar="SESSION")
+    show.add_argument("--limit", type=int, default=50, metavar="N", help="how many (50)")
+    place = show.add_mutually_exclusive_group()
+    place.add_argument("--before", type=int, metavar="N", help="the newest before this sequence")
+    place.add_argument("--after", type=int, metavar="N", help="the next after this sequence")
+    place.add_argument("--around", type=int, metavar="N", help="those around this sequence")
+
+    replay = verb("replay", "rebuild a conversation within a budget: its summary, then the newest messages")
+    replay.add_argument("session", metavar="SESSION")
+    replay.add_argument("--budget", type=int, default=2000, metavar="N", help="tokens at the most (2000)")
+
+    summary = verb("summary", "show the summary of a session's older messages")
+    summary.add_argument("session", metavar="SESSION")
+    summary.add_argument("--condense", action="store_true", help="bring it up to date first, if it is time")
+    summary.add_argument("--budget", type=int, metavar="N", help="tokens kept word for word (setting session_budget)")
+    summary.add_argument("--write", metavar="TEXT", help="write it yourself; needs --upto and --epoch")
+    summary.add_argument("--upto", type=int, metavar="N", help="the last sequence that the text covers")
+    summary.add_argument("--epoch", type=int, metavar="N", help="the epoch you read; refused if it has moved on")
+
+    delete = verb("delete", "remove sessions for good, with all that is theirs")
+    delete.add_argument("sessions", nargs="+", metavar="SESSION")
+    delete.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def _noting(verb: Verbs) -> None:
+    put = verb("put", "keep a note, or replace one wholly", epilog="Without TEXT, or with -, it is read from a pipe.")
+    put.add_argument("text", nargs="?", metavar="TEXT")
+    put.add_argument("--id", metavar="ID", help="its id; made if not given")
+    put.add_argument("--session", metavar="ID", help="keep it for this session only")
+    put.add_argument("--tag", dest="tags", action="append", default=[], metavar="TAG")
+
+    verb("get", "show a note").add_argument("id", metavar="ID")
+
+    list_ = verb("list", "list notes, newest first")
+    list_.add_argument("--limit", type=int, default=50, metavar="N", help="how many on a page (50)")
+    list_.add_argument("--before", metavar="ID", help="the page after this one: the `next` of the page before")
+    list_.add_argument("--session", metavar="ID", help="see those of this session too")
+
+    verb("delete", "forget a note; `retentive restore` undoes it").add_argument("id", metavar="ID")
+
+
+def _importing(verb: Verbs) -> None:
+    import_ = verb(
+        "import",
+        "keep the conversations of files, each as a session",
+        epilog="Again with the same file, only what is new in it is kept. A .zip is read as the service sent it.",
+    )
+    import_.add_argument("files", nargs="+", metavar="FILE")
+    import_.add_argument("--format", choices=("openai", "claude", "chatgpt", "plain"), help="recognised if not given")
+    import_.add_argument("--session", metavar="ID", help="the session's name, if the file holds one conversation")
+    import_.add_argument("--me", metavar="NAME", help="the user's name in it")
+
+
+def _caring(verb: Verbs) -> None:
     verb("stats", "show counts, sizes and speeds")
 
     backfill = verb("backfill", "make the vectors that are missing")

@@ -76,7 +76,7 @@ def memory(each: Memory) -> None:
 
 def results(found: Results, *, with_why: bool) -> None:
     if not sys.stdout.isatty():
-        table((), [(each.id, f"{each.score:.4f}", each.memory.kind, each.content) for each in found.hits])
+        table((), [(each.id, f"{each.score:.4f}", _kind(each), each.content) for each in found.hits])
     for place, each in enumerate(found.hits if sys.stdout.isatty() else (), start=1):
         say(f"{place:3}  {paint(f'{each.score:.2f}', 'green')}  {_fit(_line(each.excerpt), _EXCERPT)}")
         say(f"           {paint(_about(each), 'dim')}")
@@ -87,8 +87,23 @@ def results(found: Results, *, with_why: bool) -> None:
         milliseconds = found.timings.get("total", 0) * 1000
         summary = f"{len(found)} found by {found.tier} search" if found else "nothing found"
         say(paint(f"{summary} in {milliseconds:.1f} ms", "dim"))
-    for note in found.notes:
+    notes(found.notes)
+
+
+def notes(found: Iterable[str]) -> None:
+    for note in found:
         sys.stderr.write(f"{paint('note:', 'yellow', sys.stderr)} {note}\n")
+
+
+def body(text: str) -> None:
+    """A text of several lines, each without what a terminal would obey."""
+    say("\n".join(map(_line, text.splitlines())) if sys.stdout.isatty() else text)
+
+
+def aside(text: str) -> None:
+    """For people only."""
+    if sys.stdout.isatty():
+        say(paint(text, "dim"))
 
 
 def explained(hit: Hit) -> str:
@@ -103,10 +118,13 @@ def _leg(name: str, leg: Leg | None) -> str:
     return f"{leg.weight:.2f} x {name} {leg.normal:.3f} [rank {leg.rank}, score {leg.score:.3f}]" if leg else ""
 
 
+def _kind(hit: Hit) -> str:
+    return hit.item.kind if isinstance(hit.item, Memory) else hit.item.speaker or hit.item.role
+
+
 def _about(hit: Hit) -> str:
-    return "  ".join(
-        (hit.memory.kind, f"{hit.memory.valid_from:%Y-%m-%d}", hit.id, *(f"#{t}" for t in hit.memory.tags))
-    )
+    tags = hit.item.tags if isinstance(hit.item, Memory) else ()
+    return "  ".join((_kind(hit), f"{hit.time:%Y-%m-%d}", hit.id, *(f"#{tag}" for tag in tags)))
 
 
 def progress(total: int | None, what: str) -> Callable[..., None]:

@@ -44,6 +44,8 @@ class Row(NamedTuple):
 
     chunk: int
     owner: str
+    type: str
+    """What the owner is: a memory, an event."""
     session: str | None
     kind: str
     source: str

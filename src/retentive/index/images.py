@@ -17,11 +17,12 @@ import numpy as np
 from retentive.errors import Invalid
 from retentive.index import CAPACITY, HNSW_FROM, TERMS_FROM
 from retentive.index.image import Image, Setting
+from retentive.index.sidecar import saved_at
 from retentive.index.worker import Worker
 from retentive.model import Match, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from retentive.index import Source
@@ -122,6 +123,13 @@ class Images:
         with self._lock:
             for name in [namespace] if namespace is not None else list(self._images):
                 self._images.pop(name, None)
+
+    def erase(self, namespace: str, spaces: Iterable[str]) -> None:
+        """Forget a namespace here and in the files of the cache: what was removed from it must not stay in a graph."""
+        self.drop(namespace)
+        if self._setting.cache is not None:
+            for space in spaces:
+                saved_at(self._setting.cache, self._setting.store, namespace, space).unlink(missing_ok=True)
 
     def stats(self) -> dict[str, dict[str, Any]]:
         """For each namespace: rows, vectors, tier ("flat", "hnsw" or None), terms loaded, bytes, and errors by job."""

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retentive.index.arrays import Ints, Mask, grow
-from retentive.model import Match, Scope
+from retentive.model import Match, Scope, Type
 
 AnyRow = tuple[Any, ...]
 """The fields of `retentive.index.Row`, in its order."""
@@ -33,6 +33,7 @@ _UNTIDY_FROM = 1000
 _COLUMNS = {
     "chunk": np.int64,
     "owner": np.object_,
+    "type": np.int8,
     "session": np.int32,
     "kind": np.int16,
     "source": np.int16,
@@ -65,6 +66,7 @@ class Rows:
         self._ordered = 0
         self._strays: dict[int, int] = {}
         self._soonest = NEVER
+        self._types: dict[str, int] = {}
         self._sessions: dict[str, int] = {}
         self._kinds: dict[str, int] = {}
         self._sources: dict[str, int] = {}
@@ -73,6 +75,7 @@ class Rows:
 
     chunk: Ints
     owner: NDArray[np.object_]
+    type: NDArray[np.int8]
     session: NDArray[np.int32]
     kind: NDArray[np.int16]
     source: NDArray[np.int16]
@@ -150,17 +153,19 @@ class Rows:
             allowed &= condition
         if self.live < self.used:
             allowed &= self.alive[: self.used]
-        return allowed
+        return None if np.count_nonzero(allowed) == self.live else allowed
 
     def matches(self, slots: Ints, scores: NDArray[np.floating], limit: int | None) -> list[Match]:
         """The best first; of equals the newer, then the higher chunk."""
         scores = scores.astype(np.float64)
         order = np.lexsort((-self.chunk[slots], -self.time[slots], -scores))[:limit]
         slots = slots[order]
-        columns = (self.chunk, self.owner, self.time, self.confidence, self.importance)
-        chunk, owner, time, confidence, importance = (column[slots].tolist() for column in columns)
+        columns = (self.chunk, self.owner, self.type, self.time, self.confidence, self.importance)
+        chunk, owner, code, time, confidence, importance = (column[slots].tolist() for column in columns)
+        names = ["", *self._types]
+        type = [names[each] for each in code]
         return list(
-            map(Match._make, zip(chunk, scores[order].tolist(), owner, time, confidence, importance, strict=True))
+            map(Match._make, zip(chunk, scores[order].tolist(), owner, type, time, confidence, importance, strict=True))
         )
 
     def _append(self, chunks: Ints) -> Ints:
@@ -182,8 +187,9 @@ class Rows:
     def _write(self, slots: Ints, rows: Sequence[AnyRow]) -> None:
         if not rows:
             return
-        _, owner, session, kind, source, importance, confidence, tags, time, expires, _ = zip(*rows, strict=True)
+        _, owner, type, session, kind, source, importance, confidence, tags, time, expires, _ = zip(*rows, strict=True)
         self.owner[slots] = owner
+        self.type[slots] = self._codes(self._types, type)
         self.session[slots] = self._codes(self._sessions, session)
         self.kind[slots] = self._codes(self._kinds, kind)
         self.source[slots] = self._codes(self._sources, source)
@@ -217,8 +223,8 @@ class Rows:
 
     def _conditions(self, scope: Scope) -> Iterator[Mask]:
         used, filter = self.used, scope.filter
-        if self._sessions:
-            yield _either(self.session[:used], {0, *self._codes_of(self._sessions, scope.session)})
+        if self._sessions or not self._types.keys() <= {*scope.types}:
+            yield self._visible(scope)
         if self._soonest <= scope.now:
             yield self.expires[:used] > scope.now
         if filter.kinds:
@@ -235,6 +241,20 @@ class Rows:
             yield self.time[:used] >= filter.since
         if filter.until is not None:
             yield self.time[:used] < filter.until
+
+    def _visible(self, scope: Scope) -> Mask:
+        """Global rows and those of the asker's session; of events, those of all sessions or of one."""
+        session = self.session[: self.used]
+        local = _either(session, {0, *self._codes_of(self._sessions, scope.session)})
+        if self._types.keys() <= {Type.MEMORY} <= {*scope.types}:
+            return local
+        said: Mask = self.type[: self.used] != self._types.get(Type.MEMORY, 0)
+        local &= ~said
+        if scope.within is not None:
+            said &= _either(session, self._codes_of(self._sessions, scope.within))
+        local |= said
+        local &= _either(self.type[: self.used], self._codes_of(self._types, *scope.types))
+        return local
 
     def _having(self, tag: str) -> Mask:
         having = np.zeros(self.used, np.bool_)

@@ -40,8 +40,7 @@ class Sidecar:
 
     @property
     def path(self) -> Path:
-        name = f"{self.store}\0{self.namespace}\0{self.space}"
-        return self.folder / f"{blake2b(name.encode(), digest_size=16).hexdigest()}.hnsw"
+        return saved_at(self.folder, self.store, self.namespace, self.space)
 
     def save(self, graph: Hnsw, sequence: int) -> None:
         """OSError: the folder cannot be written. RuntimeError: usearch could not."""
@@ -93,6 +92,11 @@ class Sidecar:
 
     def _is_mine(self, header: dict[str, Any]) -> bool:
         return all(header[key] == value for key, value in self._identity().items())
+
+
+def saved_at(folder: Path, store: str, namespace: str, space: str) -> Path:
+    name = f"{store}\0{namespace}\0{space}"
+    return folder / f"{blake2b(name.encode(), digest_size=16).hexdigest()}.hnsw"
 
 
 def _checksum(file: BinaryIO, size: int) -> int:

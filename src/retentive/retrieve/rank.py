@@ -29,7 +29,7 @@ def rank(scores: Iterable[tuple[float, Match]]) -> list[Ranked]:
         for fused, match in scores
     ]
     ranked.sort(reverse=True)
-    best: dict[str, Ranked] = {}
+    best: dict[tuple[str, str], Ranked] = {}
     for each in ranked:
-        best.setdefault(each[3].owner, each)
+        best.setdefault(each[3][2:4], each)
     return [*best.values()]

@@ -46,12 +46,12 @@ def chunk_values(slices: Sequence[str], vectors: Sequence[bytes | None]) -> Iter
         yield {"ordinal": ordinal, "text": text, "vector": vector, "f_content": terms(text)}
 
 
-def insert_steps(rows: Sequence[Params], space: Space | None) -> Iterator[Step]:
+def insert_steps(rows: Sequence[Params], space: Space | None, query: str = "chunk_insert") -> Iterator[Step]:
     """Chunks with all that belongs to them: full text, vectors, changes."""
     if space:
         yield step("space_insert", space=space.name, dimension=space.dimension)
-    yield Step("chunk_insert_embedded", [row for row in rows if row["vector"]])
-    yield Step("chunk_insert", [row for row in rows if not row["vector"]])
+    yield Step(f"{query}_embedded", [row for row in rows if row["vector"]])
+    yield Step(query, [row for row in rows if not row["vector"]])
 
 
 def anew_steps(

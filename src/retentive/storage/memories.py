@@ -24,12 +24,12 @@ class Memories:
         rows = self.engine.read("memory_get", {"namespace": namespace, "id": id})
         return memory_of(rows[0], now) if rows else None
 
-    def page(self, scope: Scope, limit: int, before: str | None = None) -> list[Memory]:
+    def page(self, scope: Scope, limit: int, before: str | None = None, query: str = "memory_list") -> list[Memory]:
         filters, params = scope_filters(scope)
         if before:
             filters.append("before")
         values = {**params, "namespace": scope.namespaces[0], "limit": limit, "before": before}
-        return [memory_of(row, scope.now) for row in self.engine.read("memory_list", values, filters)]
+        return [memory_of(row, scope.now) for row in self.engine.read(query, values, filters)]
 
     def same_text(self, namespace: str, hashes: Sequence[str], now: int) -> list[Memory]:
         """The active ones, and those that have run out but are not marked so yet."""
@@ -48,8 +48,7 @@ class Memories:
 
     def containing(self, text: str, scope: Scope, limit: int) -> Sequence[Memory]:
         filters, params = scope_filters(scope)
-        escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-        values = {**params, "pattern": f"%{escaped}%", "limit": limit}
+        values = {**params, "pattern": containing_pattern(text), "limit": limit}
         return [memory_of(row, scope.now) for row in self.engine.read("memory_containing", values, filters)]
 
     def expired(self, now: int, limit: int) -> Sequence[Memory]:
@@ -64,6 +63,12 @@ class Memories:
 
     def namespaces(self) -> Sequence[str]:
         return [row[0] for row in self.engine.read("namespace_list")]
+
+
+def containing_pattern(text: str) -> str:
+    """For LIKE: the text as it stands, anywhere."""
+    escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return f"%{escaped}%"
 
 
 def memory_of(row: Sequence[Any], now: int) -> Memory:
@@ -127,6 +132,7 @@ def snapshot(memory: Memory) -> dict[str, Any]:
     return {
         "content": memory.content,
         "context": memory.context,
+        "session": memory.session,
         "kind": memory.kind,
         "tags": [*memory.tags],
         "slot": memory.slot,
@@ -147,14 +153,14 @@ def trait_values(traits: Traits | Memory) -> dict[str, Any]:
         "session": traits.session,
         "kind": traits.kind,
         "source": traits.source,
-        "tags": _json(traits.tags),
+        "tags": as_json(traits.tags),
         "confidence": traits.confidence,
         "importance": traits.importance,
         "context": traits.context,
         "slot": traits.slot,
-        "origin": _json(traits.origin),
+        "origin": as_json(traits.origin),
         "expires": _micros(traits.expires),
-        "metadata": _json(traits.metadata),
+        "metadata": as_json(traits.metadata),
     }
 
 
@@ -163,6 +169,9 @@ def _values(memory: Memory) -> dict[str, Any]:
         **trait_values(memory),
         "namespace": memory.namespace,
         "id": memory.id,
+        "status": memory.status,
+        "superseded_by": memory.superseded_by,
+        "valid_to": _micros(memory.valid_to),
         "content": memory.content,
         "content_hash": memory.content_hash,
         "valid_from": to_micros(memory.valid_from),
@@ -176,7 +185,7 @@ def _history(old: Memory, action: str, now: int, actor: str, reason: str | None)
     return step("history_insert", **values, now=now, actor=actor, reason=reason, snapshot=before)
 
 
-def _json(value: Any) -> str | None:
+def as_json(value: Any) -> str | None:
     return json.dumps(value, ensure_ascii=False) if value else None
 
 

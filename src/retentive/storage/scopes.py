@@ -6,8 +6,15 @@ from retentive.model import Filter, Scope, Status
 
 
 def scope_filters(scope: Scope) -> tuple[list[str], dict[str, Any]]:
+    """For memories."""
     names, params = _filter(scope.filter)
-    return ["session", *names], {"namespaces": scope.namespaces, "session": scope.session, "now": scope.now, **params}
+    return ["local", *names], {"namespaces": scope.namespaces, "session": scope.session, "now": scope.now, **params}
+
+
+def chunk_filters(scope: Scope) -> tuple[list[str], dict[str, Any]]:
+    """For chunks, of whatever they are slices."""
+    (_, *names), params = scope_filters(scope)
+    return ["visible", *names], {**params, "types": scope.types, "within": scope.within}
 
 
 def _filter(wanted: Filter) -> tuple[list[str], dict[str, Any]]:

@@ -25,7 +25,7 @@ from retentive.model import Match, Scope, Space
 from retentive.storage import NOTHING, Finding, Params, Step
 from retentive.storage.migrations import Migration, migrations, missing
 from retentive.storage.queries import Queries
-from retentive.storage.scopes import scope_filters
+from retentive.storage.scopes import chunk_filters
 from retentive.text.fields import FIELD_WEIGHTS
 
 APPLICATION_ID = 0x52544E56  # "RTNV": says in the file's header whose it is
@@ -103,7 +103,7 @@ class SqliteEngine:
     def search_text(self, words: Sequence[str], scope: Scope, limit: int) -> list[Match]:
         if not words:
             return []
-        filters, params = scope_filters(scope)
+        filters, params = chunk_filters(scope)
         match = " OR ".join('"' + word.replace('"', '""') + '"' for word in words)
         rows = self.read("text_search", {**params, "match": match, "limit": limit}, filters)
         return [Match(*row) for row in rows]
@@ -113,15 +113,15 @@ class SqliteEngine:
     ) -> list[Match]:
         import numpy as np
 
-        filters, params = scope_filters(scope)
+        filters, params = chunk_filters(scope)
         rows = self.read("chunk_scan", {**params, "space": space.name}, filters)
-        rows = [row for row in rows if len(row[10]) == 2 * space.dimension]
+        rows = [row for row in rows if len(row[11]) == 2 * space.dimension]
         if not rows:
             return []
-        matrix = np.frombuffer(b"".join(row[10] for row in rows), dtype="<f2").reshape(len(rows), -1)
+        matrix = np.frombuffer(b"".join(row[11] for row in rows), dtype="<f2").reshape(len(rows), -1)
         scores = (matrix.astype(np.float32) @ vector).clip(-1, 1).tolist()
         matches = [
-            Match(row[0], score, row[1], row[8], row[6], row[5])
+            Match(row[0], score, row[1], row[2], row[9], row[7], row[6])
             for row, score in zip(rows, scores, strict=True)
             if floor is None or score >= floor
         ]

@@ -1,6 +1,6 @@
 -- fragment: row
 -- A chunk as the index sees it, without its vector.
-t.n, t.owner, t.session, t.kind, t.source, t.importance, t.confidence, t.tags, t.valid_from, t.expires
+t.n, t.owner, t.owner_type, t.session, t.kind, t.source, t.importance, t.confidence, t.tags, t.valid_from, t.expires
 
 -- name: chunk_rows
 SELECT {row}, v.vector FROM chunks t
@@ -31,8 +31,10 @@ SELECT count(*) FROM chunks WHERE namespace = :namespace AND status = 'active'
 
 -- name: chunk_pending
 -- Active chunks without a vector of this space, oldest first.
-SELECT t.n, t.namespace, coalesce(t.text, m.content), m.context
-FROM chunks t JOIN memories m ON m.namespace = t.namespace AND m.id = t.owner
+SELECT t.n, t.namespace, coalesce(t.text, m.content, e.content), m.context FROM chunks t
+LEFT JOIN memories m ON t.owner_type = 'memory' AND m.namespace = t.namespace AND m.id = t.owner
+LEFT JOIN events e ON t.owner_type = 'event' AND e.namespace = t.namespace AND e.session = t.session
+  AND e.sequence = t.first_sequence
 LEFT JOIN vectors v ON v.chunk = t.n AND v.space = (SELECT id FROM spaces WHERE name = :space)
 WHERE v.chunk IS NULL AND t.status = 'active' AND t.n > :after ORDER BY t.n LIMIT :limit
 

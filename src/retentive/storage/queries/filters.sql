@@ -1,8 +1,14 @@
 -- Conditions that a question may or may not set, on a row `t` of memories or chunks.
 
--- fragment: session
+-- fragment: local
 -- Global rows, and those of the asker's own session.
  AND (t.session IS NULL OR t.session = :session)
+
+-- fragment: visible
+-- The same for chunks: of events, those of all sessions or of one.
+ AND t.owner_type IN {each:types}
+ AND CASE t.owner_type WHEN 'memory' THEN t.session IS NULL OR t.session = :session
+     ELSE :within IS NULL OR t.session = :within END
 
 -- fragment: active
  AND t.status = 'active' AND (t.expires IS NULL OR t.expires > :now)
@@ -35,5 +41,5 @@
  AND t.valid_from < :until
 
 -- fragment: before
--- Paging: what comes after this id in the order of the list.
- AND t.id < :before
+-- Paging: what comes after this one in the order of the list.
+ AND (t.created, t.id) < (SELECT created, id FROM memories WHERE namespace = :namespace AND id = :before)

@@ -7,13 +7,17 @@ t.access_count, t.last_access, t.metadata, t.version
 SELECT {memory} FROM memories t WHERE t.namespace = :namespace AND t.id = :id
 
 -- name: memory_list
--- Newest first: ids begin with the time they were made.
-SELECT {memory} FROM memories t WHERE t.namespace = :namespace{filters} ORDER BY t.id DESC LIMIT :limit
+-- Newest first.
+SELECT {memory} FROM memories t WHERE t.namespace = :namespace{filters} ORDER BY t.created DESC, t.id DESC LIMIT :limit
+
+-- name: note_list
+SELECT {memory} FROM memories t WHERE t.namespace = :namespace AND t.kind = 'note'{filters}
+ORDER BY t.created DESC, t.id DESC LIMIT :limit
 
 -- name: memory_by_hash
--- The active memories that say the same, of any scope (the caller compares the session).
+-- The active memories that say the same, of any scope (the caller compares the session). Notes are not compared.
 SELECT {memory} FROM memories t
-WHERE t.namespace = :namespace AND t.status = 'active' AND t.content_hash IN {each:hashes}
+WHERE t.namespace = :namespace AND t.status = 'active' AND t.kind <> 'note' AND t.content_hash IN {each:hashes}
 
 -- name: memory_by_slot
 SELECT {memory} FROM memories t
@@ -28,7 +32,7 @@ SELECT {memory} FROM memories t WHERE t.namespace IN {each:namespaces} AND t.id 
 SELECT {memory} FROM memories t
 WHERE t.namespace IN {each:namespaces}
   AND (t.content LIKE :pattern ESCAPE '\' OR t.context LIKE :pattern ESCAPE '\'){filters}
-ORDER BY t.confidence DESC, t.last_access DESC, t.id DESC LIMIT :limit
+ORDER BY t.confidence DESC, t.last_access DESC, t.created DESC, t.id DESC LIMIT :limit
 
 -- name: memory_insert
 INSERT INTO memories (namespace, id, session, kind, content, context, tags, slot, source, origin, confidence, importance,
@@ -45,7 +49,8 @@ UPDATE memories SET version = version WHERE namespace = :namespace AND id = :id 
 
 -- name: memory_update
 UPDATE memories
-SET kind = :kind, content = :content, context = :context, tags = :tags, slot = :slot, confidence = :confidence,
+SET session = :session, status = :status, superseded_by = :superseded_by, valid_to = :valid_to,
+    kind = :kind, content = :content, context = :context, tags = :tags, slot = :slot, confidence = :confidence,
     importance = :importance, content_hash = :content_hash, valid_from = :valid_from, expires = :expires,
     metadata = :metadata, updated = :now, version = version + 1
 WHERE namespace = :namespace AND id = :id AND version = :version

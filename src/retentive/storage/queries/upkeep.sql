@@ -1,6 +1,8 @@
 -- name: access_insert
+-- Only while the memory is there: it may have been deleted since it was read.
 INSERT INTO access_log (namespace, memory, at, how, query, score)
-VALUES (:namespace, :id, :at, :how, :query, :score)
+SELECT :namespace, :id, :at, :how, :query, :score
+WHERE EXISTS (SELECT 1 FROM memories WHERE namespace = :namespace AND id = :id)
 
 -- name: access_count
 UPDATE memories SET access_count = access_count + :count, last_access = CASE WHEN last_access > :at THEN last_access ELSE :at END

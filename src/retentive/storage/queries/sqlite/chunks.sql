@@ -5,18 +5,25 @@ INSERT INTO chunks (namespace, owner_type, owner, ordinal, text, session, kind, 
                     status, valid_from, expires)
 VALUES (:namespace, :owner_type, :owner, :ordinal, :text, :session, :kind, :source, :tags, :confidence, :importance,
         'active', :valid_from, :expires);
+
+-- fragment: new_text
 INSERT INTO chunks_fts (rowid, content, context, tags, before, after, speaker, date)
 VALUES ((SELECT max(n) FROM chunks), :f_content, :f_context, :f_tags, :f_before, :f_after, :f_speaker, :f_date);
 INSERT INTO changes (namespace, chunk) VALUES (:namespace, (SELECT max(n) FROM chunks));
 
+-- fragment: new_vector
+INSERT INTO vectors (chunk, space, vector)
+VALUES ((SELECT max(n) FROM chunks), (SELECT id FROM spaces WHERE name = :space), :vector);
+
 -- name: chunk_insert
 -- Its vector is still to come.
 {new_chunk}
+{new_text}
 
 -- name: chunk_insert_embedded
 {new_chunk}
-INSERT INTO vectors (chunk, space, vector)
-VALUES ((SELECT max(n) FROM chunks), (SELECT id FROM spaces WHERE name = :space), :vector);
+{new_text}
+{new_vector}
 
 -- name: chunk_delete
 INSERT INTO changes (namespace, chunk)
@@ -51,7 +58,7 @@ ON CONFLICT (space, chunk) DO UPDATE SET vector = excluded.vector;
 INSERT INTO changes (namespace, chunk) VALUES (:namespace, :chunk);
 
 -- name: text_search
-SELECT t.n, -bm25(chunks_fts, {weights}) AS score, t.owner, t.valid_from, t.confidence, t.importance
+SELECT t.n, -bm25(chunks_fts, {weights}) AS score, t.owner, t.owner_type, t.valid_from, t.confidence, t.importance
 FROM chunks_fts JOIN chunks t ON t.n = chunks_fts.rowid
 WHERE chunks_fts MATCH :match AND t.namespace IN {each:namespaces}{filters}
 ORDER BY score DESC, t.valid_from DESC, t.n DESC LIMIT :limit
@@ -83,6 +90,9 @@ WHERE EXISTS (SELECT 1 FROM chunks c WHERE {of_memory}
 -- The index of the full text from its rows; what belongs to nothing goes.
 DELETE FROM chunks WHERE owner_type = 'memory' AND NOT EXISTS
   (SELECT 1 FROM memories m WHERE m.namespace = chunks.namespace AND m.id = chunks.owner);
+DELETE FROM chunks WHERE owner_type = 'event' AND NOT EXISTS
+  (SELECT 1 FROM events e WHERE e.namespace = chunks.namespace AND e.session = chunks.session
+   AND e.sequence = chunks.first_sequence);
 DELETE FROM vectors WHERE chunk NOT IN (SELECT n FROM chunks);
 INSERT INTO chunks_fts (chunks_fts) VALUES ('rebuild');
 DELETE FROM chunks_fts WHERE rowid NOT IN (SELECT n FROM chunks);

@@ -1,0 +1,245 @@
+"""Conversations: what was said, in order, and what it came to."""
+
+import builtins
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from retentive import clock
+from retentive.app import chatlog, check, summaries
+from retentive.app.append import append
+from retentive.app.check import UNSET, Unset, When
+from retentive.app.keep import TRIES
+from retentive.app.parts import Parts
+from retentive.context import Condenser
+from retentive.errors import Busy, Invalid, NotFound, Stale
+from retentive.model import Appended, Deleted, Event, Imported, Message, Replay, Session, Summary, from_micros
+from retentive.storage import Step, conversations, step
+from retentive.storage.memories import as_json, namespace_step
+
+BATCH = 500  # messages that share a commit: some seconds of embedding, so that progress is seen and little is lost
+DELETED = "deleted session"  # what the origin of a memory says once the session it was learned from is gone
+
+
+class Sessions:
+    """The verbs of conversations. A session is made by its first message."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    def append(
+        self,
+        session: str,
+        role: str,
+        content: Any = None,
+        speaker: str | None = None,
+        time: When | None = None,
+        sequence: int | None = None,
+        payload: Any = None,
+    ) -> Event:
+        """Keep one message, durable and searchable on return.
+
+        `role` is user, assistant, system, developer or tool. `content` is a text, or a list of content blocks, and may
+        be missing where the payload has tool calls. `payload` is any JSON: it is kept whole, and the arguments and
+        results of tool calls in it are searched too. Without a `sequence` it gets the next; one at or below the last
+        is a `Conflict`.
+        """
+        given = Message(role, content, speaker, time, sequence, payload)  # type: ignore[arg-type]  # checked next
+        return self._append(session, check.messages([given], self._parts.config.max_message))[0][0]
+
+    def append_pair(
+        self,
+        session: str,
+        user: str,
+        assistant: str,
+        *,
+        user_speaker: str | None = None,
+        assistant_speaker: str | None = None,
+        time: When | None = None,
+    ) -> tuple[Event, Event]:
+        """Keep what the user said and what was answered, both or neither."""
+        said = {"role": "user", "content": user, "speaker": user_speaker, "time": time}
+        answered = {"role": "assistant", "content": assistant, "speaker": assistant_speaker, "time": time}
+        (first, second), _ = self._append(session, check.messages([said, answered], self._parts.config.max_message))
+        return first, second
+
+    def append_many(
+        self,
+        session: str,
+        messages: Iterable[Mapping[str, Any] | Message],
+        progress: Callable[[int], None] | None = None,
+    ) -> Appended:
+        """Keep many, in their order. Each is a mapping with the arguments of `append`; other keys go to its payload.
+
+        A list is checked to its end before anything is kept. Up to five hundred are kept whole or not at all.
+        `progress` hears how many are done.
+        """
+        if isinstance(messages, str | Mapping) or not isinstance(messages, Iterable):
+            raise Invalid("append_many takes a list of messages", "Use append for one.")
+        limit = self._parts.config.max_message
+        rest = iter(check.messages(messages, limit) if isinstance(messages, Sequence) else messages)
+        first = last = count = pending = 0
+        while batch := check.messages(islice(rest, BATCH), limit):
+            events, waiting = self._append(session, batch)
+            first, last = first or events[0].sequence, events[-1].sequence
+            count, pending = count + len(events), pending + waiting
+            if progress:
+                progress(count)
+        return Appended(self._name(session), first, last, count, pending)
+
+    def import_log(
+        self,
+        path: str | Path,
+        format: str | None = None,
+        session: str | None = None,
+        me: str | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Imported:
+        """Keep the conversations of a file: OpenAI messages, an account export of Claude or ChatGPT, `Name: text`.
+
+        Each conversation becomes a session, named by the export or after the file; `session` names the one of a file
+        that holds one. Once more with the same file, only what is new in it is kept. `me` is the user's name in it.
+        """
+        return chatlog.import_log(self._parts, self, path, format, session, me, progress)
+
+    def put(
+        self,
+        session: str,
+        *,
+        agent: str | Unset | None = UNSET,
+        tags: Iterable[str] | Unset = UNSET,
+        metadata: Mapping[str, Any] | Unset | None = UNSET,
+    ) -> Session:
+        """Say who talks in a session and what it is about; make it if it is not there. What is not given stays."""
+        changes: dict[str, Any] = {}
+        if not isinstance(agent, Unset):
+            changes["agent"] = check.name_of(agent, "agent")
+        if not isinstance(tags, Unset):
+            changes["tags"] = check.tag_list(tags)
+        if not isinstance(metadata, Unset):
+            changes["metadata"] = check.json_object(metadata, "metadata") or {}
+        return self._put(self._name(session), changes)
+
+    def get(self, session: str) -> Session:
+        found = self._parts.conversations.get(self._parts.namespace, self._name(session))
+        if found is None:
+            raise _not_found(session, self._parts.namespace)
+        return found
+
+    def list(self, limit: int = 50, before: str | None = None) -> list[Session]:
+        """The most recently active first. `before` is the last session of the page before."""
+        if before is not None:
+            self.get(before)
+        return self._parts.conversations.page(self._parts.namespace, check.limit_of(limit), before)
+
+    def events(
+        self,
+        session: str,
+        limit: int = 50,
+        before: int | None = None,
+        after: int | None = None,
+        around: int | None = None,
+    ) -> builtins.list[Event]:
+        """Messages in their order: the newest; the newest before a sequence; the next after one; those around one."""
+        if sum(each is not None for each in (before, after, around)) > 1:
+            raise Invalid("before, after and around exclude each other", "Give one of them.")
+        self.get(session)
+        rows, key = self._parts.conversations, (self._parts.namespace, self._name(session))
+        count = check.limit_of(limit)
+        if after is not None:
+            return rows.oldest(*key, count, check.sequence_of(after, "after"))
+        if around is None:
+            return rows.newest(*key, count, before=None if before is None else check.sequence_of(before, "before"))
+        middle = check.sequence_of(around, "around")
+        until = rows.newest(*key, count // 2 + 1, before=middle + 1)
+        return until + (rows.oldest(*key, count - len(until), middle) if count > len(until) else [])
+
+    def delete(self, session: str) -> Deleted:
+        """Remove a session from the store, for good and at once: messages, summary, index, notes, local memories.
+
+        Global memories that were learned from it stay; their origin reads "deleted session".
+        """
+        parts, name = self._parts, self._name(session)
+        parts.journal.flush()
+        events, memories, chunks, logged = parts.conversations.sizes(parts.namespace, name)
+        if not logged and not memories:
+            raise _not_found(session, parts.namespace)
+        now = clock.now()
+        learned = parts.conversations.learned(parts.namespace, name, now)
+        gone = [_orphaned(each.id, each.origin or {}, parts.namespace, now) for each in learned]
+        parts.engine.apply([step("session_delete", namespace=parts.namespace, session=name), *gone])
+        parts.journal.wrote = True
+        parts.images().erase(parts.namespace, [name for name, _ in parts.chunks.spaces()])
+        return Deleted(name, events, memories, chunks, len(learned))
+
+    def summary(self, session: str) -> Summary:
+        """What the older messages came to; empty, with epoch 0, while there is none."""
+        found = self._parts.conversations.summary(self._parts.namespace, self._name(session))
+        if found is None:
+            raise _not_found(session, self._parts.namespace)
+        return found
+
+    def set_summary(self, session: str, text: str, *, upto: int, epoch: int) -> Summary:
+        """Write the summary, if it is still at the epoch you read; else `Stale`, and nothing is changed."""
+        content = check.plain(text, "text").strip()
+        return summaries.write(self._parts, self.summary(session), content, check.sequence_of(upto, "upto"), epoch)
+
+    def summarise(self, session: str, budget: int | None = None, condenser: Condenser | None = None) -> Summary:
+        """Condense the oldest messages if it is time, and give the summary as it is then.
+
+        It is time when enough messages (4) are not summarised and they fill most (0.8) of the budget; then the oldest
+        are condensed until half is left. Appending does this by itself. The numbers are settings.
+        """
+        self.get(session)
+        wanted = self._parts.config.session_budget if budget is None else check.tokens_of(budget)
+        return summaries.summarise(self._parts, self._name(session), wanted, condenser)
+
+    def replay(self, session: str, budget: int, counter: Callable[[str], int] | None = None) -> Replay:
+        """The conversation within a budget of tokens: the summary, then the newest messages that fit, in order.
+
+        A tool call is never parted from its result.
+        """
+        return summaries.replay(self._parts, self.summary(session), check.tokens_of(budget), counter)
+
+    def _append(self, session: str, messages: Sequence[Message]) -> tuple[builtins.list[Event], int]:
+        name = self._name(session)
+        events, pending = append(self._parts, name, messages)
+        summaries.keep_up(self._parts, name)
+        return events, pending
+
+    def _put(self, name: str, changes: Mapping[str, Any]) -> Session:
+        parts = self._parts
+        for _ in range(TRIES):
+            now, old = clock.now(), parts.conversations.get(parts.namespace, name)
+            moment = from_micros(now)
+            new = replace(old or Session(name, parts.namespace, None, (), {}, moment, moment, 0, 0), **changes)
+            steps: list[Step] = [namespace_step(parts.namespace, now)]
+            if old is None:
+                steps += conversations.begin_steps(new, now)
+            else:
+                steps.append(step("session_update", expect=1, **conversations.session_values(new)))
+                if new.tags != old.tags:
+                    steps.append(step("chunk_retag", namespace=parts.namespace, session=name, tags=as_json(new.tags)))
+            try:
+                parts.engine.apply(steps)
+            except Stale:
+                continue
+            parts.journal.wrote = True
+            return self.get(name)
+        raise Busy(f"others kept changing session {name!r}", "Retry in a moment.")
+
+    @staticmethod
+    def _name(session: Any) -> str:
+        return check.required(session, "session")
+
+
+def _orphaned(id: str, origin: Mapping[str, Any], namespace: str, now: int) -> Step:
+    rest = {name: value for name, value in origin.items() if name not in ("session", "event", "events", "sequence")}
+    return step("memory_origin", namespace=namespace, id=id, now=now, origin=as_json({"session": DELETED, **rest}))
+
+
+def _not_found(session: str, namespace: str) -> NotFound:
+    hint = "`retentive session list` shows those there are."
+    return NotFound(f"no session {session[:60]!r} in namespace {namespace!r}", hint)

@@ -1,0 +1,115 @@
+"""The rolling summary of a session, and the conversation rebuilt from it."""
+
+from collections.abc import Sequence
+
+from retentive.app.keep import TRIES
+from retentive.app.parts import Parts
+from retentive.context import Condenser, Counter
+from retentive.context.replay import replay as replayed
+from retentive.context.summary import Extractive, Policy, oldest
+from retentive.context.turns import line
+from retentive.errors import Busy, Invalid, NotFound, RetentiveError, Stale
+from retentive.model import Event, Replay, Summary
+from retentive.storage import step
+
+PAGE = 200  # messages read at a time
+EARLY = 0.75  # the estimate may be off by a quarter: from this share of the trigger on, tokens are really counted
+LARGEST_SHARE = 0.5  # of a replay's budget for the summary: the newest words are worth as much as all older ones
+
+
+def keep_up(parts: Parts, session: str) -> None:
+    """Summarise if it is time. Told from the estimates kept with the events: an append reads no messages for it."""
+    config = parts.config
+    state = parts.conversations.summary(parts.namespace, session)
+    if not config.summarise or state is None:
+        return
+    count, tokens = parts.conversations.unsummarised(parts.namespace, session, state.upto)
+    if count >= config.summary_messages and tokens > EARLY * config.summary_trigger * config.session_budget:
+        summarise(parts, session, config.session_budget, None)
+
+
+def summarise(parts: Parts, session: str, budget: int, condenser: Condenser | None) -> Summary:
+    config, count = parts.config, parts.counter()
+    policy = Policy(config.summary_messages, config.summary_trigger, config.summary_target, config.summary_share)
+    for _ in range(TRIES):
+        state = parts.conversations.summary(parts.namespace, session)
+        if state is None:
+            raise NotFound(f"session {session!r} was deleted meanwhile")
+        chosen = oldest(_unsummarised(parts, state), budget, policy, count, count(state.text))
+        if not chosen:
+            return state
+        text = _condensed(parts, condenser, state.text, chosen, int(policy.share * budget))
+        try:
+            return write(parts, state, text, chosen[-1].sequence, state.epoch)
+        except Stale:
+            continue  # another summarised first; what it left may be enough
+    raise Busy(f"others kept summarising session {session!r}", "Retry in a moment.")
+
+
+def write(parts: Parts, state: Summary, text: str, upto: int, epoch: int) -> Summary:
+    """Compare and swap: refused with `Stale` unless the summary is still at this epoch."""
+    if upto < state.upto and epoch == state.epoch:
+        raise Invalid(f"the summary covers messages up to {state.upto} already; upto is {upto}")
+    values = {"namespace": parts.namespace, "session": state.session, "text": text, "upto": upto, "epoch": epoch}
+    try:
+        parts.engine.apply([step("summary_put", expect=1, **values)])
+    except Stale as error:
+        raise _refused(parts, state.session, upto, epoch) from error
+    parts.journal.wrote = True
+    return Summary(state.session, text, upto, epoch + 1)
+
+
+def replay(parts: Parts, state: Summary, budget: int, counter: Counter | None) -> Replay:
+    count = counter or parts.counter()
+    waiting, _ = parts.conversations.unsummarised(parts.namespace, state.session, state.upto)
+    events: list[Event] = []
+    tokens = 0
+    while len(events) < waiting and tokens <= budget:
+        before = events[0].sequence if events else None
+        page = parts.conversations.newest(parts.namespace, state.session, PAGE, state.upto, before)
+        if not page:
+            break  # deleted meanwhile
+        events = page + events
+        tokens += sum(count(line(event)) for event in page)
+    summary = shortened(state.text, int(LARGEST_SHARE * budget), count)
+    return replayed(state.session, summary, events, waiting - len(events), budget, count)
+
+
+def shortened(text: str, limit: int, count: Counter) -> str:
+    """A summary that fits."""
+    return text if count(text) <= limit else Extractive().condense(text, (), limit, count)
+
+
+def _unsummarised(parts: Parts, state: Summary) -> list[Event]:
+    events: list[Event] = []
+    while page := parts.conversations.oldest(
+        parts.namespace, state.session, PAGE, events[-1].sequence if events else state.upto
+    ):
+        events += page
+    return events
+
+
+def _condensed(parts: Parts, condenser: Condenser | None, summary: str, events: Sequence[Event], limit: int) -> str:
+    """By the condenser that was given; by ours if it fails or does not keep to the limit."""
+    count = parts.counter()
+    if condenser is not None:
+        try:
+            text = condenser.condense(summary, events, limit, count)
+        except Exception as error:  # noqa: BLE001 - it is the caller's code and may fail in any way
+            parts.journal.failed("condenser", f"{type(error).__name__}: {error}")
+        else:
+            text = str(text).replace("\0", " ").strip()
+            if text and count(text) <= limit:
+                return text
+            parts.journal.failed("condenser", "gave nothing, or more than its limit")
+    return Extractive().condense(summary, events, limit, count)
+
+
+def _refused(parts: Parts, session: str, upto: int, epoch: int) -> RetentiveError:
+    now = parts.conversations.summary(parts.namespace, session)
+    if now is None:
+        return NotFound(f"session {session!r} was deleted meanwhile")
+    if now.epoch != epoch:
+        hint = "Read the summary again and write on from there."
+        return Stale(f"the summary of session {session!r} is at epoch {now.epoch}, not {epoch}", hint)
+    return Invalid(f"session {session!r} has no message {upto} yet", "Give the sequence of its last message or less.")

@@ -1,0 +1,35 @@
+"""What was typed, read."""
+
+import json
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+from retentive.errors import Invalid
+
+
+def given(arguments: Any, names: Iterable[str]) -> dict[str, Any]:
+    return {name: getattr(arguments, name) for name in names if hasattr(arguments, name)}
+
+
+def is_json(arguments: Any) -> bool:
+    return getattr(arguments, "json", False)
+
+
+def text_of(argument: str | None, what: str) -> str:
+    """An argument, or standard input."""
+    if argument not in (None, "-"):
+        return str(argument)
+    if sys.stdin is None or sys.stdin.isatty():
+        raise Invalid(f"no {what}", "Give it as an argument, or through a pipe.")
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Invalid(f"the {what} is not UTF-8: {error.reason} at byte {error.start}") from error
+
+
+def json_of(argument: str | None, option: str) -> Any:
+    try:
+        return None if argument is None else json.loads(argument)
+    except (ValueError, RecursionError) as error:
+        raise Invalid(f"{option} is not JSON: {error}", """Write it as '{"key": "value"}'.""") from error

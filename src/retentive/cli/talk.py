@@ -1,0 +1,207 @@
+"""What the verbs of conversations, notes and contexts do."""
+
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from retentive import wire
+from retentive.app import Retentive
+from retentive.cli import show
+from retentive.cli.given import given, is_json, json_of, text_of
+from retentive.errors import Invalid
+from retentive.model import Event
+
+
+def _append(memory: Retentive, arguments: Any) -> int:
+    payload = json_of(arguments.payload, "--payload")
+    text = None if arguments.text is None and payload is not None else text_of(arguments.text, "text").rstrip("\n")
+    said = given(arguments, ("role", "speaker", "time", "sequence"))
+    kept = memory.sessions.append(arguments.session, content=text, payload=payload, **said)
+    if is_json(arguments):
+        show.as_json(wire.event(kept))
+    else:
+        show.say(f"kept {kept.id}")
+    return 0
+
+
+def _put(memory: Retentive, arguments: Any) -> int:
+    about = given(arguments, ("agent", "tags", "metadata"))
+    if "metadata" in about:
+        about["metadata"] = json_of(about["metadata"], "--metadata")
+    kept = memory.sessions.put(arguments.session, **about)
+    if is_json(arguments):
+        show.as_json(wire.shown(kept))
+    else:
+        show.say(f"kept session {kept.id}")
+    return 0
+
+
+def _list(memory: Retentive, arguments: Any) -> int:
+    found = memory.sessions.list(arguments.limit, arguments.before)
+    if is_json(arguments):
+        show.as_json({"sessions": [wire.shown(each) for each in found]})
+        return 0
+    rows = [(each.id, each.events, f"{each.active:%Y-%m-%d %H:%M}", each.agent, " ".join(each.tags)) for each in found]
+    if rows or not sys.stdout.isatty():
+        show.table(("session", "messages", "last", "agent", "tags"), rows)
+    else:
+        show.say('nothing yet: retentive session append NAME "..." begins a session')
+    return 0
+
+
+def _show(memory: Retentive, arguments: Any) -> int:
+    places = {name: getattr(arguments, name) for name in ("before", "after", "around")}
+    events = memory.sessions.events(arguments.session, arguments.limit, **places)
+    if is_json(arguments):
+        show.as_json({"events": [wire.event(each) for each in events]})
+    else:
+        show.table(("sequence", "time", "who", "said"), [_row(each) for each in events])
+    return 0
+
+
+def _row(event: Event) -> tuple[Any, ...]:
+    said = event.content or json.dumps(event.payload, ensure_ascii=False)
+    return event.sequence, f"{event.time:%Y-%m-%d %H:%M}", event.speaker or event.role, said
+
+
+def _replay(memory: Retentive, arguments: Any) -> int:
+    replayed = memory.sessions.replay(arguments.session, arguments.budget)
+    if is_json(arguments):
+        show.as_json(wire.replay(replayed))
+        return 0
+    show.body(replayed.text)
+    left = f", {replayed.left_out} older messages left out" if replayed.left_out else ""
+    show.aside(f"{replayed.tokens} of {arguments.budget} tokens{left}")
+    return 0
+
+
+def _summary(memory: Retentive, arguments: Any) -> int:
+    name = arguments.session
+    if arguments.write is not None:
+        if arguments.upto is None or arguments.epoch is None:
+            raise Invalid("--write needs --upto and --epoch", "`retentive session summary` shows the present ones.")
+        found = memory.sessions.set_summary(name, arguments.write, upto=arguments.upto, epoch=arguments.epoch)
+    elif arguments.condense:
+        found = memory.sessions.summarise(name, arguments.budget)
+    else:
+        found = memory.sessions.summary(name)
+    if is_json(arguments):
+        show.as_json(wire.shown(found))
+        return 0
+    if found.text:
+        show.body(found.text)
+    show.aside(f"up to message {found.upto}, epoch {found.epoch}" if found.epoch else "no summary yet")
+    return 0
+
+
+def _delete(memory: Retentive, arguments: Any) -> int:
+    for name in arguments.sessions:
+        _agreed(memory, name, arguments)
+    gone = [memory.sessions.delete(name) for name in arguments.sessions]
+    if is_json(arguments):
+        show.as_json({"deleted": [wire.shown(each) for each in gone]})
+        return 0
+    for each in gone:
+        kept = f"; {each.kept} global memories learned from it stay" if each.kept else ""
+        show.say(f"deleted {each.session}: {each.events} messages, {each.memories} memories{kept}")
+    return 0
+
+
+def _agreed(memory: Retentive, name: str, arguments: Any) -> None:
+    """It cannot be undone: a person is asked, a script must say --yes."""
+    if arguments.yes:
+        return
+    if not sys.stdin.isatty():
+        raise Invalid(f"deleting session {name!r} cannot be undone", "Say so with --yes.")
+    count = memory.sessions.get(name).events
+    sys.stderr.write(f"Delete session {name} with {count} messages for good? [y/N] ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise Invalid("nothing was deleted")
+
+
+def _note_put(memory: Retentive, arguments: Any) -> int:
+    text = text_of(arguments.text, "text")
+    note = memory.notes.put(text, arguments.id, arguments.session, tags=arguments.tags)
+    if is_json(arguments):
+        show.as_json(wire.memory(note))
+    else:
+        show.say(f"kept {note.id}")
+    return 0
+
+
+def _note_get(memory: Retentive, arguments: Any) -> int:
+    note = memory.notes.get(arguments.id)
+    if is_json(arguments):
+        show.as_json(wire.memory(note))
+    else:
+        show.memory(note)
+    return 0
+
+
+def _note_list(memory: Retentive, arguments: Any) -> int:
+    page = memory.notes.list(arguments.limit, arguments.before, arguments.session)
+    if is_json(arguments):
+        show.as_json(wire.page(page))
+    elif page or not sys.stdout.isatty():
+        show.table(("id", "made", "note"), [(each.id, f"{each.created:%Y-%m-%d}", each.content) for each in page])
+    else:
+        show.say('nothing yet: retentive note put "..." keeps a first note')
+    return 0
+
+
+def _note_delete(memory: Retentive, arguments: Any) -> int:
+    deleted = memory.notes.delete(arguments.id)
+    if is_json(arguments):
+        show.as_json({"deleted": deleted})
+    else:
+        show.say(f"{'deleted' if deleted else 'there is no note'} {arguments.id}")
+    return 0 if deleted else 3
+
+
+def _context(memory: Retentive, arguments: Any) -> int:
+    options = {name: getattr(arguments, name) for name in ("session", "budget", "recent", "min_similarity")}
+    made = memory.context(arguments.query, namespaces=arguments.also, **options)
+    if is_json(arguments):
+        show.as_json(wire.context(made))
+        return 0
+    show.body(made.text)
+    left = f", {len(made.left_out)} left out" if made.left_out else ""
+    show.aside(f"{made.tokens} of {made.budget} tokens{left}")
+    show.notes(made.notes)
+    return 0
+
+
+def _import(memory: Retentive, arguments: Any) -> int:
+    if arguments.session and len(arguments.files) > 1:
+        raise Invalid("--session names one conversation; there are several files", "Import them one at a time.")
+    told = []
+    for file in arguments.files:
+        progress = show.progress(None, file)
+        done = memory.sessions.import_log(file, arguments.format, arguments.session, arguments.me, progress)
+        told.append({"file": file, **wire.shown(done)})
+        if not is_json(arguments):
+            known = f", {done.known} known already" if done.known else ""
+            where = "1 session" if len(done.sessions) == 1 else f"{len(done.sessions)} sessions"
+            show.say(f"{file}: {done.events} messages kept in {where}{known}")
+    if is_json(arguments):
+        show.as_json({"imported": told})
+    return 0
+
+
+VERBS: dict[str, Callable[[Retentive, Any], int]] = {
+    "session append": _append,
+    "session put": _put,
+    "session list": _list,
+    "session show": _show,
+    "session replay": _replay,
+    "session summary": _summary,
+    "session delete": _delete,
+    "note put": _note_put,
+    "note get": _note_get,
+    "note list": _note_list,
+    "note delete": _note_delete,
+    "context": _context,
+    "chat-log import": _import,
+}

@@ -1,0 +1,207 @@
+"""One text of several sections, within a budget; and which of several texts say the same.
+
+Each section first fills its own share of the budget; what is left then goes to the sections in their order. A piece is
+counted once, alone, and the counts of pieces need not add up to that of the whole. So the whole is counted after each
+round: what turns out to be free is given away in another one, and what turns out to be too much is taken back.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Any, NamedTuple
+
+from retentive.context import Counter
+from retentive.context.fit import most
+from retentive.model import Context, Omission
+from retentive.text.terms import STOP_WORDS, words
+
+NO_ROOM = "does not fit the budget"
+SAME = 0.9  # share of words from which two texts say the same: one in twenty was put differently
+_NEUTRAL = frozenset(("a", "also", "an", "and", "just", "so", "that", "the", "very"))  # say nothing by themselves
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    id: str
+    text: str
+    order: Any
+    """Where it stands among the items of its section: anything that compares with theirs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a context: heading and lead, a line each if given, then its items. Without items it is not shown."""
+
+    name: str
+    heading: str
+    share: float
+    """Of the budget: what it may fill before all get what is left."""
+    groups: Sequence[tuple[Item, ...]]
+    """Most relevant first; each is kept or dropped whole."""
+    lead: str = ""
+    in_sequence: bool = False
+    """Nothing is taken past the first group that does not fit: recent messages have no holes."""
+
+
+def assemble(sections: Sequence[Section], budget: int, count: Counter) -> Context:
+    """What fits, the most relevant of each section first. The same input gives the same text."""
+
+    def left(taken: Sequence[_Place]) -> int:
+        return budget - count(_text(sections, taken))
+
+    costs = [_cost(section, count) for section in sections]
+    taken = _further(sections, costs, [], budget, [section.share * budget for section in sections])
+    while more := _further(sections, costs, taken, left(taken)) or _next(sections, taken, left):
+        taken += more
+    if left(taken) < 0:
+        taken = taken[: most(lambda number: left(taken[:number]) >= 0, len(taken))]
+    return _context(sections, taken, budget, count)
+
+
+_Place = tuple[int, int]
+"""The number of a section, and of a group in it."""
+
+
+class _Cost(NamedTuple):
+    """Tokens of the pieces of a section, each with the line breaks before it."""
+
+    opening: int
+    groups: list[int]
+
+
+def _cost(section: Section, count: Counter) -> _Cost:
+    groups = [sum(count(f"\n{item.text}") for item in group) for group in section.groups]
+    opening = "\n".join(_opening(section))
+    return _Cost(count(f"\n\n{opening}" if opening else "\n"), groups)
+
+
+def _opening(section: Section) -> list[str]:
+    return [text for text in (section.heading, section.lead) if text]
+
+
+def _further(
+    sections: Sequence[Section],
+    costs: Sequence[_Cost],
+    taken: Sequence[_Place],
+    left: float,
+    shares: Sequence[float] = (),
+) -> list[_Place]:
+    """More groups that fit into what is left, section by section, none beyond its share."""
+    found: list[_Place] = []
+    for number, (section, cost) in enumerate(zip(sections, costs, strict=True)):
+        held = {group for owner, group in taken if owner == number}
+        room = min(left, shares[number] if shares else inf)
+        opening = 0 if held else cost.opening
+        new = list(_fitting(section, cost, held, room - opening))
+        left -= sum(cost.groups[group] for group in new) + (opening if new else 0)
+        found += [(number, group) for group in new]
+    return found
+
+
+def _fitting(section: Section, cost: _Cost, held: Collection[int], room: float) -> Iterator[int]:
+    for number, group in enumerate(section.groups):
+        if number in held or not group:
+            continue
+        if cost.groups[number] <= room:
+            room -= cost.groups[number]
+            yield number
+        elif section.in_sequence:
+            return
+
+
+def _next(
+    sections: Sequence[Section], taken: Sequence[_Place], left: Callable[[Sequence[_Place]], int]
+) -> list[_Place]:
+    """A group that fits though its own count says no: the best of those that a section still has, if any does."""
+    held = set(taken)
+    for number, section in enumerate(sections):
+        waiting = ((number, at) for at, group in enumerate(section.groups) if group and (number, at) not in held)
+        best = next(waiting, None)
+        if best and left([*taken, best]) >= 0:
+            return [best]
+    return []
+
+
+def _presented(sections: Sequence[Section], places: Iterable[_Place]) -> list[list[Item]]:
+    """The items of each section in the order they are shown."""
+    shown: list[list[Item]] = [[] for _ in sections]
+    for number, group in sorted(places):
+        shown[number] += sections[number].groups[group]
+    return [sorted(items, key=lambda item: item.order) for items in shown]
+
+
+def _written(section: Section, items: Sequence[Item]) -> str:
+    return "\n".join([*_opening(section), *(item.text for item in items)]) if items else ""
+
+
+def _text(sections: Sequence[Section], places: Iterable[_Place]) -> str:
+    shown = zip(sections, _presented(sections, places), strict=True)
+    return "\n\n".join(_written(section, items) for section, items in shown if items)
+
+
+def _context(sections: Sequence[Section], taken: Collection[_Place], budget: int, count: Counter) -> Context:
+    text, shown = _text(sections, taken), _presented(sections, taken)
+    return Context(
+        text=text,
+        tokens=count(text),
+        budget=budget,
+        cites=tuple(dict.fromkeys(item.id for items in shown for item in items)),
+        left_out=tuple(_left_out(sections, taken)),
+        parts={each.name: count(_written(each, items)) for each, items in zip(sections, shown, strict=True)},
+    )
+
+
+def _left_out(sections: Sequence[Section], taken: Collection[_Place]) -> Iterator[Omission]:
+    kept = set(taken)
+    for number, section in enumerate(sections):
+        for at, group in enumerate(section.groups):
+            if (number, at) not in kept:
+                yield from (Omission(section.name, item.id, NO_ROOM) for item in group)
+
+
+class Distinct(NamedTuple):
+    kept: list[str]
+    repeats: list[tuple[str, str]]
+    """Each with the id that it repeats; "" if that is one of the known texts."""
+
+
+class _Said(NamedTuple):
+    words: frozenset[str]
+    names: frozenset[str]
+
+
+def distinct(items: Iterable[tuple[str, str]], known: Iterable[str] = ()) -> Distinct:
+    """Of (id, text), best first: which say something new, and which say what an earlier one or a known text does."""
+    found = Distinct([], [])
+    earlier: list[tuple[str, _Said]] = [("", _said(text)) for text in known]
+    for id, text in items:
+        said = _said(text)
+        first = next((other for other, before in earlier if _same(said, before)), None)
+        if first is None:
+            found.kept.append(id)
+            earlier.append((id, said))
+        else:
+            found.repeats.append((id, first))
+    return found
+
+
+def _said(text: str) -> _Said:
+    """Word by word, because of a whole text the stop words are not given, and "on" and "off" are two of them."""
+    pieces = text.split()
+    found = {word for piece in pieces for word in words(piece, len(piece))} - _NEUTRAL
+    names = {word for piece in pieces if piece != piece.lower() for word in words(piece, len(piece))}
+    return _Said(frozenset(found or {text.strip()}), frozenset(names))
+
+
+def _same(one: _Said, other: _Said) -> bool:
+    """The same words, or nearly all, if those that differ are no names, no figures, no "not"."""
+    shared = len(one.words & other.words)
+    if shared < SAME * (len(one.words) + len(other.words) - shared):
+        return False
+    telling = STOP_WORDS | one.names | other.names
+    differing = one.words ^ other.words
+    return not any(word in telling or _has_figure(word) for word in differing)
+
+
+def _has_figure(word: str) -> bool:
+    return any(character.isdigit() for character in word)

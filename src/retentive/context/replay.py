@@ -1,0 +1,38 @@
+"""A conversation rebuilt within a budget."""
+
+from collections.abc import Sequence
+from itertools import chain, takewhile
+
+from retentive.context import Counter
+from retentive.context.fit import most
+from retentive.context.turns import dangling, line, turns
+from retentive.model import Event, Replay
+
+HEADING = "Rolling session summary: "
+
+
+def replay(session: str, summary: str, events: Sequence[Event], earlier: int, budget: int, count: Counter) -> Replay:
+    """The summary, then the newest whole turns that fit, without holes.
+
+    `events` are the newest that are in no summary, in order; `earlier` says how many of that kind lie before them. If
+    there are some, a turn whose call may lie among them is not taken. A summary that does not fit is left out.
+    """
+    if count(HEADING + summary) > budget:
+        summary = ""
+    heading = [HEADING + summary] if summary else []
+    usable = [*takewhile(lambda turn: not (earlier > 0 and dangling(turn)), reversed(turns(events)))]
+    lines = ["\n".join(map(line, turn)) for turn in usable]
+
+    def text(number: int) -> str:
+        return "\n".join([*heading, *reversed(lines[:number])])
+
+    fitting = most(lambda number: count(text(number)) <= budget, len(usable))
+    taken = tuple(chain.from_iterable(reversed(usable[:fitting])))
+    return Replay(
+        session=session,
+        summary=summary,
+        events=taken,
+        text=text(fitting),
+        tokens=count(text(fitting)),
+        left_out=earlier + len(events) - len(taken),
+    )

@@ -1,0 +1,50 @@
+"""Messages that must stay together.
+
+A model refuses a tool's answer without its call, and a call without its answer. So a call, its answers and what was
+said between them are one turn, and whatever is cut is cut between turns.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from retentive.model import Event, Role
+from retentive.text.messages import answers, calls, readable
+
+
+def turns(events: Sequence[Event]) -> list[tuple[Event, ...]]:
+    """The events in order, in groups that must not be split.
+
+    An answer belongs to the latest call of its id before it: some models number their calls anew in each message.
+    A tool's message that names no known call belongs to the group before it, if there is a call in that.
+    """
+    starts: list[int] = []
+    called: dict[str, int] = {}
+    last_call = -1
+    for place, event in enumerate(events):
+        asked = calls(event.payload)
+        called.update((call.id, place) for call in asked if call.id)
+        found = [called[answer.call] for answer in answers(event.payload) if answer.call in called]
+        first = min(found, default=place)
+        if not found and event.role is Role.TOOL and starts and last_call >= starts[-1]:
+            first = starts[-1]
+        starts.append(place)
+        while starts[-1] > first:
+            starts.pop()
+        last_call = place if asked else last_call
+    return [tuple(events[start:end]) for start, end in pairwise([*starts, len(events)])]
+
+
+def dangling(turn: Sequence[Event]) -> bool:
+    """It holds an answer whose call is not in it: that lies before what was read, or was never logged."""
+    known: set[str] = set()
+    for event in turn:
+        known.update(call.id for call in calls(event.payload))
+        answered = [answer.call for answer in answers(event.payload)]
+        if not known.issuperset(answered) or (event.role is Role.TOOL and not known):
+            return True
+    return False
+
+
+def line(event: Event) -> str:
+    """How a message reads in a prompt."""
+    return f"{event.speaker or event.role}: {readable(event.content, event.payload)}"

@@ -1,0 +1,191 @@
+"""Memories: what is kept, what became of it, and what is said about keeping it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+
+class Kind(StrEnum):
+    FACT = "fact"
+    PREFERENCE = "preference"
+    PERSONAL = "personal"
+    BACKGROUND = "background"
+    PATTERN = "pattern"
+    PROJECT = "project"
+    CONTACT = "contact"
+    DECISION = "decision"
+    INSTRUCTION = "instruction"
+    OUTCOME = "outcome"
+    NOTE = "note"
+    FILE = "file"
+
+
+class Status(StrEnum):
+    ACTIVE = "active"
+    SUPERSEDED = "superseded"
+    FORGOTTEN = "forgotten"
+    EXPIRED = "expired"
+
+
+class Source(StrEnum):
+    EXPLICIT = "explicit"
+    EXTRACTED = "extracted"
+    CONVERSATION = "conversation"
+    FILE = "file"
+    IMPORT = "import"
+
+
+DEFAULT_CONFIDENCE: dict[Source, float] = {
+    Source.EXPLICIT: 0.9,
+    Source.FILE: 0.7,
+    Source.EXTRACTED: 0.6,
+    Source.CONVERSATION: 0.6,
+    Source.IMPORT: 0.6,
+}
+DEFAULT_IMPORTANCE = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One thing kept, with where it came from and what became of it."""
+
+    id: str
+    namespace: str
+    session: str | None
+    kind: Kind
+    content: str
+    context: str | None
+    tags: tuple[str, ...]
+    slot: str | None
+    source: Source
+    origin: Mapping[str, Any] | None
+    confidence: float
+    importance: int
+    status: Status
+    superseded_by: str | None
+    content_hash: str
+    valid_from: datetime
+    valid_to: datetime | None
+    created: datetime
+    updated: datetime
+    expires: datetime | None
+    access_count: int
+    last_access: datetime | None
+    metadata: Mapping[str, Any]
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """All that is said of a memory beside its text: checked, and shared by the memories of a bulk load."""
+
+    kind: Kind
+    tags: tuple[str, ...]
+    importance: int
+    confidence: float
+    source: Source
+    context: str | None
+    session: str | None
+    slot: str | None
+    expires: datetime | None
+    valid_from: datetime | None
+    metadata: Mapping[str, Any]
+    origin: Mapping[str, Any] | None
+
+
+class Draft(NamedTuple):
+    """A memory about to be kept: checked input, not yet decided on."""
+
+    content: str
+    content_hash: str
+    traits: Traits
+    vector: bytes | None
+    """One that the caller brought, as the store keeps it."""
+
+
+class Resemblance(NamedTuple):
+    """A memory that says nearly the same, and the share of keywords both have."""
+
+    id: str
+    content: str
+    overlap: float
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What became of an `add`."""
+
+    memory: Memory
+    created: bool
+    """False: the same text was there already, and is what you got."""
+    superseded: str | None = None
+    """The id of the memory that held the slot before."""
+    resembles: tuple[Resemblance, ...] = ()
+    pending: bool = False
+    """True: kept and found by full text, its vector is still to come."""
+
+    @property
+    def id(self) -> str:
+        return self.memory.id
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What became of an `add_many`."""
+
+    ids: tuple[str, ...]
+    """In the order given; the existing memory's where the text was there already."""
+    created: int
+    repeated: int
+    superseded: int
+    pending: int
+
+
+@dataclass(frozen=True, slots=True)
+class Backfilled:
+    """What a `backfill` did, and what is still without a vector."""
+
+    done: int
+    remaining: int
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One entry of a memory's history: what happened, and how it was before."""
+
+    version: int
+    action: str
+    at: datetime
+    actor: str
+    reason: str | None
+    before: Mapping[str, Any] | None
+
+
+class Access(NamedTuple):
+    """One reading of a memory: by `get`, or as a hit of a `search`."""
+
+    namespace: str
+    id: str
+    at: datetime
+    how: str
+    query: str | None
+    score: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Sequence[Memory]):
+    """Memories, newest first. `next` goes into `list(before=...)` for the page after; None at the end."""
+
+    memories: tuple[Memory, ...]
+    next: str | None = None
+
+    def __len__(self) -> int:
+        return len(self.memories)
+
+    def __iter__(self) -> Iterator[Memory]:
+        return iter(self.memories)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.memories[index]

@@ -1,0 +1,193 @@
+"""Questions and answers: scopes, matches of the legs, hits with their why."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from retentive.errors import Invalid
+from retentive.model.conversation import Event
+from retentive.model.memory import Memory, Status
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """An embedding model's identity. Vectors of two spaces are never compared."""
+
+    name: str
+    dimension: int
+    min_similarity: float
+    """The cosine above which two texts are worth calling related, measured for this model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What a row must be, beyond whose it is. Empty means anything."""
+
+    kinds: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    """Every one of them must be there."""
+    sources: tuple[str, ...] = ()
+    min_importance: int | None = None
+    min_confidence: float | None = None
+    since: int | None = None
+    """Valid from this instant on (inclusive)."""
+    until: int | None = None
+    """Valid from before this instant (exclusive)."""
+    statuses: tuple[str, ...] = (Status.ACTIVE,)
+
+
+class Type(StrEnum):
+    """Whose slice a chunk is."""
+
+    MEMORY = "memory"
+    EVENT = "event"
+    FILE = "file"
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which rows a question may see.
+
+    In these namespaces: of memories, those that are global and those of this session; of events, all, or those of one
+    session only.
+    """
+
+    namespaces: tuple[str, ...]
+    session: str | None
+    now: int
+    """The instant of the question: what has expired by then is not seen."""
+    filter: Filter = Filter()
+    types: tuple[str, ...] = tuple(Type)
+    within: str | None = None
+    """The session whose events are seen; None: those of all."""
+
+
+class Match(NamedTuple):
+    """One row from one leg of a search. `owner` is the id of the memory or event whose slice it is."""
+
+    chunk: int
+    score: float
+    owner: str
+    type: str
+    time: int
+    confidence: float
+    importance: int
+
+
+class Fusion(StrEnum):
+    MINMAX = "minmax"
+    RRF = "rrf"
+
+
+class Mode(StrEnum):
+    HYBRID = "hybrid"
+    TEXT = "text"
+    VECTOR = "vector"
+
+
+class Tier(StrEnum):
+    """What a search could use, best first."""
+
+    HYBRID = "hybrid"
+    VECTOR = "vector"
+    TEXT = "text"
+    SUBSTRING = "substring"
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question with its scope and the way it should be answered."""
+
+    text: str
+    scope: Scope
+    vector: Any = None
+    limit: int | None = 10
+    mode: Mode = Mode.HYBRID
+    fusion: Fusion = Fusion.MINMAX
+    vector_weight: float = 0.6
+    min_similarity: float | None = None
+
+
+class Leg(NamedTuple):
+    """One leg's view of a hit: its place, its own score, what became of that score, its weight in the sum."""
+
+    rank: int
+    score: float
+    normal: float
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """How a hit came by its score: `(sum of weight x normal over the legs) x confidence x importance`."""
+
+    tier: Tier
+    text: Leg | None
+    vector: Leg | None
+    confidence_factor: float
+    importance_factor: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A memory, or an event with the range of sequences at whose ends it was said."""
+
+    item: Memory | Event
+    score: float
+    excerpt: str
+    """The part of it that matched: all of it, unless it is long."""
+    why: Why
+    span: tuple[int, int] | None = None
+
+    @property
+    def id(self) -> str:
+        return self.item.id
+
+    @property
+    def content(self) -> str:
+        return self.item.content
+
+    @property
+    def type(self) -> Type:
+        return Type.MEMORY if isinstance(self.item, Memory) else Type.EVENT
+
+    @property
+    def time(self) -> datetime:
+        """Since when it is true, or when it was said."""
+        return self.item.valid_from if isinstance(self.item, Memory) else self.item.time
+
+    @property
+    def memory(self) -> Memory:
+        if not isinstance(self.item, Memory):
+            raise Invalid(f"the hit {self.id} is an event", "Look at hit.type; ask with include='memories'.")
+        return self.item
+
+    @property
+    def event(self) -> Event:
+        if not isinstance(self.item, Event):
+            raise Invalid(f"the hit {self.id} is a memory", "Look at hit.type; ask with include='events'.")
+        return self.item
+
+
+@dataclass(frozen=True, slots=True)
+class Results(Sequence[Hit]):
+    """The hits of a search, best first, and how they were found."""
+
+    query: str
+    tier: Tier
+    hits: tuple[Hit, ...]
+    notes: tuple[str, ...] = ()
+    """What was missing, where a part of the search could not be used."""
+    timings: Mapping[str, float] = field(default_factory=dict)
+    """Seconds by stage."""
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.hits[index]

@@ -1,0 +1,174 @@
+"""Sessions and events as rows: reading them, and the steps that write them."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from retentive.model import Event, Memory, Role, Scope, Session, Summary, from_micros, to_micros
+from retentive.storage import Engine, Step, step
+from retentive.storage.memories import as_json, containing_pattern, memory_of
+from retentive.storage.scopes import chunk_filters
+from retentive.text.tokens import estimate
+
+BEYOND = 1 << 62  # a sequence that no message reaches
+
+
+class Said(NamedTuple):
+    """An event as a search finds it: the slice that matched (None: all of it), the first and last time it was said."""
+
+    chunk: int
+    text: str | None
+    first: int
+    last: int
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class Conversations:
+    engine: Engine
+
+    def get(self, namespace: str, session: str) -> Session | None:
+        rows = self.engine.read("session_get", {"namespace": namespace, "session": session})
+        return _session(rows[0]) if rows else None
+
+    def page(self, namespace: str, limit: int, before: str | None) -> list[Session]:
+        values = {"namespace": namespace, "limit": limit, "before": before}
+        return [_session(row) for row in self.engine.read("session_list", values, ["before_session"] * bool(before))]
+
+    def counts(self, namespace: str) -> tuple[int, int]:
+        """Sessions and events."""
+        sessions, events = self.engine.read("session_counts", {"namespace": namespace})[0]
+        return sessions, events
+
+    def names(self) -> list[tuple[str, str]]:
+        """Namespace and name of every session."""
+        return [(namespace, session) for namespace, session in self.engine.read("session_names")]
+
+    def newest(
+        self, namespace: str, session: str, limit: int, after: int = 0, before: int | None = None
+    ) -> list[Event]:
+        """The newest between the two sequences, in their order."""
+        return self._events("event_newest", namespace, session, limit, after, before)[::-1]
+
+    def oldest(self, namespace: str, session: str, limit: int, after: int) -> list[Event]:
+        """The next after a sequence."""
+        return self._events("event_oldest", namespace, session, limit, after, None)
+
+    def _events(
+        self, query: str, namespace: str, session: str, limit: int, after: int, before: int | None
+    ) -> list[Event]:
+        values = {"namespace": namespace, "session": session, "limit": limit, "after": after}
+        rows = self.engine.read(query, {**values, "before": BEYOND if before is None else before})
+        return [_event(row) for row in rows]
+
+    def said(self, chunks: Sequence[int], scope: Scope) -> dict[int, Said]:
+        """By chunk, as far as the scope still sees them."""
+        filters, params = chunk_filters(scope)
+        rows = self.engine.read("event_hits", {**params, "chunks": chunks}, filters)
+        return {row[0]: _said(row) for row in rows}
+
+    def containing(self, text: str, scope: Scope, limit: int) -> list[Said]:
+        filters, params = chunk_filters(scope)
+        values = {**params, "pattern": containing_pattern(text), "limit": limit}
+        rows = self.engine.read("event_containing", values, filters)
+        return [_said(row) for row in rows]
+
+    def known(self, namespace: str, session: str, hashes: Sequence[str]) -> set[str]:
+        """Those of the slices that the session has."""
+        values = {"namespace": namespace, "session": session, "hashes": [*hashes]}
+        return {row[0] for row in self.engine.read("chunk_said", values)} if hashes else set()
+
+    def hashes(self, namespace: str, session: str) -> set[str]:
+        """Of all slices that the session has."""
+        return {row[0] for row in self.engine.read("chunk_hashes", {"namespace": namespace, "session": session})}
+
+    def summary(self, namespace: str, session: str) -> Summary | None:
+        rows = self.engine.read("summary_get", {"namespace": namespace, "session": session})
+        return Summary(*rows[0]) if rows else None
+
+    def unsummarised(self, namespace: str, session: str, upto: int) -> tuple[int, int]:
+        """How many messages, and about how many tokens."""
+        values = {"namespace": namespace, "session": session, "upto": upto}
+        count, tokens = self.engine.read("summary_pending", values)[0]
+        return count, tokens
+
+    def learned(self, namespace: str, session: str, now: int) -> list[Memory]:
+        """Global memories whose origin is this session."""
+        rows = self.engine.read("memory_learned", {"namespace": namespace, "session": session})
+        return [memory_of(row, now) for row in rows]
+
+    def sizes(self, namespace: str, session: str) -> tuple[int, int, int, bool]:
+        """Events, memories and chunks of a session, and whether there is a log of it."""
+        values = {"namespace": namespace, "session": session}
+        events, memories, chunks, logged = self.engine.read("session_sizes", values)[0]
+        return events, memories, chunks, bool(logged)
+
+
+def session_values(session: Session) -> dict[str, Any]:
+    return {
+        "namespace": session.namespace,
+        "session": session.id,
+        "agent": session.agent,
+        "tags": as_json(session.tags),
+        "metadata": as_json(session.metadata),
+    }
+
+
+def begin_steps(session: Session, now: int) -> Iterator[Step]:
+    """A session that was not there."""
+    yield step("session_insert", **session_values(session), now=now)
+    state = {"last": session.last_sequence, "count": session.events, "active": to_micros(session.active)}
+    yield step("state_insert", namespace=session.namespace, session=session.id, **state)
+
+
+def advance_step(session: Session, events: Sequence[Event]) -> Step:
+    """On from where it was: refused if someone else was first."""
+    return step(
+        "state_advance",
+        expect=1,
+        namespace=session.namespace,
+        session=session.id,
+        expected=session.last_sequence,
+        last=events[-1].sequence,
+        count=len(events),
+        active=max(to_micros(event.time) for event in events),
+    )
+
+
+def event_step(events: Sequence[Event]) -> Step:
+    return Step("event_insert", map(_values, events))
+
+
+def _values(event: Event) -> dict[str, Any]:
+    payload = None if event.payload is None else json.dumps(event.payload, ensure_ascii=False)
+    return {
+        "namespace": event.namespace,
+        "session": event.session,
+        "sequence": event.sequence,
+        "role": event.role,
+        "speaker": event.speaker,
+        "content": event.content,
+        "payload": payload,
+        "time": to_micros(event.time),
+        "tokens": estimate(event.content) + estimate(payload or ""),
+    }
+
+
+def _said(row: Sequence[Any]) -> Said:
+    chunk, text, first, last, *event = row
+    return Said(chunk, text, first, last, _event(event))
+
+
+def _session(row: Sequence[Any]) -> Session:
+    id, namespace, agent, tags, metadata, created, active, events, last = row
+    return Session(
+        id, namespace, agent, tuple(json.loads(tags)) if tags else (), json.loads(metadata) if metadata else {},
+        from_micros(created), from_micros(active), events, last,
+    )  # fmt: skip
+
+
+def _event(row: Sequence[Any]) -> Event:
+    namespace, session, sequence, role, speaker, content, payload, time = row
+    kept = None if payload is None else json.loads(payload)
+    return Event(namespace, session, sequence, Role(role), speaker, content, kept, from_micros(time))

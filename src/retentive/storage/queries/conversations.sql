@@ -1,0 +1,104 @@
+-- fragment: session
+t.id, t.namespace, t.agent, t.tags, t.metadata, t.created, s.active, s.events, s.last_sequence
+
+-- fragment: event
+e.namespace, e.session, e.sequence, e.role, e.speaker, e.content, e.payload, e.time
+
+-- name: session_get
+SELECT {session} FROM sessions t JOIN session_state s ON s.namespace = t.namespace AND s.session = t.id
+WHERE t.namespace = :namespace AND t.id = :session
+
+-- name: session_list
+-- The most recently active first.
+SELECT {session} FROM session_state s JOIN sessions t ON t.namespace = s.namespace AND t.id = s.session
+WHERE s.namespace = :namespace{filters} ORDER BY s.active DESC, s.session DESC LIMIT :limit
+
+-- fragment: before_session
+-- Paging: what comes after this one in the order of the list.
+ AND (s.active, s.session) <
+     (SELECT active, session FROM session_state WHERE namespace = :namespace AND session = :before)
+
+-- name: session_counts
+SELECT count(*), coalesce(sum(events), 0) FROM session_state WHERE namespace = :namespace
+
+-- name: session_names
+-- Every session of the store.
+SELECT namespace, session FROM session_state ORDER BY namespace, session
+
+-- name: session_insert
+INSERT INTO sessions (namespace, id, agent, tags, metadata, created)
+VALUES (:namespace, :session, :agent, :tags, :metadata, :now)
+
+-- name: session_update
+UPDATE sessions SET agent = :agent, tags = :tags, metadata = :metadata WHERE namespace = :namespace AND id = :session
+
+-- name: state_insert
+INSERT INTO session_state (namespace, session, last_sequence, events, active)
+VALUES (:namespace, :session, :last, :count, :active)
+
+-- name: state_advance
+-- A guard: whoever else appended meanwhile moved `last_sequence`.
+UPDATE session_state SET last_sequence = :last, events = events + :count,
+  active = CASE WHEN active > :active THEN active ELSE :active END
+WHERE namespace = :namespace AND session = :session AND last_sequence = :expected
+
+-- name: state_same
+-- Changes nothing: a guard for steps that were decided on this state.
+UPDATE session_state SET events = events
+WHERE namespace = :namespace AND session = :session AND last_sequence = :expected
+
+-- name: summary_get
+SELECT session, summary, summary_upto, epoch FROM session_state WHERE namespace = :namespace AND session = :session
+
+-- name: summary_put
+-- A guard: another epoch means that someone else summarised first.
+UPDATE session_state SET summary = :text, summary_upto = :upto, epoch = epoch + 1
+WHERE namespace = :namespace AND session = :session AND epoch = :epoch
+  AND summary_upto <= :upto AND :upto <= last_sequence
+
+-- name: summary_pending
+-- How many messages no summary covers yet, and about how many tokens they are.
+SELECT count(*), coalesce(sum(e.tokens), 0) FROM events e
+WHERE e.namespace = :namespace AND e.session = :session AND e.sequence > :upto
+
+-- name: event_insert
+INSERT INTO events (namespace, session, sequence, role, speaker, content, payload, time, tokens)
+VALUES (:namespace, :session, :sequence, :role, :speaker, :content, :payload, :time, :tokens)
+
+-- name: event_newest
+SELECT {event} FROM events e WHERE e.namespace = :namespace AND e.session = :session
+  AND e.sequence > :after AND e.sequence < :before ORDER BY e.sequence DESC LIMIT :limit
+
+-- name: event_oldest
+SELECT {event} FROM events e WHERE e.namespace = :namespace AND e.session = :session
+  AND e.sequence > :after AND e.sequence < :before ORDER BY e.sequence LIMIT :limit
+
+-- fragment: event_of_chunk
+FROM chunks t JOIN events e ON e.namespace = t.namespace AND e.session = t.session AND e.sequence = t.first_sequence
+
+-- name: event_hits
+-- What hits show, if they may still be seen: the event, its slice, and where it was said.
+SELECT t.n, t.text, t.first_sequence, t.last_sequence, {event} {event_of_chunk}
+WHERE t.n IN {each:chunks} AND +t.namespace IN {each:namespaces}{filters}
+
+-- name: event_containing
+SELECT t.n, t.text, t.first_sequence, t.last_sequence, {event} {event_of_chunk}
+WHERE t.namespace IN {each:namespaces} AND t.ordinal = 0 AND e.content LIKE :pattern ESCAPE '\'{filters}
+ORDER BY e.time DESC, t.n DESC LIMIT :limit
+
+-- name: chunk_said
+-- Which of these slices the session has already.
+SELECT t.hash FROM chunks t WHERE t.namespace = :namespace AND t.session = :session AND t.hash IN {each:hashes}
+
+-- name: chunk_hashes
+SELECT t.hash FROM chunks t WHERE t.namespace = :namespace AND t.session = :session AND t.owner_type = 'event'
+
+-- name: memory_origin
+UPDATE memories SET origin = :origin, updated = :now WHERE namespace = :namespace AND id = :id
+
+-- name: session_sizes
+-- What a session has of each, for the answer to its deletion.
+SELECT (SELECT count(*) FROM events WHERE namespace = :namespace AND session = :session),
+       (SELECT count(*) FROM memories WHERE namespace = :namespace AND session = :session),
+       (SELECT count(*) FROM chunks WHERE namespace = :namespace AND session = :session),
+       (SELECT count(*) FROM session_state WHERE namespace = :namespace AND session = :session)

@@ -1,0 +1,1 @@
+"""How does it move? The chat logs that people have, read into conversations. Nothing here writes to a store."""

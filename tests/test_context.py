@@ -1,0 +1,254 @@
+"""The summary that rolls along, the conversation rebuilt, the text for a model."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from retentive import Retentive
+from retentive.context.turns import turns
+from retentive.errors import BadConfig, Invalid, MissingExtra, NotFound, Stale
+from retentive.model import Event
+from retentive.text.tokens import estimate
+from tests.support import Open
+
+FACTS = "I decided to move the Atlas deployment to Tuesday, {} servers are ready."
+
+
+def talk(store: Retentive, session: str, count: int) -> None:
+    store.sessions.append_many(session, [{"role": "user", "content": FACTS.format(n)} for n in range(count)])
+
+
+def test_a_long_session_is_summarised_as_it_grows(open_store: Open) -> None:
+    """The oldest messages are condensed; what remains word for word keeps to the budget."""
+    store = open_store(session_budget=500)
+    assert store.sessions.append("s", "user", "Hello").sequence == 1
+    assert store.sessions.summary("s").epoch == 0
+    talk(store, "s", 60)
+    summary = store.sessions.summary("s")
+    assert summary.epoch > 0
+    assert 0 < summary.upto < 61
+    assert "Atlas" in summary.text
+    assert estimate(summary.text) <= 125
+    rest = store.sessions.events("s", limit=100, after=summary.upto)
+    assert sum(estimate(event.content) for event in rest) <= 400
+
+
+def test_below_its_threshold_nothing_is_summarised(open_store: Open) -> None:
+    store = open_store(session_budget=500)
+    store.sessions.append("s", "user", "word " * 1000)  # over the budget, but fewer than four messages
+    store.sessions.append("s", "user", "word " * 1000)
+    assert store.sessions.summarise("s").epoch == 0
+    quiet = open_store(session_budget=500, summarise="off")
+    talk(quiet, "t", 60)
+    assert quiet.sessions.summary("t").epoch == 0
+    assert quiet.sessions.summarise("t").epoch == 1
+
+
+def test_the_ratios_can_be_set(open_store: Open) -> None:
+    store = open_store(session_budget=500, summary_trigger=0.4, summary_target=0.1, summary_share=0.1)
+    talk(store, "s", 12)
+    summary = store.sessions.summary("s")
+    assert summary.upto >= 9
+    assert estimate(summary.text) <= 50
+
+
+def test_a_stale_writer_of_the_summary_is_told_and_changes_nothing(store: Retentive) -> None:
+    talk(store, "s", 5)
+    first = store.sessions.set_summary("s", "One", upto=2, epoch=0)
+    assert (first.text, first.upto, first.epoch) == ("One", 2, 1)
+    with pytest.raises(Stale, match="at epoch 1, not 0"):
+        store.sessions.set_summary("s", "Two", upto=3, epoch=0)
+    assert store.sessions.summary("s") == first
+    with pytest.raises(Invalid, match="up to 2 already"):
+        store.sessions.set_summary("s", "Two", upto=1, epoch=1)
+    with pytest.raises(Invalid, match="no message 6"):
+        store.sessions.set_summary("s", "Two", upto=6, epoch=1)
+    with pytest.raises(NotFound):
+        store.sessions.set_summary("nobody", "Two", upto=1, epoch=0)
+    assert store.sessions.summary("s") == first
+
+
+class Prose:
+    """A condenser as a language model would be one."""
+
+    def __init__(self, text: str | Exception) -> None:
+        self.text = text
+
+    def condense(self, summary: str, events: Sequence[Event], limit: int, count: Callable[[str], int]) -> str:  # noqa: ARG002
+        if isinstance(self.text, Exception):
+            raise self.text
+        return f"{summary} {self.text} ({len(events)})".strip()
+
+
+@pytest.mark.parametrize(
+    ("condenser", "by_it"),
+    [
+        (Prose("They spoke of Atlas."), True),
+        (Prose(RuntimeError("no network")), False),  # it fails
+        (Prose("word " * 10_000), False),  # it does not keep to its limit
+    ],
+)
+def test_a_condenser_of_ones_own_writes_the_summary_or_ours_does(
+    open_store: Open, condenser: Prose, by_it: bool
+) -> None:
+    store = open_store(session_budget=500, summarise="off")
+    talk(store, "s", 60)
+    summary = store.sessions.summarise("s", condenser=condenser)
+    assert ("They spoke" in summary.text) is by_it
+    assert "Atlas" in summary.text
+    assert summary.epoch == 1
+    assert ("condenser" in store.stats()["failures"]) is not by_it
+
+
+def test_a_replay_begins_with_the_summary(open_store: Open) -> None:
+    store = open_store(session_budget=500)
+    talk(store, "s", 60)
+    replay = store.sessions.replay("s", 1000)
+    assert replay.text.startswith("Rolling session summary: ")
+    assert replay.text.endswith(FACTS.format(59))
+    assert [event.sequence for event in replay.events] == [*range(store.sessions.summary("s").upto + 1, 61)]
+    assert replay.left_out == 0
+    short = store.sessions.replay("s", 60)
+    assert 0 < len(short.events) < len(replay.events)
+    assert short.left_out == len(replay.events) - len(short.events)
+    assert short.tokens == estimate(short.text) <= 60
+
+
+def test_a_context_has_its_parts_in_order(open_store: Open) -> None:
+    store = open_store(session_budget=300)
+    dog = store.add("The user's dog is called Max", slot="dog", valid_from="2026-02-01").id
+    store.sessions.append("before", "user", "Max the dog likes the lake", time="2026-01-05")
+    talk(store, "now", 40)
+    store.sessions.append("now", "user", "What is the dog called?")
+    context = store.context("what is the dog called", session="now", budget=600, min_similarity=0.2)
+    headings = [line for line in context.text.splitlines() if line.startswith(("Rolling", "##"))]
+    assert [line.split(":")[0] for line in headings] == [
+        "Rolling session summary",
+        "## Relevant Memories",
+        "## Earlier Conversation",
+        "## Recent Messages",
+    ]
+    assert "- The user's dog is called Max (2026-02-01)" in context.text
+    assert "- 2026-01-05 user: Max the dog likes the lake" in context.text
+    assert context.text.endswith("user: What is the dog called?")
+    assert context.tokens == estimate(context.text) <= 600
+    assert {dog, "before#1", "now#41"} <= {*context.cites}
+
+
+def test_the_same_question_gives_the_same_text(store: Retentive) -> None:
+    store.add_many([f"The lake number {n} has herons" for n in range(30)])
+    talk(store, "s", 10)
+    texts = {store.context("herons on the lake", session="s", budget=300).text for _ in range(3)}
+    assert len(texts) == 1
+
+
+def test_superseded_facts_and_repeats_are_left_out(store: Retentive) -> None:
+    store.add("The user's dog is called Rex", slot="dog")
+    corrected = store.add("The user's dog is called Max", slot="dog").id
+    twin = store.notes.put("The user's dog is called MAX").id
+    context = store.context("what is the user's dog called?", min_similarity=0.1)
+    assert "Rex" not in context.text
+    assert context.text.count("called") == 1
+    (repeat,) = context.left_out
+    assert {repeat.id, *context.cites} == {twin, corrected}
+    assert repeat == ("memories", repeat.id, f"says the same as {context.cites[0]}")
+
+
+def test_what_bears_on_nothing_asked_is_not_in_it(store: Retentive) -> None:
+    store.add("The user prefers tea to coffee")
+    context = store.context("granite quarries", min_similarity=0.6)
+    assert (context.text, context.tokens, context.cites) == ("", 0, ())
+
+
+def test_local_memories_are_for_their_session_only(store: Retentive) -> None:
+    store.add("The heron password is swan", session="s")
+    store.sessions.append("s", "user", "hello")
+    store.sessions.append("t", "user", "hello")
+    assert "swan" in store.context("heron password", session="s").text
+    assert "swan" not in store.context("heron password", session="t").text
+    assert "swan" not in store.context("heron password").text
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"budget": 0}, "budget is 0"),
+        ({"budget": "many"}, "budget is many"),
+        ({"recent": -1}, "recent is -1"),
+        ({"shares": {"profil": 0.1}}, "no part 'profil'"),
+        ({"shares": {"recent": 2}}, "the share of recent is 2"),
+        ({"shares": 7}, "must be a mapping"),
+        ({"min_similarity": 3}, "min_similarity is 3"),
+        ({"session": ""}, "session must have"),
+    ],
+)
+def test_bad_wishes_for_a_context_are_refused(store: Retentive, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(Invalid, match=message):
+        store.context("anything", **options)
+
+
+def test_shares_say_who_gets_how_much_first(store: Retentive) -> None:
+    store.add_many([f"Heron fact number {n} of the lake" for n in range(40)])
+    talk(store, "s", 40)
+    plenty = store.context("heron fact lake", session="s", budget=300, recent=40, shares={"memories": 0.9, "recent": 0})
+    little = store.context("heron fact lake", session="s", budget=300, recent=40, shares={"memories": 0, "recent": 0.9})
+    assert plenty.parts["memories"] > 200 > little.parts["memories"]
+    assert little.parts["recent"] > 200 > plenty.parts["recent"]
+
+
+def test_tokens_are_counted_by_the_counter_one_chooses(store: Retentive, open_store: Open) -> None:
+    store.add_many([f"Heron fact number {n} of the lake" for n in range(40)])
+    context = store.context("heron fact lake", budget=500, counter=len)
+    assert context.tokens == len(context.text) <= 500
+    assert context.tokens > 100
+    with pytest.raises(BadConfig):
+        open_store(tokenizer="/nowhere/tokenizer.json").context("x")
+    with pytest.raises((MissingExtra, BadConfig), match="tiktoken"):
+        open_store(tokenizer="tiktoken:nonesuch").context("x")
+
+
+roles = st.sampled_from(["user", "assistant", "tool", "system"])
+words = st.text(min_size=1, max_size=60).filter(lambda text: text.strip() and "\0" not in text)
+calls = st.integers(1, 4).map(lambda n: {"tool_calls": [{"id": f"c{n}", "name": "look", "arguments": "{}"}]})
+answers = st.integers(1, 4).map(lambda n: {"tool_call_id": f"c{n}"})
+messages = st.builds(
+    lambda role, content, payload: {"role": role, "content": content, "payload": payload},
+    roles,
+    words,
+    st.one_of(st.none(), calls, answers),
+)
+counters = st.sampled_from([estimate, len, lambda text: len(text.split()), lambda text: len(text) + 7 if text else 0])
+
+
+lists = st.lists(messages, min_size=1, max_size=30)
+
+
+@settings(max_examples=40, deadline=None)
+@given(lists, st.integers(1, 400), st.integers(0, 12), counters, st.integers(0, 8))
+def test_whatever_was_said_context_and_replay_keep_to_their_promises(
+    said: list[dict[str, Any]], budget: int, recent: int, counter: Callable[[str], int], upto: int
+) -> None:
+    """Within the budget, in order, no turn split; and nothing is in both the summary and the messages."""
+    with Retentive.open(":memory:", embedder="hashing") as store:
+        store.sessions.append_many("s", said)
+        store.add_many(["The heron is at the lake", "The lake is deep"])
+        covered = min(upto, len(said))
+        if covered:
+            store.sessions.set_summary("s", "They talked of herons and lakes.", upto=covered, epoch=0)
+        replay = store.sessions.replay("s", budget, counter)
+        full = store.context("heron lake", "s", budget, recent, counter=counter, min_similarity=0.1)
+        plain = store.context("", "s", budget, recent, counter=counter)
+        for made in (replay, full, plain):
+            assert made.tokens == counter(made.text) <= budget
+        whole = turns(store.sessions.events("s", limit=100, after=covered))
+        replayed = [event.sequence for event in replay.events]
+        cited = [int(id.removeprefix("s#")) for id in plain.cites if id != "s"]
+        for shown in (replayed, cited):
+            assert shown == [*range(len(said) + 1 - len(shown), len(said) + 1)]
+            assert not shown or shown[0] > covered
+            for turn in whole:
+                own = {event.sequence for event in turn}
+                assert own & {*shown} in (set(), own)
