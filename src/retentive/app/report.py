@@ -1,7 +1,7 @@
 """How the store is: figures, and a check-up."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -17,7 +17,6 @@ from retentive.model import Session
 from retentive.storage import Finding
 from retentive.storage.memories import unchanged_step
 
-SAFE_SQLITE = (3, 51, 3)  # before it, several processes could corrupt a WAL (the WAL-reset bug)
 PAGE = 500  # messages read at a time
 REPAIR = "Run `retentive doctor --repair`."
 COUNTERS = ("upserts", "queries", "answered")
@@ -86,9 +85,7 @@ def _percentiles(histogram: list[tuple[int, int]]) -> dict[str, float]:
 def doctor(parts: Parts) -> list[Finding]:
     facts = parts.engine.facts()
     return [
-        _sqlite(facts),
         Finding("schema", ok=True, detail=f"number {facts['schema']}, up to date"),
-        _permissions(facts),
         *_examined("database", parts.engine.check),
         *_examined("conversations", lambda: [_conversations(parts)]),
         *_examined("model", lambda: [_model(parts)]),
@@ -118,7 +115,8 @@ def repair(parts: Parts) -> None:
     for session in _unsearchable(parts):
         with suppress(Stale):  # it grew meanwhile; the next repair has it
             index_anew(parts, session)
-    parts.images().drop(None)
+    if parts.images.made:
+        parts.images.made.drop(None)
 
 
 def _unsearchable(parts: Parts) -> Iterator[Session]:
@@ -139,19 +137,6 @@ def _conversations(parts: Parts) -> Finding:
         names = ", ".join(broken[:5])
         return Finding("conversations", ok=False, detail=f"not all of {names} can be searched", remedy=REPAIR)
     return Finding("conversations", ok=True, detail="every message can be searched")
-
-
-def _sqlite(facts: Mapping[str, Any]) -> Finding:
-    version = tuple(map(int, facts["sqlite"].split(".")))
-    ok = version >= SAFE_SQLITE
-    return Finding("sqlite", ok, facts["sqlite"], "" if ok else "Upgrade: pip install --upgrade apsw")
-
-
-def _permissions(facts: Mapping[str, Any]) -> Finding:
-    mode = facts["mode"]
-    ok = not mode or not int(mode, 8) & 0o077
-    remedy = "" if ok else f"Others can read it: chmod 600 '{facts['path']}'"
-    return Finding("permissions", ok, mode or "in memory", remedy)
 
 
 def _model(parts: Parts) -> Finding:

@@ -85,8 +85,7 @@ class Asking:
         """Both legs joined; deeper into them if the many slices of a few memories left too little."""
         mode, asked = self.query.mode, None if self.query.mode is Mode.TEXT else self._asked_vector()
         while True:
-            text = self._text() if mode is not Mode.VECTOR else []
-            vector = self._vector(*asked) if asked else []
+            text, vector = self._legs(asked)
             with self._stage("fuse"):
                 fused = fuse(text, vector, self.query.fusion, self.query.vector_weight)
                 ranked = rank(fused.scores())
@@ -96,6 +95,24 @@ class Asking:
             if len(hits) >= (self.query.limit or 0) or self.depth > max(len(text), len(vector)):
                 return tier, hits
             self.depth *= DEEPER
+
+    def _legs(self, asked: tuple[Any, Space] | None) -> tuple[list[Match], list[Match]]:
+        """Those of the mode; both in one round trip where a server answers them."""
+        if asked and self.words and self.query.mode is Mode.HYBRID and not self.parts.engine.in_process:
+            return self._both(*asked)
+        text = self._text() if self.query.mode is not Mode.VECTOR else []
+        return text, self._vector(*asked) if asked else []
+
+    def _both(self, vector: Any, space: Space) -> tuple[list[Match], list[Match]]:
+        with self._stage("search"):
+            try:
+                scope, floor = self.query.scope, self._floor(space)
+                return self.parts.engine.search_both(self.words, vector, space, scope, self.depth, floor)
+            except Closed:
+                raise
+            except StorageError as error:
+                self.notes.append(f"neither full text nor vectors were used: {error}; run `retentive doctor`")
+                return [], []
 
     def _stage(self, name: str) -> Stage:
         return Stage(self.timings, name)
@@ -114,8 +131,7 @@ class Asking:
         with self._stage("vector"):
             depth = None if self.query.limit is None else self.depth
             try:
-                images = self.parts.images()
-                search = images if images.answers(self.query.scope) else self.parts.engine
+                search = self.parts.images() if self._imaged else self.parts.engine
                 return search.search_vectors(vector, space, self.query.scope, depth, self._floor(space))
             except Closed:
                 raise
@@ -135,7 +151,7 @@ class Asking:
             self.notes.append("vectors were not used: the embedder is switched off")
             return None
         space = self.parts.embedder.space
-        if self.parts.images().answers(self.query.scope):
+        if self._imaged:
             self.parts.images().prepare(space, self.query.scope)
         try:
             with self._stage("embed"):
@@ -143,6 +159,10 @@ class Asking:
         except EmbedError as error:
             self.notes.append(f"vectors were not used: {error}")
             return None
+
+    @property
+    def _imaged(self) -> bool:
+        return self.parts.engine.in_process and self.parts.images().answers(self.query.scope)
 
     def _floor(self, space: Space) -> float | None:
         if self.query.min_similarity is not None:
@@ -223,7 +243,7 @@ def text_matches(parts: Parts, asked: Sequence[str], scope: Scope, depth: int) -
 
 def _image_pays(parts: Parts) -> bool:
     """Not in a small store, and not for a process's first question: one that asks only once should load nothing."""
-    if not parts.journal.asked:
+    if not parts.journal.asked or not parts.engine.in_process:
         return False
     return parts.images.made is not None or parts.chunks.newest() >= TERMS_FROM
 

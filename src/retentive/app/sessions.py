@@ -171,7 +171,8 @@ class Sessions:
         gone = [_orphaned(each.id, each.origin or {}, parts.namespace, now) for each in learned]
         parts.engine.apply([step("session_delete", namespace=parts.namespace, session=name), *gone])
         parts.journal.wrote = True
-        parts.images().erase(parts.namespace, [name for name, _ in parts.chunks.spaces()])
+        if parts.engine.in_process:
+            parts.images().erase(parts.namespace, [name for name, _ in parts.chunks.spaces()])
         return Deleted(name, events, memories, chunks, len(learned))
 
     def summary(self, session: str) -> Summary:

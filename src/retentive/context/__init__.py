@@ -57,10 +57,8 @@ def open_counter(spec: str) -> Counter:
 
 
 def _tiktoken(name: str) -> Counter:
-    from importlib import import_module
-
     try:
-        tiktoken = import_module("tiktoken")  # by name: types for an extra that may be absent would not check
+        import tiktoken
     except ImportError as error:
         raise MissingExtra("tiktoken is not installed.", "pip install 'retentive[tiktoken]'") from error
     try:

@@ -30,7 +30,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a context: heading and lead, a line each if given, then its items. Without items it is not shown."""
+    """A part of a context: its heading if it has one, then its items. Without items it is not shown."""
 
     name: str
     heading: str
@@ -38,7 +38,6 @@ class Section:
     """Of the budget: what it may fill before all get what is left."""
     groups: Sequence[tuple[Item, ...]]
     """Most relevant first; each is kept or dropped whole."""
-    lead: str = ""
     in_sequence: bool = False
     """Nothing is taken past the first group that does not fit: recent messages have no holes."""
 
@@ -76,7 +75,7 @@ def _cost(section: Section, count: Counter) -> _Cost:
 
 
 def _opening(section: Section) -> list[str]:
-    return [text for text in (section.heading, section.lead) if text]
+    return [section.heading] if section.heading else []
 
 
 def _further(

@@ -50,6 +50,10 @@ class Engine(Protocol):
     worth keeping, or that embedders exist.
     """
 
+    in_process: bool
+    """Whether questions are best answered by images of the rows in this process (`retentive.index`), which read it
+    through the queries of chunks. False: the server has the indexes, and `search_both` answers in one round trip."""
+
     def read(self, query: str, params: Params = NOTHING, filters: Sequence[str] = ()) -> list[tuple[Any, ...]]:
         """All rows of a named query, from one consistent state. `filters` name the fragments to put in `{filters}`."""
         ...
@@ -70,6 +74,12 @@ class Engine(Protocol):
         self, vector: Any, space: "Space", scope: "Scope", limit: int | None, floor: float | None
     ) -> "list[Match]":
         """The rows of the scope nearest by cosine, exactly; `floor` leaves out what is below it."""
+        ...
+
+    def search_both(
+        self, words: Sequence[str], vector: Any, space: "Space", scope: "Scope", limit: int, floor: float | None
+    ) -> "tuple[list[Match], list[Match]]":
+        """`search_text` and `search_vectors` of one consistent state."""
         ...
 
     def tokens(self, text: str) -> list[str]:

@@ -19,7 +19,7 @@ _FOLDER = Path(__file__).parent / "queries"
 _HEAD = re.compile(r"^-- (name|fragment): (\w+)\n((?:--.*\n)*)", re.MULTILINE)
 _EACH = re.compile(r"\{each:(\w+)\}")
 _PIECE = re.compile(r"\{(\w+)\}")
-_PARAMETER = re.compile(r":(\w+)")
+_PARAMETER = re.compile(r"(?<!:):([a-z]\w*)")  # and not a cast: ::text
 
 
 class Queries:

@@ -25,10 +25,11 @@ from retentive.model import Match, Scope, Space
 from retentive.storage import NOTHING, Finding, Params, Step
 from retentive.storage.migrations import Migration, migrations, missing
 from retentive.storage.queries import Queries
-from retentive.storage.scopes import chunk_filters
+from retentive.storage.scan import text_search, vector_scan
 from retentive.text.fields import FIELD_WEIGHTS
 
 APPLICATION_ID = 0x52544E56  # "RTNV": says in the file's header whose it is
+SAFE_SQLITE = (3, 51, 3)  # before it, several processes could corrupt a WAL (the WAL-reset bug)
 BUSY_SECONDS = 30  # a bulk load holds the lock for under a second at a time; past this something hangs
 TOKENIZER = ("porter", "unicode61", "remove_diacritics", "2", "categories", "L* N* Co Mn Mc")  # as in the schema
 
@@ -63,6 +64,7 @@ def _translated(where: str) -> Iterator[None]:
 
 class SqliteEngine:
     dialect = "sqlite"
+    in_process = True
 
     def __init__(self, target: str, durability: str = "full") -> None:
         self.target = target
@@ -101,32 +103,17 @@ class SqliteEngine:
                     self._guarded(connection, sql, map(values, step.rows), step)
 
     def search_text(self, words: Sequence[str], scope: Scope, limit: int) -> list[Match]:
-        if not words:
-            return []
-        filters, params = chunk_filters(scope)
-        match = " OR ".join('"' + word.replace('"', '""') + '"' for word in words)
-        rows = self.read("text_search", {**params, "match": match, "limit": limit}, filters)
-        return [Match(*row) for row in rows]
+        return text_search(self, words, scope, limit)
 
     def search_vectors(
         self, vector: Any, space: Space, scope: Scope, limit: int | None, floor: float | None
     ) -> list[Match]:
-        import numpy as np
+        return vector_scan(self, vector, space, scope, limit, floor)
 
-        filters, params = chunk_filters(scope)
-        rows = self.read("chunk_scan", {**params, "space": space.name}, filters)
-        rows = [row for row in rows if len(row[11]) == 2 * space.dimension]
-        if not rows:
-            return []
-        matrix = np.frombuffer(b"".join(row[11] for row in rows), dtype="<f2").reshape(len(rows), -1)
-        scores = (matrix.astype(np.float32) @ vector).clip(-1, 1).tolist()
-        matches = [
-            Match(row[0], score, row[1], row[2], row[9], row[7], row[6])
-            for row, score in zip(rows, scores, strict=True)
-            if floor is None or score >= floor
-        ]
-        matches.sort(key=lambda match: (-match.score, -match.time, -match.chunk))
-        return matches[:limit]
+    def search_both(
+        self, words: Sequence[str], vector: Any, space: Space, scope: Scope, limit: int, floor: float | None
+    ) -> tuple[list[Match], list[Match]]:
+        return self.search_text(words, scope, limit), self.search_vectors(vector, space, scope, limit, floor)
 
     def tokens(self, text: str) -> list[str]:
         with _translated(self.target):
@@ -148,6 +135,8 @@ class SqliteEngine:
         damage = [row for row in self._integrity() if row != "ok"]
         broken = self._queries.sql("chunk_broken")
         return [
+            _version(),
+            self._permissions(),
             Finding("file", not damage, "; ".join(damage) or "every page is whole", "Restore a backup." * bool(damage)),
             self._check_text(repair),
             self._check_none("memories and chunks", f"SELECT count(*) FROM ({broken})", repair),
@@ -277,6 +266,12 @@ class SqliteEngine:
             return [str(error)]
         return [row[0] for row in rows]
 
+    def _permissions(self) -> Finding:
+        mode = self.facts()["mode"]
+        ok = not mode or not int(mode, 8) & 0o077
+        remedy = "" if ok else f"Others can read it: chmod 600 '{self._path}'"
+        return Finding("permissions", ok, mode or "in memory", remedy)
+
     def _check_text(self, repair: str) -> Finding:
         try:
             with self._transaction() as connection:
@@ -302,6 +297,12 @@ _AGREEMENT = (
     ),
     ("chunks and vectors", "SELECT count(*) FROM vectors WHERE chunk NOT IN (SELECT n FROM chunks)"),
 )
+
+
+def _version() -> Finding:
+    version = apsw.sqlite_lib_version()
+    ok = tuple(map(int, version.split("."))) >= SAFE_SQLITE
+    return Finding("sqlite", ok, version, "" if ok else "Upgrade: pip install --upgrade apsw")
 
 
 def _only(connection: apsw.Connection, sql: str) -> Any:

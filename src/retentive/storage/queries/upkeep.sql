@@ -18,7 +18,7 @@ WHERE namespace = :namespace AND (:id IS NULL OR memory = :id) ORDER BY n DESC L
 
 -- name: measure_add
 INSERT INTO measures (namespace, measure, tier, bucket, count) VALUES (:namespace, :measure, :tier, :bucket, :count)
-ON CONFLICT (namespace, measure, tier, bucket) DO UPDATE SET count = count + excluded.count
+ON CONFLICT (namespace, measure, tier, bucket) DO UPDATE SET count = measures.count + excluded.count
 
 -- name: measure_list
 SELECT measure, tier, bucket, count FROM measures WHERE namespace = :namespace ORDER BY measure, tier, bucket

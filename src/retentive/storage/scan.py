@@ -1,0 +1,38 @@
+"""The searches of engines that speak SQLite: full text by FTS5, vectors by reading every row that may be seen."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from retentive.model import Match, Scope, Space
+from retentive.storage import Engine
+from retentive.storage.scopes import chunk_filters
+
+
+def text_search(engine: Engine, words: Sequence[str], scope: Scope, limit: int) -> list[Match]:
+    if not words:
+        return []
+    filters, params = chunk_filters(scope)
+    match = " OR ".join('"' + word.replace('"', '""') + '"' for word in words)
+    rows = engine.read("text_search", {**params, "match": match, "limit": limit}, filters)
+    return [Match(*row) for row in rows]
+
+
+def vector_scan(
+    engine: Engine, vector: Any, space: Space, scope: Scope, limit: int | None, floor: float | None
+) -> list[Match]:
+    import numpy as np
+
+    filters, params = chunk_filters(scope)
+    rows = engine.read("chunk_scan", {**params, "space": space.name}, filters)
+    rows = [row for row in rows if len(row[11]) == 2 * space.dimension]
+    if not rows:
+        return []
+    matrix = np.frombuffer(b"".join(row[11] for row in rows), dtype="<f2").reshape(len(rows), -1)
+    scores = (matrix.astype(np.float32) @ vector).clip(-1, 1).tolist()
+    matches = [
+        Match(row[0], score, row[1], row[2], row[9], row[7], row[6])
+        for row, score in zip(rows, scores, strict=True)
+        if floor is None or score >= floor
+    ]
+    matches.sort(key=lambda match: (-match.score, -match.time, -match.chunk))
+    return matches[:limit]
