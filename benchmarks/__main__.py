@@ -11,19 +11,22 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from benchmarks import corpus, measure, stores
+from benchmarks import corpus, measure, stores, talk
 from benchmarks.measure import Figure, Target
 
 SIZES = (10_000, 100_000)
 QUICK = (2_000,)
-PARTS = ("bulk", "search", "add", "first", "memory", "help")
+MESSAGES, QUICK_MESSAGES = 10_000, 1_000  # of the session that is talked in
+WITH_MODEL, QUICK_WITH_MODEL = 500, 100  # of the one whose messages are embedded by the model
+PARTS = ("bulk", "search", "add", "first", "memory", "help", "talk")
+STORELESS = {"help", "talk"}  # parts that need no store of memories
 QUESTIONS = 200
 EXTRA = 100  # single adds
 FIRST_SIZE = 10_000  # the store that fresh processes are asked about, if it is among the sizes
 BUILT_FOR_BULK = 30_000  # memories built in all for a bulk rate: three rounds of 10,000 or one of 100,000
 
 Found = list[tuple[int | None, Figure]]
-"""Each figure with the size of its store."""
+"""Each figure with the size of its store, or with the messages of its session."""
 
 
 def main() -> None:
@@ -34,17 +37,22 @@ def main() -> None:
     facts = _facts()
     print("\n".join(f"{name}: {value}" for name, value in facts.items()), flush=True)
     with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
-        found = _run(arguments.sizes, arguments.only, Path(folder))
+        found = {
+            "memories": _run(arguments.sizes or (QUICK if arguments.quick else SIZES), arguments.only, Path(folder)),
+            "messages": _talked(Path(folder), quick=arguments.quick) if "talk" in arguments.only else [],
+        }
     facts["load at the end"] = _load()
-    print(f"load at the end: {_load()}\n\n{_table(found)}")
+    print(f"load at the end: {_load()}")
+    print("".join(f"\n{_table(of, figures)}\n" for of, figures in found.items() if figures))
     if arguments.json:
-        Path(arguments.json).write_text(json.dumps({"machine": facts, "figures": _plain(found)}, indent=2), "utf-8")
+        plain = [each for of, figures in found.items() for each in _plain(of, figures)]
+        Path(arguments.json).write_text(json.dumps({"machine": facts, "figures": plain}, indent=2), "utf-8")
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m benchmarks", description="Retentive beside a do-it-yourself build.")
-    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="memories in the stores")
-    parser.add_argument("--quick", action="store_const", const=QUICK, dest="sizes", help="one small store, to try")
+    parser.add_argument("--sizes", type=int, nargs="+", help="memories in the stores")
+    parser.add_argument("--quick", action="store_true", help="one small store and a short session, to try")
     parser.add_argument("--only", type=_parts, default=PARTS, help=f"some of: {','.join(PARTS)}")
     parser.add_argument("--folder", help="where to build the stores; a disk, for durable writes to mean something")
     parser.add_argument("--json", metavar="FILE", help="write the figures there too")
@@ -62,7 +70,7 @@ def _run(sizes: Iterable[int], parts: Sequence[str], folder: Path) -> Found:
     found: Found = []
     residents: dict[int, Any] = {}
     sizes = sorted(sizes)
-    for size in sizes if {*parts} != {"help"} else ():
+    for size in sizes if not STORELESS.issuperset(parts) else ():
         figures = _measure(size, parts, folder / str(size), residents, fresh=size == min(sizes, key=_from_first))
         found.extend((size, figure) for figure in figures)
     if len(residents) > 1:
@@ -72,6 +80,11 @@ def _run(sizes: Iterable[int], parts: Sequence[str], folder: Path) -> Found:
     if "help" in parts:
         found.append((None, measure.help_time()))
     return found
+
+
+def _talked(folder: Path, *, quick: bool) -> Found:
+    size, with_model = (QUICK_MESSAGES, QUICK_WITH_MODEL) if quick else (MESSAGES, WITH_MODEL)
+    return [*talk.figures(folder / "talk", size, with_model, _teller(size))]
 
 
 def _from_first(size: int) -> int:
@@ -146,8 +159,8 @@ def _processor() -> str:
     return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
-def _table(found: Found) -> str:
-    head = ("memories", "what", "Retentive", "do-it-yourself", "ratio", "target", "met")
+def _table(of: str, found: Found) -> str:
+    head = (of, "what", "Retentive", "do-it-yourself", "ratio", "target", "met")
     rows = [head, *(_cells(size, figure) for size, figure in found)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["| " + " | ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) + " |" for row in rows]
@@ -178,10 +191,10 @@ def _goal(target: Target, unit: str) -> str:
     return f"ratio {sign} {target.bound:.3g}"
 
 
-def _plain(found: Found) -> list[dict[str, Any]]:
+def _plain(of: str, found: Found) -> list[dict[str, Any]]:
     return [
         {
-            "memories": size,
+            of: size,
             "what": figure.what,
             "unit": figure.unit,
             "retentive": figure.ours,

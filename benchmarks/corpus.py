@@ -57,14 +57,14 @@ class Corpus:
 
 def make(size: int, *, questions: int, extra: int) -> Corpus:
     generator = np.random.default_rng(SEED)
-    vocabulary = _vocabulary(generator)
-    texts = [*islice(_distinct(_texts(generator, vocabulary)), size + extra)]
+    known = vocabulary(generator)
+    texts = [*islice(_distinct(_texts(generator, known)), size + extra)]
     vectors = _clustered(generator, size + extra)
-    asked = _questions(generator, texts[:size], vectors, frozenset(vocabulary), questions)
+    asked = _questions(generator, texts[:size], vectors, frozenset(known), questions)
     return Corpus(texts[:size], vectors[:size], asked, texts[size:], vectors[size:])
 
 
-def _vocabulary(generator: np.random.Generator) -> list[str]:
+def vocabulary(generator: np.random.Generator) -> list[str]:
     syllables = [
         first + vowel + last for first in "bdfgklmnprstvz" for vowel in "aeiou" for last in ("", "n", "r", "k")
     ]
@@ -75,28 +75,28 @@ def _vocabulary(generator: np.random.Generator) -> list[str]:
     return [*words]
 
 
-def _texts(generator: np.random.Generator, vocabulary: list[str]) -> Iterator[str]:
-    words = _zipfian(generator, vocabulary)
+def _texts(generator: np.random.Generator, known: list[str]) -> Iterator[str]:
+    words = zipfian(generator, known)
     while True:
         openings = generator.integers(len(OPENINGS), size=1000)
         lengths = generator.integers(SHORTEST, LONGEST + 1, size=1000)
         for opening, length in zip(openings.tolist(), lengths.tolist(), strict=True):
-            yield _text(OPENINGS[opening], words, length)
+            yield text(OPENINGS[opening], words, length)
 
 
-def _zipfian(generator: np.random.Generator, vocabulary: list[str]) -> Iterator[str]:
-    weights = 1 / (np.arange(len(vocabulary)) + 1 + FLATTENING)
+def zipfian(generator: np.random.Generator, known: list[str]) -> Iterator[str]:
+    weights = 1 / (np.arange(len(known)) + 1 + FLATTENING)
     weights /= weights.sum()
     while True:
-        yield from (vocabulary[rank] for rank in generator.choice(len(vocabulary), 10_000, p=weights).tolist())
+        yield from (known[rank] for rank in generator.choice(len(known), 10_000, p=weights).tolist())
 
 
-def _text(opening: str, words: Iterator[str], length: int) -> str:
+def text(opening: str, words: Iterator[str], length: int) -> str:
     name, *rest = islice(words, 4)
-    text = opening.format(name.capitalize(), *rest).split()
-    while len(text) < length:
-        text += [*LINKS[len(text) % len(LINKS)].split(), *islice(words, 2)]
-    return " ".join(text[:length])
+    said = opening.format(name.capitalize(), *rest).split()
+    while len(said) < length:
+        said += [*LINKS[len(said) % len(LINKS)].split(), *islice(words, 2)]
+    return " ".join(said[:length])
 
 
 def _distinct(texts: Iterator[str]) -> Iterator[str]:
@@ -123,17 +123,17 @@ def unit(vectors: Floats) -> Floats:
 
 
 def _questions(
-    generator: np.random.Generator, texts: list[str], vectors: Floats, vocabulary: frozenset[str], count: int
+    generator: np.random.Generator, texts: list[str], vectors: Floats, known: frozenset[str], count: int
 ) -> list[Question]:
     """Each about one memory: words of its text that carry meaning, and a vector near its own."""
     about = generator.choice(len(texts), count, replace=False)
     asked = near(generator, vectors[about])
     return [
-        Question(_words_of(generator, texts[place], vocabulary), vector)
+        Question(words_of(generator, texts[place], known), vector)
         for place, vector in zip(about.tolist(), asked, strict=True)
     ]
 
 
-def _words_of(generator: np.random.Generator, text: str, vocabulary: frozenset[str]) -> str:
-    words = [*dict.fromkeys(word for word in text.lower().split() if word in vocabulary)]
+def words_of(generator: np.random.Generator, said: str, known: frozenset[str]) -> str:
+    words = [*dict.fromkeys(word for word in said.lower().split() if word in known)]
     return " ".join(generator.permutation(words)[:ASKED].tolist())

@@ -1,7 +1,8 @@
 """The obvious do-it-yourself build: one connection, three tables, sqlite-vec for vectors, FTS5 for words.
 
 It keeps a text and its vector and finds it again. Everything else that Retentive does at a write or a question
-(duplicates, corrections, history, scopes, other processes, why a hit is a hit) it does not.
+(duplicates, corrections, history, scopes, other processes, why a hit is a hit) it does not. For conversations it is a
+log: a row and its full text for each message.
 """
 
 import time
@@ -18,6 +19,11 @@ SCHEMA = """
 CREATE TABLE memories (id INTEGER PRIMARY KEY, content TEXT NOT NULL, kind TEXT NOT NULL, created INTEGER NOT NULL);
 CREATE VIRTUAL TABLE memories_fts USING fts5 (content, tokenize = 'porter unicode61');
 CREATE VIRTUAL TABLE memories_vec USING vec0 (embedding float[384]);
+"""
+LOG_SCHEMA = """
+CREATE TABLE events (id INTEGER PRIMARY KEY, session TEXT NOT NULL, role TEXT NOT NULL, speaker TEXT,
+                     content TEXT NOT NULL, time TEXT NOT NULL);
+CREATE VIRTUAL TABLE events_fts USING fts5 (content, tokenize = 'porter unicode61');
 """
 DEPTH = 50  # candidates of each leg, as Retentive has
 VECTOR_WEIGHT, TEXT_WEIGHT = 0.7, 0.3
@@ -88,6 +94,36 @@ class Diy:
 
     def _rows(self, sql: str, values: Sequence[Any]) -> list[Any]:
         return self._connection.execute(sql, values).fetchall()
+
+
+class Log:
+    """Conversations: no vectors, no numbers within a session, no summary; tool calls are not searched."""
+
+    def __init__(self, path: Path) -> None:
+        self._connection = apsw.Connection(str(path))
+        self._connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL").fetchall()
+        self._connection.execute(LOG_SCHEMA)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def append(self, session: str, *messages: Mapping[str, Any]) -> None:
+        """All in one transaction."""
+        execute = self._connection.execute
+        execute("BEGIN IMMEDIATE")
+        for each in messages:
+            content = each["content"] or ""
+            values = (session, each["role"], each.get("name"), content, each["timestamp"])
+            execute("INSERT INTO events (session, role, speaker, content, time) VALUES (?, ?, ?, ?, ?)", values)
+            id = self._connection.last_insert_rowid()
+            execute("INSERT INTO events_fts (rowid, content) VALUES (?, ?)", (id, content))
+        execute("COMMIT")
+
+    def search(self, question: str, limit: int = 10) -> list[Any]:
+        match = " OR ".join(f'"{word}"' for word in question.split())
+        sql = """SELECT e.*, -f.rank FROM events_fts f JOIN events e ON e.id = f.rowid
+                 WHERE events_fts MATCH ? ORDER BY f.rank LIMIT ?"""
+        return self._connection.execute(sql, (match, limit)).fetchall()
 
 
 def _minmax(scores: Mapping[int, float]) -> dict[int, float]:

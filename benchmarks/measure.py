@@ -80,24 +80,24 @@ def search(pair: Pair) -> tuple[list[Figure], dict[str, float]]:
     asked = pair.corpus.questions[:-WARM_UP]
     ours: list[list[float]] = [[] for _ in asked]
     theirs: list[list[float]] = [[] for _ in asked]
-    for turn in _turns(len(asked)):
+    for turn in turns(len(asked)):
         for at in turn:
-            results = _timed(ours[at], partial(pair.ours.search, asked[at].text, vector=asked[at].vector))
+            results = timed(ours[at], partial(pair.ours.search, asked[at].text, vector=asked[at].vector))
             for stage, seconds in results.timings.items():
                 stages.setdefault(stage, []).append(seconds)
         for at in turn:
-            _timed(theirs[at], partial(pair.diy.search, asked[at].text, asked[at].vector))
+            timed(theirs[at], partial(pair.diy.search, asked[at].text, asked[at].vector))
     size = len(pair.corpus.texts)
     targets = (SEARCH_RATIO[size],) if size in SEARCH_RATIO else ()
     mine, others = ([median(seconds) for seconds in each] for each in (ours, theirs))
     figures = [
-        Figure(f"hybrid search, p{percent}", "ms", _percentile(mine, percent), _percentile(others, percent), targets)
+        Figure(f"hybrid search, p{percent}", "ms", percentile(mine, percent), percentile(others, percent), targets)
         for percent in (50, 95)
     ]
     return figures, {stage: median(seconds) * 1e3 for stage, seconds in stages.items()}
 
 
-def _turns(count: int) -> Iterator[list[int]]:
+def turns(count: int) -> Iterator[list[int]]:
     """All questions in each pass, in turns that begin elsewhere each time: another one finds the caches cold."""
     for number in range(PASSES):
         order = [(at + number * TURN // PASSES) % count for at in range(count)]
@@ -132,9 +132,9 @@ def add(pair: Pair) -> Figure:
     ours: list[float] = []
     theirs: list[float] = []
     for text, vector in zip(pair.corpus.extra_texts, pair.corpus.extra_vectors, strict=True):
-        _timed(ours, partial(pair.ours.add, text, vector=vector))
-        _timed(theirs, partial(pair.diy.add, text, vector))
-    return Figure("single durable add, p50", "ms", _percentile(ours, 50), _percentile(theirs, 50))
+        timed(ours, partial(pair.ours.add, text, vector=vector))
+        timed(theirs, partial(pair.diy.add, text, vector))
+    return Figure("single durable add, p50", "ms", percentile(ours, 50), percentile(theirs, 50))
 
 
 def first_answers(folder: Path, question: Question) -> Iterator[Figure]:
@@ -187,14 +187,14 @@ def help_time() -> Figure:
     return Figure("`retentive --help`, against `python -c pass`", "ms", ours * 1e3, python * 1e3, (HELP_RATIO,))
 
 
-def _timed(seconds: list[float], action: Callable[[], Any]) -> Any:
+def timed(seconds: list[float], action: Callable[[], Any]) -> Any:
     begun = time.perf_counter()
     result = action()
     seconds.append(time.perf_counter() - begun)
     return result
 
 
-def _percentile(seconds: Sequence[float], percent: int) -> float:
+def percentile(seconds: Sequence[float], percent: int) -> float:
     """In milliseconds."""
     return float(np.percentile(seconds, percent)) * 1e3
 

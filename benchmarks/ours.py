@@ -13,9 +13,9 @@ def path_of(folder: Path) -> Path:
     return folder / "retentive.db"
 
 
-def open_ours(folder: Path) -> Retentive:
+def open_ours(folder: Path, **settings: Any) -> Retentive:
     """All sizes of a run share one cache: the rebuilt model is in it."""
-    return Retentive.open(path_of(folder), cache=str(folder.parent / "cache"))
+    return Retentive.open(path_of(folder), cache=str(folder.parent / "cache"), **settings)
 
 
 def settle(memory: Retentive, questions: Iterable[tuple[str, Any]]) -> None:

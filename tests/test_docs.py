@@ -15,7 +15,8 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,6 +26,8 @@ import pytest
 import retentive
 from retentive import Retentive, errors
 from retentive.app import check
+from retentive.app.notes import Notes
+from retentive.app.sessions import Sessions
 from retentive.cli import main
 from retentive.cli.parser import build
 from retentive.config import SETTINGS
@@ -34,6 +37,7 @@ from retentive.errors import RetentiveError, outcome
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "reference"
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+GROUPS: dict[str, type] = {"notes": Notes, "sessions": Sessions}
 SHELL = re.compile(r"[|;<>$]|^(?!retentive )")
 
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -159,21 +163,43 @@ def test_every_link_leads_somewhere(page: Path) -> None:
 
 def headings(page: Path) -> set[str]:
     """As they are named in links."""
-    titles = re.findall(r"^#+ (.*)$", page.read_text("utf-8"), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in sections(page)}
+
+
+def sections(page: Path) -> dict[str, str]:
+    """What stands under each heading, without its examples."""
+    _, *parts = re.split(r"^#+ (.*)$", _BLOCK.sub("", page.read_text("utf-8")), flags=re.MULTILINE)
+    return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
 def verbs() -> dict[str, argparse.ArgumentParser]:
-    actions = (each for each in build()._actions if isinstance(each, argparse._SubParsersAction))
-    return dict(next(actions).choices)
+    """By their full names: `search`, `session`, `session append`."""
+    return dict(verbs_of(build()))
+
+
+def verbs_of(parser: argparse.ArgumentParser, group: str = "") -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, inner in action.choices.items():
+                yield f"{group}{name}", inner
+                yield from verbs_of(inner, f"{group}{name} ")
+
+
+def options(parser: argparse.ArgumentParser) -> set[str]:
+    return {each for action in parser._actions for each in action.option_strings if each.startswith("--")}
 
 
 @pytest.mark.parametrize("verb", verbs())
 def test_every_verb_and_option_is_described(verb: str) -> None:
     page = (REFERENCE / "cli.md").read_text("utf-8")
-    assert verb in headings(REFERENCE / "cli.md")
-    options = {each for action in verbs()[verb]._actions for each in action.option_strings if each.startswith("--")}
-    assert {option for option in options if f"`{option}" not in page} == set()
+    assert verb.replace(" ", "-") in headings(REFERENCE / "cli.md")
+    assert {option for option in options(verbs()[verb]) if f"`{option}" not in page} == set()
+
+
+@pytest.mark.parametrize("verb", [verb for verb in verbs() if " " in verb])
+def test_every_verb_of_a_group_has_its_options_in_its_own_section(verb: str) -> None:
+    told = sections(REFERENCE / "cli.md")[f"`{verb}`"]
+    assert {option for option in options(verbs()[verb]) - options(build()) if f"`{option}" not in told} == set()
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
@@ -193,9 +219,33 @@ def test_every_method_and_parameter_is_described(name: str) -> None:
     method = getattr(Retentive, name)
     page = (REFERENCE / "library.md").read_text("utf-8")
     assert name in headings(REFERENCE / "library.md")
-    parameters = [*inspect.signature(method).parameters.values()] if callable(method) else []
-    named = {each.name for each in parameters if each.name != "self" and each.kind is not each.VAR_KEYWORD}
-    assert {each for each in named if f"`{each}`" not in page} == set()
+    assert {each for each in parameters(method) if f"`{each}`" not in page} == set()
+
+
+def parameters(method: Callable[..., Any] | property) -> set[str]:
+    found = [*inspect.signature(method).parameters.values()] if callable(method) else []
+    return {each.name for each in found if each.name != "self" and each.kind is not each.VAR_KEYWORD}
+
+
+def test_every_group_of_methods_is_described() -> None:
+    with Retentive.open(":memory:", embedder="none") as memory:
+        groups = {name: type(value) for name, value in vars(memory).items() if not name.startswith("_")}
+    assert groups == GROUPS
+    assert {*groups} <= headings(REFERENCE / "library.md")
+
+
+@pytest.mark.parametrize(
+    ("group", "name"), [(group, name) for group, kind in GROUPS.items() for name in vars(kind) if name[0] != "_"]
+)
+def test_every_method_of_a_group_has_its_parameters_in_its_own_section(group: str, name: str) -> None:
+    told = sections(REFERENCE / "library.md")[f"`{group}.{name}`"]
+    assert {each for each in parameters(getattr(GROUPS[group], name)) if not re.search(rf"`{each}\b", told)} == set()
+
+
+@pytest.mark.parametrize("name", [name for name in retentive.__all__ if is_dataclass(getattr(retentive, name))])
+def test_every_field_of_a_value_is_described(name: str) -> None:
+    told = sections(REFERENCE / "library.md")[name]
+    assert {field.name for field in fields(getattr(retentive, name)) if f"`{field.name}`" not in told} == set()
 
 
 @pytest.mark.parametrize("choices", [check.Options, check.Filters], ids=["options", "filters"])
@@ -234,7 +284,27 @@ def json_answers() -> Iterator[Any]:
         yield answer(verb, old["memory"]["id"])
     yield answer("update", old["memory"]["id"], "--tag", "x")
     yield answer("search", "--mode", "text", "alle")
+    yield from spoken_answers()
     yield answer("get", "nothing", code=3)
+
+
+def spoken_answers() -> Iterator[Any]:
+    """One of each shape that has to do with conversations and notes."""
+    Path("log.txt").write_text("Anna: The ferry leaves at nine\nBo: It is late\n", "utf-8")
+    yield answer("chat-log", "import", "log.txt")
+    yield answer("session", "append", "talk", "The ferry to the island leaves at ten")
+    yield answer("session", "append", "talk", "And the last one at noon")
+    yield answer("session", "put", "talk", "--agent", "x")
+    for verb in ("list", "show talk", "replay talk", "summary talk"):
+        yield answer("session", *verb.split())
+    yield answer("search", "ferry", "--include", "events")
+    yield answer("note", "put", "Take the ferry", "--id", "ferry")
+    for verb in ("get ferry", "list", "delete ferry"):
+        yield answer("note", *verb.split())
+    context = answer("context", "when does the ferry leave?", "--session", "talk", "--budget", "20")
+    assert context["left_out"]
+    yield context
+    yield answer("session", "delete", "talk", "--yes")
 
 
 def answer(*words: str, code: int = 0) -> Any:

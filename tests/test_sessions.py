@@ -1,5 +1,6 @@
 """Conversations: the log, its index, its end."""
 
+import unicodedata
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from retentive import Retentive
 from retentive.app.slices import slices
 from retentive.errors import Conflict, Invalid, NotFound
 from retentive.model import Message, Role
+from retentive.text.messages import readable
+from retentive.text.normal import content_hash
 from tests.support import Open
 
 CALL = {"tool_calls": [{"id": "c1", "function": {"name": "book_vet", "arguments": '{"city": "Potsdam"}'}}]}
@@ -320,15 +323,16 @@ def test_content_blocks_are_read_and_kept(store: Retentive) -> None:
 @settings(max_examples=60, deadline=None)
 @given(st.text(min_size=1, max_size=3000), st.sampled_from([None, CALL]))
 def test_slices_rejoin_to_what_can_be_read(text: str, payload: Any) -> None:
-    """Each begins inside or right behind the one before; together they are the whole text."""
-    message = Message(Role.USER, text, None, None, None, payload)
-    whole = ""
-    for hash, part in slices(message):
+    """Each begins at most 96 characters before the end of the one before; together they are the whole text."""
+    whole = readable(text, payload)
+    ends = {0}
+    for hash, part in slices(Message(Role.USER, text, None, None, None, payload)):
         assert len(part) <= 640
-        assert len(hash) == 64
-        shared = next(n for n in range(min(len(part), 96), -1, -1) if whole.endswith(part[:n]))
-        whole += part[shared:]
-    assert " ".join(text.replace("\0", " ").split())[:10] in " ".join(whole.split()) or not text.strip()
+        assert hash == content_hash(part)
+        begins = {start for end in ends for start in range(max(0, end - 96), end + 1) if whole.startswith(part, start)}
+        ends = {start + len(part) for start in begins}
+    assert len(whole) in ends
+    assert unicodedata.normalize("NFC", text.replace("\0", " ").strip()) in whole
 
 
 def test_a_damaged_index_of_a_session_is_seen_and_mended(store: Retentive, db: Path, open_store: Open) -> None:

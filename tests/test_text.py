@@ -8,6 +8,7 @@ from retentive.errors import Invalid
 from retentive.text.chunk import chunk
 from retentive.text.normal import content_hash, normalise
 from retentive.text.terms import terms, words
+from retentive.text.tokens import estimate
 from retentive.text.when import instant
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
@@ -117,3 +118,23 @@ def test_a_bad_time_is_refused_with_the_ways_to_write_one(written: str) -> None:
     with pytest.raises(Invalid, match="expires") as caught:
         instant(written, NOW, "expires")
     assert "2026-12-31" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("", 0),
+        ("a", 1),
+        ("The quick brown fox jumps over the lazy dog.", 12),  # 35 letters and a sign; a real tokenizer says 10
+        ("2026-11-16", 5),  # digits and signs are dearer than letters
+        ("我们昨天决定", 6),  # each sign of Chinese is one
+        ("Übergänge", 4),
+    ],
+)
+def test_tokens_are_estimated(text: str, tokens: int) -> None:
+    assert estimate(text) == tokens
+
+
+@given(st.text(max_size=50), st.text(max_size=50))
+def test_the_estimate_of_a_whole_is_at_most_that_of_its_parts(one: str, other: str) -> None:
+    assert max(estimate(one), estimate(other)) <= estimate(one + other) <= estimate(one) + estimate(other)

@@ -201,7 +201,7 @@ def test_with_hardly_any_room_the_best_line_is_cut() -> None:
 
 def test_a_greeting_does_not_fill_the_room_of_a_fact() -> None:
     """Though it fits, and the fact does not."""
-    assert condense("user: 你好", "user: 我们公司有120名员工。", limit=10) == "user: 我们公司有120名员…"
+    assert condense("user: 你好", "user: 我们公司有120名员工。", limit=10) == "user: 我们公司有120名…"
 
 
 @pytest.mark.parametrize("count", [len, lambda _: 0])
