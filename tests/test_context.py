@@ -252,3 +252,21 @@ def test_whatever_was_said_context_and_replay_keep_to_their_promises(
             for turn in whole:
                 own = {event.sequence for event in turn}
                 assert own & {*shown} in (set(), own)
+
+
+def test_a_recent_message_without_room_is_quoted_instead(store: Retentive) -> None:
+    long = "word " * 400 + ". The ferry to Bergen leaves at seven. " + "word " * 400
+    store.sessions.append("s", "user", long)
+    context = store.context("when does the ferry to Bergen leave", session="s", budget=300, min_similarity=0.05)
+    assert "leaves at seven" in context.text
+    assert context.text.startswith("## Earlier Conversation")
+    assert context.cites == ("s#1",)
+
+
+def test_the_question_and_the_summary_are_not_quoted_as_excerpts(store: Retentive) -> None:
+    store.sessions.append("before", "user", "When does the ferry leave?")
+    store.sessions.append("now", "user", "The ferry to Bergen leaves at seven")
+    store.sessions.set_summary("now", "user: The ferry to Bergen leaves at seven", upto=1, epoch=0)
+    context = store.context("when does the ferry leave?", session="now", min_similarity=0.05)
+    assert context.text == "Rolling session summary: user: The ferry to Bergen leaves at seven"
+    assert {each.id for each in context.left_out} == {"before#1", "now#1"}

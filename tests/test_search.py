@@ -371,7 +371,7 @@ def test_a_filtered_search_equals_a_scan_over_the_filtered_rows(
 
 
 def match(chunk: int, score: float, owner: str = "", time: int = 0) -> Match:
-    return Match(chunk, score, owner or f"m{chunk}", "memory", time, 1.0, 5)
+    return Match(chunk, score, owner or f"m{chunk}", "memory", time, 1.0, 5, "default")
 
 
 @pytest.mark.parametrize(

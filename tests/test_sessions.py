@@ -347,3 +347,21 @@ def test_a_damaged_index_of_a_session_is_seen_and_mended(store: Retentive, db: P
     assert [finding for finding in store.doctor() if not finding.ok] == []
     assert {*found(store, "heron")} == {f"s#{n}" for n in range(1, 6)}
     assert found(store, "number 2")[0] == "s#3"
+
+
+def test_equal_ids_in_two_namespaces_are_two_hits(open_store: Open) -> None:
+    one, two = open_store(namespace="work/a"), open_store(namespace="work/b")
+    for store, word in ((one, "grey"), (two, "white")):
+        store.sessions.append("monday", "user", f"A {word} heron")
+        store.notes.put(f"The {word} heron again", "note")
+    for mode in ("text", "vector"):
+        found = one.search("heron", namespaces=["work/*"], mode=mode)
+        assert {(hit.item.namespace, hit.id, "grey" in hit.content) for hit in found} == {
+            (name, id, name == "work/a") for name in ("work/a", "work/b") for id in ("monday#1", "note")
+        }
+
+
+def test_a_session_described_first_is_as_recent_as_its_messages(store: Retentive) -> None:
+    store.sessions.put("letters", agent="clerk")
+    event = store.sessions.append("letters", "user", "Dear sir", time="1999-01-01")
+    assert store.sessions.get("letters").active == event.time

@@ -3,9 +3,9 @@
     RetentiveError
     ├── Invalid            the caller's input is wrong; nothing was changed
     │   └── BadConfig      a setting cannot be used
-    ├── NotFound           no such memory in this namespace
+    ├── NotFound           no such memory, session or note in this namespace
     ├── Conflict           the store is not as the caller expected
-    │   └── Stale          someone else was first; read again (the store retries this itself)
+    │   └── Stale          someone else was first; read again (but for summaries, the store does so itself)
     ├── StorageError       the database cannot do it
     │   ├── Unwritable     the file or folder cannot be created or written
     │   ├── DiskFull       no room left; nothing of the write was kept

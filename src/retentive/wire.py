@@ -53,8 +53,8 @@ def hit(value: Hit) -> dict[str, Any]:
     body = shown(value.item)
     body.pop("id", None)
     first = {"type": value.type, "id": value.id, "content": body.pop("content"), "score": round(value.score, 6)}
-    place = {} if value.span is None else {"span": [*value.span]}
-    return {**first, "excerpt": value.excerpt, **place, "why": why(value.why), **body}
+    span = None if value.span is None else [*value.span]
+    return {**first, "excerpt": value.excerpt, "span": span, "why": why(value.why), **body}
 
 
 def why(value: Why) -> dict[str, Any]:

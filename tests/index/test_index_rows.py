@@ -85,11 +85,11 @@ def test_a_row_is_made_as_given_again() -> None:
 
 def test_matches_are_ordered() -> None:
     """Best score first, of equals the newer, then the higher chunk; with the facets of the row."""
-    rows = Rows()
+    rows = Rows("home")
     slots = rows.put([row(1, time=5), row(2, time=9), row(3, time=9), row(4, time=1, owner="x", importance=8)])
     found = rows.matches(slots, np.array([0.5, 0.5, 0.5, 0.9], np.float32), 3)
     assert [match.chunk for match in found] == [4, 3, 2]
-    assert found[0][2:] == ("x", "memory", 1, 0.9, 8)
+    assert found[0][2:] == ("x", "memory", 1, 0.9, 8, "home")
 
 
 @settings(deadline=None)

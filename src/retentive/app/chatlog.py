@@ -67,7 +67,7 @@ def _is_of(session: Session, last: Event, given: Conversation) -> bool:
     if MARK not in session.metadata or last.sequence > len(given.messages):
         return False
     same = given.messages[last.sequence - 1]
-    return (same.role, same.content, same.speaker) == (last.role, last.content, last.speaker)
+    return (same.content, same.speaker) == (last.content, last.speaker)
 
 
 def _describe(sessions: "Sessions", given: Conversation) -> None:

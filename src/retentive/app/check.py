@@ -205,6 +205,8 @@ def name_of(given: str | None, name: str) -> str | None:
 
 def required(given: str, name: str) -> str:
     text = unicodedata.normalize("NFC", plain(given, name).strip())
+    if any(unicodedata.category(letter) == "Cc" for letter in text):
+        raise Invalid(f"{name} contains a control character", "A name is a single line of visible characters.")
     if not text or len(text) > MAX_NAME:
         raise Invalid(f"{name} must have 1 to {MAX_NAME} characters, not {len(text)}")
     return text
@@ -290,7 +292,10 @@ def message(given: Any, limit: int) -> Message:
             f"a message must be a mapping, not {type(given).__name__}", 'As {"role": "user", "content": "…"}.'
         )
     own = {name: given[name] for name in Message._fields if name in given}
-    if rest := {name: value for name, value in given.items() if name not in own}:
+    rest = {name: value for name, value in given.items() if name not in own}
+    if "speaker" not in own and isinstance(rest.get("name"), str):
+        own["speaker"] = rest.pop("name")
+    if rest:
         own["payload"] = _joined(own.get("payload"), rest)
     return _message(limit=limit, **own)
 
@@ -316,7 +321,9 @@ def _message(
         raise Invalid(f"content has {len(text):,} characters; a message holds up to {limit:,}", hint)
     when = moment(time, "time", past=True)
     number = None if sequence is None else limit_of(sequence, "sequence", LAST)
-    who = ROLES.get(role) if isinstance(role, str) else None
+    if role is None:
+        raise Invalid("a message needs a role", f"Choose one of: {', '.join(Role)}.")
+    who = ROLES.get(role.lower()) if isinstance(role, str) else None
     return Message(who or one_of(Role, role, "role"), text, name_of(speaker, "speaker"), when, number, kept)
 
 

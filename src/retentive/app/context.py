@@ -14,6 +14,7 @@ from retentive.context.replay import HEADING
 from retentive.context.turns import dangling, line, turns
 from retentive.errors import EmbedError, Invalid
 from retentive.model import Context, Event, Fusion, Hit, Mode, Omission, Query, Summary, Type
+from retentive.text.messages import readable
 
 MEMORIES = 40  # looked at for a context: more than a usual budget holds
 EXCERPTS = 20
@@ -46,32 +47,46 @@ def shares(parts: Parts, given: Any) -> dict[str, float]:
 
 def context(parts: Parts, asked: Asked) -> Context:
     state = parts.conversations.summary(parts.namespace, asked.session) if asked.session else None
+    summary = _summary(asked, state)
     recent = _recent(parts, state, asked.recent) if state else []
-    spoken = [event for turn in recent for event in turn]
     memories, excerpts, notes = _found(parts, asked)
+    spoken = [event for turn in recent for event in turn]
+    while True:
+        made = _assembled(asked, summary, memories, excerpts, recent, spoken)
+        shown = [event for event in spoken if event.id in made.cites]
+        if len(shown) == len(spoken) or not any(hit.item in spoken for hit in excerpts):
+            return replace(made, notes=tuple(notes))
+        spoken = shown  # what has no room as a whole message may have it as an excerpt
+
+
+def _assembled(
+    asked: Asked,
+    summary: str,
+    memories: Sequence[Hit],
+    excerpts: Sequence[Hit],
+    recent: Sequence[tuple[Event, ...]],
+    spoken: Sequence[Event],
+) -> Context:
+    """Without what is said twice: the question itself, a memory, a recent message or the summary in an excerpt."""
+    known = [asked.text, *(hit.excerpt for hit in memories), *(event.content for event in spoken)]
+    known += [text.partition(": ")[2] for text in summary.removeprefix(HEADING).splitlines()]
     told = distinct((hit.id, hit.excerpt) for hit in memories)
-    known = [*(hit.excerpt for hit in memories), *(event.content for event in spoken)]
     quoted = distinct(((hit.id, hit.excerpt) for hit in excerpts if hit.item not in spoken), known)
+    facts = [(_memory(hit),) for hit in memories if hit.id in told.kept]
+    quotes = [(_excerpt(hit),) for hit in excerpts if hit.id in quoted.kept]
     made = assemble(
         [
-            _section(asked, "summary", "", _summary(asked, state)),
-            _section(
-                asked, "memories", "## Relevant Memories", [(_memory(hit),) for hit in memories if hit.id in told.kept]
-            ),
-            _section(
-                asked,
-                "excerpts",
-                "## Earlier Conversation",
-                [(_excerpt(hit),) for hit in excerpts if hit.id in quoted.kept],
-            ),
+            _section(asked, "summary", "", [(Item(asked.session or "", summary, 0),)] if summary else []),
+            _section(asked, "memories", "## Relevant Memories", facts),
+            _section(asked, "excerpts", "## Earlier Conversation", quotes),
             replace(_section(asked, "recent", "## Recent Messages", _latest_first(recent)), in_sequence=True),
         ],
         asked.budget,
         asked.count,
     )
     again = [("memories", *each) for each in told.repeats] + [("excerpts", *each) for each in quoted.repeats]
-    repeats = (Omission(part, id, f"says the same as {other or 'another'}") for part, id, other in again)
-    return replace(made, left_out=(*made.left_out, *repeats), notes=tuple(notes))
+    repeats = (Omission(part, id, f"says the same as {other or 'another part'}") for part, id, other in again)
+    return replace(made, left_out=(*made.left_out, *repeats))
 
 
 def _section(asked: Asked, name: str, heading: str, groups: Sequence[tuple[Item, ...]]) -> Section:
@@ -122,22 +137,27 @@ def _recent(parts: Parts, state: Summary, limit: int) -> list[tuple[Event, ...]]
     return taken[::-1]
 
 
-def _summary(asked: Asked, state: Summary | None) -> list[tuple[Item, ...]]:
+def _summary(asked: Asked, state: Summary | None) -> str:
     if state is None or not state.text:
-        return []
+        return ""
     room = int(asked.shares["summary"] * asked.budget) - asked.count(HEADING)
     text = shortened(state.text, max(room, 0), asked.count)
-    return [(Item(state.session, HEADING + text, 0),)] if text else []
+    return HEADING + text if text else ""
 
 
 def _memory(hit: Hit) -> Item:
-    text = hit.excerpt if hit.excerpt == hit.content else f"{hit.excerpt.strip()} …"
-    return Item(hit.id, f"- {text} ({hit.time:%Y-%m-%d})", (hit.time, hit.id))
+    return Item(hit.id, f"- {_quoted(hit)} ({hit.time:%Y-%m-%d})", (hit.time, hit.id))
 
 
 def _excerpt(hit: Hit) -> Item:
     event = hit.event
-    return Item(hit.id, f"- {event.time:%Y-%m-%d} {event.speaker or event.role}: {hit.excerpt}", (event.time, hit.id))
+    who = event.speaker or event.role
+    return Item(hit.id, f"- {event.time:%Y-%m-%d} {who}: {_quoted(hit)}", (event.time, hit.id))
+
+
+def _quoted(hit: Hit) -> str:
+    whole = hit.content if hit.type is Type.MEMORY else readable(hit.event.content, hit.event.payload)
+    return hit.excerpt if hit.excerpt.strip() == whole.strip() else f"{hit.excerpt.strip()} …"
 
 
 def _latest_first(recent: Sequence[Sequence[Event]]) -> list[tuple[Item, ...]]:

@@ -103,7 +103,9 @@ def _decided(parts: Parts, id: str, decide: Callable[[Memory, int], list[Step]])
 def load(parts: Parts, id: str) -> Memory:
     memory = parts.memories.get(parts.namespace, check.plain(id, "id"), clock.now())
     if memory is None:
-        raise NotFound(f"no memory {id[:60]!r} in namespace {parts.namespace!r}")
+        session, is_event, sequence = id.rpartition("#")
+        hint = f"It looks like a message: retentive session show {session} --around {sequence}" if is_event else ""
+        raise NotFound(f"no memory {id[:60]!r} in namespace {parts.namespace!r}", hint)
     return memory
 
 

@@ -8,7 +8,7 @@ from retentive.app import check, edit
 from retentive.app.edit import chunks_anew
 from retentive.app.keep import TRIES, new_steps
 from retentive.app.parts import Parts
-from retentive.errors import Busy, Conflict, NotFound, Stale
+from retentive.errors import Busy, Conflict, Invalid, NotFound, Stale
 from retentive.ids import new_ids
 from retentive.model import Draft, Kind, Memory, Page, Status, from_micros
 from retentive.storage import Step, memories
@@ -31,7 +31,7 @@ class Notes:
         limit = parts.config.max_content
         traits = check.traits(max_content=limit, kind=Kind.NOTE, session=session, tags=tags)
         draft = check.draft(text, traits, limit)
-        id = check.name_of(note_id, "note_id") or f"note-{new_ids(clock.now(), 1)[0]}"
+        id = _own_id(note_id) or f"note-{new_ids(clock.now(), 1)[0]}"
         for _ in range(TRIES):
             now = clock.now()
             old = parts.memories.get(parts.namespace, id, now)
@@ -79,8 +79,16 @@ class Notes:
         new = replace(
             old, content=draft.content, content_hash=draft.content_hash, session=draft.traits.session,
             tags=draft.traits.tags, status=Status.ACTIVE, superseded_by=None, valid_to=None, expires=None, context=None,
-            slot=None, valid_from=moment, updated=moment, version=old.version + 1,
+            slot=None, metadata={}, importance=draft.traits.importance, confidence=draft.traits.confidence,
+            origin=None, valid_from=moment, updated=moment, version=old.version + 1,
         )  # fmt: skip
         if (old.content, old.session, old.tags, old.status) == (new.content, new.session, new.tags, new.status):
             return []
         return [*memories.update_steps(old, new, "user", "note replaced"), *chunks_anew(self._parts, new)]
+
+
+def _own_id(given: str | None) -> str | None:
+    id = check.name_of(given, "note_id")
+    if id and "#" in id:
+        raise Invalid("note_id contains a #", "Ids with it are those of messages: choose another.")
+    return id

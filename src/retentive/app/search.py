@@ -192,8 +192,8 @@ class Asking:
     def _fetched(self, matches: Sequence[Match]) -> dict[int, Found]:
         """What the chunks are slices of, by chunk, as far as the scope still sees them."""
         found: dict[int, Found] = {}
-        if owners := {match.chunk: match.owner for match in matches if match.type == Type.MEMORY}:
-            memories = self.parts.memories.some([*owners.values()], self.query.scope)
+        if owners := {m.chunk: (m.namespace, m.owner) for m in matches if m.type == Type.MEMORY}:
+            memories = self.parts.memories.some([owner for _, owner in owners.values()], self.query.scope)
             seen = {chunk: memories[owner] for chunk, owner in owners.items() if owner in memories}
             slices = self.parts.chunks.texts([n for n, memory in seen.items() if len(memory.content) > CHUNK_SIZE])
             found |= {n: Found(memory, slices.get(n, memory.content), None) for n, memory in seen.items()}

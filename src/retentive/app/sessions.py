@@ -47,7 +47,7 @@ class Sessions:
         is a `Conflict`.
         """
         given = Message(role, content, speaker, time, sequence, payload)  # type: ignore[arg-type]  # checked next
-        return self._append(session, check.messages([given], self._parts.config.max_message))[0][0]
+        return self._append(session, [check.message(given, self._parts.config.max_message)])[0][0]
 
     def append_pair(
         self,
@@ -185,7 +185,8 @@ class Sessions:
     def set_summary(self, session: str, text: str, *, upto: int, epoch: int) -> Summary:
         """Write the summary, if it is still at the epoch you read; else `Stale`, and nothing is changed."""
         content = check.plain(text, "text").strip()
-        return summaries.write(self._parts, self.summary(session), content, check.sequence_of(upto, "upto"), epoch)
+        last, seen = check.sequence_of(upto, "upto"), check.sequence_of(epoch, "epoch")
+        return summaries.write(self._parts, self.summary(session), content, last, seen)
 
     def summarise(self, session: str, budget: int | None = None, condenser: Condenser | None = None) -> Summary:
         """Condense the oldest messages if it is time, and give the summary as it is then.
@@ -197,7 +198,7 @@ class Sessions:
         wanted = self._parts.config.session_budget if budget is None else check.tokens_of(budget)
         return summaries.summarise(self._parts, self._name(session), wanted, condenser)
 
-    def replay(self, session: str, budget: int, counter: Callable[[str], int] | None = None) -> Replay:
+    def replay(self, session: str, budget: int = 2000, counter: Callable[[str], int] | None = None) -> Replay:
         """The conversation within a budget of tokens: the summary, then the newest messages that fit, in order.
 
         A tool call is never parted from its result.

@@ -1,7 +1,6 @@
 """What each verb does: call the library, show the answer."""
 
 import json
-import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -97,8 +96,8 @@ def _list(memory: Retentive, arguments: Any) -> int:
         show.as_json(wire.page(page))
         return 0
     show.memories(page)
-    if page.next and sys.stdout.isatty():
-        show.say(show.paint(f"more: retentive list --before {page.next}", "dim"))
+    if page.next:
+        show.aside(f"more: retentive list --before {page.next}")
     return 0
 
 

@@ -100,6 +100,10 @@ def body(text: str) -> None:
     say("\n".join(map(_line, text.splitlines())) if sys.stdout.isatty() else text)
 
 
+def counted(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or f'{one}s'}"
+
+
 def aside(text: str) -> None:
     """For people only."""
     if sys.stdout.isatty():

@@ -10,7 +10,8 @@ from retentive.app import Retentive
 from retentive.cli import show
 from retentive.cli.given import given, is_json, json_of, text_of
 from retentive.errors import Invalid
-from retentive.model import Event
+from retentive.model import Event, Session
+from retentive.text.messages import readable
 
 
 def _append(memory: Retentive, arguments: Any) -> int:
@@ -27,6 +28,8 @@ def _append(memory: Retentive, arguments: Any) -> int:
 
 def _put(memory: Retentive, arguments: Any) -> int:
     about = given(arguments, ("agent", "tags", "metadata"))
+    about |= {"agent": about["agent"] or None} if "agent" in about else {}
+    about |= {"tags": [tag for tag in about["tags"] if tag]} if "tags" in about else {}
     if "metadata" in about:
         about["metadata"] = json_of(about["metadata"], "--metadata")
     kept = memory.sessions.put(arguments.session, **about)
@@ -42,12 +45,18 @@ def _list(memory: Retentive, arguments: Any) -> int:
     if is_json(arguments):
         show.as_json({"sessions": [wire.shown(each) for each in found]})
         return 0
-    rows = [(each.id, each.events, f"{each.active:%Y-%m-%d %H:%M}", each.agent, " ".join(each.tags)) for each in found]
-    if rows or not sys.stdout.isatty():
-        show.table(("session", "messages", "last", "agent", "tags"), rows)
+    if found or not sys.stdout.isatty():
+        show.table(("session", "messages", "last", "agent", "tags", "title"), map(_session, found))
+        if len(found) == arguments.limit:
+            show.aside(f"perhaps more: retentive session list --before {found[-1].id}")
     else:
         show.say('nothing yet: retentive session append NAME "..." begins a session')
     return 0
+
+
+def _session(each: Session) -> tuple[Any, ...]:
+    title = each.metadata.get("imported", {}).get("title")
+    return each.id, each.events, f"{each.active:%Y-%m-%d %H:%M}", each.agent, " ".join(each.tags), title
 
 
 def _show(memory: Retentive, arguments: Any) -> int:
@@ -61,7 +70,7 @@ def _show(memory: Retentive, arguments: Any) -> int:
 
 
 def _row(event: Event) -> tuple[Any, ...]:
-    said = event.content or json.dumps(event.payload, ensure_ascii=False)
+    said = readable(event.content, event.payload) or json.dumps(event.payload, ensure_ascii=False)
     return event.sequence, f"{event.time:%Y-%m-%d %H:%M}", event.speaker or event.role, said
 
 
@@ -78,6 +87,8 @@ def _replay(memory: Retentive, arguments: Any) -> int:
 
 def _summary(memory: Retentive, arguments: Any) -> int:
     name = arguments.session
+    if arguments.budget is not None and not arguments.condense:
+        raise Invalid("--budget is for --condense", "It says how much is left word for word.")
     if arguments.write is not None:
         if arguments.upto is None or arguments.epoch is None:
             raise Invalid("--write needs --upto and --epoch", "`retentive session summary` shows the present ones.")
@@ -104,7 +115,8 @@ def _delete(memory: Retentive, arguments: Any) -> int:
         return 0
     for each in gone:
         kept = f"; {each.kept} global memories learned from it stay" if each.kept else ""
-        show.say(f"deleted {each.session}: {each.events} messages, {each.memories} memories{kept}")
+        what = f"{show.counted(each.events, 'message')}, {show.counted(each.memories, 'memory', 'memories')}"
+        show.say(f"deleted {each.session}: {what}{kept}")
     return 0
 
 
@@ -114,8 +126,8 @@ def _agreed(memory: Retentive, name: str, arguments: Any) -> None:
         return
     if not sys.stdin.isatty():
         raise Invalid(f"deleting session {name!r} cannot be undone", "Say so with --yes.")
-    count = memory.sessions.get(name).events
-    sys.stderr.write(f"Delete session {name} with {count} messages for good? [y/N] ")
+    count = show.counted(memory.sessions.get(name).events, "message")
+    sys.stderr.write(f"Delete session {name} with {count} for good? [y/N] ")
     sys.stderr.flush()
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise Invalid("nothing was deleted")
@@ -146,6 +158,8 @@ def _note_list(memory: Retentive, arguments: Any) -> int:
         show.as_json(wire.page(page))
     elif page or not sys.stdout.isatty():
         show.table(("id", "made", "note"), [(each.id, f"{each.created:%Y-%m-%d}", each.content) for each in page])
+        if page.next:
+            show.aside(f"more: retentive note list --before {page.next}")
     else:
         show.say('nothing yet: retentive note put "..." keeps a first note')
     return 0
@@ -183,8 +197,8 @@ def _import(memory: Retentive, arguments: Any) -> int:
         told.append({"file": file, **wire.shown(done)})
         if not is_json(arguments):
             known = f", {done.known} known already" if done.known else ""
-            where = "1 session" if len(done.sessions) == 1 else f"{len(done.sessions)} sessions"
-            show.say(f"{file}: {done.events} messages kept in {where}{known}")
+            where = show.counted(len(done.sessions), "session")
+            show.say(f"{file}: {show.counted(done.events, 'message')} kept in {where}{known}")
     if is_json(arguments):
         show.as_json({"imported": told})
     return 0

@@ -216,7 +216,7 @@ class Image:
         """Read what is missing. An error leaves the image as it was."""
         rows, sequence = self._rows, self._sequence
         if rows is None:
-            rows, sequence = Rows(), self._source.head()
+            rows, sequence = Rows(self.namespace), self._source.head()
         vectors = None if space is None else Vectors(rows, space.dimension)
         saved = None if space is None else self._saved(space, sequence)
         if vectors is None or space is None:

@@ -13,6 +13,7 @@ import json
 from array import array
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,8 @@ def _either(column: NDArray[np.integer], codes: set[int]) -> Mask:
 
 
 class Rows:
-    def __init__(self) -> None:
+    def __init__(self, namespace: str = "") -> None:
+        self.namespace = namespace
         for name, kind in _COLUMNS.items():
             setattr(self, name, np.empty(0, kind))
         self.used = 0
@@ -163,10 +165,10 @@ class Rows:
         columns = (self.chunk, self.owner, self.type, self.time, self.confidence, self.importance)
         chunk, owner, code, time, confidence, importance = (column[slots].tolist() for column in columns)
         names = ["", *self._types]
-        type = [names[each] for each in code]
-        return list(
-            map(Match._make, zip(chunk, scores[order].tolist(), owner, type, time, confidence, importance, strict=True))
-        )
+        type, best = [names[each] for each in code], scores[order].tolist()
+        whose = repeat(self.namespace, len(chunk))
+        rows = zip(chunk, best, owner, type, time, confidence, importance, whose, strict=True)
+        return [*map(Match._make, rows)]
 
     def _append(self, chunks: Ints) -> Ints:
         start, end = self.used, self.used + len(chunks)

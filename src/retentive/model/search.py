@@ -65,7 +65,10 @@ class Scope:
 
 
 class Match(NamedTuple):
-    """One row from one leg of a search. `owner` is the id of the memory or event whose slice it is."""
+    """One row from one leg of a search. `owner` is the id of the memory or event whose slice it is.
+
+    Ids that callers choose may be the same in two namespaces; the number of a chunk is its own in the whole store.
+    """
 
     chunk: int
     score: float
@@ -74,6 +77,7 @@ class Match(NamedTuple):
     time: int
     confidence: float
     importance: int
+    namespace: str
 
 
 class Fusion(StrEnum):

@@ -29,7 +29,8 @@ def rank(scores: Iterable[tuple[float, Match]]) -> list[Ranked]:
         for fused, match in scores
     ]
     ranked.sort(reverse=True)
-    best: dict[tuple[str, str], Ranked] = {}
+    best: dict[tuple[str, str, str], Ranked] = {}
     for each in ranked:
-        best.setdefault(each[3][2:4], each)
+        _, _, owner, type, _, _, _, namespace = each[3]
+        best.setdefault((namespace, type, owner), each)
     return [*best.values()]

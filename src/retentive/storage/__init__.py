@@ -1,7 +1,7 @@
 """Where do things live?
 
-`Engine` is the seam to a database. What is above it (`memories`, `chunks`, `upkeep`) is written once, over the named
-queries of `queries/*.sql`; a database brings its connection, its dialect's own queries, and its schema.
+`Engine` is the seam to a database. What is above it (`memories`, `chunks`, `conversations`, `upkeep`) is written once,
+over the named queries of `queries/*.sql`; a database brings its connection, its dialect's own queries, and its schema.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -40,11 +40,11 @@ class Memories:
         rows = self.engine.read("memory_by_slot", {"namespace": namespace, "slots": slots})
         return [memory_of(row, now) for row in rows]
 
-    def some(self, ids: Sequence[str], scope: Scope) -> dict[str, Memory]:
-        """By id, as far as the scope still sees them."""
+    def some(self, ids: Sequence[str], scope: Scope) -> dict[tuple[str, str], Memory]:
+        """By namespace and id, as far as the scope still sees them."""
         filters, params = scope_filters(scope)
         rows = self.engine.read("memory_some", {**params, "ids": ids}, filters)
-        return {row[0]: memory_of(row, scope.now) for row in rows}
+        return {(row[1], row[0]): memory_of(row, scope.now) for row in rows}
 
     def containing(self, text: str, scope: Scope, limit: int) -> Sequence[Memory]:
         filters, params = scope_filters(scope)

@@ -30,7 +30,7 @@ def vector_scan(
     matrix = np.frombuffer(b"".join(row[11] for row in rows), dtype="<f2").reshape(len(rows), -1)
     scores = (matrix.astype(np.float32) @ vector).clip(-1, 1).tolist()
     matches = [
-        Match(row[0], score, row[1], row[2], row[9], row[7], row[6])
+        Match(row[0], score, row[1], row[2], row[9], row[7], row[6], row[12])
         for row, score in zip(rows, scores, strict=True)
         if floor is None or score >= floor
     ]

@@ -15,7 +15,7 @@ WHERE t.n IN {each:chunks} AND +t.namespace = :namespace AND t.status = 'active'
 
 -- name: chunk_scan
 -- Every row a question may see, with its vector: the exact answer, from the database alone.
-SELECT {row}, v.vector FROM chunks t
+SELECT {row}, v.vector, t.namespace FROM chunks t
 CROSS JOIN vectors v ON v.chunk = t.n AND v.space = (SELECT id FROM spaces WHERE name = :space)
 WHERE t.namespace IN {each:namespaces}{filters}
 

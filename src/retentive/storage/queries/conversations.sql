@@ -39,7 +39,7 @@ VALUES (:namespace, :session, :last, :count, :active)
 -- name: state_advance
 -- A guard: whoever else appended meanwhile moved `last_sequence`.
 UPDATE session_state SET last_sequence = :last, events = events + :count,
-  active = CASE WHEN active > :active THEN active ELSE :active END
+  active = CASE WHEN events > 0 AND active > :active THEN active ELSE :active END
 WHERE namespace = :namespace AND session = :session AND last_sequence = :expected
 
 -- name: state_same

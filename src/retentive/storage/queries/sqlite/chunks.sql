@@ -58,7 +58,8 @@ ON CONFLICT (space, chunk) DO UPDATE SET vector = excluded.vector;
 INSERT INTO changes (namespace, chunk) VALUES (:namespace, :chunk);
 
 -- name: text_search
-SELECT t.n, -bm25(chunks_fts, {weights}) AS score, t.owner, t.owner_type, t.valid_from, t.confidence, t.importance
+SELECT t.n, -bm25(chunks_fts, {weights}) AS score, t.owner, t.owner_type, t.valid_from, t.confidence, t.importance,
+  t.namespace
 FROM chunks_fts JOIN chunks t ON t.n = chunks_fts.rowid
 WHERE chunks_fts MATCH :match AND t.namespace IN {each:namespaces}{filters}
 ORDER BY score DESC, t.valid_from DESC, t.n DESC LIMIT :limit
