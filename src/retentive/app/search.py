@@ -92,7 +92,9 @@ class Asking:
             with self._stage("fetch"):
                 tier = _tier(text, vector, mode)
                 hits = self._hits(ranked, fused, tier) if ranked else []
-            if len(hits) >= (self.query.limit or 0) or self.depth > max(len(text), len(vector)):
+            # Past a threshold the deeper matches of the text leg cover even less of the question.
+            found = len(vector) if self._thresholded else max(len(text), len(vector))
+            if len(hits) >= (self.query.limit or 0) or self.depth > found:
                 return tier, hits
             self.depth *= DEEPER
 

@@ -1,6 +1,7 @@
 """The rolling summary of a session, and the conversation rebuilt from it."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from retentive.app.keep import TRIES
 from retentive.app.parts import Parts
@@ -75,8 +76,9 @@ def replay(parts: Parts, state: Summary, budget: int, counter: Counter | None) -
     return replayed(state.session, summary, events, waiting - len(events), budget, count)
 
 
+@lru_cache(64)
 def shortened(text: str, limit: int, count: Counter) -> str:
-    """A summary that fits."""
+    """A summary that fits. The same one is asked for with every question of a session."""
     return text if count(text) <= limit else Extractive().condense(text, (), limit, count)
 
 

@@ -7,13 +7,14 @@ round: what turns out to be free is given away in another one, and what turns ou
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import inf
 from typing import Any, NamedTuple
 
 from retentive.context import Counter
 from retentive.context.fit import most
 from retentive.model import Context, Omission
-from retentive.text.terms import STOP_WORDS, words
+from retentive.text.terms import STOP_WORDS, tokens
 
 NO_ROOM = "does not fit the budget"
 SAME = 0.9  # share of words from which two texts say the same: one in twenty was put differently
@@ -184,16 +185,18 @@ def distinct(items: Iterable[tuple[str, str]], known: Iterable[str] = ()) -> Dis
     return found
 
 
+@lru_cache(1024)
 def _said(text: str) -> _Said:
-    """Word by word, because of a whole text the stop words are not given, and "on" and "off" are two of them."""
-    pieces = text.split()
-    found = {word for piece in pieces for word in words(piece, len(piece))} - _NEUTRAL
-    names = {word for piece in pieces if piece != piece.lower() for word in words(piece, len(piece))}
-    return _Said(frozenset(found or {text.strip()}), frozenset(names))
+    found = tokens(text)
+    lower = {word.lower() for word in found} - _NEUTRAL
+    return _Said(frozenset(lower or {text.strip()}), frozenset(word.lower() for word in found if word != word.lower()))
 
 
 def _same(one: _Said, other: _Said) -> bool:
     """The same words, or nearly all, if those that differ are no names, no figures, no "not"."""
+    fewer, more = sorted((len(one.words), len(other.words)))
+    if fewer < SAME * more:
+        return False
     shared = len(one.words & other.words)
     if shared < SAME * (len(one.words) + len(other.words) - shared):
         return False
