@@ -1,6 +1,7 @@
 """The summary that rolls along, the conversation rebuilt, the text for a model."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -270,3 +271,20 @@ def test_the_question_and_the_summary_are_not_quoted_as_excerpts(store: Retentiv
     context = store.context("when does the ferry leave?", session="now", min_similarity=0.05)
     assert context.text == "Rolling session summary: user: The ferry to Bergen leaves at seven"
     assert {each.id for each in context.left_out} == {"before#1", "now#1"}
+
+
+def test_a_counter_may_be_any_object_that_counts(open_store: Open) -> None:
+    """Also one that cannot be a key of a dictionary."""
+
+    @dataclass
+    class Signs:
+        each: int
+
+        def __call__(self, text: str) -> int:
+            return self.each * len(text)
+
+    store = open_store(session_budget=500)
+    talk(store, "s", 60)
+    context = store.context("Atlas", session="s", budget=900, counter=Signs(2))
+    assert context.tokens == 2 * len(context.text) <= 900
+    assert store.sessions.replay("s", 300, Signs(1)).tokens <= 300

@@ -244,7 +244,7 @@ def crowded(store: Retentive) -> str:
 
 
 def test_a_deleted_session_leaves_nothing_behind(store: Retentive, db: Path) -> None:
-    """No row, posting or vector: looked for in every column of every table, and by searching."""
+    """No row, posting or vector: looked for in every column of every table, in the bytes of the file, by searching."""
     learned = crowded(store)
     deleted = store.sessions.delete("gone")
     assert (deleted.events, deleted.memories, deleted.kept) == (21, 2, 1)
@@ -254,6 +254,7 @@ def test_a_deleted_session_leaves_nothing_behind(store: Retentive, db: Path) -> 
         for row in connection.execute(f"SELECT * FROM {table}"):
             values = [value if isinstance(value, bytes) else str(value).encode() for value in row]
             assert not [value for value in values if MARK.encode() in value or value == b"gone"], (table, row)
+    assert MARK.encode() not in db.read_bytes()
     left = [("chunks", 2), ("vectors", 2), ("chunks_fts_docsize", 2), ("events", 1), ("sessions", 1), ("memories", 1)]
     for table, count in left:
         assert connection.execute(f"SELECT count(*) FROM {table}").fetchall() == [(count,)], table

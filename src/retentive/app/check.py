@@ -265,10 +265,10 @@ def json_value(given: Any, name: str, limit: int) -> Any:
     return read
 
 
-def messages(given: Any, limit: int) -> list[Message]:
-    """Checked to the last, their numbers in order, before anything is kept."""
+def messages(given: Iterable[Any], limit: int, done: int = 0) -> list[Message]:
+    """Their numbers in order. `done` is how many came before these."""
     found, last = [], 0
-    for place, each in enumerate(given, start=1):
+    for place, each in enumerate(given, start=done + 1):
         try:
             found.append(message(each, limit))
             last = _next(last, found[-1].sequence)

@@ -1,7 +1,7 @@
 """Conversations: what was said, in order, and what it came to."""
 
 import builtins
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -79,9 +79,8 @@ class Sessions:
         if isinstance(messages, str | Mapping) or not isinstance(messages, Iterable):
             raise Invalid("append_many takes a list of messages", "Use append for one.")
         limit = self._parts.config.max_message
-        rest = iter(check.messages(messages, limit) if isinstance(messages, Sequence) else messages)
         first = last = count = pending = 0
-        while batch := check.messages(islice(rest, BATCH), limit):
+        for batch in _batches(messages, limit):
             events, waiting = self._append(session, batch)
             first, last = first or events[0].sequence, events[-1].sequence
             count, pending = count + len(events), pending + waiting
@@ -171,6 +170,7 @@ class Sessions:
         gone = [_orphaned(each.id, each.origin or {}, parts.namespace, now) for each in learned]
         parts.engine.apply([step("session_delete", namespace=parts.namespace, session=name), *gone])
         parts.journal.wrote = True
+        summaries.forget()
         if parts.engine.in_process:
             parts.images().erase(parts.namespace, [name for name, _ in parts.chunks.spaces()])
         return Deleted(name, events, memories, chunks, len(learned))
@@ -235,6 +235,15 @@ class Sessions:
     @staticmethod
     def _name(session: Any) -> str:
         return check.required(session, "session")
+
+
+def _batches(messages: Iterable[Any], limit: int) -> Iterator[Sequence[Message]]:
+    """A list is checked to its end first."""
+    rest = iter(check.messages(messages, limit) if isinstance(messages, Sequence) else messages)
+    done = 0
+    while batch := [*islice(rest, BATCH)]:
+        yield batch if isinstance(messages, Sequence) else check.messages(batch, limit, done)
+        done += len(batch)
 
 
 def _orphaned(id: str, origin: Mapping[str, Any], namespace: str, now: int) -> Step:

@@ -21,8 +21,8 @@ LARGEST_SHARE = 0.5  # of a replay's budget for the summary: the newest words ar
 def keep_up(parts: Parts, session: str) -> None:
     """Summarise if it is time. Told from the estimates kept with the events: an append reads no messages for it."""
     config = parts.config
-    state = parts.conversations.summary(parts.namespace, session)
-    if not config.summarise or state is None:
+    state = parts.conversations.summary(parts.namespace, session) if config.summarise else None
+    if state is None:
         return
     count, tokens = parts.conversations.unsummarised(parts.namespace, session, state.upto)
     if count >= config.summary_messages and tokens > EARLY * config.summary_trigger * config.session_budget:
@@ -76,10 +76,23 @@ def replay(parts: Parts, state: Summary, budget: int, counter: Counter | None) -
     return replayed(state.session, summary, events, waiting - len(events), budget, count)
 
 
-@lru_cache(64)
 def shortened(text: str, limit: int, count: Counter) -> str:
-    """A summary that fits. The same one is asked for with every question of a session."""
-    return text if count(text) <= limit else Extractive().condense(text, (), limit, count)
+    """A summary that fits."""
+    if count(text) <= limit:
+        return text
+    can_be_key = getattr(count, "__hash__", None) is not None
+    return (_shortened if can_be_key else _shortened.__wrapped__)(text, limit, count)
+
+
+@lru_cache(64)
+def _shortened(text: str, limit: int, count: Counter) -> str:
+    """The same one is asked for with every question of a session."""
+    return Extractive().condense(text, (), limit, count)
+
+
+def forget() -> None:
+    """What this process remembers of summaries."""
+    _shortened.cache_clear()
 
 
 def _unsummarised(parts: Parts, state: Summary) -> list[Event]:

@@ -35,6 +35,9 @@ def written(content: Any) -> str:
 
 def readable(content: str, payload: Any) -> str:
     """Everything in a message that is worth searching: its text, the arguments and the results of tool calls."""
+    if payload is None:
+        text = content.replace("\0", " ").strip()
+        return text if text.isascii() else unicodedata.normalize("NFC", text)
     said = [content, *(call.text for call in calls(payload)), *(answer.text for answer in answers(payload))]
     whole = "\n".join(dict.fromkeys(text for text in (each.replace("\0", " ").strip() for each in said) if text))
     return whole if whole.isascii() else unicodedata.normalize("NFC", whole)
