@@ -173,11 +173,15 @@ class Retentive:
         """What a model should read before it answers, in at most `budget` tokens.
 
         The session's summary, the memories and the excerpts of conversations that bear on the question, the newest
-        messages, in this order. `shares` says how much of the budget each may take before what is left is shared out:
+        messages, in this order. Memories of importance 9 and 10 are always among them. `recent=0` leaves the messages
+        out; otherwise there are the newest `recent`, and older ones, back to the summary, as far as the other parts
+        leave room. `shares` says how much of the budget each may take before what is left is shared out:
         `{"summary": 0.2, "memories": 0.35, "excerpts": 0.15, "recent": 0.3}` if not set otherwise. `counter` counts
-        tokens, by default the one of the setting `tokenizer`. The same question over the same store gives the same
-        text.
+        tokens, by default the one of the setting `tokenizer`. The order is that of time, not of scores, so that the
+        text changes only where something did.
         """
+        if not check.question(query).strip() and session is None:
+            raise Invalid("a context needs a question or a session", "Give the words that a model is asked.")
         asked = contexts.Asked(
             text=check.question(query),
             session=check.name_of(session, "session"),
@@ -305,6 +309,7 @@ def _parts(settings: config.Config) -> Parts:
         upkeep=upkeep,
         embedder=embedder,
         journal=Journal(engine, log_accesses=settings.access_log, keep=settings.access_log_keep),
+        fruitless={},
         counter=Once(lambda: open_counter(settings.tokenizer)),
         images=Once(lambda: open_images(
             chunks,
