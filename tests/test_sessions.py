@@ -410,10 +410,8 @@ def test_a_message_with_misspelt_keys_is_refused(store: Retentive) -> None:
 
 def test_a_list_that_would_collide_later_keeps_nothing(store: Retentive) -> None:
     store.sessions.append("s", "user", "before", sequence=1000)
-    late = [
-        *({"role": "user", "content": str(n)} for n in range(150)),
-        {"role": "user", "content": "x", "sequence": 500},
-    ]
+    late: list[dict[str, Any]] = [{"role": "user", "content": str(n)} for n in range(150)]
+    late.append({"role": "user", "content": "x", "sequence": 500})
     with pytest.raises(Conflict, match="message 151: its sequence 500 is not above the last, 1150"):
         store.sessions.append_many("s", late)
     assert store.sessions.get("s").events == 1
