@@ -49,6 +49,7 @@ class LibsqlEngine:
         self._server = Server(target, token)
         self.target = self._server.address.shown
         self._local = threading.local()
+        self._down = False
         weights = ", ".join(map(str, FIELD_WEIGHTS))
         each = "(SELECT value FROM json_each(:{}))"
         self._queries = Queries((self.dialect, "libsql"), each, weights=weights)
@@ -65,11 +66,12 @@ class LibsqlEngine:
     def apply(self, steps: Iterable[Step]) -> None:
         work = [replace(each, rows=[*each.rows]) for each in steps]
         trouble = self._attempt(work)
-        for pause in pauses(PATIENCE):
+        for pause in pauses(self._patience()):
             if trouble is None:
-                return
+                break
             time.sleep(pause)
             trouble = self._attempt(work)
+        self._down = trouble is not None
         if trouble is not None:
             raise Busy(f"{self.target} did not take the write: {trouble}", f"{_UP} Nothing of this write was kept.")
 
@@ -140,17 +142,24 @@ class LibsqlEngine:
         given = (json.dumps(v, ensure_ascii=False) if isinstance(v, tuple | list) else v for v in values)
         return {"sql": sql, "args": [sent(value) for value in given]}
 
-    def _answered(self, action: Callable[[], T], seconds: float = PATIENCE) -> T:
+    def _patience(self) -> float:
+        """Once lost, it comes back with the first answer: closing a store must not wait for each thing it has to do."""
+        return 0.0 if self._down else PATIENCE
+
+    def _answered(self, action: Callable[[], T], seconds: float | None = None) -> T:
         """What may be done twice, until it is answered."""
-        for pause in pauses(seconds):
+        for pause in pauses(self._patience() if seconds is None else seconds):
             try:
                 return self._told(action)
             except (Unreached, Unanswered, Busy):
                 time.sleep(pause)
         try:
-            return self._told(action)
+            answer = self._told(action)
         except (Unreached, Unanswered) as error:
+            self._down = True
             raise Busy(f"{self.target} does not answer: {error}", _UP) from error
+        self._down = False
+        return answer
 
     def _told(self, action: Callable[[], T]) -> T:
         try:

@@ -1,8 +1,8 @@
 -- What a libSQL server needs beside the queries of SQLite.
 
 -- fragment: new_number
--- Of several inserted by one statement, the one of this row: the newest of its owner and place.
-(SELECT max(n) FROM chunks WHERE namespace = :namespace AND owner = :owner AND ordinal = :ordinal)
+-- `behind` is how many came after it where one statement inserted several: numbers are given without a gap.
+((SELECT max(n) FROM chunks) - :behind)
 
 -- name: bookkeeping
 -- Which schema files were applied; and which batches of the last day were kept, for clients whose answer was lost.
