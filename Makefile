@@ -13,7 +13,7 @@ help:
 	@echo "make bench   measure, beside a do-it-yourself build"
 	@echo "make fix     format and mend what the linter can"
 
-$(READY): pyproject.toml
+$(READY): pyproject.toml scripts/setup.py scripts/sqld.py
 	$(PYTHON) scripts/setup.py $(VENV)
 	@touch $@
 

@@ -7,6 +7,7 @@ import pytest
 
 from retentive import Retentive, clock
 from retentive.cli import main
+from tests.engines import ENGINES, Sqld, sqld_or_skip
 from tests.support import Clock, Open, Run
 
 
@@ -33,14 +34,36 @@ def db(tmp_path: Path) -> Path:
     return tmp_path / "memory.db"
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """See `tests/engines.py`."""
+    wanted = metafunc.definition.get_closest_marker("engines")
+    if wanted and "target" in metafunc.fixturenames and "db" not in metafunc.fixturenames:
+        metafunc.parametrize("target", wanted.args or ENGINES, indirect=True)
+
+
+@pytest.fixture(scope="session")
+def sqld(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sqld]:
+    """A server for each worker, started by the first test that wants it."""
+    sqld_or_skip()
+    server = Sqld(tmp_path_factory.mktemp("sqld"))
+    yield server
+    server.stop()
+
+
 @pytest.fixture
-def open_store(db: Path) -> Iterator[Open]:
-    """Opens the test's file; the hashing embedder is real, exact and instant."""
+def target(request: pytest.FixtureRequest) -> str:
+    """Where the test's store is: a file, or a database of a server."""
+    return ENGINES[getattr(request, "param", "sqlite")](request)
+
+
+@pytest.fixture
+def open_store(target: str) -> Iterator[Open]:
+    """Opens the test's store; the hashing embedder is real, exact and instant."""
     opened: list[Retentive] = []
 
     def open_(**settings: Any) -> Retentive:
-        target = settings.pop("target", db)
-        opened.append(Retentive.open(target, **{"embedder": "hashing", **settings}))
+        where = settings.pop("target", target)
+        opened.append(Retentive.open(where, **{"embedder": "hashing", **settings}))
         return opened[-1]
 
     yield open_

@@ -1,28 +1,25 @@
-"""What every engine promises (`retentive.storage.Engine`). One suite; an engine is added to ENGINES."""
+"""What every engine promises (`retentive.storage.Engine`). One suite; an engine is added in `tests/engines.py`."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from retentive.config import load
 from retentive.errors import Stale, StorageError
 from retentive.model import Filter, Scope, Space
-from retentive.storage import Engine, Step, step
-from retentive.storage.sqlite import SqliteEngine
+from retentive.storage import Engine, Step, open_engine, step
+from tests.engines import ENGINES
 
-ENGINES: dict[str, Callable[[Path], Engine]] = {
-    "sqlite": lambda folder: SqliteEngine(str(folder / "engine.db")),
-    "sqlite-memory": lambda _: SqliteEngine(":memory:"),
-}
+MAKERS: dict[str, Callable[[pytest.FixtureRequest], str]] = {**ENGINES, "sqlite-memory": lambda _: ":memory:"}
 SPACE = Space("test-2", 2, 0.3)
 
 
-@pytest.fixture(params=ENGINES)
-def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
-    opened = ENGINES[request.param](tmp_path)
+@pytest.fixture(params=MAKERS)
+def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
+    opened = open_engine(load(db=MAKERS[request.param](request)))
     yield opened
     opened.close()
 

@@ -14,6 +14,8 @@ from retentive import Kind, Retentive, Source, Status
 from retentive.errors import Closed, Conflict, NotFound, RetentiveError, Unwritable
 from tests.support import Clock, Open
 
+pytestmark = pytest.mark.engines
+
 
 def contents(store: Retentive, question: str, **options: Any) -> list[str]:
     return [hit.content for hit in store.search(question, **options)]

@@ -13,7 +13,10 @@ from retentive.errors import Invalid
 from retentive.model import Fusion, Match
 from retentive.retrieve.fuse import fuse
 from retentive.retrieve.rank import rank
+from tests.engines import SQLITE, behind_its_back
 from tests.support import Clock, Open
+
+pytestmark = pytest.mark.engines
 
 
 def contents(store: Retentive, question: str, **options: Any) -> list[str]:
@@ -216,10 +219,10 @@ def test_the_embedder_failing_degrades_and_says_so(open_store: Open, tmp_path: A
     assert store.stats()["failures"]["embed"]
 
 
+@pytest.mark.engines(*SQLITE)
 def test_a_damaged_full_text_index_degrades_is_reported_and_repaired(store: Retentive) -> None:
     store.add("The lighthouse keeper")
-    writer = store._parts.engine._writer  # type: ignore[attr-defined]
-    writer.execute("DELETE FROM chunks_fts_data WHERE id > 10")
+    behind_its_back(store, "DELETE FROM chunks_fts_data WHERE id > 10")
     found = store.search("lighthouse keeper")
     assert [hit.content for hit in found] == ["The lighthouse keeper"]
     assert "full text was not used" in found.notes[0]
@@ -229,11 +232,12 @@ def test_a_damaged_full_text_index_degrades_is_reported_and_repaired(store: Rete
     assert store.search("lighthouse keeper").tier is Tier.HYBRID
 
 
+@pytest.mark.engines(*SQLITE)
 @pytest.mark.parametrize("lost", ["chunks_fts", "vectors", "meta"])
 def test_a_search_never_fails_because_a_part_is_missing(store: Retentive, lost: str) -> None:
     store.add("The lighthouse keeper")
     action = "DELETE FROM" if lost == "meta" else "DROP TABLE"
-    store._parts.engine._writer.execute(f"{action} {lost}")  # type: ignore[attr-defined]
+    behind_its_back(store, f"{action} {lost}")
     found = store.search("lighthouse keeper")
     assert [hit.content for hit in found] == ["The lighthouse keeper"]
     assert bool(found.notes) is (lost != "meta")
@@ -259,23 +263,26 @@ def test_a_vector_search_without_vectors_is_not_a_substring_search(open_store: O
     assert (len(found), found.tier) == (0, Tier.VECTOR)
 
 
+@pytest.mark.engines(*SQLITE)
 def test_a_lost_slice_is_noticed_and_made_again(store: Retentive) -> None:
     store.add("".join(f"Sentence number {n} of a long story. " for n in range(100)))
     for lost in ("ordinal = 0", "ordinal = 2", "ordinal = (SELECT max(ordinal) FROM chunks)"):
-        store._parts.engine._writer.execute(f"DELETE FROM chunks WHERE {lost}")  # type: ignore[attr-defined]
+        behind_its_back(store, f"DELETE FROM chunks WHERE {lost}")
         assert not all(finding.ok for finding in store.doctor())
         store.repair()
         assert [finding for finding in store.doctor() if not finding.ok] == []
 
 
+@pytest.mark.engines(*SQLITE)
 def test_repair_marks_what_has_run_out(store: Retentive, time: Clock) -> None:
     store.add("Soon over", expires="1h")
     time.forward(7200)
-    store._parts.engine._writer.execute("DELETE FROM chunks")  # type: ignore[attr-defined]
+    behind_its_back(store, "DELETE FROM chunks")
     store.repair()
     assert [finding for finding in store.doctor() if not finding.ok] == []
 
 
+@pytest.mark.engines(*SQLITE)
 @pytest.mark.parametrize(
     "damage",
     [
@@ -290,7 +297,7 @@ def test_whatever_is_derived_can_be_made_again(store: Retentive, damage: str) ->
     store.add("The lighthouse keeper")
     forgotten = store.add("The shipwright").id
     store.forget(forgotten)
-    store._parts.engine._writer.execute(damage)  # type: ignore[attr-defined]
+    behind_its_back(store, damage)
     assert not all(finding.ok for finding in store.doctor())
     store.repair()
     assert [finding for finding in store.doctor() if not finding.ok] == []

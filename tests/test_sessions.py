@@ -19,6 +19,8 @@ from retentive.text.messages import readable
 from retentive.text.normal import content_hash
 from tests.support import Open
 
+pytestmark = pytest.mark.engines
+
 CALL = {"tool_calls": [{"id": "c1", "function": {"name": "book_vet", "arguments": '{"city": "Potsdam"}'}}]}
 
 

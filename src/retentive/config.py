@@ -6,16 +6,19 @@ documentation and `retentive config` are made from it.
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from retentive.errors import BadConfig
 
+SECRET = "***"  # noqa: S105 - stands in its place
+
 
 @dataclass(frozen=True, slots=True)
 class Config:
     db: str
+    auth_token: str = field(repr=False)
     namespace: str
     embedder: str
     model_path: str
@@ -48,6 +51,8 @@ class Setting(NamedTuple):
     default: Callable[[], Any]
     read: Callable[[str], Any]
     meaning: str
+    secret: bool = False
+    """Never shown."""
 
     @property
     def variable(self) -> str:
@@ -87,6 +92,12 @@ def _switch(text: str) -> bool:
     return word in ("1", "true", "yes", "on")
 
 
+def _token(text: str) -> str:
+    if not text.isascii() or not text.strip().isprintable():
+        raise ValueError("must be one line of plain characters")
+    return text.strip()
+
+
 def data_folder() -> Path:
     import platformdirs
 
@@ -104,7 +115,8 @@ def config_file() -> Path:
 
 
 SETTINGS = (
-    Setting("db", default_db, str, "The store: a file, or `:memory:`."),
+    Setting("db", default_db, str, "The store: a file, `:memory:`, or a server such as `libsql://host:port`."),
+    Setting("auth_token", lambda: "", _token, "The token that the server of the store asks for.", secret=True),
     Setting("namespace", lambda: "default", str, "Whose memory it is: a path such as `alice/coder`."),
     Setting("embedder", lambda: "minilm", _one_of("minilm", "hashing", "none"), "What turns text into vectors."),
     Setting("model_path", lambda: "", str, "A model of your own: an .onnx file, or a folder that holds model.onnx."),
@@ -167,6 +179,14 @@ def resolve(
     return {setting.name: _value(setting, arguments, environment, written, path) for setting in SETTINGS}
 
 
+def shown(found: Mapping[str, Value]) -> dict[str, Value]:
+    """The same with stars for what is secret."""
+    secret = {setting.name for setting in SETTINGS if setting.secret}
+    return {
+        name: value._replace(value=SECRET) if name in secret and value.value else value for name, value in found.items()
+    }
+
+
 def load(**arguments: Any) -> Config:
     return Config(**{name: found.value for name, found in resolve(arguments).items()})
 
@@ -191,7 +211,8 @@ def _checked(setting: Setting, given: Any, origin: str) -> Any:
     try:
         return setting.read(str(given))
     except ValueError as error:
-        raise BadConfig(f"{setting.name} = {given!r} ({origin}): {error}") from error
+        shown = SECRET if setting.secret else repr(given)
+        raise BadConfig(f"{setting.name} = {shown} ({origin}): {error}") from error
 
 
 def _read_toml(path: Path) -> dict[str, Any]:

@@ -57,8 +57,8 @@ class Retentive:
     def open(cls, target: str | Path | None = None, namespace: str | None = None, **settings: Any) -> Self:
         """Open a store, making it if it is not there.
 
-        `target` is a path or `:memory:`; without one, the configured store. `settings` are those of
-        `retentive.config`, such as `embedder="hashing"`.
+        `target` is a path, `:memory:`, or the address of a server (`libsql://host:port`); without one, the configured
+        store. `settings` are those of `retentive.config`, such as `embedder="hashing"`.
         """
         unknown = set(settings) - {setting.name for setting in config.SETTINGS}
         if unknown:
@@ -112,8 +112,8 @@ class Retentive:
         """Keep many. An item is a text, or a mapping with `text` and the options of `add`; `options` hold for all.
 
         A list is checked to its end before anything is kept; what a generator gives is checked two thousand at a time.
-        Up to two thousand are kept whole or not at all; fewer where one depends on another, as by a slot. `progress`
-        hears how many are done.
+        Up to two thousand are kept whole or not at all; fewer where one depends on another, as by a slot, and where
+        they are long (eight million characters together). `progress` hears how many are done.
         """
         return add.add_many(self._parts, items, vectors, progress, options)
 

@@ -16,6 +16,9 @@ from retentive.model import Added, Draft, Loaded, Resemblance, Space, Traits
 from retentive.text.terms import words
 
 BATCH = 2000  # memories that share one commit in a bulk load: a tenth faster than 1,000, and 4,000 gain nothing more
+LONGEST = (
+    8_000_000  # characters that share one commit: 40 MB on the way to a server, and the lock held for a second or two
+)
 CANDIDATES = 10  # memories looked at for what resembles a new one
 
 
@@ -69,8 +72,19 @@ def _batches(
         drafts = [_numbered(parts, at, item, options, common) for at, (item, _) in enumerate(part, start=done + 1)]
         given = [item.get("vector", vector) if isinstance(item, Mapping) else vector for item, vector in part]
         space = space or space_for(parts, given)
-        yield with_vectors(drafts, given, space, done + 1)
+        yield from _cut(with_vectors(drafts, given, space, done + 1))
         done += len(part)
+
+
+def _cut(drafts: Sequence[Draft]) -> Iterator[Sequence[Draft]]:
+    """Before they grow too long together."""
+    start = length = 0
+    for at, draft in enumerate(drafts):
+        if at > start and length + len(draft.content) > LONGEST:
+            yield drafts[start:at]
+            start, length = at, 0
+        length += len(draft.content)
+    yield drafts[start:]
 
 
 def _numbered(parts: Parts, number: int, item: Any, options: Mapping[str, Any], common: Traits) -> Draft:

@@ -191,7 +191,7 @@ def _doctor(memory: Retentive, arguments: Any) -> int:
 def _config(arguments: Any) -> int:
     from retentive import config
 
-    found = config.resolve(given(arguments, ("db", "namespace", "embedder")))
+    found = config.shown(config.resolve(given(arguments, ("db", "namespace", "embedder"))))
     if is_json(arguments):
         show.as_json({name: {"value": value.value, "origin": value.origin} for name, value in found.items()})
     else:

@@ -106,7 +106,7 @@ class Engine(Protocol):
 
 
 def open_engine(config: "Config") -> Engine:
-    """The engine that the target names: a path or `:memory:`."""
+    """The engine that the target names: a path, `:memory:`, or the address of a server."""
     from retentive.errors import Invalid
     from retentive.storage.sqlite import SqliteEngine
 
@@ -114,5 +114,9 @@ def open_engine(config: "Config") -> Engine:
     match scheme.lower() if colon else "":
         case "":
             return SqliteEngine(config.db, durability=config.durability)
+        case "libsql" | "http" | "https":
+            from retentive.storage.libsql import LibsqlEngine
+
+            return LibsqlEngine(config.db, config.auth_token)
         case other:
-            raise Invalid(f"cannot open {other}:// stores", "Give a file's path, or :memory:.")
+            raise Invalid(f"cannot open {other}:// stores", "Give a file's path, :memory:, or libsql://host:port.")

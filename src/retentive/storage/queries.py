@@ -8,7 +8,7 @@ to the common files and may replace what they say.
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,12 @@ _PARAMETER = re.compile(r"(?<!:):([a-z]\w*)")  # and not a cast: ::text
 
 
 class Queries:
-    def __init__(self, dialect: str, each: str, **constants: str) -> None:
-        """`each` says how a set parameter is written in this dialect, e.g. `(SELECT value FROM json_each(:{}))`."""
-        self._dialect = dialect
+    def __init__(self, dialect: str | tuple[str, ...], each: str, **constants: str) -> None:
+        """`each` says how a set parameter is written in this dialect, e.g. `(SELECT value FROM json_each(:{}))`.
+
+        Of several dialects, a later one adds to the earlier and may replace what they say.
+        """
+        self._dialects = (dialect,) if isinstance(dialect, str) else dialect
         self._each = each
         self._constants = constants
         self._ready: dict[tuple[str, tuple[str, ...]], str] = {}
@@ -45,21 +48,23 @@ class Queries:
         """
         found = self._positional.get(name)
         if found is None:
-            sql = self.sql(name)
-            names = [match[1] for match in _PARAMETER.finditer(sql)]
-            found = self._positional[name] = (_PARAMETER.sub("?", sql), _getter(names))
+            sql, names = parameters(self.sql(name))
+            found = self._positional[name] = (sql, getter(names))
         return found
 
     def _compose(self, name: str, filters: Sequence[str]) -> str:
         pieces = {**self._blocks["fragment"], **self._constants}
         pieces["filters"] = "".join(" " + pieces[each] for each in filters)
-        whole = _PIECE.sub(lambda match: pieces[match[1]], self._blocks["name"][name])
+        whole = self._blocks["name"][name]
+        while _PIECE.search(whole):  # a fragment may take up others
+            whole = _PIECE.sub(lambda match: pieces[match[1]], whole)
         return _EACH.sub(lambda match: self._each.format(match[1]), whole)
 
     @cached_property
     def _blocks(self) -> dict[str, dict[str, str]]:
         blocks: dict[str, dict[str, str]] = {"name": {}, "fragment": {}}
-        for path in (*sorted(_FOLDER.glob("*.sql")), *sorted((_FOLDER / self._dialect).glob("*.sql"))):
+        folders = (_FOLDER, *(_FOLDER / dialect for dialect in self._dialects))
+        for path in (path for folder in folders for path in sorted(folder.glob("*.sql"))):
             text = path.read_text("utf-8")
             heads = list(_HEAD.finditer(text))
             for head, following in zip(heads, [*heads[1:], None], strict=True):
@@ -68,7 +73,13 @@ class Queries:
         return blocks
 
 
-def _getter(names: Sequence[str]) -> Callable[[Params], tuple[Any, ...]]:
+@cache
+def parameters(sql: str) -> tuple[str, tuple[str, ...]]:
+    """With `?` for its parameters, and their names in order."""
+    return _PARAMETER.sub("?", sql), tuple(match[1] for match in _PARAMETER.finditer(sql))
+
+
+def getter(names: Sequence[str]) -> Callable[[Params], tuple[Any, ...]]:
     if len(names) > 1:
         return itemgetter(*names)
     return lambda row: tuple(row[name] for name in names)

