@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, Self, Unpack
 
 from retentive import config
-from retentive.app import add, check, edit, fill, keep, report, search
+from retentive.app import add, check, edit, fill, keep, move, report, search
 from retentive.app import context as contexts
 from retentive.app.check import UNSET, Filters, Options, Unset, When
 from retentive.app.notes import Notes
@@ -40,6 +40,7 @@ from retentive.storage.conversations import Conversations
 from retentive.storage.memories import Memories
 from retentive.storage.upkeep import Upkeep
 from retentive.text.fields import FIELD_WEIGHTS
+from retentive.transfer.migrate import Moved
 
 KEEP_CHANGES = 200_000  # rows of the change log kept for indexes that lag; further behind they load anew
 
@@ -67,6 +68,21 @@ class Retentive:
         if target is None and given.db == config.default_db():
             make_private(config.data_folder())
         return cls(_parts(given))
+
+    @classmethod
+    def migrate(
+        cls,
+        source: str | Path,
+        target: str | Path,
+        progress: Callable[[str, int], None] | None = None,
+        **settings: Any,
+    ) -> Sequence[Moved]:
+        """Move a whole store into another, empty one: a file, or a server. The source stays as it is.
+
+        May be stopped and called again: it goes on where it was. At the end both sides are compared, row by row.
+        `progress` hears the table and how many of its rows are done.
+        """
+        return move.migrate(str(source), str(target), settings, progress)
 
     def __enter__(self) -> Self:
         return self

@@ -271,6 +271,14 @@ def _importing(verb: Verbs) -> None:
 
 
 def _caring(verb: Verbs) -> None:
+    migrate = verb(
+        "migrate",
+        "move a whole store into another, empty one",
+        epilog="Each is a file or a server. May be stopped and repeated; both sides are compared at the end.",
+    )
+    migrate.add_argument("source", metavar="SOURCE")
+    migrate.add_argument("target", metavar="TARGET")
+
     verb("stats", "show counts, sizes and speeds")
 
     backfill = verb("backfill", "make the vectors that are missing")
