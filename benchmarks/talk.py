@@ -30,7 +30,7 @@ CONTEXT_BUDGETS = (500, 2000, 8000)
 BUDGET_WITH_MODEL = 2000
 
 # Messages appended before a summary is asked for: more than fill what the last one left free of the session's budget
-# (a tenth of 8,000 tokens, about twelve messages).
+# (a tenth of 8,000 tokens, about fifteen messages).
 CONDENSED = 20
 CONDENSATIONS = 5
 

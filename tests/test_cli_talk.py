@@ -72,7 +72,8 @@ def test_a_session_is_deleted_only_if_one_says_so(run: Run, refused: Run, monkey
     answer = io.StringIO("n\n")
     monkeypatch.setattr(answer, "isatty", lambda: True)
     monkeypatch.setattr(sys, "stdin", answer)
-    assert "nothing was deleted" in refused("session", "delete", "s", code=2)
+    assert run("session", "delete", "s", code=1) == "nothing was deleted\n"
+    assert "no session 'none'" in refused("session", "delete", "s", "none", "--yes", code=3)
     assert run("session", "delete", "s", "--yes") == "deleted s: 1 message, 0 memories\n"
     assert "no session 's'" in refused("session", "show", "s", code=3)
 

@@ -93,3 +93,21 @@ def test_notes_of_another_process_are_seen(open_store: Open) -> None:
     two.notes.put("Buy bread", "shopping")
     assert one.notes.get("shopping").content == "Buy bread"
     assert [hit.content for hit in one.search("buy", mode="vector", limit=5)] == ["Buy bread"]
+
+
+def test_a_note_before_a_fact_of_the_same_words_is_no_fact(store: Retentive) -> None:
+    loaded = store.add_many([{"text": "Buy milk", "kind": "note"}, {"text": "Buy milk"}, {"text": "Buy milk"}])
+    assert (loaded.created, loaded.repeated) == (2, 1)
+
+
+def test_an_id_may_be_written_in_any_form(store: Retentive) -> None:
+    store.notes.put("x", "cafe\u0301")
+    assert store.notes.get("café").id == "café"
+    assert store.notes.delete(" cafe\u0301 ") is True
+
+
+def test_the_same_words_again_take_away_what_was_added_since(store: Retentive) -> None:
+    store.notes.put("Buy milk", "n")
+    store.update("n", expires="1h", context="zebra", importance=9, metadata={"a": 1}, slot="s")
+    again = store.notes.put("Buy milk", "n")
+    assert (again.expires, again.context, again.importance, again.metadata, again.slot) == (None, None, 5, {}, None)

@@ -1,6 +1,7 @@
 """Conversations: the log, its index, its end."""
 
 import unicodedata
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -83,7 +84,7 @@ def test_many_are_kept_in_order_and_in_one_go(store: Retentive) -> None:
     messages = [{"role": "user", "content": f"message {n}", "mood": "fine"} for n in range(1200)]
     done = store.sessions.append_many("s", messages, told.append)
     assert (done.first, done.last, done.events, done.pending) == (1, 1200, 1200, 0)
-    assert told == [500, 1000, 1200]
+    assert told == [*range(100, 1300, 100)]
     events = store.sessions.events("s", limit=2000)
     assert [event.content for event in events] == [each["content"] for each in messages]
     assert events[7].payload == {"mood": "fine"}
@@ -246,8 +247,9 @@ def crowded(store: Retentive) -> str:
 
 
 def test_a_deleted_session_leaves_nothing_behind(store: Retentive, db: Path) -> None:
-    """No row, posting or vector: looked for in every column of every table, and by searching."""
+    """No row, posting or vector: looked for in every column of every table, in the bytes of the file, by searching."""
     learned = crowded(store)
+    assert store.sessions.delete("gone", dry_run=True).events == 21
     deleted = store.sessions.delete("gone")
     assert (deleted.events, deleted.memories, deleted.kept) == (21, 2, 1)
     store.close()
@@ -256,6 +258,7 @@ def test_a_deleted_session_leaves_nothing_behind(store: Retentive, db: Path) -> 
         for row in connection.execute(f"SELECT * FROM {table}"):
             values = [value if isinstance(value, bytes) else str(value).encode() for value in row]
             assert not [value for value in values if MARK.encode() in value or value == b"gone"], (table, row)
+    assert MARK.encode() not in db.read_bytes()
     left = [("chunks", 2), ("vectors", 2), ("chunks_fts_docsize", 2), ("events", 1), ("sessions", 1), ("memories", 1)]
     for table, count in left:
         assert connection.execute(f"SELECT count(*) FROM {table}").fetchall() == [(count,)], table
@@ -299,7 +302,7 @@ def test_a_session_that_is_not_there_is_not_found(store: Retentive, verb: str) -
         (("s", "user", "x", None, None, 2**60), "sequence is"),
         (("s", "user", "x", None, None, None, {1: 2}), "plain JSON"),
         (("s", "user", "x", None, None, None, float("nan")), "JSON"),
-        (("s", "user", "x" * 1_000_001), "up to 1,000,000"),
+        (("s", "user", "x" * 10_000_001), "up to 10,000,000"),
         (("s", "user", ["text"], None, None, None, "text"), "must be an object"),
     ],
 )
@@ -367,3 +370,95 @@ def test_a_session_described_first_is_as_recent_as_its_messages(store: Retentive
     store.sessions.put("letters", agent="clerk")
     event = store.sessions.append("letters", "user", "Dear sir", time="1999-01-01")
     assert store.sessions.get("letters").active == event.time
+
+
+def test_what_two_say_about_a_session_at_once_is_both_kept(open_store: Open) -> None:
+    one, two = open_store(), open_store()
+    one.sessions.append("s", "user", "The heron")
+
+    def say(store: Retentive, **about: Any) -> None:
+        for _ in range(20):
+            store.sessions.put("s", **about)
+
+    with ThreadPoolExecutor(2) as pool:
+        done = [pool.submit(say, one, agent="coder"), pool.submit(say, two, tags=["work"])]
+    assert [each.result() for each in done] == [None, None]
+    session = one.sessions.get("s")
+    assert (session.agent, session.tags) == ("coder", ("work",))
+    assert found(one, "heron", tags=["work"]) == ["s#1"]
+
+
+@pytest.mark.parametrize(
+    ("message", "word"),
+    [
+        ({"type": "function_call", "call_id": "c", "name": "get_weather", "arguments": '{"city": "Lisbon"}'}, "Lisbon"),
+        ({"tool_calls": [{"id": "c", "type": "custom", "custom": {"name": "run", "input": "ls Lisbon"}}]}, "Lisbon"),
+        ({"content": None, "refusal": "I cannot help with Lisbon"}, "Lisbon"),
+        ({"content": ({"type": "text", "text": "Lisbon it is"},)}, "Lisbon"),
+        ({"content": "Lisbon", "name": ""}, "Lisbon"),
+        ({"content": "", "attachments": [{"file_name": "a.txt", "extracted_content": "On Lisbon"}]}, "Lisbon"),
+    ],
+)
+def test_messages_of_chat_interfaces_are_understood(store: Retentive, message: dict[str, Any], word: str) -> None:
+    store.sessions.append_many("s", [{"role": "assistant", **message}])
+    assert found(store, word) == ["s#1"]
+    assert store.sessions.events("s")[0].speaker is None
+
+
+def test_a_message_with_misspelt_keys_is_refused(store: Retentive) -> None:
+    with pytest.raises(Invalid, match="message 1: a message without content, but with text"):
+        store.sessions.append_many("s", [{"role": "user", "text": "hello"}])
+
+
+def test_a_list_that_would_collide_later_keeps_nothing(store: Retentive) -> None:
+    store.sessions.append("s", "user", "before", sequence=1000)
+    late: list[dict[str, Any]] = [{"role": "user", "content": str(n)} for n in range(150)]
+    late.append({"role": "user", "content": "x", "sequence": 500})
+    with pytest.raises(Conflict, match="message 151: its sequence 500 is not above the last, 1150"):
+        store.sessions.append_many("s", late)
+    assert store.sessions.get("s").events == 1
+
+
+def test_words_in_the_tail_of_a_long_message_are_found_as_they_stand(open_store: Open) -> None:
+    store = open_store(embedder="none")
+    store.sessions.append("s", "user", "word " * 300)
+    store.sessions.append("s", "user", "word " * 300 + "abcwxyzdef")
+    (hit,) = store.search("cwxyzd")
+    assert hit.id == "s#2"
+    assert "wxyz" in hit.excerpt
+
+
+def test_origins_and_histories_of_a_deleted_session_go_too(store: Retentive) -> None:
+    store.sessions.append("gone", "user", "hello")
+    learned = store.add("From an event", origin={"event": "gone#1", "url": "x"}).id
+    other = store.add("Of another session", origin={"session": "gone"}, session="t").id
+    like = store.add("Of one that is called much the same", origin={"event": "gone-fishing#1"}).id
+    note = store.notes.put("secret words", "n", session="gone").id
+    store.notes.put("open words", "n")
+    assert store.sessions.delete("gone").kept == 2
+    assert store.get(learned).origin == {"session": "deleted session", "url": "x"}
+    assert store.get(other).origin == {"session": "deleted session"}
+    assert store.get(like).origin == {"event": "gone-fishing#1"}
+    assert [change.action for change in store.history(note)] == ["created"]
+
+
+def test_a_session_is_one_of_the_askers_own_namespace(open_store: Open) -> None:
+    mine, theirs = open_store(namespace="me"), open_store(namespace="team")
+    theirs.add("Their local heron", session="main")
+    theirs.sessions.append("main", "user", "Their heron talk")
+    own = mine.add("My local heron", session="main").id
+    for mode in ("text", "vector"):
+        found_ = mine.search("heron", session="main", namespaces=["team"], mode=mode)
+        assert [hit.id for hit in found_] == [own]
+
+
+def test_a_message_that_full_text_lost_is_seen_and_mended(store: Retentive, db: Path, open_store: Open) -> None:
+    store.sessions.append_many("s", [{"role": "user", "content": f"The heron number {n}"} for n in range(5)])
+    store.close()
+    connection = apsw.Connection(str(db))
+    connection.execute("DELETE FROM chunks_fts WHERE rowid = 3")
+    connection.close()
+    store = open_store()
+    store.repair()
+    assert [finding for finding in store.doctor() if not finding.ok] == []
+    assert {*found(store, "heron")} == {f"s#{n}" for n in range(1, 6)}

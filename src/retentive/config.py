@@ -138,7 +138,7 @@ SETTINGS = (
         "Cosine that a threshold search asks for; 0 takes the model's own (0.35 for MiniLM).",
     ),
     Setting("max_content", lambda: 100_000, _between(1, 10_000_000, int), "Longest memory, in characters."),
-    Setting("max_message", lambda: 1_000_000, _between(1, 100_000_000, int), "Longest message, in characters."),
+    Setting("max_message", lambda: 10_000_000, _between(1, 100_000_000, int), "Longest message, in characters."),
     Setting(
         "tokenizer",
         lambda: "estimate",

@@ -55,7 +55,11 @@ def test_a_replay_is_the_newest_whole_turns(
     ends = [tuple(chain.from_iterable(groups[number:])) for number in range(len(groups) + 1)]
     assert found.events in ends
     heading = [f"Rolling session summary: {found.summary}"] if found.summary else []
-    assert found.text == "\n".join([*heading, *map(line, found.events)])
+    whole = "\n".join([*heading, *map(line, found.events)])
+    if found.text.endswith("…") and len(found.events) == 1:
+        assert whole.startswith(found.text.removesuffix("…").rstrip())  # the beginning of a newest that is too long
+    else:
+        assert found.text == whole
     assert found.summary in (summary, "")
     assert found.left_out == before + len(events) - len(found.events)
 

@@ -103,7 +103,7 @@ def test_a_turn_dangles_if_it_holds_an_answer_without_its_call(messages: list[tu
         (event(1, "Hello"), "user: Hello"),
         (event(1, "Hello", speaker="Dana"), "Dana: Hello"),
         (event(1, "", "assistant", call("a")), 'assistant: look {"at": 1}'),
-        (event(1, "", "user", blocks("a")), "user: seen"),
+        (event(1, "", "user", blocks("a")), "tool: seen"),
         (event(1), "user: "),
     ],
 )

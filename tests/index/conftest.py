@@ -182,15 +182,20 @@ class Store:
         return list(tokenizer(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, **flags))  # type: ignore[arg-type]
 
     def visible(self, scope: Scope) -> list[Row]:
-        rows = (Row(*row) for name in scope.namespaces for row in self._rows(name, self.space.name, "1"))
-        return [row for row in rows if self._sees(scope, row)]
+        rows = ((name, Row(*row)) for name in scope.namespaces for row in self._rows(name, self.space.name, "1"))
+        return [row for name, row in rows if self._sees(scope, row, own=name == scope.namespaces[0])]
 
     @staticmethod
-    def _sees(scope: Scope, row: Row) -> bool:
+    def _sees(scope: Scope, row: Row, *, own: bool) -> bool:
         f = scope.filter
+        asked = row.session if own else ""
         return (
             row.type in scope.types
-            and (row.session in (None, scope.session) if row.type == "memory" else scope.within in (None, row.session))
+            and (
+                row.session is None or asked == scope.session
+                if row.type == "memory"
+                else scope.within is None or asked == scope.within
+            )
             and (row.expires is None or row.expires > scope.now)
             and (not f.kinds or row.kind in f.kinds)
             and (not f.sources or row.source in f.sources)

@@ -60,14 +60,14 @@ def seen(rows: Rows, question: Scope) -> list[int]:
 )
 def test_each_condition(facets: dict[str, Any], question: Scope, sees: bool) -> None:
     """A filter means what its fields say."""
-    rows = Rows()
+    rows = Rows("home")
     rows.put([row(1, **facets)])
     assert seen(rows, question) == [1] * sees
 
 
 def test_no_mask_when_all_may_be_seen() -> None:
     """The usual question costs no array, also after rows went."""
-    rows = Rows()
+    rows = Rows("home")
     rows.put([row(1), row(2), row(3, expires=NOW + 5)])
     rows.remove(np.array([2]))
     assert rows.mask(scope()) is None
@@ -75,7 +75,7 @@ def test_no_mask_when_all_may_be_seen() -> None:
 
 def test_a_row_is_made_as_given_again() -> None:
     """Putting a known chunk changes its facets in place, tags included."""
-    rows = Rows()
+    rows = Rows("home")
     rows.put([row(1, tags='["a"]'), row(2, tags='["a"]')])
     rows.put([row(1, tags='["b"]', kind="note")])
     assert rows.live == rows.used == 2
@@ -96,7 +96,7 @@ def test_matches_are_ordered() -> None:
 @given(st.lists(st.tuples(st.integers(1, 12), st.sampled_from([None, "a", "b"]), st.booleans()), max_size=40))
 def test_rows_are_found_whatever_came_before(steps: list[tuple[int, str | None, bool]]) -> None:
     """After any puts, removals and returns of chunks, in any order, and after compaction, the same rows are there."""
-    rows, model = Rows(), {}
+    rows, model = Rows("home"), {}
     for chunk, tag, stays in steps:
         if stays:
             rows.put([row(chunk, tags=json.dumps([tag]) if tag else None)])

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, Self, Unpack
 
 from retentive import config
-from retentive.app import add, check, edit, fill, keep, report, search
+from retentive.app import add, check, edit, fill, keep, move, report, search
 from retentive.app import context as contexts
 from retentive.app.check import UNSET, Filters, Options, Unset, When
 from retentive.app.notes import Notes
@@ -40,6 +40,7 @@ from retentive.storage.conversations import Conversations
 from retentive.storage.memories import Memories
 from retentive.storage.upkeep import Upkeep
 from retentive.text.fields import FIELD_WEIGHTS
+from retentive.transfer.migrate import Moved
 
 KEEP_CHANGES = 200_000  # rows of the change log kept for indexes that lag; further behind they load anew
 
@@ -67,6 +68,21 @@ class Retentive:
         if target is None and given.db == config.default_db():
             make_private(config.data_folder())
         return cls(_parts(given))
+
+    @classmethod
+    def migrate(
+        cls,
+        source: str | Path,
+        target: str | Path,
+        progress: Callable[[str, int], None] | None = None,
+        **settings: Any,
+    ) -> Sequence[Moved]:
+        """Move a whole store into another, empty one: a file, or a server. The source stays as it is.
+
+        May be stopped and called again: it goes on where it was. At the end both sides are compared, row by row.
+        `progress` hears the table and how many of its rows are done.
+        """
+        return move.migrate(str(source), str(target), settings, progress)
 
     def __enter__(self) -> Self:
         return self
@@ -173,11 +189,15 @@ class Retentive:
         """What a model should read before it answers, in at most `budget` tokens.
 
         The session's summary, the memories and the excerpts of conversations that bear on the question, the newest
-        messages, in this order. `shares` says how much of the budget each may take before what is left is shared out:
+        messages, in this order. Memories of importance 9 and 10 are always among them. `recent=0` leaves the messages
+        out; otherwise there are the newest `recent`, and older ones, back to the summary, as far as the other parts
+        leave room. `shares` says how much of the budget each may take before what is left is shared out:
         `{"summary": 0.2, "memories": 0.35, "excerpts": 0.15, "recent": 0.3}` if not set otherwise. `counter` counts
-        tokens, by default the one of the setting `tokenizer`. The same question over the same store gives the same
-        text.
+        tokens, by default the one of the setting `tokenizer`. The order is that of time, not of scores, so that the
+        text changes only where something did.
         """
+        if not check.question(query).strip() and session is None:
+            raise Invalid("a context needs a question or a session", "Give the words that a model is asked.")
         asked = contexts.Asked(
             text=check.question(query),
             session=check.name_of(session, "session"),
@@ -305,6 +325,7 @@ def _parts(settings: config.Config) -> Parts:
         upkeep=upkeep,
         embedder=embedder,
         journal=Journal(engine, log_accesses=settings.access_log, keep=settings.access_log_keep),
+        fruitless={},
         counter=Once(lambda: open_counter(settings.tokenizer)),
         images=Once(lambda: open_images(
             chunks,

@@ -1,13 +1,13 @@
 """Chat logs that people have, kept as sessions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retentive.app import check
 from retentive.app.parts import Parts
 from retentive.errors import Conflict, Invalid
-from retentive.model import Event, Imported, Session, iso
+from retentive.model import Imported, Message, Session, iso
 from retentive.transfer.chatlogs import Conversation, Format, read
 
 if TYPE_CHECKING:
@@ -30,19 +30,27 @@ def import_log(
     found = [*read(Path(path).expanduser(), known, me)]
     if session is not None:
         found = [_only(found, path)._replace(id=check.required(session, "session"))]
-    wanting = [(each, _already(parts, each)) for each in found]
+    wanting = [(each, _checked(parts, each), _already(parts, each)) for each in found]
     total = sum(len(each.messages) for each in found)
-    done = sum(skipped for _, skipped in wanting)
+    done = sum(skipped for _, _, skipped in wanting)
     kept = 0
-    for each, skipped in wanting:
-        rest = check.messages(each.messages, parts.config.max_message)[skipped:]
+    for each, messages, skipped in wanting:
+        rest = messages[skipped:]
         if rest:
             _describe(sessions, each)
             begun = done
             tell = None if progress is None else lambda count, begun=begun: progress(begun + count, total)
-            kept += sessions.append_many(each.id, rest, tell).events
+            kept += _appended(sessions, each.id, rest, tell)
             done += len(rest)
     return Imported(tuple(each.id for each in found), kept, total - kept)
+
+
+def _appended(sessions: "Sessions", name: str, messages: Sequence[Message], tell: Callable[[int], None] | None) -> int:
+    try:
+        return sessions.append_many(name, messages, tell).events
+    except Conflict as error:
+        hint = "Is another import of it running? Repeat this one afterwards: it goes on where it is."
+        raise Conflict(f"session {name!r} grew during the import", hint) from error
 
 
 def _only(found: list[Conversation], path: str | Path) -> Conversation:
@@ -56,18 +64,28 @@ def _already(parts: Parts, given: Conversation) -> int:
     session = parts.conversations.get(parts.namespace, given.id)
     if session is None or not session.events:
         return 0
-    last = parts.conversations.newest(parts.namespace, given.id, 1)[0]
-    if not _is_of(session, last, given):
+    if not _is_of(parts, session, given):
         hint = "Import it under another name: --session NAME."
-        raise Conflict(f"session {given.id!r} is there already, and another conversation", hint)
-    return last.sequence
+        longer = MARK in session.metadata and session.last_sequence > len(given.messages)
+        what = "and has messages that are not in the file" if longer else "and another conversation"
+        raise Conflict(f"session {given.id!r} is there already, {what}", hint)
+    return session.last_sequence
 
 
-def _is_of(session: Session, last: Event, given: Conversation) -> bool:
-    if MARK not in session.metadata or last.sequence > len(given.messages):
+def _is_of(parts: Parts, session: Session, given: Conversation) -> bool:
+    """Whether all that is here is in the file, too."""
+    if MARK not in session.metadata or session.last_sequence > len(given.messages):
         return False
-    same = given.messages[last.sequence - 1]
-    return (same.content, same.speaker) == (last.content, last.speaker)
+    here = parts.conversations.oldest(session.namespace, session.id, session.events, 0)
+    told = ((event, given.messages[event.sequence - 1]) for event in here)
+    return all((event.content, event.speaker) == (message.content, message.speaker) for event, message in told)
+
+
+def _checked(parts: Parts, given: Conversation) -> Sequence[Message]:
+    try:
+        return check.messages(given.messages, parts.config.max_message)
+    except Invalid as error:
+        raise Invalid(f"conversation {given.id!r}, {error}", error.hint) from error
 
 
 def _describe(sessions: "Sessions", given: Conversation) -> None:

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any, TypedDict, TypeVar
 
 from retentive import clock
-from retentive.errors import Invalid
+from retentive.errors import Conflict, Invalid
 from retentive.model import (
     DEFAULT_CONFIDENCE,
     DEFAULT_IMPORTANCE,
@@ -27,7 +27,7 @@ from retentive.model import (
     from_micros,
     to_micros,
 )
-from retentive.text.messages import written
+from retentive.text.messages import readable, written
 from retentive.text.normal import content_hash
 from retentive.text.when import instant
 
@@ -248,7 +248,7 @@ def json_object(given: Any, name: str) -> dict[str, Any] | None:
     return read
 
 
-def json_value(given: Any, name: str, limit: int) -> Any:
+def json_value(given: Any, name: str, limit: int, hint: str = "") -> Any:
     """As it will read back: what JSON cannot say is refused, not changed on the way."""
     if given is None:
         return None
@@ -261,26 +261,24 @@ def json_value(given: Any, name: str, limit: int) -> Any:
         raise Invalid(f"{name} must be an object of plain JSON values with text keys")
     plain(text, name)
     if len(text) > limit:
-        raise Invalid(f"{name} has {len(text):,} characters of JSON; up to {limit:,} are kept")
+        raise Invalid(f"{name} has {len(text):,} characters of JSON; up to {limit:,} are kept", hint)
     return read
 
 
-def messages(given: Any, limit: int) -> list[Message]:
-    """Checked to the last, their numbers in order, before anything is kept."""
-    found, last = [], 0
-    for place, each in enumerate(given, start=1):
+def messages(given: Iterable[Any], limit: int, done: int = 0, last: int = 0) -> list[Message]:
+    """Their numbers in order. `done` is how many came before these, `last` the number of the one before."""
+    found = []
+    for place, each in enumerate(given, start=done + 1):
         try:
             found.append(message(each, limit))
-            last = _next(last, found[-1].sequence)
         except Invalid as error:
             raise Invalid(f"message {place}: {error}", error.hint) from error
+        sequence = found[-1].sequence
+        if sequence is not None and sequence <= last:
+            hint = "Give them in the order they were said, with rising numbers or none."
+            raise Conflict(f"message {place}: its sequence {sequence} is not above the last, {last}", hint)
+        last = last + 1 if sequence is None else sequence
     return found
-
-
-def _next(last: int, sequence: int | None) -> int:
-    if sequence is not None and sequence <= last:
-        raise Invalid(f"its sequence {sequence} is not above {last}", "Give them in the order they were said.")
-    return last + 1 if sequence is None else sequence
 
 
 def message(given: Any, limit: int) -> Message:
@@ -293,10 +291,13 @@ def message(given: Any, limit: int) -> Message:
         )
     own = {name: given[name] for name in Message._fields if name in given}
     rest = {name: value for name, value in given.items() if name not in own}
-    if "speaker" not in own and isinstance(rest.get("name"), str):
-        own["speaker"] = rest.pop("name")
+    if "speaker" not in own and not rest.keys() & {"arguments", "input", "type"} and isinstance(rest.get("name"), str):
+        own["speaker"] = rest.pop("name").strip() or None
     if rest:
         own["payload"] = _joined(own.get("payload"), rest)
+        if not own.get("content") and not readable("", own["payload"]):
+            hint = f"Its keys are: {', '.join(Message._fields)}; or give tool calls as chat interfaces write them."
+            raise Invalid(f"a message without content, but with {', '.join(map(str, rest))[:80]}", hint)
     return _message(limit=limit, **own)
 
 
@@ -311,9 +312,9 @@ def _message(
     payload: Any = None,
 ) -> Message:
     if isinstance(content, Sequence) and not isinstance(content, str):
-        content, payload = written(content), _joined(payload, {"content": content})
+        content, payload = written(content), _joined(payload, {"content": [*content]})
     text = plain("" if content is None else content, "content")
-    kept = json_value(payload, "payload", limit)
+    kept = json_value(payload, "payload", limit, "The limit is the setting max_message.")
     if not text.strip() and not kept:
         raise Invalid("a message needs a text or a payload", "Give the words that were said.")
     if len(text) > limit:

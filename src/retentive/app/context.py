@@ -1,24 +1,37 @@
 """The text that a model should read next."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import accumulate, takewhile
+from typing import Any, NamedTuple
 
 from retentive.app import check
 from retentive.app.parts import Parts
 from retentive.app.search import search
-from retentive.app.summaries import shortened
+from retentive.app.summaries import latest, shortened
 from retentive.context import Counter
 from retentive.context.assemble import Item, Section, assemble, distinct
+from retentive.context.fit import cut
 from retentive.context.replay import HEADING
-from retentive.context.turns import dangling, line, turns
+from retentive.context.turns import dangling, indented, line, speaker, turns
 from retentive.errors import EmbedError, Invalid
-from retentive.model import Context, Event, Fusion, Hit, Mode, Omission, Query, Summary, Type
+from retentive.model import Context, Event, Fusion, Hit, Memory, Mode, Omission, Query, Summary, Type
+from retentive.text.chunk import CHUNK_SIZE, chunk
 from retentive.text.messages import readable
 
 MEMORIES = 40  # looked at for a context: more than a usual budget holds
 EXCERPTS = 20
-LOOK_BACK = 50  # messages before the recent ones in which the beginning of their first turn is looked for
+MOST_VITAL = 10  # memories of importance 9 and 10 that are in every context: what is vital bears on every question
+ANSWERED = 8  # excerpts whose following message is shown, if there is room
+LONGEST_NEWEST = 0.5  # of the budget for the newest message
+
+
+HEADINGS = {
+    "summary": "",
+    "memories": "## Relevant Memories",
+    "excerpts": "## Earlier Conversation",
+    "recent": "## Recent Messages",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +48,25 @@ class Asked:
     count: Counter
 
 
+class Fact(NamedTuple):
+    """A memory in a context, and the part of it that matched."""
+
+    memory: Memory
+    excerpt: str
+
+
+def _key(item: Memory | Event) -> str:
+    """Ids that callers choose may be the same in two namespaces."""
+    return f"{item.namespace}\0{item.id}"
+
+
+def _id(key: str) -> str:
+    return key.rpartition("\0")[2]
+
+
 def shares(parts: Parts, given: Any) -> dict[str, float]:
     """How much of the budget each part may take first: as given, else as set."""
-    found = {name: getattr(parts.config, f"share_{name}") for name in ("summary", "memories", "excerpts", "recent")}
+    found = {name: getattr(parts.config, f"share_{name}") for name in HEADINGS}
     if given is not None and not isinstance(given, Mapping):
         raise Invalid("shares must be a mapping", f"Of: {', '.join(found)}.")
     if unknown := {*(given or {})} - {*found}:
@@ -45,55 +74,79 @@ def shares(parts: Parts, given: Any) -> dict[str, float]:
     return found | {name: check.fraction(share, f"the share of {name}", 0.0) for name, share in (given or {}).items()}
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a context can be made of, each most relevant first; recent turns the newest last."""
+
+    summary: str
+    memories: Sequence[Fact]
+    excerpts: Sequence[Hit]
+    recent: Sequence[tuple[Event, ...]]
+    earlier: int
+    """Messages that no summary covers and that no budget would hold."""
+    notes: Sequence[str]
+
+    @property
+    def spoken(self) -> list[Event]:
+        return [event for turn in self.recent for event in turn]
+
+
 def context(parts: Parts, asked: Asked) -> Context:
-    state = parts.conversations.summary(parts.namespace, asked.session) if asked.session else None
-    summary = _summary(asked, state)
-    recent = _recent(parts, state, asked.recent) if state else []
-    memories, excerpts, notes = _found(parts, asked)
-    spoken = [event for turn in recent for event in turn]
+    found = _found(parts, asked)
+    spoken = found.spoken
     while True:
-        made = _assembled(asked, summary, memories, excerpts, recent, spoken)
+        made = _assembled(parts, asked, found, spoken)
         shown = [event for event in spoken if event.id in made.cites]
-        if len(shown) == len(spoken) or not any(hit.item in spoken for hit in excerpts):
-            return replace(made, notes=tuple(notes))
+        if len(shown) == len(spoken) or not any(hit.item in spoken for hit in found.excerpts):
+            break
         spoken = shown  # what has no room as a whole message may have it as an excerpt
+    if found.earlier:
+        unread = Omission("recent", asked.session or "", f"{found.earlier} older messages do not fit the budget")
+        made = replace(made, left_out=(*made.left_out, unread))
+    return replace(made, notes=tuple(found.notes))
 
 
-def _assembled(
-    asked: Asked,
-    summary: str,
-    memories: Sequence[Hit],
-    excerpts: Sequence[Hit],
-    recent: Sequence[tuple[Event, ...]],
-    spoken: Sequence[Event],
-) -> Context:
+def _found(parts: Parts, asked: Asked) -> Found:
+    state = parts.conversations.summary(parts.namespace, asked.session) if asked.session else None
+    recent, earlier = _recent(parts, state, asked) if state and asked.recent else ([], 0)
+    hits, excerpts, notes = _searched(parts, asked)
+    if asked.session and state is None:
+        notes.append(f"there is no session {asked.session!r} yet")
+    vital = parts.memories.vital(check.scope(asked.namespaces, session=asked.session), MOST_VITAL)
+    memories = {_key(each): Fact(each, chunk(each.content)[0]) for each in vital}
+    memories |= {_key(hit.memory): Fact(hit.memory, hit.excerpt) for hit in hits if _key(hit.memory) not in memories}
+    return Found(_summary(asked, state), [*memories.values()], excerpts, recent, earlier, notes)
+
+
+def _assembled(parts: Parts, asked: Asked, found: Found, spoken: Sequence[Event]) -> Context:
     """Without what is said twice: the question itself, a memory, a recent message or the summary in an excerpt."""
-    known = [asked.text, *(hit.excerpt for hit in memories), *(event.content for event in spoken)]
-    known += [text.partition(": ")[2] for text in summary.removeprefix(HEADING).splitlines()]
-    told = distinct((hit.id, hit.excerpt) for hit in memories)
-    quoted = distinct(((hit.id, hit.excerpt) for hit in excerpts if hit.item not in spoken), known)
-    facts = [(_memory(hit),) for hit in memories if hit.id in told.kept]
-    quotes = [(_excerpt(hit),) for hit in excerpts if hit.id in quoted.kept]
-    made = assemble(
-        [
-            _section(asked, "summary", "", [(Item(asked.session or "", summary, 0),)] if summary else []),
-            _section(asked, "memories", "## Relevant Memories", facts),
-            _section(asked, "excerpts", "## Earlier Conversation", quotes),
-            replace(_section(asked, "recent", "## Recent Messages", _latest_first(recent)), in_sequence=True),
-        ],
-        asked.budget,
-        asked.count,
-    )
+    known = [asked.text, *(fact.excerpt for fact in found.memories), *(event.content for event in spoken)]
+    known += [text.partition(": ")[2] for text in found.summary.removeprefix(HEADING).splitlines()]
+    told = distinct((_key(fact.memory), fact.excerpt) for fact in found.memories)
+    quoted = distinct(((_key(hit.item), hit.excerpt) for hit in found.excerpts if hit.item not in spoken), known)
+    quotes = [hit for hit in found.excerpts if _key(hit.item) in quoted.kept]
+    answers = _answers(parts, quotes, {_key(each) for each in (*spoken, *(hit.item for hit in found.excerpts))})
+    groups: dict[str, Sequence[tuple[Item, ...]]] = {
+        "summary": [(Item(asked.session or "", found.summary, 0),)] if found.summary else [],
+        "memories": [(_memory(fact),) for fact in found.memories if _key(fact.memory) in told.kept],
+        "excerpts": [*((_said(hit.event, _quoted(hit)),) for hit in quotes), *answers],
+        "recent": _latest_first(asked, found.recent),
+    }
+    sections = [
+        Section(name, HEADINGS[name], asked.shares[name], items, in_sequence=name == "recent")
+        for name, items in groups.items()
+    ]
+    sections[-1] = replace(sections[-1], at_first=_newest(found.recent, asked.recent))
+    made = assemble(sections, asked.budget, asked.count)
     again = [("memories", *each) for each in told.repeats] + [("excerpts", *each) for each in quoted.repeats]
-    repeats = (Omission(part, id, f"says the same as {other or 'another part'}") for part, id, other in again)
+    repeats = (
+        Omission(part, _id(key), f"says the same as {_id(other) or 'another part, or as the question'}")
+        for part, key, other in again
+    )
     return replace(made, left_out=(*made.left_out, *repeats))
 
 
-def _section(asked: Asked, name: str, heading: str, groups: Sequence[tuple[Item, ...]]) -> Section:
-    return Section(name, heading, asked.shares[name], groups)
-
-
-def _found(parts: Parts, asked: Asked) -> tuple[list[Hit], list[Hit], list[str]]:
+def _searched(parts: Parts, asked: Asked) -> tuple[list[Hit], list[Hit], list[str]]:
     """The memories and the events that bear on the question, and what was missing in the search for them."""
     if not asked.text.strip():
         return [], [], []
@@ -123,18 +176,11 @@ def _query(parts: Parts, asked: Asked) -> tuple[Query, list[str]]:
         return replace(query, mode=Mode.TEXT), [f"vectors were not used: {error}"]
 
 
-def _recent(parts: Parts, state: Summary, limit: int) -> list[tuple[Event, ...]]:
-    """The newest messages that no summary covers, as turns: the one that the limit would divide is there whole."""
-    if not limit:
-        return []
-    events = parts.conversations.newest(parts.namespace, state.session, limit + LOOK_BACK, state.upto)
-    waiting, _ = parts.conversations.unsummarised(parts.namespace, state.session, state.upto)
-    taken: list[tuple[Event, ...]] = []
-    for turn in reversed(turns(events)):
-        if sum(map(len, taken)) >= limit or (waiting > len(events) and dangling(turn)):
-            break
-        taken.append(turn)
-    return taken[::-1]
+def _recent(parts: Parts, state: Summary, asked: Asked) -> tuple[list[tuple[Event, ...]], int]:
+    """The newest messages back to the summary, as far as the budget could hold them, as turns."""
+    events, earlier = latest(parts, state, asked.budget, asked.count)
+    taken = [*takewhile(lambda turn: not (earlier and dangling(turn)), reversed(turns(events)))]
+    return taken[::-1], earlier + len(events) - sum(map(len, taken))
 
 
 def _summary(asked: Asked, state: Summary | None) -> str:
@@ -145,20 +191,46 @@ def _summary(asked: Asked, state: Summary | None) -> str:
     return HEADING + text if text else ""
 
 
-def _memory(hit: Hit) -> Item:
-    return Item(hit.id, f"- {_quoted(hit)} ({hit.time:%Y-%m-%d})", (hit.time, hit.id))
+def _memory(fact: Fact) -> Item:
+    memory, excerpt = fact.memory, fact.excerpt.strip()
+    text = excerpt if excerpt == memory.content.strip() else f"{excerpt} …"
+    return Item(memory.id, f"- {indented(text)} ({memory.valid_from:%Y-%m-%d})", (memory.valid_from, memory.id))
 
 
-def _excerpt(hit: Hit) -> Item:
-    event = hit.event
-    who = event.speaker or event.role
-    return Item(hit.id, f"- {event.time:%Y-%m-%d} {who}: {_quoted(hit)}", (event.time, hit.id))
+def _said(event: Event, text: str) -> Item:
+    words = f"- {event.time:%Y-%m-%d} {speaker(event)}: {indented(text)}"
+    return Item(event.id, words, (event.time, event.session, event.sequence))
 
 
 def _quoted(hit: Hit) -> str:
-    whole = hit.content if hit.type is Type.MEMORY else readable(hit.event.content, hit.event.payload)
+    whole = readable(hit.event.content, hit.event.payload)
     return hit.excerpt if hit.excerpt.strip() == whole.strip() else f"{hit.excerpt.strip()} …"
 
 
-def _latest_first(recent: Sequence[Sequence[Event]]) -> list[tuple[Item, ...]]:
-    return [tuple(Item(event.id, line(event), event.sequence) for event in turn) for turn in reversed(recent)]
+def _answers(parts: Parts, hits: Sequence[Hit], known: Collection[str]) -> list[tuple[Item, ...]]:
+    """What was said right after the best excerpts, as far as it is short: a question is found more easily than its
+    answer.
+    """
+    found: list[tuple[Item, ...]] = []
+    for hit in hits[:ANSWERED]:
+        event = hit.event
+        for after in parts.conversations.oldest(event.namespace, event.session, 1, event.sequence):
+            text = readable(after.content, after.payload)
+            if _key(after) not in known and 0 < len(text) <= CHUNK_SIZE:
+                found.append((_said(after, text),))
+    return found
+
+
+def _newest(recent: Sequence[Sequence[Event]], limit: int) -> int:
+    """How many turns hold the newest messages up to the limit; the one that it would divide is one of them."""
+    sizes = accumulate(len(turn) for turn in reversed(recent))
+    return 1 + sum(size < limit for size in sizes)
+
+
+def _latest_first(asked: Asked, recent: Sequence[Sequence[Event]]) -> list[tuple[Item, ...]]:
+    turns = [tuple(Item(event.id, line(event), event.sequence) for event in turn) for turn in reversed(recent)]
+    if turns and len(turns[0]) == 1:
+        # The newest message is what all is about: of one that would leave no room for the rest there is the beginning.
+        newest, room = turns[0][0], int(max(LONGEST_NEWEST, asked.shares["recent"]) * asked.budget)
+        turns[0] = (replace(newest, text=cut(newest.text, room, asked.count)),)
+    return [turn for turn in turns if turn[0].text]

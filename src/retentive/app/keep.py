@@ -92,14 +92,15 @@ def _plan(drafts: Sequence[Draft], present: Present, now: int, actor: str) -> Pl
     touched: set[str | tuple[str | None, str]] = set()
     for at, draft in enumerate(drafts):
         session, slot = draft.traits.session, draft.traits.slot
-        twin = seen.setdefault((session, draft.content_hash), at)
-        same = same_text.get((session, draft.content_hash))
+        if draft.traits.kind is Kind.NOTE:
+            twin, same = at, None  # a note is known by its id: two may say the same
+        else:
+            twin = seen.setdefault((session, draft.content_hash), at)
+            same = same_text.get((session, draft.content_hash))
         if twin == at and same is None and slot is None:
             plan.kept.append(Kept(ids[at], created=True))
             plan.fresh.append(at)
             continue
-        if draft.traits.kind is Kind.NOTE:
-            twin, same = at, None  # a note is known by its id: two may say the same
         holder = same_slot.get((session, slot)) if slot else None
         touches = {old.id for old in (same, holder) if old} | ({(session, slot)} if slot else set())
         depends = touches & touched if twin == at else slot or drafts[twin].traits.expires

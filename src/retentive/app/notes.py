@@ -54,18 +54,17 @@ class Notes:
 
     def list(self, limit: int = 50, before: str | None = None, session: str | None = None) -> Page:
         """The newest first, a page at a time: the global ones, and those of the session."""
-        if before is not None:
-            edit.load(self._parts, before)
         scope = check.scope([self._parts.namespace], session=session)
-        found = self._parts.memories.page(scope, check.limit_of(limit) + 1, before, "note_list")
+        last = None if before is None else edit.load(self._parts, check.required(before, "before")).id
+        found = self._parts.memories.page(scope, check.limit_of(limit) + 1, last, "note_list")
         return Page(tuple(found[:limit]), found[limit - 1].id if len(found) > limit else None)
 
     def delete(self, note_id: str) -> bool:
         """Forget a note, softly as `forget` does. False: there was none."""
-        if self._find(note_id) is None:
-            return False
-        edit.forget(self._parts, note_id, "note deleted", "user")
-        return True
+        found = self._find(note_id)
+        if found:
+            edit.forget(self._parts, found.id, "note deleted", "user")
+        return found is not None
 
     def _find(self, note_id: str) -> Memory | None:
         id = check.required(note_id, "note_id")
@@ -80,9 +79,9 @@ class Notes:
             old, content=draft.content, content_hash=draft.content_hash, session=draft.traits.session,
             tags=draft.traits.tags, status=Status.ACTIVE, superseded_by=None, valid_to=None, expires=None, context=None,
             slot=None, metadata={}, importance=draft.traits.importance, confidence=draft.traits.confidence,
-            origin=None, valid_from=moment, updated=moment, version=old.version + 1,
+            valid_from=moment, updated=moment, version=old.version + 1,
         )  # fmt: skip
-        if (old.content, old.session, old.tags, old.status) == (new.content, new.session, new.tags, new.status):
+        if new == replace(old, valid_from=moment, updated=moment, version=old.version + 1):
             return []
         return [*memories.update_steps(old, new, "user", "note replaced"), *chunks_anew(self._parts, new)]
 

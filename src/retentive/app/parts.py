@@ -51,6 +51,8 @@ class Parts:
     upkeep: Upkeep
     embedder: Embedder | None
     journal: "Journal"
+    fruitless: dict[tuple[str, str], int]
+    """Of sessions in which nothing could be condensed: how many tokens waited then."""
     counter: Once["Counter"]
     """What counts tokens."""
     images: Once["Images"]

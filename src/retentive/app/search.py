@@ -92,7 +92,9 @@ class Asking:
             with self._stage("fetch"):
                 tier = _tier(text, vector, mode)
                 hits = self._hits(ranked, fused, tier) if ranked else []
-            if len(hits) >= (self.query.limit or 0) or self.depth > max(len(text), len(vector)):
+            # What a threshold dropped is not made up for: the deeper matches cover even less of the question.
+            enough = len(ranked) if self._thresholded else len(hits)
+            if enough >= (self.query.limit or 0) or self.depth > max(len(text), len(vector)):
                 return tier, hits
             self.depth *= DEEPER
 
@@ -219,10 +221,10 @@ class Asking:
                 memories = self.parts.memories.containing(text, scope, limit)
                 hits += [Hit(memory, memory.confidence, memory.content, why) for memory in memories]
             if Type.EVENT in scope.types and len(hits) < limit:
-                events = map(_found, self.parts.conversations.containing(text, scope, limit - len(hits)))
-                hits += [
-                    Hit(item, DEFAULT_CONFIDENCE[Source.CONVERSATION], text, why, span) for item, text, span in events
-                ]
+                said = self.parts.conversations.containing(text, scope, limit - len(hits))
+                events = {(each.event.namespace, each.event.id): _found(each) for each in reversed(said)}
+                confidence = DEFAULT_CONFIDENCE[Source.CONVERSATION]
+                hits += [Hit(item, confidence, excerpt, why, span) for item, excerpt, span in reversed(events.values())]
         return hits
 
 

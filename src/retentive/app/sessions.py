@@ -1,7 +1,7 @@
 """Conversations: what was said, in order, and what it came to."""
 
 import builtins
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -19,8 +19,7 @@ from retentive.model import Appended, Deleted, Event, Imported, Message, Replay,
 from retentive.storage import Step, conversations, step
 from retentive.storage.memories import as_json, namespace_step
 
-BATCH = 500  # messages that share a commit: some seconds of embedding, so that progress is seen and little is lost
-DELETED = "deleted session"  # what the origin of a memory says once the session it was learned from is gone
+BATCH = 100  # messages that share a commit: a second or two of embedding, so that progress is seen and little is lost
 
 
 class Sessions:
@@ -73,15 +72,15 @@ class Sessions:
     ) -> Appended:
         """Keep many, in their order. Each is a mapping with the arguments of `append`; other keys go to its payload.
 
-        A list is checked to its end before anything is kept. Up to five hundred are kept whole or not at all.
+        A list is checked to its end before anything is kept. Up to a hundred are kept whole or not at all.
         `progress` hears how many are done.
         """
         if isinstance(messages, str | Mapping) or not isinstance(messages, Iterable):
             raise Invalid("append_many takes a list of messages", "Use append for one.")
         limit = self._parts.config.max_message
-        rest = iter(check.messages(messages, limit) if isinstance(messages, Sequence) else messages)
         first = last = count = pending = 0
-        while batch := check.messages(islice(rest, BATCH), limit):
+        known = self._parts.conversations.get(self._parts.namespace, self._name(session))
+        for batch in _batches(messages, limit, known.last_sequence if known else 0):
             events, waiting = self._append(session, batch)
             first, last = first or events[0].sequence, events[-1].sequence
             count, pending = count + len(events), pending + waiting
@@ -130,9 +129,8 @@ class Sessions:
 
     def list(self, limit: int = 50, before: str | None = None) -> list[Session]:
         """The most recently active first. `before` is the last session of the page before."""
-        if before is not None:
-            self.get(before)
-        return self._parts.conversations.page(self._parts.namespace, check.limit_of(limit), before)
+        last = None if before is None else self.get(before).id
+        return self._parts.conversations.page(self._parts.namespace, check.limit_of(limit), last)
 
     def events(
         self,
@@ -156,24 +154,26 @@ class Sessions:
         until = rows.newest(*key, count // 2 + 1, before=middle + 1)
         return until + (rows.oldest(*key, count - len(until), middle) if count > len(until) else [])
 
-    def delete(self, session: str) -> Deleted:
+    def delete(self, session: str, *, dry_run: bool = False) -> Deleted:
         """Remove a session from the store, for good and at once: messages, summary, index, notes, local memories.
 
-        Global memories that were learned from it stay; their origin reads "deleted session".
+        Global memories that were learned from it stay; their origin reads "deleted session". `dry_run` only tells
+        what would go.
         """
         parts, name = self._parts, self._name(session)
-        parts.journal.flush()
-        events, memories, chunks, logged = parts.conversations.sizes(parts.namespace, name)
+        key: dict[str, Any] = {"namespace": parts.namespace, "session": name}
+        events, memories, chunks, logged = parts.conversations.sizes(**key)
         if not logged and not memories:
             raise _not_found(session, parts.namespace)
-        now = clock.now()
-        learned = parts.conversations.learned(parts.namespace, name, now)
-        gone = [_orphaned(each.id, each.origin or {}, parts.namespace, now) for each in learned]
-        parts.engine.apply([step("session_delete", namespace=parts.namespace, session=name), *gone])
-        parts.journal.wrote = True
-        if parts.engine.in_process:
-            parts.images().erase(parts.namespace, [name for name, _ in parts.chunks.spaces()])
-        return Deleted(name, events, memories, chunks, len(learned))
+        gone = Deleted(name, events, memories, chunks, parts.conversations.learned(**key))
+        if not dry_run:
+            parts.journal.flush()
+            parts.engine.apply([step("session_delete", **key, now=clock.now())])
+            parts.journal.wrote = True
+            summaries.forget()
+            if parts.engine.in_process:
+                parts.images().erase(parts.namespace, [space for space, _ in parts.chunks.spaces()])
+        return gone
 
     def summary(self, session: str) -> Summary:
         """What the older messages came to; empty, with epoch 0, while there is none."""
@@ -185,6 +185,8 @@ class Sessions:
     def set_summary(self, session: str, text: str, *, upto: int, epoch: int) -> Summary:
         """Write the summary, if it is still at the epoch you read; else `Stale`, and nothing is changed."""
         content = check.plain(text, "text").strip()
+        if len(content) > self._parts.config.max_content:
+            raise Invalid(f"the summary has {len(content):,} characters", "The limit is the setting max_content.")
         last, seen = check.sequence_of(upto, "upto"), check.sequence_of(epoch, "epoch")
         return summaries.write(self._parts, self.summary(session), content, last, seen)
 
@@ -221,8 +223,9 @@ class Sessions:
             if old is None:
                 steps += conversations.begin_steps(new, now)
             else:
-                steps.append(step("session_update", expect=1, **conversations.session_values(new)))
-                if new.tags != old.tags:
+                before = {f"old_{name}": value for name, value in conversations.session_values(old).items()}
+                steps.append(step("session_update", expect=1, **conversations.session_values(new), **before))
+                if "tags" in changes:
                     steps.append(step("chunk_retag", namespace=parts.namespace, session=name, tags=as_json(new.tags)))
             try:
                 parts.engine.apply(steps)
@@ -237,9 +240,13 @@ class Sessions:
         return check.required(session, "session")
 
 
-def _orphaned(id: str, origin: Mapping[str, Any], namespace: str, now: int) -> Step:
-    rest = {name: value for name, value in origin.items() if name not in ("session", "event", "events", "sequence")}
-    return step("memory_origin", namespace=namespace, id=id, now=now, origin=as_json({"session": DELETED, **rest}))
+def _batches(messages: Iterable[Any], limit: int, last: int) -> Iterator[Sequence[Message]]:
+    """A list is checked to its end first."""
+    rest = iter(check.messages(messages, limit, last=last) if isinstance(messages, Sequence) else messages)
+    done = 0
+    while batch := [*islice(rest, BATCH)]:
+        yield batch if isinstance(messages, Sequence) else check.messages(batch, limit, done)
+        done += len(batch)
 
 
 def _not_found(session: str, namespace: str) -> NotFound:

@@ -17,6 +17,9 @@ from retentive.text.terms import terms
 
 Row = dict[str, Any]
 
+DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()  # strftime's would follow the locale
+MONTHS = "January February March April May June July August September October November December".split()
+
 
 class Slice(NamedTuple):
     hash: str
@@ -87,7 +90,7 @@ def _own(event: Event, ordinal: int, text: str) -> Row:
         "f_context": None,
         "f_tags": None,
         "f_speaker": _field(event.speaker or ""),
-        "f_date": f"{event.time:%A} {event.time.day} {event.time:%B %Y}",
+        "f_date": f"{DAYS[event.time.weekday()]} {event.time.day} {MONTHS[event.time.month - 1]} {event.time.year}",
     }
 
 

@@ -9,6 +9,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _main(argv)
     except KeyboardInterrupt:
+        sys.stderr.write("\ninterrupted: what was kept stays\n")
         return 130
     except BrokenPipeError:
         sys.stderr.close()
@@ -22,8 +23,8 @@ def _main(argv: Sequence[str] | None) -> int:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a pipe that is not UTF-8 still gets its answer
     arguments = build().parse_args(argv)
-    if not hasattr(arguments, "run"):
-        build().print_help()
+    if not arguments.run:
+        arguments.show_help()
         return 0
     return _guarded(arguments)
 

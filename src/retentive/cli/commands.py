@@ -199,6 +199,22 @@ def _config(arguments: Any) -> int:
     return 0
 
 
+def _migrate(arguments: Any) -> int:
+    tell = show.progress(None, "rows")
+    rows: dict[str, int] = {}
+
+    def progress(table: str, done: int) -> None:
+        rows[table] = done
+        tell(sum(rows.values()))
+
+    moved = Retentive.migrate(arguments.source, arguments.target, progress)
+    if is_json(arguments):
+        show.as_json({"moved": [each._asdict() for each in moved]})
+    else:
+        show.table(("table", "rows", "checksum of both sides"), moved)
+    return 0
+
+
 def _demo(arguments: Any) -> int:
     from retentive.cli.demo import demo
 
@@ -221,7 +237,12 @@ def _completion(arguments: Any) -> int:
     return 0
 
 
-_WITHOUT_STORE: dict[str, Callable[[Any], int]] = {"config": _config, "demo": _demo, "completion": _completion}
+_WITHOUT_STORE: dict[str, Callable[[Any], int]] = {
+    "config": _config,
+    "demo": _demo,
+    "completion": _completion,
+    "migrate": _migrate,
+}
 _VERBS: dict[str, Callable[[Retentive, Any], int]] = {
     "add": _add,
     "search": _search,

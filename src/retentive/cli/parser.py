@@ -51,7 +51,9 @@ class Verbs:
         return made
 
     def of(self, name: str, help: str) -> "Verbs":
-        inner = self(name, help).add_subparsers(title="verbs", metavar="VERB", required=True)
+        made = self(name, help)
+        made.set_defaults(run="", show_help=made.print_help)
+        inner = made.add_subparsers(title="verbs", metavar="VERB")
         return Verbs(inner, self._common, name)
 
 
@@ -65,6 +67,7 @@ def build() -> ArgumentParser:
         formatter_class=RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"retentive {__version__}")
+    parser.set_defaults(run="", show_help=parser.print_help)
     verb = Verbs(parser.add_subparsers(title="verbs", metavar="VERB"), common)
     _writing(verb)
     _reading(verb)
@@ -168,7 +171,13 @@ def _reading(verb: Verbs) -> None:
     context.add_argument("query", nargs="?", default="", metavar="QUERY", help="what the model is asked")
     context.add_argument("--session", metavar="ID", help="the conversation that it goes on in")
     context.add_argument("--budget", type=int, default=2000, metavar="N", help="tokens at the most (2000)")
-    context.add_argument("--recent", type=int, default=10, metavar="N", help="newest messages at the most (10)")
+    context.add_argument(
+        "--recent",
+        type=int,
+        default=10,
+        metavar="N",
+        help="newest messages (10); older ones if there is room, none for 0",
+    )
     context.add_argument("--min-similarity", type=float, metavar="X", help="cosine from which a vector hit counts")
     context.add_argument("--also", action="append", default=[], metavar="NAME", help="look in this namespace too; a/*")
 
@@ -262,6 +271,14 @@ def _importing(verb: Verbs) -> None:
 
 
 def _caring(verb: Verbs) -> None:
+    migrate = verb(
+        "migrate",
+        "move a whole store into another, empty one",
+        epilog="Each is a file or a server. May be stopped and repeated; both sides are compared at the end.",
+    )
+    migrate.add_argument("source", metavar="SOURCE")
+    migrate.add_argument("target", metavar="TARGET")
+
     verb("stats", "show counts, sizes and speeds")
 
     backfill = verb("backfill", "make the vectors that are missing")

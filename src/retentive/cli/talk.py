@@ -10,7 +10,7 @@ from retentive.app import Retentive
 from retentive.cli import show
 from retentive.cli.given import given, is_json, json_of, text_of
 from retentive.errors import Invalid
-from retentive.model import Event, Session
+from retentive.model import Deleted, Event, Session
 from retentive.text.messages import readable
 
 
@@ -107,30 +107,31 @@ def _summary(memory: Retentive, arguments: Any) -> int:
 
 
 def _delete(memory: Retentive, arguments: Any) -> int:
-    for name in arguments.sessions:
-        _agreed(memory, name, arguments)
+    doomed = [memory.sessions.delete(name, dry_run=True) for name in arguments.sessions]
+    if not all(arguments.yes or _agreed(each) for each in doomed):
+        show.say("nothing was deleted")
+        return 1
     gone = [memory.sessions.delete(name) for name in arguments.sessions]
     if is_json(arguments):
         show.as_json({"deleted": [wire.shown(each) for each in gone]})
         return 0
     for each in gone:
         kept = f"; {each.kept} global memories learned from it stay" if each.kept else ""
-        what = f"{show.counted(each.events, 'message')}, {show.counted(each.memories, 'memory', 'memories')}"
-        show.say(f"deleted {each.session}: {what}{kept}")
+        show.say(f"deleted {each.session}: {_extent(each)}{kept}")
     return 0
 
 
-def _agreed(memory: Retentive, name: str, arguments: Any) -> None:
+def _extent(of: Deleted) -> str:
+    return f"{show.counted(of.events, 'message')}, {show.counted(of.memories, 'memory', 'memories')}"
+
+
+def _agreed(doomed: Deleted) -> bool:
     """It cannot be undone: a person is asked, a script must say --yes."""
-    if arguments.yes:
-        return
     if not sys.stdin.isatty():
-        raise Invalid(f"deleting session {name!r} cannot be undone", "Say so with --yes.")
-    count = show.counted(memory.sessions.get(name).events, "message")
-    sys.stderr.write(f"Delete session {name} with {count} for good? [y/N] ")
+        raise Invalid(f"deleting session {doomed.session!r} cannot be undone", "Say so with --yes.")
+    sys.stderr.write(f"Delete session {doomed.session} with {_extent(doomed)} for good? [y/N] ")
     sys.stderr.flush()
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise Invalid("nothing was deleted")
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def _note_put(memory: Retentive, arguments: Any) -> int:
@@ -193,7 +194,8 @@ def _import(memory: Retentive, arguments: Any) -> int:
     told = []
     for file in arguments.files:
         progress = show.progress(None, file)
-        done = memory.sessions.import_log(file, arguments.format, arguments.session, arguments.me, progress)
+        path = "/dev/stdin" if file == "-" else file
+        done = memory.sessions.import_log(path, arguments.format, arguments.session, arguments.me, progress)
         told.append({"file": file, **wire.shown(done)})
         if not is_json(arguments):
             known = f", {done.known} known already" if done.known else ""

@@ -7,15 +7,17 @@ round: what turns out to be free is given away in another one, and what turns ou
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import inf
 from typing import Any, NamedTuple
 
 from retentive.context import Counter
 from retentive.context.fit import most
 from retentive.model import Context, Omission
-from retentive.text.terms import STOP_WORDS, words
+from retentive.text.terms import STOP_WORDS, tokens
 
 NO_ROOM = "does not fit the budget"
+LONGEST_CACHED = 1000  # characters: the lines of a summary and the memories that come again with every question
 SAME = 0.9  # share of words from which two texts say the same: one in twenty was put differently
 _NEUTRAL = frozenset(("a", "also", "an", "and", "just", "so", "that", "the", "very"))  # say nothing by themselves
 
@@ -38,6 +40,8 @@ class Section:
     """Of the budget: what it may fill before all get what is left."""
     groups: Sequence[tuple[Item, ...]]
     """Most relevant first; each is kept or dropped whole."""
+    at_first: int | None = None
+    """Groups that may fill the share; the others wait for what is left. None: all."""
     in_sequence: bool = False
     """Nothing is taken past the first group that does not fit: recent messages have no holes."""
 
@@ -91,14 +95,14 @@ def _further(
         held = {group for owner, group in taken if owner == number}
         room = min(left, shares[number] if shares else inf)
         opening = 0 if held else cost.opening
-        new = list(_fitting(section, cost, held, room - opening))
+        new = list(_fitting(section, cost, held, room - opening, section.at_first if shares else None))
         left -= sum(cost.groups[group] for group in new) + (opening if new else 0)
         found += [(number, group) for group in new]
     return found
 
 
-def _fitting(section: Section, cost: _Cost, held: Collection[int], room: float) -> Iterator[int]:
-    for number, group in enumerate(section.groups):
+def _fitting(section: Section, cost: _Cost, held: Collection[int], room: float, most: int | None) -> Iterator[int]:
+    for number, group in enumerate(section.groups[:most]):
         if number in held or not group:
             continue
         if cost.groups[number] <= room:
@@ -185,15 +189,21 @@ def distinct(items: Iterable[tuple[str, str]], known: Iterable[str] = ()) -> Dis
 
 
 def _said(text: str) -> _Said:
-    """Word by word, because of a whole text the stop words are not given, and "on" and "off" are two of them."""
-    pieces = text.split()
-    found = {word for piece in pieces for word in words(piece, len(piece))} - _NEUTRAL
-    names = {word for piece in pieces if piece != piece.lower() for word in words(piece, len(piece))}
-    return _Said(frozenset(found or {text.strip()}), frozenset(names))
+    return _short(text) if len(text) <= LONGEST_CACHED else _short.__wrapped__(text)
+
+
+@lru_cache(1024)
+def _short(text: str) -> _Said:
+    found = tokens(text)
+    lower = {word.lower() for word in found} - _NEUTRAL
+    return _Said(frozenset(lower or {text.strip()}), frozenset(word.lower() for word in found if word != word.lower()))
 
 
 def _same(one: _Said, other: _Said) -> bool:
     """The same words, or nearly all, if those that differ are no names, no figures, no "not"."""
+    fewer, more = sorted((len(one.words), len(other.words)))
+    if fewer < SAME * more:
+        return False
     shared = len(one.words & other.words)
     if shared < SAME * (len(one.words) + len(other.words) - shared):
         return False

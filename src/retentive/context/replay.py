@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from itertools import chain, takewhile
 
 from retentive.context import Counter
-from retentive.context.fit import most
+from retentive.context.fit import cut, most
 from retentive.context.turns import dangling, line, turns
 from retentive.model import Event, Replay
 
 HEADING = "Rolling session summary: "
+LEAST = 40  # characters of a message that are worth showing
 
 
 def replay(session: str, summary: str, events: Sequence[Event], earlier: int, budget: int, count: Counter) -> Replay:
@@ -27,6 +28,11 @@ def replay(session: str, summary: str, events: Sequence[Event], earlier: int, bu
         return "\n".join([*heading, *reversed(lines[:number])])
 
     fitting = most(lambda number: count(text(number)) <= budget, len(usable))
+    if not fitting and usable and len(usable[0]) == 1:
+        # Of a newest message that is too long there is the beginning, not nothing.
+        begun = cut(lines[0], budget - count("\n".join([*heading, ""])), count)
+        if len(begun) >= LEAST and count("\n".join([*heading, begun])) <= budget:
+            lines[0], fitting = begun, 1
     taken = tuple(chain.from_iterable(reversed(usable[:fitting])))
     return Replay(
         session=session,

@@ -7,6 +7,7 @@ names, figures and length decide. Greetings and thanks score nothing.
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from math import sqrt
 from typing import NamedTuple
@@ -138,6 +139,7 @@ def glimpse(text: str) -> str:
     return clip(" ".join(first.split()), GLIMPSE)
 
 
+@lru_cache(4096)
 def score(sentence: str, role: Role) -> float:
     """What a sentence is worth; 0 for filler. Of two that tell as much, the shorter leaves more room."""
     found = _WORD.findall(sentence)

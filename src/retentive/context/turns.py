@@ -47,4 +47,16 @@ def dangling(turn: Sequence[Event]) -> bool:
 
 def line(event: Event) -> str:
     """How a message reads in a prompt."""
-    return f"{event.speaker or event.role}: {readable(event.content, event.payload)}"
+    return f"{speaker(event)}: {indented(readable(event.content, event.payload))}"
+
+
+def speaker(event: Event) -> str:
+    """Who said it. Results of tools come to Anthropic's models as if the user had said them."""
+    if event.role is Role.USER and not event.content.strip() and answers(event.payload):
+        return Role.TOOL
+    return event.speaker or event.role
+
+
+def indented(text: str) -> str:
+    """Further lines set in, so that no message can pass for a heading, for another message, or for a memory."""
+    return "\n  ".join(text.splitlines())

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import takewhile
-from threading import RLock
+from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -75,6 +75,9 @@ class Setting:
 class Image:
     def __init__(self, namespace: str, setting: Setting) -> None:
         self.lock = RLock()
+        self.saving = Lock()
+        self.erased = False
+        """What it holds must not be written any more."""
         self.namespace = namespace
         self._setting = setting
         self._source = setting.source
@@ -304,8 +307,9 @@ class Image:
 
     def _save(self, graph: Hnsw, space: Space, sequence: int) -> None:
         sidecar = self._sidecar(space)
-        if sidecar is not None:
-            sidecar.save(graph, sequence)
+        with self.saving:
+            if sidecar is not None and not self.erased:
+                sidecar.save(graph, sequence)
 
     def _saved(self, space: Space, head: int) -> tuple[Hnsw, int] | None:
         """The saved graph, if most of it still holds."""

@@ -126,10 +126,15 @@ class Images:
 
     def erase(self, namespace: str, spaces: Iterable[str]) -> None:
         """Forget a namespace here and in the files of the cache: what was removed from it must not stay in a graph."""
-        self.drop(namespace)
+        with self._lock:
+            image = self._images.pop(namespace, None)
+        if image is not None:
+            with image.saving:  # a graph that is being built ends without being saved
+                image.erased = True
         if self._setting.cache is not None:
             for space in spaces:
-                saved_at(self._setting.cache, self._setting.store, namespace, space).unlink(missing_ok=True)
+                with suppress(OSError):  # where no file can be, there is none
+                    saved_at(self._setting.cache, self._setting.store, namespace, space).unlink(missing_ok=True)
 
     def stats(self) -> dict[str, dict[str, Any]]:
         """For each namespace: rows, vectors, tier ("flat", "hnsw" or None), terms loaded, bytes, and errors by job."""

@@ -246,14 +246,14 @@ class Rows:
 
     def _visible(self, scope: Scope) -> Mask:
         """Global rows and those of the asker's session; of events, those of all sessions or of one."""
-        session = self.session[: self.used]
-        local = _either(session, {0, *self._codes_of(self._sessions, scope.session)})
+        session, own = self.session[: self.used], self.namespace == scope.namespaces[0]
+        local = _either(session, {0, *self._codes_of(self._sessions, scope.session if own else None)})
         if self._types.keys() <= {Type.MEMORY} <= {*scope.types}:
             return local
         said: Mask = self.type[: self.used] != self._types.get(Type.MEMORY, 0)
         local &= ~said
         if scope.within is not None:
-            said &= _either(session, self._codes_of(self._sessions, scope.within))
+            said &= _either(session, self._codes_of(self._sessions, scope.within if own else None))
         local |= said
         local &= _either(self.type[: self.used], self._codes_of(self._types, *scope.types))
         return local

@@ -51,7 +51,7 @@ class Scope:
     """Which rows a question may see.
 
     In these namespaces: of memories, those that are global and those of this session; of events, all, or those of one
-    session only.
+    session only. A session is one of the first namespace, the asker's own.
     """
 
     namespaces: tuple[str, ...]

@@ -5,10 +5,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from retentive.model import Event, Memory, Role, Scope, Session, Summary, from_micros, to_micros
+from retentive.model import Event, Role, Scope, Session, Summary, from_micros, to_micros
 from retentive.storage import Engine, Step, step
-from retentive.storage.memories import as_json, containing_pattern, memory_of
+from retentive.storage.memories import as_json, containing_pattern
 from retentive.storage.scopes import chunk_filters
+from retentive.text.messages import readable
 from retentive.text.tokens import estimate
 
 BEYOND = 1 << 62  # a sequence that no message reaches
@@ -93,10 +94,9 @@ class Conversations:
         count, tokens = self.engine.read("summary_pending", values)[0]
         return count, tokens
 
-    def learned(self, namespace: str, session: str, now: int) -> list[Memory]:
-        """Global memories whose origin is this session."""
-        rows = self.engine.read("memory_learned", {"namespace": namespace, "session": session})
-        return [memory_of(row, now) for row in rows]
+    def learned(self, namespace: str, session: str) -> int:
+        """How many memories that are not of this session came from it."""
+        return int(self.engine.read("learned_count", {"namespace": namespace, "session": session})[0][0])
 
     def sizes(self, namespace: str, session: str) -> tuple[int, int, int, bool]:
         """Events, memories and chunks of a session, and whether there is a log of it."""
@@ -151,7 +151,7 @@ def _values(event: Event) -> dict[str, Any]:
         "content": event.content,
         "payload": payload,
         "time": to_micros(event.time),
-        "tokens": estimate(event.content) + estimate(payload or ""),
+        "tokens": estimate(f"{event.speaker or event.role}: {readable(event.content, event.payload)}"),
     }
 
 

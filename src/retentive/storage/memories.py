@@ -46,6 +46,12 @@ class Memories:
         rows = self.engine.read("memory_some", {**params, "ids": ids}, filters)
         return {(row[1], row[0]): memory_of(row, scope.now) for row in rows}
 
+    def vital(self, scope: Scope, limit: int) -> list[Memory]:
+        """Those of importance 9 and 10, the most important and newest first."""
+        filters, params = scope_filters(scope)
+        rows = self.engine.read("memory_vital", {**params, "limit": limit}, filters)
+        return [memory_of(row, scope.now) for row in rows]
+
     def containing(self, text: str, scope: Scope, limit: int) -> Sequence[Memory]:
         filters, params = scope_filters(scope)
         values = {**params, "pattern": containing_pattern(text), "limit": limit}

@@ -8,7 +8,8 @@ from retentive.model import Filter, Scope, Status
 def scope_filters(scope: Scope) -> tuple[list[str], dict[str, Any]]:
     """For memories."""
     names, params = _filter(scope.filter)
-    return ["local", *names], {"namespaces": scope.namespaces, "session": scope.session, "now": scope.now, **params}
+    asker = {"namespaces": scope.namespaces, "own": scope.namespaces[0], "session": scope.session, "now": scope.now}
+    return ["local", *names], {**asker, **params}
 
 
 def chunk_filters(scope: Scope) -> tuple[list[str], dict[str, Any]]:

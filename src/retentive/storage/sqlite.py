@@ -4,7 +4,8 @@ Deviations from a plain connection:
   a. `BEGIN IMMEDIATE` for every write: a transaction that begins as a reader cannot wait for the lock, it fails.
   b. No memory map: it is dangerous where several processes write.
   c. The file is made by us, readable by its owner only; SQLite gives its WAL the same permissions.
-  d. `:memory:` is a named memdb, so that the connections of all threads see one database.
+  d. What is deleted is overwritten: it must not lie in free pages for years. Costs nothing that could be measured.
+  e. `:memory:` is a named memdb, so that the connections of all threads see one database.
 """
 
 import json
@@ -83,6 +84,7 @@ class SqliteEngine:
         try:
             with _translated(target):
                 self._writer = self._connect()
+                self._writer.execute("PRAGMA secure_delete = ON").fetchall()
             self.migrate()
         except BaseException:
             self.close()

@@ -1,11 +1,11 @@
 """What a message says besides its text: tool calls and their results, in the shapes that chat interfaces use.
 
 A payload is whatever JSON came with a message. Three shapes are read; anything else is kept and not searched:
-  a. OpenAI: `{"tool_calls": [{"id", "function": {"name", "arguments"}}]}` (and the older `function_call`), answered by
-     a message with `tool_call_id`;
+  a. OpenAI: `{"tool_calls": [{"id", "function": {"name", "arguments"}}]}` (or `custom` with `name` and `input`; and the
+     older `function_call`), answered by a message with `tool_call_id`;
   b. OpenAI's Responses: items `{"type": "function_call", "call_id", "name", "arguments"}` and `function_call_output`;
   c. Anthropic: `{"content": [blocks]}` with blocks of type `text`, `tool_use` (`id`, `name`, `input`) and
-     `tool_result` (`tool_use_id`, `content`).
+     `tool_result` (`tool_use_id`, `content`); and `attachments` with their `extracted_content`.
 """
 
 import json
@@ -35,7 +35,11 @@ def written(content: Any) -> str:
 
 def readable(content: str, payload: Any) -> str:
     """Everything in a message that is worth searching: its text, the arguments and the results of tool calls."""
+    if payload is None:
+        text = content.replace("\0", " ").strip()
+        return text if text.isascii() else unicodedata.normalize("NFC", text)
     said = [content, *(call.text for call in calls(payload)), *(answer.text for answer in answers(payload))]
+    said += _attached(payload)
     whole = "\n".join(dict.fromkeys(text for text in (each.replace("\0", " ").strip() for each in said) if text))
     return whole if whole.isascii() else unicodedata.normalize("NFC", whole)
 
@@ -43,7 +47,7 @@ def readable(content: str, payload: Any) -> str:
 def calls(payload: Any) -> list[Call]:
     found = []
     for each in _items(payload):
-        asked = each.get("function")
+        asked = each.get("function", each.get("custom"))
         asked = asked if isinstance(asked, Mapping) else each
         if "name" in asked and ("arguments" in asked or "input" in asked) and not _answered(each):
             told = asked.get("arguments", asked.get("input"))
@@ -71,6 +75,15 @@ def _items(payload: Any) -> Iterator[Mapping[str, Any]]:
         yield payload["function_call"]
 
 
+def _attached(payload: Any) -> Iterator[str]:
+    """A refusal, which OpenAI's models have a field for; the texts of files, as Claude's exports have them."""
+    if isinstance(payload, Mapping) and isinstance(payload.get("refusal"), str):
+        yield payload["refusal"]
+    for each in _blocks(payload.get("attachments") if isinstance(payload, Mapping) else None):
+        if isinstance(each.get("extracted_content"), str):
+            yield each["extracted_content"]
+
+
 def _blocks(value: Any) -> Iterator[Mapping[str, Any]]:
     if isinstance(value, Sequence) and not isinstance(value, str):
         yield from (each for each in value if isinstance(each, Mapping))
@@ -85,7 +98,7 @@ def _texts(blocks: Sequence[Any]) -> Iterator[str]:
 
 def _answered(item: Mapping[str, Any]) -> str:
     """The id of the call that this is an answer to, if it is one."""
-    if item.get("type") == "function_call_output":
+    if _name(item.get("type")).endswith("_call_output"):
         return _name(item.get("call_id"))
     return _name(item.get("tool_call_id") or item.get("tool_use_id"))
 

@@ -44,10 +44,15 @@ def terms(text: str) -> str:
     return _RUN.sub(_pairs, unicodedata.normalize("NFC", text))
 
 
+def tokens(text: str) -> list[str]:
+    """All words of a text, as they are written."""
+    return _WORD.findall(terms(text.replace("\0", " ")))
+
+
 def words(text: str, limit: int = 64) -> list[str]:
     """The distinct words of a question that are worth looking for, in order. Stop words only if there is nothing else.
 
     `limit` bounds the work for a pasted document: past 64 different words more of them do not change the ranking.
     """
-    found = dict.fromkeys(_WORD.findall(terms(text.replace("\0", " ")).lower()))
+    found = dict.fromkeys(tokens(text.lower()))
     return ([word for word in found if word not in STOP_WORDS] or list(found))[:limit]

@@ -30,7 +30,10 @@ INSERT INTO sessions (namespace, id, agent, tags, metadata, created)
 VALUES (:namespace, :session, :agent, :tags, :metadata, :now)
 
 -- name: session_update
-UPDATE sessions SET agent = :agent, tags = :tags, metadata = :metadata WHERE namespace = :namespace AND id = :session
+-- A guard: only while it is as it was read.
+UPDATE sessions SET agent = :agent, tags = :tags, metadata = :metadata
+WHERE namespace = :namespace AND id = :session AND coalesce(agent, '') = coalesce(:old_agent, '')
+  AND coalesce(tags, '') = coalesce(:old_tags, '') AND coalesce(metadata, '') = coalesce(:old_metadata, '')
 
 -- name: state_insert
 INSERT INTO session_state (namespace, session, last_sequence, events, active)
@@ -51,10 +54,13 @@ WHERE namespace = :namespace AND session = :session AND last_sequence = :expecte
 SELECT session, summary, summary_upto, epoch FROM session_state WHERE namespace = :namespace AND session = :session
 
 -- name: summary_put
--- A guard: another epoch means that someone else summarised first.
+-- A guard: another epoch means that someone else summarised first; another creation, that the session was deleted and
+-- begun anew.
 UPDATE session_state SET summary = :text, summary_upto = :upto, epoch = epoch + 1
 WHERE namespace = :namespace AND session = :session AND epoch = :epoch
   AND summary_upto <= :upto AND :upto <= last_sequence
+  AND coalesce(:created, (SELECT s.created FROM sessions s WHERE s.namespace = :namespace AND s.id = :session)) =
+      (SELECT s.created FROM sessions s WHERE s.namespace = :namespace AND s.id = :session)
 
 -- name: summary_pending
 -- How many messages no summary covers yet, and about how many tokens they are.
@@ -83,18 +89,12 @@ WHERE t.n IN {each:chunks} AND +t.namespace IN {each:namespaces}{filters}
 
 -- name: event_containing
 SELECT t.n, t.text, t.first_sequence, t.last_sequence, {event} {event_of_chunk}
-WHERE t.namespace IN {each:namespaces} AND t.ordinal = 0 AND e.content LIKE :pattern ESCAPE '\'{filters}
+WHERE t.namespace IN {each:namespaces} AND coalesce(t.text, e.content) LIKE :pattern ESCAPE '\'{filters}
 ORDER BY e.time DESC, t.n DESC LIMIT :limit
 
 -- name: chunk_said
 -- Which of these slices the session has already.
 SELECT t.hash FROM chunks t WHERE t.namespace = :namespace AND t.session = :session AND t.hash IN {each:hashes}
-
--- name: chunk_hashes
-SELECT t.hash FROM chunks t WHERE t.namespace = :namespace AND t.session = :session AND t.owner_type = 'event'
-
--- name: memory_origin
-UPDATE memories SET origin = :origin, updated = :now WHERE namespace = :namespace AND id = :id
 
 -- name: session_sizes
 -- What a session has of each, for the answer to its deletion.

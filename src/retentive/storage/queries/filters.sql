@@ -1,14 +1,14 @@
 -- Conditions that a question may or may not set, on a row `t` of memories or chunks.
 
 -- fragment: local
--- Global rows, and those of the asker's own session.
- AND (t.session IS NULL OR t.session = :session)
+-- Global rows, and those of the asker's own session, which is one of its own namespace.
+ AND (t.session IS NULL OR (t.session = :session AND t.namespace = :own))
 
 -- fragment: visible
 -- The same for chunks: of events, those of all sessions or of one.
  AND t.owner_type IN {each:types}
- AND CASE t.owner_type WHEN 'memory' THEN t.session IS NULL OR t.session = :session
-     ELSE :within IS NULL OR t.session = :within END
+ AND CASE t.owner_type WHEN 'memory' THEN t.session IS NULL OR (t.session = :session AND t.namespace = :own)
+     ELSE :within IS NULL OR (t.session = :within AND t.namespace = :own) END
 
 -- fragment: active
  AND t.status = 'active' AND (t.expires IS NULL OR t.expires > :now)

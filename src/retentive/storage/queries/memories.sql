@@ -10,9 +10,9 @@ SELECT {memory} FROM memories t WHERE t.namespace = :namespace AND t.id = :id
 -- Newest first.
 SELECT {memory} FROM memories t WHERE t.namespace = :namespace{filters} ORDER BY t.created DESC, t.id DESC LIMIT :limit
 
--- name: note_list
-SELECT {memory} FROM memories t WHERE t.namespace = :namespace AND t.kind = 'note'{filters}
-ORDER BY t.created DESC, t.id DESC LIMIT :limit
+-- name: memory_vital
+SELECT {memory} FROM memories t WHERE t.namespace IN {each:namespaces} AND t.importance >= 9{filters}
+ORDER BY t.importance DESC, t.created DESC, t.id DESC LIMIT :limit
 
 -- name: memory_by_hash
 -- The active memories that say the same, of any scope (the caller compares the session). Notes are not compared.

@@ -49,6 +49,9 @@ CREATE UNIQUE INDEX memories_hash ON memories (namespace, content_hash, coalesce
   WHERE status = 'active' AND kind <> 'note';
 CREATE INDEX memories_notes ON memories (namespace, created, id) WHERE kind = 'note';
 
+-- What is in every context.
+CREATE INDEX memories_vital ON memories (namespace, importance, created) WHERE importance >= 9;
+
 -- Ids that callers choose do not sort by time.
 CREATE INDEX memories_created ON memories (namespace, created, id);
 

@@ -1,0 +1,157 @@
+"""A whole store into another, empty one, of whatever engine.
+
+Table by table in the order of keys, a page to a commit. How far it came is marked in the target in the same commit, so
+that a move that was stopped goes on from there and nothing is copied twice. At the end every table is read from both
+sides once more: the numbers of rows and the sums of their hashes must be equal. What is derived and numbered (chunks,
+their full text, their vectors) moves as it is; nothing is embedded again.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+from retentive.errors import Conflict, Corrupt, Stale
+from retentive.storage import Engine, Step, step
+
+PAGE = 500  # rows that share a commit
+SOURCE = "move_source"
+Progress = Callable[[str, int], None]
+
+
+class Table(NamedTuple):
+    name: str
+    columns: tuple[str, ...]
+    key: tuple[tuple[str, Any], ...]
+    """The columns of the key, each with what comes before the first."""
+
+    def after(self, row: Sequence[Any] | None) -> dict[str, Any]:
+        values = [row[self.columns.index(name)] if row else first for name, first in self.key]
+        return {f"k{place}": value for place, value in enumerate(values, start=1)}
+
+
+def _table(name: str, columns: str, /, **key: Any) -> Table:
+    return Table(name, tuple(columns.split()), tuple(key.items()))
+
+
+TABLES = (
+    _table("namespaces", "name created", name=""),
+    _table(
+        "memories",
+        "namespace id session kind content context tags slot source origin confidence importance status superseded_by"
+        " content_hash valid_from valid_to created updated expires access_count last_access metadata version",
+        namespace="",
+        id="",
+    ),
+    _table(
+        "memory_history",
+        "namespace memory version action at actor reason before",
+        namespace="",
+        memory="",
+        version=-1,
+    ),
+    _table("sessions", "namespace id agent tags metadata created", namespace="", id=""),
+    _table(
+        "session_state",
+        "namespace session last_sequence events active summary summary_upto epoch",
+        namespace="",
+        session="",
+    ),
+    _table(
+        "events",
+        "namespace session sequence role speaker content payload time tokens",
+        namespace="",
+        session="",
+        sequence=-1,
+    ),
+    _table(
+        "chunks",
+        "n namespace owner_type owner ordinal text session kind source tags confidence importance status valid_from"
+        " expires first_sequence last_sequence hash f_content f_context f_tags f_before f_after f_speaker f_date",
+        n=0,
+    ),
+    _table("vectors", "space chunk dimension vector", space="", chunk=0),
+    _table("access_log", "n namespace memory at how query score", n=0),
+    _table("measures", "namespace measure tier bucket count", namespace="", measure="", tier="", bucket=-1),
+)
+
+
+class Moved(NamedTuple):
+    """Rows of a table, and the sum of their hashes, the same on both sides."""
+
+    table: str
+    rows: int
+    checksum: str
+
+
+def migrate(source: Engine, target: Engine, store_id: str, progress: Progress | None = None) -> list[Moved]:
+    """`store_id` names the source, so that only its own move is gone on with."""
+    _begin(target, store_id)
+    for table in TABLES:
+        _copy(source, target, table, progress or (lambda _, __: None))
+    moved = [_compared(source, target, table) for table in TABLES]
+    target.apply([step("meta_delete", key=key) for key in (SOURCE, *map(_mark, TABLES))])
+    return moved
+
+
+def _begin(target: Engine, store_id: str) -> None:
+    before = _meta(target, SOURCE)
+    if before == store_id:
+        return
+    if before is not None or target.read("namespace_list"):
+        raise Conflict("the target is not empty", "Give a new one; a move that was stopped goes on by itself.")
+    marks = [step("meta_set", key=_mark(table), value="") for table in TABLES]
+    target.apply([step("meta_set", key=SOURCE, value=store_id), *marks])
+
+
+def _copy(source: Engine, target: Engine, table: Table, progress: Progress) -> None:
+    mark = _meta(target, _mark(table)) or ""
+    done, after = (json.loads(mark)["rows"], json.loads(mark)["after"]) if mark else (0, table.after(None))
+    while page := source.read(f"copy_{table.name}", {**after, "limit": PAGE}):
+        done, after = done + len(page), table.after(page[-1])
+        now = json.dumps({"rows": done, "after": after})
+        rows = [dict(zip(table.columns, row, strict=True)) for row in page]
+        try:
+            moving = step("mark_move", expect=1, key=_mark(table), value=now, before=mark)
+            target.apply([moving, Step(f"put_{table.name}", rows)])
+        except Stale as error:
+            raise Conflict("another process is moving into the target", "Wait for it to end.") from error
+        mark = now
+        progress(table.name, done)
+
+
+def _compared(source: Engine, target: Engine, table: Table) -> Moved:
+    here, there = _sum(source, table), _sum(target, table)
+    if here != there:
+        hint = "Was the source written to meanwhile? Move it again, into a new target, while nothing writes to it."
+        raise Corrupt(f"{table.name}: {here[0]} rows in the source, {there[0]} in the target, or not the same", hint)
+    return Moved(table.name, here[0], f"{here[1]:016x}")
+
+
+def _sum(engine: Engine, table: Table) -> tuple[int, int]:
+    """The number of rows, and the sum of their hashes, which no order matters to."""
+    count = total = 0
+    for row in _rows(engine, table):
+        count, total = count + 1, (total + _hash(row)) % (1 << 64)
+    return count, total
+
+
+def _rows(engine: Engine, table: Table) -> Iterator[Sequence[Any]]:
+    after = table.after(None)
+    while page := engine.read(f"copy_{table.name}", {**after, "limit": PAGE}):
+        yield from page
+        after = table.after(page[-1])
+
+
+def _hash(row: Sequence[Any]) -> int:
+    values = [value.hex() if isinstance(value, bytes | memoryview) else value for value in row]
+    return int.from_bytes(blake2b(json.dumps(values).encode(), digest_size=8).digest(), "big")
+
+
+def _mark(table: Table) -> str:
+    return f"move_{table.name}"
+
+
+def _meta(engine: Engine, key: str) -> str | None:
+    found = engine.read("meta_get", {"key": key})
+    return found[0][0] if found else None
