@@ -72,7 +72,8 @@ class Sqld:
         """A busy server says that it made one a moment before it knows it."""
         deadline = time.monotonic() + 20
         address, headers = f"http://127.0.0.1:{self.port}/v3/pipeline", {"Host": f"{name}.localhost"}
-        while httpx.post(address, json={"requests": []}, headers=headers, verify=NO_TLS).status_code == _UNKNOWN:
+        asked = {"requests": [{"type": "execute", "stmt": {"sql": "SELECT 1"}}, {"type": "close"}]}
+        while httpx.post(address, json=asked, headers=headers, verify=NO_TLS).status_code == _UNKNOWN:
             if time.monotonic() > deadline:
                 pytest.fail(f"sqld did not make the database {name}")
             time.sleep(0.02)
