@@ -1,13 +1,28 @@
 import os
+import subprocess
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from retentive import Retentive, clock
 from retentive.cli import main
+from tests.engines import ENGINES, missing
 from tests.support import Clock, Open, Run
+
+if TYPE_CHECKING:
+    from tests.server import Server
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test of a module marked `engines` runs over each of them, unless it is about SQLite's file (`db`) or one."""
+    if "target" in metafunc.fixturenames:
+        only = metafunc.definition.get_closest_marker("only")
+        every = metafunc.definition.get_closest_marker("engines") and "db" not in metafunc.fixturenames
+        names = [only.args[0]] if only else [*ENGINES] if every else ["sqlite"]
+        metafunc.parametrize("target", names, indirect=True, ids=names if every or only else [pytest.HIDDEN_PARAM])
 
 
 @pytest.fixture(scope="session")
@@ -33,14 +48,45 @@ def db(tmp_path: Path) -> Path:
     return tmp_path / "memory.db"
 
 
+@pytest.fixture(scope="session")
+def server() -> "Iterator[Server]":
+    """One PostgreSQL for all tests of a worker, with an empty store to copy."""
+    try:
+        from tests.server import FAST, Server
+
+        running = Server(**FAST)
+    except (ImportError, OSError, subprocess.CalledProcessError) as error:
+        missing("PostgreSQL", getattr(error, "output", None) or error)
+    else:
+        running.execute("CREATE DATABASE template_store")
+        Retentive.open(running.url("template_store"), embedder="none").close()
+        yield running
+        running.remove()
+
+
 @pytest.fixture
-def open_store(db: Path) -> Iterator[Open]:
-    """Opens the test's file; the hashing embedder is real, exact and instant."""
+def postgres(server: "Server") -> Iterator[str]:
+    """The address of a fresh store."""
+    name = f"store_{uuid.uuid4().hex}"
+    server.execute(f"CREATE DATABASE {name} TEMPLATE template_store STRATEGY file_copy")
+    yield server.url(name)
+    server.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def target(request: pytest.FixtureRequest) -> str:
+    """A fresh store of the engine that the test is run over; SQLite's file where nothing else is said."""
+    return ENGINES[getattr(request, "param", "sqlite")](request)
+
+
+@pytest.fixture
+def open_store(target: str) -> Iterator[Open]:
+    """Opens the test's store; the hashing embedder is real, exact and instant."""
     opened: list[Retentive] = []
 
     def open_(**settings: Any) -> Retentive:
-        target = settings.pop("target", db)
-        opened.append(Retentive.open(target, **{"embedder": "hashing", **settings}))
+        settings = {"target": target, "embedder": "hashing", **settings}
+        opened.append(Retentive.open(settings.pop("target"), **settings))
         return opened[-1]
 
     yield open_

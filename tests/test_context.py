@@ -14,6 +14,8 @@ from retentive.model import Event
 from retentive.text.tokens import estimate
 from tests.support import Open
 
+pytestmark = pytest.mark.engines
+
 FACTS = "I decided to move the Atlas deployment to Tuesday, {} servers are ready."
 
 

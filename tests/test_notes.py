@@ -8,6 +8,8 @@ from retentive import Retentive
 from retentive.errors import Conflict, Invalid, NotFound
 from tests.support import Clock, Open
 
+pytestmark = pytest.mark.engines
+
 
 def test_a_note_without_an_id_gets_one(store: Retentive) -> None:
     note = store.notes.put("Buy milk")

@@ -15,6 +15,8 @@ from retentive.retrieve.fuse import fuse
 from retentive.retrieve.rank import rank
 from tests.support import Clock, Open
 
+pytestmark = pytest.mark.engines
+
 
 def contents(store: Retentive, question: str, **options: Any) -> list[str]:
     return [hit.content for hit in store.search(question, **options)]
@@ -216,6 +218,7 @@ def test_the_embedder_failing_degrades_and_says_so(open_store: Open, tmp_path: A
     assert store.stats()["failures"]["embed"]
 
 
+@pytest.mark.only("sqlite")
 def test_a_damaged_full_text_index_degrades_is_reported_and_repaired(store: Retentive) -> None:
     store.add("The lighthouse keeper")
     writer = store._parts.engine._writer  # type: ignore[attr-defined]
@@ -229,6 +232,7 @@ def test_a_damaged_full_text_index_degrades_is_reported_and_repaired(store: Rete
     assert store.search("lighthouse keeper").tier is Tier.HYBRID
 
 
+@pytest.mark.only("sqlite")
 @pytest.mark.parametrize("lost", ["chunks_fts", "vectors", "meta"])
 def test_a_search_never_fails_because_a_part_is_missing(store: Retentive, lost: str) -> None:
     store.add("The lighthouse keeper")
@@ -259,6 +263,7 @@ def test_a_vector_search_without_vectors_is_not_a_substring_search(open_store: O
     assert (len(found), found.tier) == (0, Tier.VECTOR)
 
 
+@pytest.mark.only("sqlite")
 def test_a_lost_slice_is_noticed_and_made_again(store: Retentive) -> None:
     store.add("".join(f"Sentence number {n} of a long story. " for n in range(100)))
     for lost in ("ordinal = 0", "ordinal = 2", "ordinal = (SELECT max(ordinal) FROM chunks)"):
@@ -268,6 +273,7 @@ def test_a_lost_slice_is_noticed_and_made_again(store: Retentive) -> None:
         assert [finding for finding in store.doctor() if not finding.ok] == []
 
 
+@pytest.mark.only("sqlite")
 def test_repair_marks_what_has_run_out(store: Retentive, time: Clock) -> None:
     store.add("Soon over", expires="1h")
     time.forward(7200)
@@ -276,6 +282,7 @@ def test_repair_marks_what_has_run_out(store: Retentive, time: Clock) -> None:
     assert [finding for finding in store.doctor() if not finding.ok] == []
 
 
+@pytest.mark.only("sqlite")
 @pytest.mark.parametrize(
     "damage",
     [
@@ -398,6 +405,7 @@ def test_fusion_and_ranking(
     assert [chunk for _, _, chunk, _ in ranked] == expected
 
 
+@pytest.mark.only("sqlite")
 def test_a_large_store_answers_from_its_image_as_the_database_does(open_store: Open) -> None:
     """Above 5,000 rows the postings move into the process; the answers stay."""
     store = open_store(embedder="none")

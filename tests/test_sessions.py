@@ -15,6 +15,8 @@ from retentive.errors import Conflict, Invalid, NotFound
 from retentive.model import Message, Role
 from tests.support import Open
 
+pytestmark = pytest.mark.engines
+
 CALL = {"tool_calls": [{"id": "c1", "function": {"name": "book_vet", "arguments": '{"city": "Potsdam"}'}}]}
 
 

@@ -106,7 +106,7 @@ class Engine(Protocol):
 
 
 def open_engine(config: "Config") -> Engine:
-    """The engine that the target names: a path or `:memory:`."""
+    """The engine that the target names: a path, `:memory:`, or a server's address."""
     from retentive.errors import Invalid
     from retentive.storage.sqlite import SqliteEngine
 
@@ -114,5 +114,26 @@ def open_engine(config: "Config") -> Engine:
     match scheme.lower() if colon else "":
         case "":
             return SqliteEngine(config.db, durability=config.durability)
+        case "postgresql" | "postgres":
+            return _open_postgres(config)
         case other:
-            raise Invalid(f"cannot open {other}:// stores", "Give a file's path, or :memory:.")
+            raise Invalid(f"cannot open {other}:// stores", "Give a file's path, :memory:, or postgresql://...")
+
+
+def _open_postgres(config: "Config") -> Engine:
+    from retentive.errors import BadConfig, MissingExtra
+
+    try:
+        import psycopg
+        import psycopg_pool  # noqa: F401 - to say so here, if it is missing
+    except ImportError as error:
+        hint = "Install it: pip install 'retentive[postgres]'"
+        raise MissingExtra(f"PostgreSQL needs an extra that is not installed: {error}", hint) from error
+    from retentive.storage.postgres import Options, PostgresEngine
+
+    namespaces = tuple(name.strip() for name in config.restrict_to.split(",") if name.strip())
+    options = Options(config.pool_size, config.statement_timeout, namespaces)
+    try:
+        return PostgresEngine(config.db, options, replica=config.replica, partitions=config.partitions)
+    except psycopg.ProgrammingError as error:  # the driver cannot read the address
+        raise BadConfig(f"cannot read the server's address: {error}") from error
