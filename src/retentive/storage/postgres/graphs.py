@@ -20,12 +20,13 @@ import psycopg
 
 from retentive.errors import StorageError
 from retentive.storage.postgres.link import Connection, Link
+from retentive.storage.postgres.problems import translated
 from retentive.storage.postgres.setup import LOCK
 
 GRAPH_FROM = 10_000  # rows of a namespace
-M, EF_CONSTRUCTION = 16, 100  # at 100,000 rows of 384 dimensions 200 builds twice as long and finds nothing more
+M, EF_CONSTRUCTION = 16, 100  # recall@10 at 100,000 rows of 384 dimensions: 0.99 to 1.00; built in under a minute
 LARGEST_DIMENSION = 4000  # of what pgvector can index
-PASSING = 20  # what passing over a row of the graph costs, in rows read one by one
+PASSING = 40  # what passing over a row of the graph costs, in rows read one by one (30 us against 0.4 to 1)
 KNOWN_SECONDS = 60.0  # for which it is believed what graphs there are
 LOOK_EVERY = 64  # questions
 _NAME = "vectors_graph_"
@@ -74,8 +75,9 @@ class Graphs:
         )
         connection = self._link.connect()
         try:
-            for space, dimension in connection.execute(sql, (GRAPH_FROM, LARGEST_DIMENSION)).fetchall():
-                self._build(connection, space, dimension)
+            with translated(self._link.where):
+                for space, dimension in connection.execute(sql, (GRAPH_FROM, LARGEST_DIMENSION)).fetchall():
+                    self._build(connection, space, dimension)
         finally:
             connection.close()
         self._looked = float("-inf")
@@ -103,8 +105,8 @@ class Graphs:
 
     @staticmethod
     def _build(connection: Connection, space: int, dimension: int) -> None:
-        if connection.execute("SELECT pg_try_advisory_lock($1, $2)", (LOCK % 2**31, space)).fetchall() == [(False,)]:
-            return
+        if connection.execute("SELECT pg_try_advisory_lock($1)", ((LOCK << 31) + space,)).fetchall() == [(False,)]:
+            return  # somebody else is at it
         connection.execute("SELECT set_config('statement_timeout', '0', false), set_config('lock_timeout', '0', false)")
         rows = connection.execute("SELECT count(*) FROM vectors WHERE space = $1", (space,)).fetchall()[0][0]
         needed = rows * (2 * dimension + 500) // 1024 + 65_536  # kilobytes; a graph that does not fit is slow to build
@@ -123,7 +125,8 @@ class Graphs:
 def _leaves(connection: Connection, space: int) -> list[tuple[str, str]]:
     """The tables that hold the vectors, and the name of each one's graph. A partition that is added has none."""
     rows: list[Any] = connection.execute(
-        "SELECT c.relname FROM pg_partition_tree('vectors') t JOIN pg_class c ON c.oid = t.relid WHERE t.isleaf"
+        "SELECT c.relname FROM pg_class c LEFT JOIN pg_inherits i ON i.inhrelid = c.oid"
+        " WHERE c.relkind = 'r' AND 'vectors'::regclass IN (c.oid, i.inhparent)"
     ).fetchall()
     return [(table, f"{_NAME}{space}" + table.removeprefix("vectors")) for (table,) in rows]
 

@@ -47,6 +47,8 @@ TRIES = 5  # of a write that the server chose to end a deadlock
 SESSION = {
     "plan_cache_mode": "force_custom_plan",
     "jit": "off",
+    "random_page_cost": "1.1",
+    "max_parallel_workers_per_gather": "0",
     "hnsw.iterative_scan": "relaxed_order",
     "hnsw.ef_search": "100",
     "hnsw.max_scan_tuples": "40000",

@@ -16,12 +16,11 @@ INSERT INTO chunks (namespace, owner_type, owner, ordinal, text, session, kind, 
   RETURNING namespace, n
 
 -- fragment: new_text
+-- What is new in a batch is counted by the engine, which appends it to the statistics at the end: one row, not thousands.
 kept AS (
   INSERT INTO texts (namespace, chunk, content, context, tags, before, after, speaker, date)
   SELECT new.namespace, new.n, :f_content, :f_context, :f_tags, :f_before, :f_after, :f_speaker, :f_date FROM new
   RETURNING *
-), counted AS (
-  INSERT INTO statistics (namespace, rows, tokens) SELECT x.namespace, 1, cardinality(x.terms) FROM kept x
 )
 INSERT INTO postings (namespace, term, chunk, frequency, length, active)
 SELECT x.namespace, word.term, x.chunk, word.frequency, cardinality(x.terms), true
@@ -198,6 +197,9 @@ WHERE v.chunk IS NULL AND t.status = 'active' AND t.n > :after ORDER BY t.n LIMI
 SELECT count(*) FROM chunks t WHERE t.status = 'active' AND NOT EXISTS
   (SELECT 1 FROM vectors v WHERE v.namespace = t.namespace AND v.chunk = t.n AND v.space IN
     (SELECT id FROM spaces WHERE :space::text IS NULL OR name = :space))
+
+-- name: statistics_add
+INSERT INTO statistics (namespace, rows, tokens) VALUES (:namespace, :rows, :tokens)
 
 -- name: statistics_fold
 -- Many rows into one. Rows that another folds at this moment are left to it.
