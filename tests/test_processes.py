@@ -19,9 +19,10 @@ def start(program: str, *arguments: str | Path) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def test_four_processes_lose_nothing_and_see_each_other(db: Path, open_store: Open) -> None:
+@pytest.mark.engines
+def test_four_processes_lose_nothing_and_see_each_other(target: str, open_store: Open) -> None:
     names = ["a", "b", "c", "d"]
-    crowd = [start("crowd.py", db, name, "25", ",".join(names)) for name in names]
+    crowd = [start("crowd.py", target, name, "25", ",".join(names)) for name in names]
     outputs = [process.communicate(timeout=120) for process in crowd]
     assert [output.strip() for output, _ in outputs] == ["ok"] * 4, outputs
     store = open_store()
@@ -30,9 +31,10 @@ def test_four_processes_lose_nothing_and_see_each_other(db: Path, open_store: Op
     assert all(finding.ok for finding in store.doctor())
 
 
-def test_two_processes_on_one_session_never_collide(db: Path, open_store: Open) -> None:
+@pytest.mark.engines
+def test_two_processes_on_one_session_never_collide(target: str, open_store: Open) -> None:
     """Each message has its own number, none is lost, and each process's own are in the order it said them."""
-    talkers = [start("talker.py", db, name, "60") for name in ("a", "b", "c")]
+    talkers = [start("talker.py", target, name, "60") for name in ("a", "b", "c")]
     outputs = [process.communicate(timeout=120) for process in talkers]
     assert [error for _, error in outputs] == ["", "", ""]
     given = [[int(number) for number in output.split()] for output, _ in outputs]
@@ -45,10 +47,11 @@ def test_two_processes_on_one_session_never_collide(db: Path, open_store: Open) 
     assert len(store.search("heron", include="events", mode="text", limit=1000)) == 180
 
 
-def test_of_two_summarisers_exactly_one_wins_each_epoch(db: Path, open_store: Open) -> None:
+@pytest.mark.engines
+def test_of_two_summarisers_exactly_one_wins_each_epoch(target: str, open_store: Open) -> None:
     store = open_store()
     store.sessions.append("shared", "user", "hello")
-    writers = [start("summariser.py", db, name, "40") for name in ("a", "b")]
+    writers = [start("summariser.py", target, name, "40") for name in ("a", "b")]
     outputs = [process.communicate(timeout=120) for process in writers]
     assert [error for _, error in outputs] == ["", ""]
     won = [line.split() for output, _ in outputs for line in output.splitlines()]

@@ -27,8 +27,8 @@ from psycopg import Pipeline, RawCursor, conninfo, errors
 from psycopg.pq import TransactionStatus
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
-from retentive.errors import Busy, Closed, Stale, Uncertain
-from retentive.storage.postgres.problems import Lost, Unsettled, is_lost, translated, unreachable
+from retentive.errors import Busy, Closed, Stale, StorageError, Uncertain, Unreachable
+from retentive.storage.postgres.problems import Lost, Unsettled, is_lost, translated
 from retentive.storage.postgres.rows import register
 
 T = TypeVar("T")
@@ -71,13 +71,15 @@ class Options:
     statement_timeout: float = 30.0
     namespaces: tuple[str, ...] = ()
     """Those they are restricted to; none: not restricted."""
+    connect_timeout: int = 10
 
 
 class Link:
     def __init__(self, url: str, options: Options) -> None:
         given = conninfo.conninfo_to_dict(url)
         self.where = conninfo.make_conninfo("", **{k: v for k, v in given.items() if k in ("host", "port", "dbname")})
-        defaults: dict[str, Any] = {"application_name": "retentive", "connect_timeout": "10", "keepalives_idle": "30"}
+        defaults: dict[str, Any] = {"application_name": "retentive", "keepalives_idle": "30"}
+        defaults["connect_timeout"] = str(options.connect_timeout)
         self._info = conninfo.make_conninfo(url, **{name: v for name, v in defaults.items() if name not in given})
         self._options = options
         self._opening = threading.Lock()
@@ -121,8 +123,9 @@ class Link:
     def close(self) -> None:
         with self._opening:
             self._closed = True
-            if self._pool:
-                self._pool.close()
+            pool, self._pool = self._pool, None
+        if pool:
+            pool.close()
 
     def _write(self, work: Work) -> None:
         deadline = time.monotonic() + PATIENCE
@@ -132,11 +135,11 @@ class Link:
                 with self._connection(deadline) as connection:
                     self._fill(connection, token, work)
                     self._commit(connection)
-            except Lost as error:
-                self._recover(deadline, error)
             except Unsettled as error:
                 if self._was_kept(token, error):
                     return
+            except Lost as error:
+                self._recover(deadline, error)
             else:
                 return
 
@@ -159,12 +162,20 @@ class Link:
             connection.execute("COMMIT")
         except psycopg.Error as error:
             if is_lost(connection, error):
-                raise Unsettled(str(error)) from error
+                raise Unsettled(str(error).strip()) from error
             raise
 
     def _was_kept(self, token: str, lost: Unsettled) -> bool:
         """Claims the token of a write whose commit was sent and not answered."""
         deadline = time.monotonic() + PATIENCE
+        try:
+            self._recover(deadline, lost)
+            return self._claim(token, deadline)
+        except (psycopg.Error, StorageError) as error:
+            raise Uncertain(f"{self.where}: {lost}; whether the last write was kept is not known") from error
+
+    def _claim(self, token: str, deadline: float) -> bool:
+        """May be done again: whoever came first, the write or a claim, is there to be read."""
         while True:
             try:
                 with self._connection(deadline) as connection:
@@ -172,10 +183,8 @@ class Link:
                     connection.execute(claim, (token,))
                     rows = connection.execute("SELECT kept FROM commits WHERE token = $1", (token,)).fetchall()
                     return bool(rows[0][0])
-            except (Lost, psycopg.Error, Busy) as error:
-                if time.monotonic() > deadline or not isinstance(error, Lost):
-                    raise Uncertain(f"{self.where}: {lost}; whether the last write was kept is not known") from error
-                self._pause()
+            except Lost as lost:
+                self._recover(deadline, lost)
 
     def _restricted(self, connection: Connection, work: Callable[[Connection], T]) -> T:
         if not self._options.namespaces:
@@ -195,14 +204,21 @@ class Link:
         pool = self._opened()
         try:
             connection = pool.getconn(max(0.5, deadline - time.monotonic()))
+        except PoolClosed as error:
+            raise Lost("the connections were lost", pool) from error
         except PoolTimeout as error:
             self.connect().close()  # says what is wrong, if it is the server
             raise Busy(f"{self.where}: all {pool.max_size} connections are in use") from error
         try:
             yield connection
+        except Unsettled as error:
+            connection.close()
+            error.pool = pool
+            raise
         except psycopg.Error as error:
             if is_lost(connection, error):
-                raise Lost(str(error).strip()) from error
+                connection.close()
+                raise Lost(str(error).strip(), pool) from error
             raise
         finally:
             if connection.info.transaction_status is TransactionStatus.ACTIVE:
@@ -227,16 +243,26 @@ class Link:
                 )
             return self._pool
 
-    def _recover(self, deadline: float, error: Lost) -> None:
-        """The server may be back at once, or not for a while."""
-        if time.monotonic() > deadline:
-            raise unreachable(self.where, error) from error
-        self._pause()
+    def _recover(self, deadline: float, lost: Lost) -> None:
+        """Wait until the server is back, then begin with a new pool.
 
-    def _pause(self) -> None:
-        time.sleep(PAUSE)
-        with suppress(PoolClosed):
-            self._opened().check()  # where one connection was lost, the idle ones were too
+        Where one connection was lost, the idle ones were too; and a pool that failed to connect waits longer each time.
+        """
+        while True:
+            time.sleep(PAUSE)
+            try:
+                self.connect().close()
+            except Unreachable:
+                if time.monotonic() > deadline:
+                    raise
+            else:
+                break
+        with self._opening:
+            pool = self._pool
+            if pool is None or pool is not lost.pool:
+                return
+            self._pool = None
+        pool.close(timeout=0.1)
 
     def _configure(self, connection: Connection) -> None:
         register(connection)

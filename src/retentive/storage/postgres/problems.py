@@ -50,13 +50,20 @@ _COMING = (
 class Lost(Exception):
     """The connection is gone; what was under way on it is to be done again, if it may be."""
 
+    def __init__(self, message: str, pool: Any = None) -> None:
+        super().__init__(message)
+        self.pool = pool
+        """The one it came from, which has probably lost its others too."""
 
-class Unsettled(Exception):
+
+class Unsettled(Lost):
     """The connection is gone, and whether the commit went through is not known."""
 
 
 def is_lost(connection: psycopg.Connection[Any], error: psycopg.Error) -> bool:
-    return connection.closed or isinstance(error, _GONE)
+    """What the server says has a code. What the driver says of itself means that the two no longer talk."""
+    own = error.sqlstate is None and isinstance(error, psycopg.OperationalError)
+    return connection.closed or isinstance(error, _GONE) or (own and not isinstance(error, errors.PipelineAborted))
 
 
 @contextmanager
@@ -77,10 +84,6 @@ def problem(where: str, error: psycopg.Error) -> RetentiveError:
     if isinstance(error, psycopg.OperationalError) and (error.sqlstate is None or isinstance(error, _GONE)):
         return _refused(text) if "FATAL:" in text and not any(word in text for word in _COMING) else Unreachable(text)
     return StorageError(text)
-
-
-def unreachable(where: str, error: Exception) -> Unreachable:
-    return Unreachable(f"{where}: {error}")
 
 
 def _refused(text: str) -> StorageError:

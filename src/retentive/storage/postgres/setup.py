@@ -123,7 +123,7 @@ def _prepare_role(connection: Connection) -> None:
         with connection.transaction():
             if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = $1", (ROLE,)).fetchall():
                 connection.execute(f"CREATE ROLE {ROLE} NOLOGIN")
-            if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = current_user AND rolsuper").fetchall():
+            if connection.execute("SELECT pg_has_role($1, 'MEMBER')", (ROLE,)).fetchall() == [(False,)]:
                 connection.execute(f"GRANT {ROLE} TO CURRENT_USER")
             connection.execute(_RIGHTS)
     except (errors.InsufficientPrivilege, errors.DuplicateObject, errors.UniqueViolation) as error:
