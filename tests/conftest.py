@@ -1,14 +1,19 @@
 import os
+import subprocess
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from retentive import Retentive, clock
 from retentive.cli import main
-from tests.engines import ENGINES, Sqld, sqld_or_skip
+from tests.engines import ENGINES, Sqld, missing, sqld_or_skip
 from tests.support import Clock, Open, Run
+
+if TYPE_CHECKING:
+    from tests.server import Server
 
 
 @pytest.fixture(scope="session")
@@ -48,6 +53,31 @@ def sqld(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sqld]:
     server = Sqld(tmp_path_factory.mktemp("sqld"))
     yield server
     server.stop()
+
+
+@pytest.fixture(scope="session")
+def server() -> "Iterator[Server]":
+    """One PostgreSQL for all tests of a worker, with an empty store to copy."""
+    try:
+        from tests.server import FAST, Server
+
+        running = Server(**FAST)
+    except (ImportError, OSError, subprocess.CalledProcessError) as error:
+        missing("PostgreSQL", getattr(error, "output", None) or error)
+    else:
+        running.execute("CREATE DATABASE template_store")
+        Retentive.open(running.url("template_store"), embedder="none").close()
+        yield running
+        running.remove()
+
+
+@pytest.fixture
+def postgres(server: "Server") -> Iterator[str]:
+    """The address of a fresh store."""
+    name = f"store_{uuid.uuid4().hex}"
+    server.execute(f"CREATE DATABASE {name} TEMPLATE template_store STRATEGY file_copy")
+    yield server.url(name)
+    server.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @pytest.fixture

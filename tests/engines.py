@@ -18,7 +18,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from retentive import Retentive
+from retentive import Retentive, config
+from retentive.storage import Engine, open_engine
 from retentive.storage.libsql import LibsqlEngine
 from retentive.storage.sqlite import SqliteEngine
 
@@ -102,6 +103,16 @@ def sqld_or_skip() -> None:
         (pytest.fail if NEEDED else pytest.skip)(said)
 
 
+def missing(engine: str, reason: object) -> None:
+    """A server that cannot be had here is left out loudly; but not where all are asked for."""
+    said = f"NOT TESTED: {engine} cannot be had here: {reason}"
+    (pytest.fail if NEEDED else pytest.skip)(said)
+
+
+def open_target(target: str) -> Engine:
+    return open_engine(config.load(db=target))
+
+
 def _file(request: pytest.FixtureRequest) -> str:
     return str(request.getfixturevalue("db"))
 
@@ -110,7 +121,11 @@ def _libsql(request: pytest.FixtureRequest) -> str:
     return str(request.getfixturevalue("sqld").database())
 
 
-ENGINES: dict[str, Callable[[pytest.FixtureRequest], str]] = {"sqlite": _file, "libsql": _libsql}
+def _postgres(request: pytest.FixtureRequest) -> str:
+    return str(request.getfixturevalue("postgres"))
+
+
+ENGINES: dict[str, Callable[[pytest.FixtureRequest], str]] = {"sqlite": _file, "libsql": _libsql, "postgres": _postgres}
 SQLITE = ("sqlite", "libsql")  # those that speak its SQL
 
 

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -358,11 +359,12 @@ def day(number: int) -> datetime:
 
 
 @given(st.lists(rows, max_size=25), st.lists(filters, min_size=1, max_size=4))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_filtered_search_equals_a_scan_over_the_filtered_rows(
-    table: list[dict[str, Any]], asked: list[dict[str, Any]]
+    target: str, table: list[dict[str, Any]], asked: list[dict[str, Any]]
 ) -> None:
-    with Retentive.open(":memory:", embedder="hashing") as store:
+    place = target if "://" in target else ":memory:"
+    with Retentive.open(place, namespace=uuid4().hex, embedder="hashing") as store:
         for number, row in enumerate(table):
             options = {name: row[name] for name in ("kind", "source", "tags", "importance", "confidence", "session")}
             id = store.add(f"common word and number {number}", valid_from=day(row["day"]), **options).id
@@ -405,6 +407,7 @@ def test_fusion_and_ranking(
     assert [chunk for _, _, chunk, _ in ranked] == expected
 
 
+@pytest.mark.engines("sqlite")
 def test_a_large_store_answers_from_its_image_as_the_database_does(open_store: Open) -> None:
     """Above 5,000 rows the postings move into the process; the answers stay."""
     store = open_store(embedder="none")

@@ -44,6 +44,11 @@ class Config:
     share_recent: float
     access_log: bool
     access_log_keep: int
+    replica: str
+    restrict_to: str
+    partitions: int
+    pool_size: int
+    statement_timeout: float
 
 
 class Setting(NamedTuple):
@@ -115,7 +120,7 @@ def config_file() -> Path:
 
 
 SETTINGS = (
-    Setting("db", default_db, str, "The store: a file, `:memory:`, or a server such as `libsql://host:port`."),
+    Setting("db", default_db, str, "The store: a file, `:memory:`, or a server: `libsql://...`, `postgresql://...`."),
     Setting("auth_token", lambda: "", _token, "The token that the server of the store asks for.", secret=True),
     Setting("namespace", lambda: "default", str, "Whose memory it is: a path such as `alice/coder`."),
     Setting("embedder", lambda: "minilm", _one_of("minilm", "hashing", "none"), "What turns text into vectors."),
@@ -162,6 +167,13 @@ SETTINGS = (
     Setting("share_recent", lambda: 0.3, _between(0, 1), "Share of a context for the newest messages."),
     Setting("access_log", lambda: True, _switch, "Keep which memories were read, when, and for which question?"),
     Setting("access_log_keep", lambda: 100_000, _between(0, 1e9, int), "Entries of the access log kept per namespace."),
+    Setting("replica", lambda: "", str, "PostgreSQL: the address of a copy that only reads, for searches."),
+    Setting("restrict_to", lambda: "", str, "PostgreSQL: the only namespaces to let through, separated by commas."),
+    Setting(
+        "partitions", lambda: 0, _between(0, 1024, int), "PostgreSQL: hash partitions of a store that is made; 0: none."
+    ),
+    Setting("pool_size", lambda: 8, _between(1, 1000, int), "PostgreSQL: connections of one process at most."),
+    Setting("statement_timeout", lambda: 30.0, _between(0.1, 86_400), "PostgreSQL: seconds that an answer may take."),
 )
 
 

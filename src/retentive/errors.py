@@ -13,6 +13,8 @@
     │   ├── NotAStore      the file is not a Retentive database
     │   ├── NewerSchema    the file was written by a newer Retentive
     │   ├── Corrupt        the file, or a part of it, is damaged
+    │   ├── Unreachable    the database server does not answer
+    │   ├── Uncertain      the connection was lost at the last moment: the write may have been kept
     │   └── Closed         the store was closed, or belongs to the process this one was forked from
     ├── EmbedError         text could not be turned into a vector (writes go on without)
     │   ├── ModelMissing   the model's files are not on this machine
@@ -82,6 +84,15 @@ class NewerSchema(StorageError):
 
 class Corrupt(StorageError):
     default_hint = "If only an index is damaged, `retentive doctor --repair` makes it anew; else put back a copy."
+
+
+class Unreachable(StorageError):
+    retryable = True
+    default_hint = "See whether the server runs and the address is right; then retry."
+
+
+class Uncertain(StorageError):
+    default_hint = "Look whether it was kept before you repeat it; adding the same text again does no harm."
 
 
 class Closed(StorageError):

@@ -18,6 +18,8 @@ def migrate(
 ) -> list[Moved]:
     if source == target:
         raise Invalid("source and target are the same")
+    if any(where.startswith("postgres") for where in (source, target)):
+        raise Invalid("stores on PostgreSQL cannot be moved yet", "Files and libSQL servers can.")
     if "://" not in source and not Path(source).expanduser().is_file():
         raise NotFound(f"there is no store at {source}", "Give the file, or the address of the server.")
     opened = (closing(open_engine(config.load(**{**settings, "db": where}))) for where in (source, target))

@@ -100,7 +100,8 @@ class Asking:
 
     def _legs(self, asked: tuple[Any, Space] | None) -> tuple[list[Match], list[Match]]:
         """Those of the mode; both in one round trip where a server answers them."""
-        if asked and self.words and self.query.mode is Mode.HYBRID and not self.parts.engine.in_process:
+        limited = self.query.limit is not None
+        if asked and self.words and limited and self.query.mode is Mode.HYBRID and not self.parts.engine.in_process:
             return self._both(*asked)
         text = self._text() if self.query.mode is not Mode.VECTOR else []
         return text, self._vector(*asked) if asked else []
@@ -197,7 +198,8 @@ class Asking:
         if owners := {m.chunk: (m.namespace, m.owner) for m in matches if m.type == Type.MEMORY}:
             memories = self.parts.memories.some([owner for _, owner in owners.values()], self.query.scope)
             seen = {chunk: memories[owner] for chunk, owner in owners.items() if owner in memories}
-            slices = self.parts.chunks.texts([n for n, memory in seen.items() if len(memory.content) > CHUNK_SIZE])
+            long = [n for n, memory in seen.items() if len(memory.content) > CHUNK_SIZE]
+            slices = self.parts.chunks.texts(self.query.scope.namespaces, long)
             found |= {n: Found(memory, slices.get(n, memory.content), None) for n, memory in seen.items()}
         if chunks := [match.chunk for match in matches if match.type == Type.EVENT]:
             found |= {n: _found(said) for n, said in self.parts.conversations.said(chunks, self.query.scope).items()}

@@ -118,5 +118,28 @@ def open_engine(config: "Config") -> Engine:
             from retentive.storage.libsql import LibsqlEngine
 
             return LibsqlEngine(config.db, config.auth_token)
+        case "postgresql" | "postgres":
+            return _open_postgres(config)
         case other:
-            raise Invalid(f"cannot open {other}:// stores", "Give a file's path, :memory:, or libsql://host:port.")
+            raise Invalid(
+                f"cannot open {other}:// stores", "Give a file's path, :memory:, libsql://... or postgresql://..."
+            )
+
+
+def _open_postgres(config: "Config") -> Engine:
+    from retentive.errors import BadConfig, MissingExtra
+
+    try:
+        import psycopg
+        import psycopg_pool  # noqa: F401 - to say so here, if it is missing
+    except ImportError as error:
+        hint = "Install it: pip install 'retentive[postgres]'"
+        raise MissingExtra(f"PostgreSQL needs an extra that is not installed: {error}", hint) from error
+    from retentive.storage.postgres import Options, PostgresEngine
+
+    namespaces = tuple(name.strip() for name in config.restrict_to.split(",") if name.strip())
+    options = Options(config.pool_size, config.statement_timeout, namespaces)
+    try:
+        return PostgresEngine(config.db, options, replica=config.replica, partitions=config.partitions)
+    except psycopg.ProgrammingError as error:  # the driver cannot read the address
+        raise BadConfig(f"cannot read the server's address: {error}") from error

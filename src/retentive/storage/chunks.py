@@ -134,9 +134,10 @@ class Chunks:
         """Namespace and id of the memories whose chunks are not as they should be."""
         return [(namespace, id) for namespace, id in self.engine.read("chunk_broken")]
 
-    def texts(self, chunks: Sequence[int]) -> dict[int, str]:
+    def texts(self, namespaces: Sequence[str], chunks: Sequence[int]) -> dict[int, str]:
         """Of those that are a part of their owner."""
-        return dict(self.engine.read("chunk_texts", {"chunks": [*chunks]})) if chunks else {}
+        values = {"namespaces": namespaces, "chunks": [*chunks]}
+        return dict(self.engine.read("chunk_texts", values)) if chunks else {}
 
     def pending(self, space: Space, after: int, limit: int) -> list[Pending]:
         rows = self.engine.read("chunk_pending", {"space": space.name, "after": after, "limit": limit})

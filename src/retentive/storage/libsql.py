@@ -51,7 +51,7 @@ class LibsqlEngine:
         self._local = threading.local()
         self._down = False
         weights = ", ".join(map(str, FIELD_WEIGHTS))
-        each = "(SELECT value FROM json_each(:{}))"
+        each = "IN (SELECT value FROM json_each(:{}))"
         self._queries = Queries((self.dialect, "libsql"), each, weights=weights)
         try:
             self.migrate()

@@ -1,9 +1,9 @@
 """Named queries, read from the `.sql` files beside this module.
 
 A file is a list of blocks. `-- name: x` begins a query, `-- fragment: x` a piece that queries take up as `{x}`;
-comments under it describe it. `{each:x}` is the set given as parameter x, `{filters}` the place where the fragments
-that a caller names are put, all from these files: no SQL is ever made from a caller's text. A dialect's folder adds
-to the common files and may replace what they say.
+comments under it describe it. `IN {each:x}` asks for one of the set given as parameter x, `{filters}` is the place
+where the fragments that a caller names are put, all from these files: no SQL is ever made from a caller's text. A
+dialect's folder adds to the common files and may replace what they say.
 """
 
 import re
@@ -11,20 +11,28 @@ from collections.abc import Callable, Sequence
 from functools import cache, cached_property
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from retentive.storage import Params
 
 _FOLDER = Path(__file__).parent / "queries"
 _HEAD = re.compile(r"^-- (name|fragment): (\w+)\n((?:--.*\n)*)", re.MULTILINE)
-_EACH = re.compile(r"\{each:(\w+)\}")
+_EACH = re.compile(r"IN \{each:(\w+)\}")
 _PIECE = re.compile(r"\{(\w+)\}")
 _PARAMETER = re.compile(r"(?<!:):([a-z]\w*)")  # and not a cast: ::text
+_END = re.compile(r";\s*(?:\n|$)")
+
+
+class Statement(NamedTuple):
+    """One statement with `$1`, `$2` for its parameters, and their names in this order."""
+
+    sql: str
+    names: tuple[str, ...]
 
 
 class Queries:
     def __init__(self, dialect: str | tuple[str, ...], each: str, **constants: str) -> None:
-        """`each` says how a set parameter is written in this dialect, e.g. `(SELECT value FROM json_each(:{}))`.
+        """`each` says how this dialect asks for one of a set, e.g. `IN (SELECT value FROM json_each(:{}))`.
 
         Of several dialects, a later one adds to the earlier and may replace what they say.
         """
@@ -52,6 +60,10 @@ class Queries:
             found = self._positional[name] = (sql, getter(names))
         return found
 
+    def statements(self, name: str, filters: Sequence[str] = ()) -> list[Statement]:
+        """The query's statements one by one, for drivers that number parameters and take one at a time."""
+        return [_numbered(part) for part in _END.split(self.sql(name, filters)) if part.strip()]
+
     def _compose(self, name: str, filters: Sequence[str]) -> str:
         pieces = {**self._blocks["fragment"], **self._constants}
         pieces["filters"] = "".join(" " + pieces[each] for each in filters)
@@ -77,6 +89,12 @@ class Queries:
 def parameters(sql: str) -> tuple[str, tuple[str, ...]]:
     """With `?` for its parameters, and their names in order."""
     return _PARAMETER.sub("?", sql), tuple(match[1] for match in _PARAMETER.finditer(sql))
+
+
+def _numbered(sql: str) -> Statement:
+    names: dict[str, int] = {}
+    numbered = _PARAMETER.sub(lambda match: f"${names.setdefault(match[1], len(names) + 1)}", sql)
+    return Statement(numbered.strip(), tuple(names))
 
 
 def getter(names: Sequence[str]) -> Callable[[Params], tuple[Any, ...]]:

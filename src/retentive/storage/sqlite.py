@@ -77,7 +77,7 @@ class SqliteEngine:
         self._open: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
         self._closed = False
         weights = ", ".join(map(str, FIELD_WEIGHTS))
-        self._queries = Queries(self.dialect, "(SELECT value FROM json_each(:{}))", weights=weights)
+        self._queries = Queries(self.dialect, "IN (SELECT value FROM json_each(:{}))", weights=weights)
         self._process = os.getpid()
         self._path = _prepare(target)
         self._identity = _identity(self._path) if self._path else None

@@ -50,9 +50,9 @@ def access_steps(accesses: Sequence[Access], keep: int) -> Iterator[Step]:
     latest = {(access.namespace, access.id): to_micros(access.at) for access in accesses}
     yield Step(
         "access_count",
-        [
+        [  # in one order, so that no two writers wait for each other
             {"namespace": namespace, "id": id, "count": count, "at": latest[namespace, id]}
-            for (namespace, id), count in counts.items()
+            for (namespace, id), count in sorted(counts.items())
         ],
     )
     namespaces = {access.namespace for access in accesses}
@@ -60,4 +60,4 @@ def access_steps(accesses: Sequence[Access], keep: int) -> Iterator[Step]:
 
 
 def measure_step(counts: Mapping[Measure, int]) -> Step:
-    return Step("measure_add", [{**measure._asdict(), "count": count} for measure, count in counts.items()])
+    return Step("measure_add", [{**measure._asdict(), "count": count} for measure, count in sorted(counts.items())])

@@ -59,7 +59,7 @@ SELECT session, summary, summary_upto, epoch FROM session_state WHERE namespace 
 UPDATE session_state SET summary = :text, summary_upto = :upto, epoch = epoch + 1
 WHERE namespace = :namespace AND session = :session AND epoch = :epoch
   AND summary_upto <= :upto AND :upto <= last_sequence
-  AND coalesce(:created, (SELECT s.created FROM sessions s WHERE s.namespace = :namespace AND s.id = :session)) =
+  AND coalesce(CAST(:created AS BIGINT), (SELECT s.created FROM sessions s WHERE s.namespace = :namespace AND s.id = :session)) =
       (SELECT s.created FROM sessions s WHERE s.namespace = :namespace AND s.id = :session)
 
 -- name: summary_pending

@@ -36,3 +36,12 @@ SELECT value FROM meta WHERE key = :key
 
 -- name: meta_set
 INSERT INTO meta (key, value) VALUES (:key, :value) ON CONFLICT (key) DO UPDATE SET value = excluded.value
+
+-- name: lease_take
+-- If nobody holds it, its time is up, or it is the holder's own (which makes it last longer).
+INSERT INTO leases (namespace, name, holder, expires) VALUES (:namespace, :name, :holder, :now + :span)
+ON CONFLICT (namespace, name) DO UPDATE SET holder = excluded.holder, expires = excluded.expires
+WHERE leases.holder = excluded.holder OR leases.expires <= :now
+
+-- name: lease_release
+DELETE FROM leases WHERE namespace = :namespace AND name = :name AND holder = :holder

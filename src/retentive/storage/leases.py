@@ -1,0 +1,36 @@
+"""Who may do a piece of background work: one holder at a time, over all processes and machines of a store.
+
+A lease runs out by itself, so that the work of a holder that died goes on elsewhere. Whoever holds one takes it again
+before it has run out; whoever does not, asks again after a while. There is nothing to listen to: polling every few
+seconds costs one small statement, works on every engine and through every proxy, and a notice that is lost does no
+harm.
+"""
+
+import uuid
+from dataclasses import dataclass, field
+
+from retentive import clock
+from retentive.errors import Stale
+from retentive.storage import Engine, step
+
+STORE = ""  # the namespace of work that is about the whole store
+
+
+@dataclass(frozen=True, slots=True)
+class Leases:
+    engine: Engine
+    holder: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+    def take(self, name: str, seconds: float, namespace: str = STORE) -> bool:
+        """Get it, or keep it for so much longer. False: somebody else has it."""
+        span = int(seconds * 1_000_000)
+        values = {"namespace": namespace, "name": name, "holder": self.holder}
+        try:
+            self.engine.apply([step("lease_take", expect=1, **values, now=clock.now(), span=span)])
+        except Stale:
+            return False
+        return True
+
+    def release(self, name: str, namespace: str = STORE) -> None:
+        """Let others have it at once. Does nothing if it was lost meanwhile."""
+        self.engine.apply([step("lease_release", namespace=namespace, name=name, holder=self.holder)])

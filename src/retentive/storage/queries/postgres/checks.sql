@@ -1,0 +1,77 @@
+-- What a check-up counts, each 0 in a whole store, and what is made anew.
+
+-- fragment: of_memory
+c.namespace = m.namespace AND c.owner = m.id AND c.owner_type = 'memory'
+
+-- name: chunk_broken
+-- Memories with a chunk of another status or without its text, without a slice in between, or without the last.
+SELECT m.namespace, m.id FROM memories m
+WHERE EXISTS (SELECT 1 FROM chunks c WHERE {of_memory} AND (c.status <> m.status OR NOT EXISTS
+                (SELECT 1 FROM texts x WHERE x.namespace = c.namespace AND x.chunk = c.n)))
+   OR (SELECT max(c.ordinal) + 1 <> count(*) FROM chunks c WHERE {of_memory})
+   OR NOT EXISTS (SELECT 1 FROM chunks c WHERE {of_memory}
+                  AND (c.text IS NULL OR right(m.content, length(c.text)) = c.text))
+
+-- name: check_memories
+SELECT count(*) FROM (SELECT m.namespace, m.id FROM memories m WHERE EXISTS
+  (SELECT 1 FROM chunks c WHERE {of_memory} AND (c.status <> m.status OR NOT EXISTS
+    (SELECT 1 FROM texts x WHERE x.namespace = c.namespace AND x.chunk = c.n)))
+   OR (SELECT max(c.ordinal) + 1 <> count(*) FROM chunks c WHERE {of_memory})
+   OR NOT EXISTS (SELECT 1 FROM chunks c WHERE {of_memory}
+                  AND (c.text IS NULL OR right(m.content, length(c.text)) = c.text))) broken
+
+-- name: check_chunks
+SELECT (SELECT count(*) FROM chunks c LEFT JOIN texts x ON x.namespace = c.namespace AND x.chunk = c.n
+        WHERE x.chunk IS NULL)
+     + (SELECT count(*) FROM texts x LEFT JOIN chunks c ON c.namespace = x.namespace AND c.n = x.chunk
+        WHERE c.n IS NULL)
+
+-- fragment: all_postings
+SELECT x.namespace, word.term, x.chunk, word.frequency, cardinality(x.terms) AS length, c.status = 'active' AS active
+FROM texts x JOIN chunks c ON c.namespace = x.namespace AND c.n = x.chunk CROSS JOIN LATERAL {frequencies}
+
+-- name: check_postings
+SELECT count(*) FROM ({all_postings}) w
+FULL JOIN postings p ON p.namespace = w.namespace AND p.term = w.term AND p.chunk = w.chunk
+WHERE p.chunk IS NULL OR w.chunk IS NULL OR p.length <> w.length OR p.active <> w.active
+   OR abs(p.frequency - w.frequency) > 0.001
+
+-- name: check_vectors
+SELECT count(*) FROM vectors v LEFT JOIN chunks c ON c.namespace = v.namespace AND c.n = v.chunk WHERE c.n IS NULL
+
+-- fragment: all_statistics
+SELECT c.namespace, count(*) AS rows, sum(cardinality(x.terms)) AS tokens
+FROM chunks c JOIN texts x ON x.namespace = c.namespace AND x.chunk = c.n
+WHERE c.status = 'active' GROUP BY c.namespace
+
+-- name: check_statistics
+SELECT count(*) FROM ({all_statistics}) w
+FULL JOIN (SELECT namespace, sum(rows) AS rows, sum(tokens) AS tokens FROM statistics GROUP BY namespace) s
+  ON s.namespace = w.namespace
+WHERE coalesce(w.rows, 0) <> coalesce(s.rows, 0) OR coalesce(w.tokens, 0) <> coalesce(s.tokens, 0)
+
+-- name: check_indexes
+-- Those that were begun and not finished, unless somebody is at work on them.
+SELECT i.indexrelid::regclass::text FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+WHERE c.relnamespace = current_schema()::regnamespace AND NOT i.indisvalid
+  AND i.indexrelid NOT IN (SELECT index_relid FROM pg_stat_progress_create_index)
+
+-- name: derived_rebuild
+-- What belongs to nothing goes; postings and statistics are made from the texts. Readers go on, writers wait.
+LOCK TABLE chunks, texts, postings, statistics, vectors IN SHARE ROW EXCLUSIVE MODE;
+DELETE FROM chunks c WHERE c.owner_type = 'memory' AND NOT EXISTS
+  (SELECT 1 FROM memories m WHERE m.namespace = c.namespace AND m.id = c.owner);
+DELETE FROM chunks c WHERE c.owner_type = 'event' AND NOT EXISTS
+  (SELECT 1 FROM events e WHERE e.namespace = c.namespace AND e.session = c.session AND e.sequence = c.first_sequence);
+DELETE FROM texts x WHERE NOT EXISTS (SELECT 1 FROM chunks c WHERE c.namespace = x.namespace AND c.n = x.chunk);
+DELETE FROM vectors v WHERE NOT EXISTS (SELECT 1 FROM chunks c WHERE c.namespace = v.namespace AND c.n = v.chunk);
+DELETE FROM postings;
+INSERT INTO postings (namespace, term, chunk, frequency, length, active) {all_postings};
+DELETE FROM statistics;
+INSERT INTO statistics (namespace, rows, tokens) {all_statistics}
+
+-- name: facts
+SELECT (SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c
+        WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'm')),
+       (SELECT max(number) FROM migrations), current_setting('server_version'),
+       (SELECT extversion FROM pg_extension WHERE extname = 'vector')

@@ -1,0 +1,220 @@
+-- Chunks with what is derived from them: postings, vectors, statistics. Each change is one statement whose parts begin
+-- with the rows it is about, so all of them see one state and there is one round trip.
+--
+-- A parameter f_x comes as the tokens of the field x, separated by blanks; `vector` in the server's own format.
+
+-- fragment: frequencies
+-- The terms of a row x of texts, each with the sum of its fields' weights.
+(SELECT term, sum(field.weight)::real AS frequency FROM (VALUES {weighted}) AS field (tokens, weight),
+  string_to_table(field.tokens, ' ') AS term GROUP BY term) AS word
+
+-- fragment: new_chunk
+INSERT INTO chunks (namespace, owner_type, owner, ordinal, text, session, kind, source, tags, confidence, importance,
+                    status, valid_from, expires)
+  VALUES (:namespace, :owner_type, :owner, :ordinal, :text, :session, :kind, :source, :tags, :confidence, :importance,
+          'active', :valid_from, :expires)
+  RETURNING namespace, n
+
+-- fragment: new_text
+-- What is new in a batch is counted by the engine, which appends it to the statistics at the end: one row, not thousands.
+kept AS (
+  INSERT INTO texts (namespace, chunk, content, context, tags, before, after, speaker, date)
+  SELECT new.namespace, new.n, :f_content, :f_context, :f_tags, :f_before, :f_after, :f_speaker, :f_date FROM new
+  RETURNING *
+)
+INSERT INTO postings (namespace, term, chunk, frequency, length, active)
+SELECT x.namespace, word.term, x.chunk, word.frequency, cardinality(x.terms), true
+FROM kept x CROSS JOIN LATERAL {frequencies}
+
+-- fragment: new_vector
+seen AS (
+  INSERT INTO vectors (namespace, space, chunk, vector)
+  SELECT new.namespace, s.id, new.n, :vector::halfvec FROM new, spaces s WHERE s.name = :space
+)
+
+-- name: chunk_insert
+-- Its vector is still to come.
+WITH new AS ({new_chunk}), {new_text}
+
+-- name: chunk_insert_embedded
+WITH new AS ({new_chunk}), {new_vector}, {new_text}
+
+-- fragment: new_event_chunk
+INSERT INTO chunks (namespace, owner_type, owner, ordinal, text, session, kind, source, tags, confidence, importance,
+                    status, valid_from, first_sequence, last_sequence, hash)
+  VALUES (:namespace, 'event', :owner, :ordinal, :text, :session, 'event', 'conversation',
+          (SELECT tags FROM sessions WHERE namespace = :namespace AND id = :session), :confidence, :importance,
+          'active', :valid_from, :first, :last, :hash)
+  RETURNING namespace, n
+
+-- name: event_chunk_insert
+WITH new AS ({new_event_chunk}), {new_text}
+
+-- name: event_chunk_insert_embedded
+WITH new AS ({new_event_chunk}), {new_vector}, {new_text}
+
+-- fragment: own
+c.namespace = :namespace AND c.owner = :owner AND c.owner_type = :owner_type
+
+-- fragment: and_what_hangs_on_it
+-- On the rows `gone` of chunks.
+unsaid AS (
+  DELETE FROM texts x USING gone g WHERE x.namespace = g.namespace AND x.chunk = g.n
+  RETURNING x.namespace, x.chunk, x.terms, g.status
+), unposted AS (
+  DELETE FROM postings p USING unsaid x
+  WHERE p.namespace = x.namespace AND p.chunk = x.chunk AND p.term = ANY (x.terms)
+), unseen AS (
+  DELETE FROM vectors v USING gone g
+  WHERE v.namespace = g.namespace AND v.space IN (SELECT id FROM spaces) AND v.chunk = g.n
+)
+INSERT INTO statistics (namespace, rows, tokens)
+SELECT x.namespace, -count(*), -sum(cardinality(x.terms)) FROM unsaid x WHERE x.status = 'active' GROUP BY x.namespace
+
+-- name: chunk_delete
+WITH gone AS (DELETE FROM chunks c WHERE {own} RETURNING c.namespace, c.n, c.status), {and_what_hangs_on_it}
+
+-- name: chunk_status
+WITH changed AS (
+  SELECT c.namespace, c.n, x.terms, (:status::text = 'active')::int - (c.status = 'active')::int AS more
+  FROM chunks c JOIN texts x ON x.namespace = c.namespace AND x.chunk = c.n WHERE {own}
+), flagged AS (
+  UPDATE postings p SET active = NOT p.active FROM changed x
+  WHERE x.more <> 0 AND p.namespace = x.namespace AND p.chunk = x.n AND p.term = ANY (x.terms)
+), counted AS (
+  INSERT INTO statistics (namespace, rows, tokens)
+  SELECT x.namespace, x.more, x.more * cardinality(x.terms) FROM changed x WHERE x.more <> 0
+)
+UPDATE chunks c SET status = :status WHERE {own}
+
+-- fragment: posted_anew
+-- On the rows `changed` of texts, with the status of their chunks, beside what they were before this statement.
+unposted AS (
+  DELETE FROM postings p USING changed x JOIN texts old ON old.namespace = x.namespace AND old.chunk = x.chunk
+  WHERE p.namespace = x.namespace AND p.chunk = x.chunk AND p.term = ANY (old.terms) AND p.term <> ALL (x.terms)
+), counted AS (
+  INSERT INTO statistics (namespace, rows, tokens)
+  SELECT x.namespace, 0, cardinality(x.terms) - cardinality(old.terms)
+  FROM changed x JOIN texts old ON old.namespace = x.namespace AND old.chunk = x.chunk WHERE x.status = 'active'
+)
+INSERT INTO postings (namespace, term, chunk, frequency, length, active)
+SELECT x.namespace, word.term, x.chunk, word.frequency, cardinality(x.terms), x.status = 'active'
+FROM changed x CROSS JOIN LATERAL {frequencies}
+ON CONFLICT (namespace, term, chunk) DO UPDATE
+SET frequency = excluded.frequency, length = excluded.length, active = excluded.active
+
+-- name: chunk_refresh
+-- The owner changed in everything but what was cut and embedded.
+UPDATE chunks c SET kind = :kind, tags = :tags, confidence = :confidence, importance = :importance,
+                    valid_from = :valid_from, expires = :expires
+WHERE {own};
+WITH changed AS (
+  UPDATE texts x SET context = :f_context, tags = :f_tags FROM chunks c
+  WHERE {own} AND x.namespace = c.namespace AND x.chunk = c.n
+    AND (x.context IS DISTINCT FROM :f_context OR x.tags IS DISTINCT FROM :f_tags)
+  RETURNING x.*, c.status
+), {posted_anew}
+
+-- name: chunk_after
+-- The last slice of an event hears what came after it.
+WITH changed AS (
+  UPDATE texts x SET after = :f_after FROM chunks c
+  WHERE x.namespace = :namespace AND x.chunk = c.n AND x.after IS DISTINCT FROM :f_after
+    AND c.namespace = :namespace AND c.n = (
+      SELECT n FROM chunks WHERE namespace = :namespace AND owner = :owner AND owner_type = 'event'
+      ORDER BY ordinal DESC LIMIT 1)
+  RETURNING x.*, c.status
+), {posted_anew}
+
+-- name: chunk_extend
+-- Said again: the range of the slice grows.
+UPDATE chunks SET last_sequence = :last, valid_from = greatest(valid_from, :valid_from)
+WHERE namespace = :namespace AND session = :session AND hash = :hash
+
+-- name: chunk_retag
+-- Whoever appends holds this row: what is being said meanwhile has the new tags, or is there to get them.
+SELECT 1 FROM session_state WHERE namespace = :namespace AND session = :session FOR UPDATE;
+UPDATE chunks SET tags = :tags WHERE namespace = :namespace AND session = :session AND owner_type = 'event'
+
+-- name: vector_put
+-- Only while the chunk is there, and it cannot go before this is committed.
+INSERT INTO vectors (namespace, space, chunk, vector)
+SELECT c.namespace, s.id, c.n, :vector::halfvec FROM chunks c JOIN spaces s ON s.name = :space
+WHERE c.namespace = :namespace AND c.n = :chunk
+FOR KEY SHARE OF c
+ON CONFLICT (namespace, space, chunk) DO UPDATE SET vector = excluded.vector
+
+-- name: session_unindex
+WITH gone AS (
+  DELETE FROM chunks c WHERE c.namespace = :namespace AND c.session = :session AND c.owner_type = 'event'
+  RETURNING c.namespace, c.n, c.status
+), {and_what_hangs_on_it}
+
+-- name: session_delete
+-- First its state, which whoever appends to it holds: what they said is seen by what follows.
+DELETE FROM session_state WHERE namespace = :namespace AND session = :session;
+WITH gone AS (
+  DELETE FROM chunks c WHERE c.namespace = :namespace AND c.session = :session RETURNING c.namespace, c.n, c.status
+), {and_what_hangs_on_it};
+DELETE FROM access_log WHERE namespace = :namespace AND memory IN
+  (SELECT id FROM memories WHERE namespace = :namespace AND session = :session);
+DELETE FROM memory_history WHERE namespace = :namespace AND memory IN
+  (SELECT id FROM memories WHERE namespace = :namespace AND session = :session);
+DELETE FROM memory_history WHERE namespace = :namespace
+  AND replace(before, '\u0000', '')::json ->> 'session' = :session;
+UPDATE memories SET updated = :now, origin = (replace(origin, '\u0000', '')::jsonb - 'event' - 'events' - 'sequence'
+  || '{"session": "deleted session"}'::jsonb)::text
+WHERE namespace = :namespace AND session IS DISTINCT FROM :session AND {from_session};
+DELETE FROM memories WHERE namespace = :namespace AND session = :session;
+DELETE FROM events WHERE namespace = :namespace AND session = :session;
+DELETE FROM sessions WHERE namespace = :namespace AND id = :session
+
+-- name: chunk_rows
+SELECT {row}, v.vector FROM chunks t
+LEFT JOIN vectors v ON v.namespace = t.namespace AND v.chunk = t.n AND v.space = (SELECT id FROM spaces WHERE name = :space)
+WHERE t.namespace = :namespace AND t.status = 'active' AND t.n > :after ORDER BY t.n LIMIT :limit
+
+-- name: chunk_rows_of
+SELECT {row}, v.vector FROM chunks t
+LEFT JOIN vectors v ON v.namespace = t.namespace AND v.chunk = t.n AND v.space = (SELECT id FROM spaces WHERE name = :space)
+WHERE t.namespace = :namespace AND t.n IN {each:chunks} AND t.status = 'active' ORDER BY t.n
+
+-- name: chunk_scan
+SELECT {row}, v.vector FROM chunks t
+JOIN vectors v ON v.namespace = t.namespace AND v.chunk = t.n AND v.space = (SELECT id FROM spaces WHERE name = :space)
+WHERE t.namespace IN {each:namespaces}{filters}
+
+-- name: chunk_texts
+SELECT n, text FROM chunks WHERE namespace IN {each:namespaces} AND n IN {each:chunks} AND text IS NOT NULL
+
+-- name: chunk_newest
+SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM chunk_numbers
+
+-- name: chunk_pending
+SELECT t.n, t.namespace, coalesce(t.text, m.content, e.content), m.context FROM chunks t
+LEFT JOIN memories m ON t.owner_type = 'memory' AND m.namespace = t.namespace AND m.id = t.owner
+LEFT JOIN events e ON t.owner_type = 'event' AND e.namespace = t.namespace AND e.session = t.session
+  AND e.sequence = t.first_sequence
+LEFT JOIN vectors v ON v.namespace = t.namespace AND v.chunk = t.n AND v.space = (SELECT id FROM spaces WHERE name = :space)
+WHERE v.chunk IS NULL AND t.status = 'active' AND t.n > :after ORDER BY t.n LIMIT :limit
+
+-- name: chunk_pending_count
+SELECT count(*) FROM chunks t WHERE t.status = 'active' AND NOT EXISTS
+  (SELECT 1 FROM vectors v WHERE v.namespace = t.namespace AND v.chunk = t.n AND v.space IN
+    (SELECT id FROM spaces WHERE :space::text IS NULL OR name = :space))
+
+-- name: statistics_add
+INSERT INTO statistics (namespace, rows, tokens) VALUES (:namespace, :rows, :tokens)
+
+-- name: statistics_fold
+-- Many rows into one. Rows that another folds at this moment are left to it.
+WITH old AS (
+  DELETE FROM statistics s USING
+    (SELECT namespace, n FROM statistics WHERE namespace = :namespace FOR UPDATE SKIP LOCKED) f
+  WHERE s.namespace = f.namespace AND s.n = f.n RETURNING s.rows, s.tokens
+)
+INSERT INTO statistics (namespace, rows, tokens) SELECT :namespace, sum(rows), sum(tokens) FROM old HAVING count(*) > 0
+
+-- name: commit_prune
+-- A writer asks within seconds whether its commit went through.
+DELETE FROM commits WHERE at < now() - interval '1 day'

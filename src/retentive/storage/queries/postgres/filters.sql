@@ -1,0 +1,74 @@
+-- What PostgreSQL says in another way than the common files.
+
+-- fragment: visible
+ AND t.owner_type IN {each:types}
+ AND CASE t.owner_type WHEN 'memory' THEN t.session IS NULL OR (t.session = :session AND t.namespace = :own)
+     ELSE :within::text IS NULL OR (t.session = :within AND t.namespace = :own) END
+
+-- fragment: tags
+ AND coalesce(t.tags, '[]')::jsonb ?& :tags
+
+-- name: memory_containing
+SELECT {memory} FROM memories t
+WHERE t.namespace IN {each:namespaces}
+  AND (t.content ILIKE :pattern ESCAPE '\' OR t.context ILIKE :pattern ESCAPE '\'){filters}
+ORDER BY t.confidence DESC, t.last_access DESC NULLS LAST, t.created DESC, t.id DESC LIMIT :limit
+
+-- name: event_containing
+SELECT t.n, t.text, t.first_sequence, t.last_sequence, {event} {event_of_chunk}
+WHERE t.namespace IN {each:namespaces} AND coalesce(t.text, e.content) ILIKE :pattern ESCAPE '\'{filters}
+ORDER BY e.time DESC, t.n DESC LIMIT :limit
+
+-- name: event_hits
+SELECT t.n, t.text, t.first_sequence, t.last_sequence, {event} {event_of_chunk}
+WHERE t.n IN {each:chunks} AND t.namespace IN {each:namespaces}{filters}
+
+-- fragment: from_session
+-- A memory whose origin names the session, or one of its events. A zero character, which JSON may hold, is one that
+-- PostgreSQL's JSON cannot read; no session has one in its name.
+origin IS NOT NULL AND (replace(origin, '\u0000', '')::json ->> 'session' = :session
+  OR starts_with(replace(origin, '\u0000', '')::json ->> 'event', :session || '#'))
+
+-- name: learned_count
+SELECT count(*) FROM memories
+WHERE namespace = :namespace AND session IS DISTINCT FROM :session AND {from_session}
+
+-- name: note_list
+SELECT {memory} FROM memories t WHERE t.namespace = :namespace AND t.kind = 'note'{filters}
+ORDER BY t.created DESC, t.id DESC LIMIT :limit
+
+-- name: chunk_hashes
+-- Of the slices of a session that can be found.
+SELECT t.hash FROM chunks t WHERE t.namespace = :namespace AND t.session = :session AND t.owner_type = 'event'
+  AND EXISTS (SELECT 1 FROM texts x WHERE x.namespace = :namespace AND x.chunk = t.n)
+
+-- name: access_insert
+-- Only while the memory is there, and it cannot go before this is committed.
+INSERT INTO access_log (namespace, memory, at, how, query, score)
+SELECT m.namespace, m.id, :at::bigint, :how, :query, :score::double precision
+FROM (SELECT namespace, id FROM memories WHERE namespace = :namespace AND id = :id FOR KEY SHARE) m
+
+-- name: access_list
+SELECT memory, at, how, query, score FROM access_log
+WHERE namespace = :namespace AND (:id::text IS NULL OR memory = :id) ORDER BY n DESC LIMIT :limit
+
+-- name: lease_take
+-- By the server's clock: those of the holders may differ.
+INSERT INTO leases (namespace, name, holder, expires)
+SELECT :namespace, :name, :holder, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint + :span
+WHERE :now::bigint IS NOT NULL
+ON CONFLICT (namespace, name) DO UPDATE SET holder = excluded.holder, expires = excluded.expires
+WHERE leases.holder = excluded.holder OR leases.expires <= excluded.expires - :span
+
+-- name: change_head
+-- There is no log of changes: the server has the indexes.
+SELECT 0::bigint
+
+-- name: change_floor
+SELECT 0::bigint
+
+-- name: change_list
+SELECT n FROM chunks WHERE namespace = :namespace AND n > :after AND n <= :upto AND false
+
+-- name: change_prune
+DELETE FROM meta WHERE key = 'changes' AND value < :floor::text

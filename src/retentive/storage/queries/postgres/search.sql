@@ -1,0 +1,127 @@
+-- The two legs of a search, alone and together in one round trip.
+
+-- fragment: match
+t.owner, t.owner_type, t.valid_from, t.confidence, t.importance
+
+-- fragment: asked
+-- What each term weighs in each namespace, by the formula, the constants and the field weights of `index/terms.py`:
+-- k1 = 1.2, b = 0.75, so k1 + 1 = 2.2, k1 * (1 - b) = 0.3, k1 * b = 0.9. A namespace has its own numbers of rows and of
+-- tokens (from the statistics) and of rows with the term (counted here, which takes a third of the time).
+asked AS MATERIALIZED (
+  SELECT h.namespace, h.term, 0.9 * f.rows / greatest(f.tokens, 1) AS shortness,
+         2.2 * w.times * greatest(ln((greatest(f.rows - h.having, 0) + 0.5) / (h.having + 0.5)), 1e-6) AS weight
+  FROM (
+    SELECT p.namespace, p.term, (count(*) FILTER (WHERE p.active))::float8 AS having FROM postings p
+    WHERE p.namespace IN {each:namespaces} AND p.term IN {each:terms} GROUP BY p.namespace, p.term
+  ) h
+  JOIN (SELECT term, count(*)::float8 AS times FROM unnest(:terms::text[]) AS term GROUP BY term) w ON w.term = h.term
+  JOIN (
+    SELECT namespace, greatest(sum(rows), 1)::float8 AS rows, sum(tokens)::float8 AS tokens FROM statistics
+    WHERE namespace IN {each:namespaces} GROUP BY namespace
+  ) f ON f.namespace = h.namespace
+)
+
+-- fragment: text_leg
+-- The scores are put in order before the rows are looked at, so that only the best are.
+SELECT t.n, s.score, {match}, t.namespace FROM (
+  SELECT p.chunk, sum(a.weight * p.frequency / (p.frequency + 0.3 + a.shortness * p.length)) AS score
+  FROM asked a JOIN postings p ON p.namespace = a.namespace AND p.term = a.term GROUP BY p.chunk ORDER BY score DESC
+) s
+JOIN chunks t ON t.n = s.chunk
+WHERE t.namespace IN {each:namespaces}{filters}
+ORDER BY s.score DESC, t.valid_from DESC, t.n DESC LIMIT :limit
+
+-- fragment: best_of_all
+-- Nearest first, before the rows are looked at: nearly all of them may be seen.
+SELECT t.namespace, t.n, {match} FROM (
+  SELECT v.chunk, v.vector <#> :half::halfvec AS distance FROM vectors v
+  WHERE v.namespace IN {each:namespaces} AND v.space = :space AND {gate} ORDER BY distance
+) d
+JOIN chunks t ON t.n = d.chunk
+WHERE t.namespace IN {each:namespaces}{filters} AND (:floor::float8 IS NULL OR d.distance <= 0.001 - :floor)
+ORDER BY d.distance, t.valid_from DESC, t.n DESC LIMIT :depth
+
+-- fragment: best_of_some
+-- First the rows that the filters leave.
+SELECT t.namespace, t.n, {match} FROM chunks t
+JOIN vectors v ON v.namespace = t.namespace AND v.space = :space AND v.chunk = t.n
+WHERE t.namespace IN {each:namespaces} AND v.namespace IN {each:namespaces}{filters} AND {gate}
+  AND (:floor::float8 IS NULL OR v.vector <#> :half::halfvec <= 0.001 - :floor)
+ORDER BY v.vector <#> :half::halfvec, t.valid_from DESC, t.n DESC LIMIT :depth
+
+-- fragment: best_of_graph
+-- `halfvec(0)` stands for the dimension of the space.
+SELECT t.namespace, t.n, {match} FROM vectors v JOIN chunks t ON t.namespace = v.namespace AND t.n = v.chunk
+WHERE v.space = :space AND v.namespace IN {each:namespaces}{filters} AND NOT {gate}
+ORDER BY v.vector::halfvec(0) <#> :half::halfvec(0) LIMIT :depth
+
+-- fragment: gate
+-- Is it better to read all that may be seen than to go by the graph?
+(:most::bigint IS NULL OR (SELECT rows FROM size) <= :most)
+
+-- fragment: size_of_all
+size AS MATERIALIZED (
+  SELECT coalesce(sum(rows), 0) AS rows FROM statistics WHERE namespace IN {each:namespaces} AND :most::bigint IS NOT NULL
+)
+
+-- fragment: size_of_some
+-- Counted no further than it matters.
+size AS MATERIALIZED (
+  SELECT count(*) AS rows FROM (
+    SELECT 1 FROM chunks t WHERE t.namespace IN {each:namespaces}{filters} LIMIT :most::bigint + 1
+  ) counted WHERE :most::bigint IS NOT NULL
+)
+
+-- fragment: scored
+-- The scores are those of the question in full. In order, it was rounded to sixteen bits: a difference of up to 0.001.
+SELECT f.n, f.score, f.owner, f.owner_type, f.valid_from, f.confidence, f.importance, f.namespace FROM (
+  SELECT b.n, greatest(least(-(v.vector::vector <#> :full::vector), 1), -1) AS score, b.owner, b.owner_type,
+         b.valid_from, b.confidence, b.importance, b.namespace
+  FROM best b JOIN vectors v ON v.namespace = b.namespace AND v.space = :space AND v.chunk = b.n
+) f WHERE :floor::float8 IS NULL OR f.score >= :floor
+
+-- fragment: all
+{size_of_all}, best AS MATERIALIZED ({best_of_all})
+
+-- fragment: some
+{size_of_some}, best AS MATERIALIZED ({best_of_some})
+
+-- fragment: all_or_graph
+{size_of_all}, best AS MATERIALIZED (({best_of_all}) UNION ALL ({best_of_graph}))
+
+-- fragment: some_or_graph
+{size_of_some}, best AS MATERIALIZED (({best_of_some}) UNION ALL ({best_of_graph}))
+
+-- fragment: both
+{asked}, words AS MATERIALIZED ({text_leg})
+SELECT 0, words.* FROM words UNION ALL SELECT 1, found.* FROM ({scored}) found
+
+-- name: text_search
+WITH {asked} {text_leg}
+
+-- name: vectors_all
+WITH {all} {scored}
+
+-- name: vectors_some
+WITH {some} {scored}
+
+-- name: vectors_all_or_graph
+WITH {all_or_graph} {scored}
+
+-- name: vectors_some_or_graph
+WITH {some_or_graph} {scored}
+
+-- name: both_all
+WITH {all}, {both}
+
+-- name: both_some
+WITH {some}, {both}
+
+-- name: both_all_or_graph
+WITH {all_or_graph}, {both}
+
+-- name: both_some_or_graph
+WITH {some_or_graph}, {both}
+
+-- name: space_find
+SELECT id, dimension FROM spaces WHERE name = :space

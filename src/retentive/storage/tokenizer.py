@@ -1,0 +1,23 @@
+"""Text broken up as SQLite's full-text index does it, for engines that keep postings of their own."""
+
+import threading
+
+import apsw
+
+from retentive.storage.sqlite import TOKENIZER
+
+
+class Tokenizer:
+    """Safe from many threads: each has a tokenizer of its own, on a database in memory that holds nothing."""
+
+    def __init__(self) -> None:
+        self._local = threading.local()
+
+    def __call__(self, text: str) -> list[str]:
+        tokenizer = getattr(self._local, "tokenizer", None)
+        if tokenizer is None:
+            self._local.connection = apsw.Connection(":memory:")
+            tokenizer = self._local.connection.fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1:]))
+            self._local.tokenizer = tokenizer
+        found = tokenizer(text.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False)
+        return [token for group in found for token in group]
