@@ -52,6 +52,7 @@ def db(tmp_path: Path) -> Path:
 def server() -> "Iterator[Server]":
     """One PostgreSQL for all tests of a worker, with an empty store to copy."""
     try:
+        from retentive.storage.postgres import PostgresEngine
         from tests.server import FAST, Server
 
         running = Server(**FAST)
@@ -59,7 +60,7 @@ def server() -> "Iterator[Server]":
         missing("PostgreSQL", getattr(error, "output", None) or error)
     else:
         running.execute("CREATE DATABASE template_store")
-        Retentive.open(running.url("template_store"), embedder="none").close()
+        PostgresEngine(running.url("template_store")).close()
         yield running
         running.remove()
 
