@@ -59,6 +59,7 @@ def sqld(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sqld]:
 def server() -> "Iterator[Server]":
     """One PostgreSQL for all tests of a worker, with an empty store to copy."""
     try:
+        from retentive.storage.postgres import PostgresEngine
         from tests.server import FAST, Server
 
         running = Server(**FAST)
@@ -66,7 +67,7 @@ def server() -> "Iterator[Server]":
         missing("PostgreSQL", getattr(error, "output", None) or error)
     else:
         running.execute("CREATE DATABASE template_store")
-        Retentive.open(running.url("template_store"), embedder="none").close()
+        PostgresEngine(running.url("template_store")).close()
         yield running
         running.remove()
 

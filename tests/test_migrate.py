@@ -51,7 +51,7 @@ def test_every_table_of_the_schema_is_moved_or_derived(tmp_path: Path) -> None:
     Retentive.open(tmp_path / "a.db", embedder="none").close()
     names = apsw.Connection(str(tmp_path / "a.db")).execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
     kept = {name for (name,) in names if not name.startswith(("chunks_", "sqlite_"))}
-    assert kept - TABLES == {"meta", "spaces", "changes", "migrations"}
+    assert kept - TABLES == {"meta", "spaces", "changes", "migrations", "leases"}
 
 
 def test_a_move_that_was_stopped_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ from retentive.storage import Step, chunks, memories
 from retentive.text.chunk import CHUNK_SIZE, chunk
 
 EXPIRED_AT_ONCE = 500  # that share a commit
-TRIES = 20  # each try lost means that another writer's went through
+TRIES = 100  # each try lost means that another went through; a slow one of three on a server lost 20 in a row
 
 Vectors = Sequence[bytes | None]
 Present = tuple[dict[Any, Memory], dict[Any, Memory]]
