@@ -5,8 +5,10 @@ whose `pytestmark` is `pytest.mark.engines` runs its tests over all of them. A t
 one that asks for `db`, the path of a file, is about files and runs over SQLite alone.
 """
 
+import contextlib
 import os
 import platform
+import random
 import socket
 import subprocess
 import sys
@@ -44,7 +46,7 @@ class Sqld:
     def start(self) -> None:
         command = [str(SQLD), "--no-welcome", "--enable-namespaces", "--db-path", str(self._folder / "data")]
         command += ["--http-listen-addr", f"127.0.0.1:{self.port}", "--admin-listen-addr", f"127.0.0.1:{self._admin}"]
-        command += ["--shutdown-timeout", "1", "--disable-metrics", *self._options]
+        command += ["--max-active-namespaces", "10000", "--shutdown-timeout", "1", "--disable-metrics", *self._options]
         with (self._folder / "sqld.log").open("ab") as log:
             leash = ["sh", "-c", LEASH, "sqld", *command]
             self._process = subprocess.Popen(leash, stdin=subprocess.PIPE, stdout=log, stderr=log)
@@ -76,9 +78,12 @@ class Sqld:
 
 
 def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
+    """Below those that the system gives to clients, so that it is still free when the server is restarted."""
+    while True:
+        port = random.SystemRandom().randrange(20_000, 32_000)
+        with socket.socket() as taken, contextlib.suppress(OSError):
+            taken.bind(("127.0.0.1", port))
+            return port
 
 
 def sqld_or_skip() -> None:

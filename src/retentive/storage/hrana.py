@@ -135,6 +135,7 @@ class Server:
         self._idle = threading.Condition()
         self._asking = 0
         self._closed = False
+        self._answered = False
         headers = {"Accept-Encoding": "identity", "User-Agent": "retentive"}
         headers |= {"Host": self.address.host} if self.address.host else {}
         headers |= {"Authorization": f"Bearer {token}"} if token else {}
@@ -216,6 +217,7 @@ class Server:
                 raise Unanswered(str(error) or type(error).__name__) from error
         if answer.status_code != httpx.codes.OK:
             self._turn_away(answer)
+        self._answered = True
         return answer.content
 
     def _turn_away(self, answer: httpx.Response) -> None:
@@ -227,6 +229,8 @@ class Server:
             wrong = "does not accept the token" if self._token else "asks for a token"
             hint = "Give the server's token as the setting auth_token, or as RETENTIVE_AUTH_TOKEN."
             raise Unwritable(f"{shown} {wrong}", hint)
+        if status == httpx.codes.NOT_FOUND and self._answered:
+            raise Unreached(reason)  # a server forgets databases for a moment when over a hundred are in use
         if status == httpx.codes.NOT_FOUND and "Namespace" in said:
             hint = "Create it with the server's admin API, or name one that is there: libsql://host:port/database."
             raise Unwritable(f"{shown}: there is no such database", hint)
