@@ -75,6 +75,16 @@ def test_an_insert_of_many_rows_is_said_once() -> None:
     assert not Statement("INSERT INTO t (a) SELECT s.a FROM s WHERE n = :n").can_take_all
 
 
+def test_every_named_query_is_one_that_the_server_accepts(engine: LibsqlEngine) -> None:
+    """For one row, and for many at once where it can be said so."""
+    for name in engine._queries._blocks["name"]:
+        for sql in statements(engine._queries.sql(name)):
+            statement = Statement(sql)
+            said = [statement.sql, *([statement.for_all(())] if statement.can_take_all else [])]
+            for each in said:
+                engine._server.rows({"sql": f"EXPLAIN {each}", "args": [sent(None)] * each.count("?")})
+
+
 def test_statements_are_told_apart_by_sqlites_own_rules() -> None:
     sql = "CREATE TABLE a (b); -- not; here\nINSERT INTO a VALUES (';');\n-- a comment\nSELECT 1"
     assert [each.splitlines()[-1] for each in statements(sql)] == [

@@ -84,7 +84,6 @@ class Address(NamedTuple):
     url: str
     host: str | None
     """The `Host` header that names the database, where the address itself does not."""
-    database: str
     shown: str
     local: bool
 
@@ -99,7 +98,7 @@ def address(target: str) -> Address:
         raise Invalid(f"the address of the libSQL server cannot be read: {error}", form) from error
     options = dict(parse_qsl(url.query, keep_blank_values=True))
     database = url.path.strip("/")
-    if not host or url.username or options.keys() - {"tls"} or not re.fullmatch(r"[\w-]*", database):
+    if not host or url.username or options.keys() - {"tls"} or not re.fullmatch(r"[A-Za-z0-9_-]*", database):
         raise Invalid(f"{url.scheme}://{host or ''} is followed by what is no address of a libSQL server", form)
     local, numeric = _is_local(host), _is_numeric(host)
     encrypted = url.scheme == "https" or (url.scheme == "libsql" and options.get("tls", "0" if local else "1") != "0")
@@ -108,7 +107,7 @@ def address(target: str) -> Address:
     header = f"{database or 'default'}.localhost" if numeric else f"{database}.{host}" if database else None
     at = f"{place}:{port}" if port else place
     shown = f"{url.scheme}://{at}" + (f"/{database}" if database else "")
-    return Address(f"{'https' if encrypted else 'http'}://{at}", header, database, shown, local)
+    return Address(f"{'https' if encrypted else 'http'}://{at}", header, shown, local)
 
 
 def _is_local(host: str) -> bool:
