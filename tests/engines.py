@@ -33,6 +33,9 @@ NO_TLS = False  # reading certificates would take 30 ms each time
 LEASH = '"$@" & read -r _; kill -9 $!; wait'
 
 
+_UNKNOWN = httpx.codes.NOT_FOUND
+
+
 class Sqld:
     """A libSQL server of our own, with as many databases as are asked for."""
 
@@ -64,7 +67,18 @@ class Sqld:
         httpx.post(
             f"http://127.0.0.1:{self._admin}/v1/namespaces/{name}/create", json={}, verify=NO_TLS
         ).raise_for_status()
+        self._await_database(name)
         return f"libsql://{host}:{self.port}/{name}"
+
+    def _await_database(self, name: str) -> None:
+        """A busy server says that it made one a moment before it knows it."""
+        deadline = time.monotonic() + 20
+        address, headers = f"http://127.0.0.1:{self.port}/v3/pipeline", {"Host": f"{name}.localhost"}
+        asked = {"requests": [{"type": "execute", "stmt": {"sql": "SELECT 1"}}, {"type": "close"}]}
+        while httpx.post(address, json=asked, headers=headers, verify=NO_TLS).status_code == _UNKNOWN:
+            if time.monotonic() > deadline:
+                pytest.fail(f"sqld did not make the database {name}")
+            time.sleep(0.02)
 
     def _await(self) -> None:
         deadline = time.monotonic() + 20
