@@ -32,10 +32,6 @@ CONNECT_SECONDS = 5
 ANSWER_SECONDS = 60  # a bulk load may wait for another's, each a second or so; past this something hangs
 CLOSING_SECONDS = 10  # that `close` waits for those who still ask
 CONNECTIONS = 32  # at a time; a server takes 128 of all its clients
-ASKED_AGAIN, PATIENCE = (
-    5,
-    0.1,
-)  # a busy sqld 0.24 now and then says of a database it has that there is none: nothing was done
 MOST_SENT = 256 << 20  # bytes of a request. The server has no limit, but takes 2 s for 100 MB, 9 for 300, 70 for 900
 PLAIN_PORT = 8080  # where sqld listens if nobody says otherwise
 
@@ -88,7 +84,6 @@ class Address(NamedTuple):
     url: str
     host: str | None
     """The `Host` header that names the database, where the address itself does not."""
-    database: str
     shown: str
     local: bool
 
@@ -103,7 +98,7 @@ def address(target: str) -> Address:
         raise Invalid(f"the address of the libSQL server cannot be read: {error}", form) from error
     options = dict(parse_qsl(url.query, keep_blank_values=True))
     database = url.path.strip("/")
-    if not host or url.username or options.keys() - {"tls"} or not re.fullmatch(r"[\w-]*", database):
+    if not host or url.username or options.keys() - {"tls"} or not re.fullmatch(r"[A-Za-z0-9_-]*", database):
         raise Invalid(f"{url.scheme}://{host or ''} is followed by what is no address of a libSQL server", form)
     local, numeric = _is_local(host), _is_numeric(host)
     encrypted = url.scheme == "https" or (url.scheme == "libsql" and options.get("tls", "0" if local else "1") != "0")
@@ -112,7 +107,7 @@ def address(target: str) -> Address:
     header = f"{database or 'default'}.localhost" if numeric else f"{database}.{host}" if database else None
     at = f"{place}:{port}" if port else place
     shown = f"{url.scheme}://{at}" + (f"/{database}" if database else "")
-    return Address(f"{'https' if encrypted else 'http'}://{at}", header, database, shown, local)
+    return Address(f"{'https' if encrypted else 'http'}://{at}", header, shown, local)
 
 
 def _is_local(host: str) -> bool:
@@ -129,10 +124,6 @@ def _is_numeric(host: str) -> bool:
 _ip = ipaddress.ip_address
 
 
-def _is_unknown(answer: httpx.Response) -> bool:
-    return answer.status_code == httpx.codes.NOT_FOUND and "Namespace" in answer.text
-
-
 class Server:
     """One database of one server. Any number of threads may ask at once."""
 
@@ -143,6 +134,7 @@ class Server:
         self._idle = threading.Condition()
         self._asking = 0
         self._closed = False
+        self._answered = False
         headers = {"Accept-Encoding": "identity", "User-Agent": "retentive"}
         headers |= {"Host": self.address.host} if self.address.host else {}
         headers |= {"Authorization": f"Bearer {token}"} if token else {}
@@ -215,24 +207,17 @@ class Server:
         content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
         if len(content) > MOST_SENT:
             raise StorageError(f"{len(content) >> 20} MB are too much for one commit", "Write less at a time.")
-        answer = self._sent(path, content)
-        for _ in range(ASKED_AGAIN):
-            if not _is_unknown(answer):
-                break
-            time.sleep(PATIENCE)
-            answer = self._sent(path, content)
-        if answer.status_code != httpx.codes.OK:
-            self._turn_away(answer)
-        return answer.content
-
-    def _sent(self, path: str, content: bytes) -> httpx.Response:
         with self._using():
             try:
-                return self._http.post(path, content=content, headers={"Content-Type": "application/json"})
+                answer = self._http.post(path, content=content, headers={"Content-Type": "application/json"})
             except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
                 raise Unreached(str(error) or type(error).__name__) from error
             except httpx.HTTPError as error:
                 raise Unanswered(str(error) or type(error).__name__) from error
+        if answer.status_code != httpx.codes.OK:
+            self._turn_away(answer)
+        self._answered = True
+        return answer.content
 
     def _turn_away(self, answer: httpx.Response) -> None:
         """What no repetition would change is ours to tell; what the server did not do, or may have done, is not."""
@@ -243,7 +228,9 @@ class Server:
             wrong = "does not accept the token" if self._token else "asks for a token"
             hint = "Give the server's token as the setting auth_token, or as RETENTIVE_AUTH_TOKEN."
             raise Unwritable(f"{shown} {wrong}", hint)
-        if _is_unknown(answer):
+        if status == httpx.codes.NOT_FOUND and self._answered:
+            raise Unreached(reason)  # a server forgets databases for a moment when over a hundred are in use
+        if status == httpx.codes.NOT_FOUND and "Namespace" in said:
             hint = "Create it with the server's admin API, or name one that is there: libsql://host:port/database."
             raise Unwritable(f"{shown}: there is no such database", hint)
         if status == httpx.codes.REQUEST_ENTITY_TOO_LARGE:

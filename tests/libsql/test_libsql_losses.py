@@ -1,0 +1,100 @@
+"""Requests and answers that are lost, servers that go and come back."""
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+
+import pytest
+
+from retentive import Retentive
+from retentive.errors import Busy, RetentiveError, StorageError
+from retentive.storage import libsql, step
+from retentive.storage.libsql import LibsqlEngine
+from tests.engines import Sqld
+from tests.libsql.proxy import Proxy
+from tests.libsql.support import COUNTED, total
+
+
+@pytest.mark.parametrize("lost", ["request", "answer", "late"])
+def test_a_write_is_kept_exactly_once_whatever_is_lost(
+    engine: LibsqlEngine, through: LibsqlEngine, proxy: Proxy, lost: str
+) -> None:
+    proxy.lose = lost
+    through.apply([COUNTED])
+    assert total(engine) == 1
+    if lost == "late":
+        proxy.released.set()
+        assert proxy.arrived.wait(10)
+        assert b"UNIQUE constraint failed: batches.id" in proxy.late
+        assert total(engine) == 1
+
+
+def test_a_guard_that_fails_unheard_is_still_stale(through: LibsqlEngine, proxy: Proxy) -> None:
+    proxy.lose = "answer"
+    with pytest.raises(RetentiveError, match="found another state"):
+        through.apply([COUNTED, step("memory_touch", expect=1, namespace="n", id="none", now=1)])
+    assert total(through) == 0
+
+
+def test_what_cannot_be_known_is_said_and_not_repeated(
+    engine: LibsqlEngine, through: LibsqlEngine, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(libsql, "LOST_SECONDS", 0.2)
+    proxy.lose = "everything"
+    with pytest.raises(StorageError, match="did not say whether the write was kept") as error:
+        through.apply([COUNTED])
+    assert not error.value.retryable
+    assert "before you write it again" in error.value.hint
+    assert total(engine) == 1
+
+
+def test_the_names_of_batches_are_forgotten_after_a_day(engine: LibsqlEngine) -> None:
+    engine.apply([COUNTED])
+    engine._server.rows({"sql": "UPDATE batches SET at = at - 100000"})
+    engine.apply([COUNTED])
+    assert engine._server.rows({"sql": "SELECT count(*) FROM batches"}) == [(1,)]
+
+
+def test_a_server_that_is_down_is_named(own_sqld: Sqld, monkeypatch: pytest.MonkeyPatch) -> None:
+    url = own_sqld.database()
+    store = Retentive.open(url, embedder="hashing")
+    own_sqld.stop()
+    monkeypatch.setattr(libsql, "PATIENCE", 0.2)
+    with pytest.raises(Busy, match="does not answer") as error:
+        Retentive.open(url, embedder="hashing")
+    assert error.value.retryable
+    assert "is up" in error.value.hint
+    with pytest.raises(Busy, match=r"127\.0\.0\.1"):
+        store.add("Nobody hears it")
+    store.close()
+
+
+def test_nothing_acknowledged_is_lost_and_clients_recover_when_the_server_is_killed(own_sqld: Sqld) -> None:
+    store = Retentive.open(own_sqld.database(), embedder="hashing")
+    other = Retentive.open(f"libsql://127.0.0.1:{own_sqld.port}", embedder="hashing")
+    acknowledged: list[str] = []
+    enough = threading.Event()
+
+    def write() -> None:
+        for number in count():
+            acknowledged.append(store.add(f"memory number {number}").id)
+            if enough.is_set():
+                return
+
+    with ThreadPoolExecutor(1) as pool:
+        writing = pool.submit(write)
+        for _ in range(2):
+            seen = len(acknowledged)
+            while len(acknowledged) < seen + 5 and not writing.done():
+                time.sleep(0.01)
+            own_sqld.stop()
+            time.sleep(0.2)
+            own_sqld.start()
+        enough.set()
+        writing.result(timeout=60)
+    assert {memory.id for memory in store.list(limit=10_000)} == set(acknowledged)
+    assert all(finding.ok for finding in store.doctor())
+    assert other.add("The other client is back, too").created
+    store.close()
+    other.close()
