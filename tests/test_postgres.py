@@ -468,7 +468,7 @@ def test_only_marked_tables_are_partitioned() -> None:
 
 
 def test_searches_go_to_the_copy_and_come_back_when_it_is_gone(server: Server, postgres: str) -> None:
-    copy = server.copy()
+    copy = Server(server.settings, follows=server)
     try:
         address = copy.url(postgres.rpartition("/")[2])
         with Retentive.open(postgres, embedder="hashing", replica=address) as store:
