@@ -62,7 +62,7 @@ def server() -> "Iterator[Server]":
         from retentive.storage.postgres import PostgresEngine
         from tests.server import FAST, Server
 
-        running = Server(**FAST)
+        running = Server(FAST)
     except (ImportError, OSError, subprocess.CalledProcessError) as error:
         missing("PostgreSQL", getattr(error, "output", None) or error)
     else:

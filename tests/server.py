@@ -7,12 +7,14 @@ import socket
 import subprocess
 import tempfile
 import time
-from contextlib import suppress
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import psycopg
+
+from retentive.storage import NOTHING
 
 FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "autovacuum_naptime": "5s"}
 AS_NOBODY = {"user": "nobody", "group": "nogroup", "extra_groups": []}  # the server refuses to run as root
@@ -27,16 +29,25 @@ def binaries() -> Path:
 
 
 class Server:
-    """Made, started, stopped and started again; `remove` leaves nothing."""
+    """Made, started, stopped and started again; `remove` leaves nothing, and neither does the end of the tests."""
 
-    def __init__(self, **settings: str) -> None:
+    def __init__(self, settings: Mapping[str, str] = NOTHING, follows: "Server | None" = None) -> None:
+        """A new one, or a standby that follows another."""
         self.settings = settings
         self.folder = Path(tempfile.mkdtemp(prefix="retentive-postgres-"))
         self.data = self.folder / "data"
         self.port = _free_port()
-        if os.geteuid() == 0:
+        self._who: dict[str, Any] = AS_NOBODY if os.geteuid() == 0 else {}
+        if self._who:
             shutil.chown(self.folder, "nobody", "nogroup")
-        self._run("initdb", "-D", self.data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N")
+        self._watch()
+        if follows:
+            source = ("-h", "127.0.0.1", "-p", str(follows.port), "-U", "postgres")
+            self._run("pg_basebackup", "-D", self.data, *source, "-R", "-X", "stream", "-c", "fast", "--no-sync")
+        else:
+            self._run(
+                "initdb", "-D", self.data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N"
+            )
         self.start()
 
     def url(self, database: str = "postgres", user: str = "postgres") -> str:
@@ -70,34 +81,25 @@ class Server:
         while Path(f"/proc/{pid}").exists() and "Z" not in Path(f"/proc/{pid}/stat").read_text().split()[2]:
             time.sleep(0.01)
 
-    def copy(self) -> "Server":
-        """A standby that follows this one."""
-        other = object.__new__(Server)
-        other.settings, other.port = self.settings, _free_port()
-        other.folder = Path(tempfile.mkdtemp(prefix="retentive-postgres-"))
-        other.data = other.folder / "data"
-        if os.geteuid() == 0:
-            shutil.chown(other.folder, "nobody", "nogroup")
-        source = ("-h", "127.0.0.1", "-p", str(self.port), "-U", "postgres")
-        self._run("pg_basebackup", "-D", other.data, *source, "-R", "-X", "stream", "-c", "fast", "--no-sync")
-        other.start()
-        return other
-
     def execute(self, sql: str, database: str = "postgres") -> list[Any]:
         with psycopg.connect(self.url(database), autocommit=True) as connection:
             cursor = connection.execute(sql)
             return cursor.fetchall() if cursor.description else []
 
     def remove(self) -> None:
-        with suppress(subprocess.CalledProcessError):  # it was stopped before
-            self.stop()
-        shutil.rmtree(self.folder)
+        self._watcher.communicate(timeout=60)
+
+    def _watch(self) -> None:
+        """A process that stops the server and removes its folder when this one lets go of it, or dies."""
+        end = 'read -r _; "$0" -D "$1" -w -m immediate stop; rm -rf "$2"'
+        command = ["sh", "-c", end, str(binaries() / "pg_ctl"), str(self.data), str(self.folder)]
+        quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, **self._who}
+        self._watcher = subprocess.Popen(command, stdin=subprocess.PIPE, cwd="/", **quiet)
 
     def _run(self, program: str, *arguments: object) -> None:
         command = [str(binaries() / program), *map(str, arguments)]
-        who: dict[str, Any] = AS_NOBODY if os.geteuid() == 0 else {}
         with (self.folder / "output").open("w+") as output:  # a pipe would be kept open by the server
-            done = subprocess.run(command, stdout=output, stderr=output, cwd=self.folder, check=False, **who)
+            done = subprocess.run(command, stdout=output, stderr=output, cwd=self.folder, check=False, **self._who)
             if done.returncode:
                 output.seek(0)
                 raise subprocess.CalledProcessError(done.returncode, command, output.read())

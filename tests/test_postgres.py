@@ -19,7 +19,7 @@ from retentive.errors import BadConfig, NewerSchema, NotAStore, StorageError, Un
 from retentive.index.terms import Terms, parse
 from retentive.model import Filter, Scope, Space
 from retentive.storage import Step, step
-from retentive.storage.postgres import Options, PostgresEngine, graphs
+from retentive.storage.postgres import Options, PostgresEngine, graphs, link
 from retentive.storage.postgres.setup import partitioned
 from retentive.text.fields import FIELD_WEIGHTS
 from tests.server import Server
@@ -369,8 +369,12 @@ def test_figures_stay_right_while_many_write_and_fold(engine: PostgresEngine, mo
     assert figures[0][2] < 60
 
 
-def test_restricted_connections_see_and_write_their_own_alone(open_store: Open, postgres: str) -> None:
+def test_restricted_connections_see_and_write_their_own_alone(
+    open_store: Open, postgres: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Though a query forgets its filter, and though it asks for another's by name."""
+    monkeypatch.setattr("retentive.storage.postgres.FOLD_AFTER", 1)
+    monkeypatch.setattr(link, "PRUNING", 1)
     for name in ("alice", "bob"):
         open_store(namespace=name).add(f"The secret word of {name}", session=None)
         open_store(namespace=name).sessions.append("s", "user", f"The secret talk of {name}")
@@ -396,6 +400,8 @@ def test_restricted_connections_see_and_write_their_own_alone(open_store: Open, 
     alice.add("More of mine")
     assert [*alice.accesses()]
     alice.upkeep()
+    alice.repair()
+    assert [finding for finding in alice.doctor() if not finding.ok] == []
     assert len(open_store(namespace="bob").list()) == 1
 
 
@@ -462,7 +468,7 @@ def test_only_marked_tables_are_partitioned() -> None:
 
 
 def test_searches_go_to_the_copy_and_come_back_when_it_is_gone(server: Server, postgres: str) -> None:
-    copy = server.copy()
+    copy = Server(server.settings, follows=server)
     try:
         address = copy.url(postgres.rpartition("/")[2])
         with Retentive.open(postgres, embedder="hashing", replica=address) as store:

@@ -40,6 +40,7 @@ class Queries:
         self._each = each
         self._constants = constants
         self._ready: dict[tuple[str, tuple[str, ...]], str] = {}
+        self._numbered: dict[tuple[str, tuple[str, ...]], list[Statement]] = {}
         self._positional: dict[str, tuple[str, Callable[[Params], tuple[Any, ...]]]] = {}
 
     def sql(self, name: str, filters: Sequence[str] = ()) -> str:
@@ -62,7 +63,12 @@ class Queries:
 
     def statements(self, name: str, filters: Sequence[str] = ()) -> list[Statement]:
         """The query's statements one by one, for drivers that number parameters and take one at a time."""
-        return [_numbered(part) for part in _END.split(self.sql(name, filters)) if part.strip()]
+        key = (name, tuple(filters))
+        found = self._numbered.get(key)
+        if found is None:
+            parts = _END.split(self.sql(name, filters))
+            found = self._numbered[key] = [_numbered(part) for part in parts if part.strip()]
+        return found
 
     def _compose(self, name: str, filters: Sequence[str]) -> str:
         pieces = {**self._blocks["fragment"], **self._constants}

@@ -248,7 +248,6 @@ def _folding(batch: Sequence[Bound]) -> Iterator[Step]:
     namespaces = sorted({row["namespace"] for bound in batch if "chunk_" in bound.query for row in bound.rows})
     if random.random() < len(namespaces) / FOLD_AFTER:  # noqa: S311 - nothing depends on it
         yield Step("statistics_fold", [{"namespace": namespace} for namespace in namespaces])
-        yield Step("commit_prune", [{}])
 
 
 def _rows(connection: Connection, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:

@@ -14,6 +14,7 @@ cannot outlive it.
 """
 
 import logging
+import random
 import threading
 import time
 import uuid
@@ -39,6 +40,7 @@ SCHEMA = "retentive"
 ROLE = "retentive_restricted"  # what restricted connections become; it owns nothing, so the policies hold for it
 PATIENCE = 15.0  # seconds: a server that was killed is back in two to five; nobody waits much longer for an answer
 PAUSE = 0.05  # seconds between tries
+PRUNING = 0.01  # share of the writes that prune the tokens of earlier ones
 TRIES = 5  # of a write that the server chose to end a deadlock
 
 # Of a session. Generic plans do not know which index of a space to take (8 -> 108 ms); compiling a plan takes longer
@@ -57,6 +59,12 @@ SESSION = {
 _PATH = (
     f"'{SCHEMA}, ' || coalesce((SELECT quote_ident(n.nspname) FROM pg_extension e"
     " JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector'), 'public')"
+)
+
+# Whoever lost an answer asks within seconds.
+_PRUNE = (
+    "DELETE FROM commits WHERE token IN (SELECT token FROM commits WHERE at < now() - interval '1 hour'"
+    " LIMIT 10000 FOR UPDATE SKIP LOCKED)"
 )
 
 # The pool tells its logger of every try to connect. Those who want to know can listen; nobody is told unasked.
@@ -149,6 +157,8 @@ class Link:
             with connection.pipeline() as pipeline:
                 connection.execute("BEGIN")
                 connection.execute("INSERT INTO commits (token) VALUES ($1)", (token,))
+                if random.random() < PRUNING:  # noqa: S311 - nothing depends on it
+                    connection.execute(_PRUNE)
                 self._restrict(connection)
                 work(connection, pipeline)
         except BaseException:

@@ -3,7 +3,7 @@
 -- fragment: of_memory
 c.namespace = m.namespace AND c.owner = m.id AND c.owner_type = 'memory'
 
--- name: chunk_broken
+-- fragment: broken
 -- Memories with a chunk of another status or without its text, without a slice in between, or without the last.
 SELECT m.namespace, m.id FROM memories m
 WHERE EXISTS (SELECT 1 FROM chunks c WHERE {of_memory} AND (c.status <> m.status OR NOT EXISTS
@@ -12,13 +12,11 @@ WHERE EXISTS (SELECT 1 FROM chunks c WHERE {of_memory} AND (c.status <> m.status
    OR NOT EXISTS (SELECT 1 FROM chunks c WHERE {of_memory}
                   AND (c.text IS NULL OR right(m.content, length(c.text)) = c.text))
 
+-- name: chunk_broken
+{broken}
+
 -- name: check_memories
-SELECT count(*) FROM (SELECT m.namespace, m.id FROM memories m WHERE EXISTS
-  (SELECT 1 FROM chunks c WHERE {of_memory} AND (c.status <> m.status OR NOT EXISTS
-    (SELECT 1 FROM texts x WHERE x.namespace = c.namespace AND x.chunk = c.n)))
-   OR (SELECT max(c.ordinal) + 1 <> count(*) FROM chunks c WHERE {of_memory})
-   OR NOT EXISTS (SELECT 1 FROM chunks c WHERE {of_memory}
-                  AND (c.text IS NULL OR right(m.content, length(c.text)) = c.text))) broken
+SELECT count(*) FROM ({broken}) b
 
 -- name: check_chunks
 SELECT (SELECT count(*) FROM chunks c LEFT JOIN texts x ON x.namespace = c.namespace AND x.chunk = c.n

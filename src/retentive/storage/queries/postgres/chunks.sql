@@ -214,7 +214,3 @@ WITH old AS (
   WHERE s.namespace = f.namespace AND s.n = f.n RETURNING s.rows, s.tokens
 )
 INSERT INTO statistics (namespace, rows, tokens) SELECT :namespace, sum(rows), sum(tokens) FROM old HAVING count(*) > 0
-
--- name: commit_prune
--- A writer asks within seconds whether its commit went through.
-DELETE FROM commits WHERE at < now() - interval '1 day'
