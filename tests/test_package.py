@@ -10,7 +10,7 @@ import pytest
 
 import retentive
 from retentive import errors
-from retentive.config import SETTINGS, resolve
+from retentive.config import SETTINGS, resolve, shown
 from retentive.errors import BadConfig, Corrupt, RetentiveError, outcome
 from retentive.ids import new_ids
 from retentive.storage.migrations import migrations
@@ -119,3 +119,10 @@ def test_a_bad_configuration_file_is_named(tmp_path: Path, text: str) -> None:
     file.write_text(text)
     with pytest.raises(BadConfig, match=re.escape(str(file))):
         resolve({}, {}, file)
+
+
+def test_passwords_in_addresses_are_not_shown() -> None:
+    found = shown(resolve({"db": "postgresql://anna:geheim@host:5432/memory", "auth_token": "abc"}, {}, Path("/none")))
+    assert found["db"].value == "postgresql://anna:***@host:5432/memory"
+    assert found["auth_token"].value == "***"
+    assert shown(resolve({"db": "a:b@c"}, {}, Path("/none")))["db"].value == "a:b@c"

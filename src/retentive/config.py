@@ -5,6 +5,7 @@ documentation and `retentive config` are made from it.
 """
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -192,11 +193,16 @@ def resolve(
 
 
 def shown(found: Mapping[str, Value]) -> dict[str, Value]:
-    """The same with stars for what is secret."""
+    """The same with stars for what is secret: tokens, and passwords that stand in addresses."""
     secret = {setting.name for setting in SETTINGS if setting.secret}
     return {
-        name: value._replace(value=SECRET) if name in secret and value.value else value for name, value in found.items()
+        name: value._replace(value=SECRET if name in secret and value.value else _without_password(value.value))
+        for name, value in found.items()
     }
+
+
+def _without_password(value: Any) -> Any:
+    return re.sub(r"(://[^:/@]*):[^@/]*@", rf"\1:{SECRET}@", value) if isinstance(value, str) else value
 
 
 def load(**arguments: Any) -> Config:
