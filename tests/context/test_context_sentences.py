@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retentive.context.sentences import ROLES, joined, score, sentences
+from retentive.context.sentences import ROLE_WEIGHTS, joined, score, sentences
 from retentive.model import Role
 from tests.context.conversations import texts
 
@@ -38,7 +38,7 @@ def test_the_users_words_count_more_than_the_assistants_and_those_more_than_a_to
 def test_what_the_assistant_asks_and_says_of_itself_counts_for_little() -> None:
     """Even beside its lesser weight: "Would you like me to ...?" tells nothing of the user."""
     asked = "Would you like me to send my second draft?"
-    assert score(asked, Role.ASSISTANT) < ROLES[Role.ASSISTANT] * score(asked, Role.USER)
+    assert score(asked, Role.ASSISTANT) < ROLE_WEIGHTS[Role.ASSISTANT] * score(asked, Role.USER)
 
 
 def test_of_two_sentences_that_tell_as_much_the_shorter_is_better() -> None:

@@ -24,7 +24,7 @@ FULL_LENGTH = 12  # tokens; below this a sentence is worth less ("Use the second
 
 # The user's words are the facts, the assistant's mostly restate them, a tool's can be had again. System prompts are
 # given to the model anyway.
-ROLES = {Role.USER: 1.0, Role.SYSTEM: 0.7, Role.DEVELOPER: 0.7, Role.ASSISTANT: 0.6, Role.TOOL: 0.3}
+ROLE_WEIGHTS = {Role.USER: 1.0, Role.SYSTEM: 0.7, Role.DEVELOPER: 0.7, Role.ASSISTANT: 0.6, Role.TOOL: 0.3}
 _TALKERS = (Role.ASSISTANT, Role.TOOL)
 
 
@@ -146,7 +146,7 @@ def score(sentence: str, role: Role) -> float:
     if _filler(sentence, found):
         return 0.0
     excess = max(estimate(sentence) / FULL_LENGTH, 1.0)
-    return ROLES[role] * sum(features(sentence, found, role).values()) / sqrt(excess)
+    return ROLE_WEIGHTS[role] * sum(features(sentence, found, role).values()) / sqrt(excess)
 
 
 def features(sentence: str, words: Sequence[str], role: Role) -> dict[str, float]:

@@ -11,7 +11,6 @@ It speaks SQLite's dialect; `hrana.py` is the protocol, `batches.py` makes one b
 """
 
 import json
-import threading
 import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,18 +18,15 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
-import apsw
-
 from retentive.errors import Busy, NotAStore, Stale, StorageError
-from retentive.model import Match, Scope, Space
 from retentive.storage import NOTHING, Finding, Params, Step, step
 from retentive.storage.batches import Batch, statements
 from retentive.storage.checkup import agreement, whole
 from retentive.storage.hrana import Refused, Request, Server, Unanswered, Unreached, pauses, sent
 from retentive.storage.migrations import migrations, missing
 from retentive.storage.queries import Queries, parameters
-from retentive.storage.scan import text_search, vector_scan
-from retentive.storage.sqlite import TOKENIZER
+from retentive.storage.scan import Scanning
+from retentive.storage.tokenizer import Tokenizer
 from retentive.text.fields import FIELD_WEIGHTS
 
 PATIENCE = 5.0  # seconds in which a server may be restarted without anyone noticing
@@ -41,14 +37,14 @@ OURS = {"migrations", "meta", "memories", "chunks"}
 T = TypeVar("T")
 
 
-class LibsqlEngine:
+class LibsqlEngine(Scanning):
     dialect = "sqlite"
     in_process = True
 
     def __init__(self, target: str, token: str = "") -> None:
         self._server = Server(target, token)
         self.target = self._server.address.shown
-        self._local = threading.local()
+        self._tokenizer = Tokenizer()
         self._down = False
         weights = ", ".join(map(str, FIELD_WEIGHTS))
         each = "IN (SELECT value FROM json_each(:{}))"
@@ -75,28 +71,9 @@ class LibsqlEngine:
         if trouble is not None:
             raise Busy(f"{self.target} did not take the write: {trouble}", f"{_UP} Nothing of this write was kept.")
 
-    def search_text(self, words: Sequence[str], scope: Scope, limit: int) -> list[Match]:
-        return text_search(self, words, scope, limit)
-
-    def search_vectors(
-        self, vector: Any, space: Space, scope: Scope, limit: int | None, floor: float | None
-    ) -> list[Match]:
-        return vector_scan(self, vector, space, scope, limit, floor)
-
-    def search_both(
-        self, words: Sequence[str], vector: Any, space: Space, scope: Scope, limit: int, floor: float | None
-    ) -> tuple[list[Match], list[Match]]:
-        return self.search_text(words, scope, limit), self.search_vectors(vector, space, scope, limit, floor)
-
     def tokens(self, text: str) -> list[str]:
         """By SQLite in this process: the same tokenizer as the server's."""
-        tokenizer = getattr(self._local, "tokenizer", None)
-        if tokenizer is None:
-            self._local.connection = apsw.Connection(":memory:")
-            tokenizer = self._local.connection.fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1:]))
-            self._local.tokenizer = tokenizer
-        found = tokenizer(text.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False)
-        return [token for group in found for token in group]
+        return self._tokenizer(text)
 
     def migrate(self) -> None:
         for _ in range(TRIES):

@@ -8,6 +8,23 @@ from retentive.storage import Engine
 from retentive.storage.scopes import chunk_filters
 
 
+class Scanning:
+    """The three searches of `Engine`, by what it reads."""
+
+    def search_text(self: Engine, words: Sequence[str], scope: Scope, limit: int) -> list[Match]:
+        return text_search(self, words, scope, limit)
+
+    def search_vectors(
+        self: Engine, vector: Any, space: Space, scope: Scope, limit: int | None, floor: float | None
+    ) -> list[Match]:
+        return vector_scan(self, vector, space, scope, limit, floor)
+
+    def search_both(
+        self: Engine, words: Sequence[str], vector: Any, space: Space, scope: Scope, limit: int, floor: float | None
+    ) -> tuple[list[Match], list[Match]]:
+        return self.search_text(words, scope, limit), self.search_vectors(vector, space, scope, limit, floor)
+
+
 def text_search(engine: Engine, words: Sequence[str], scope: Scope, limit: int) -> list[Match]:
     if not words:
         return []

@@ -22,18 +22,17 @@ from typing import Any
 import apsw
 
 from retentive.errors import Busy, Closed, Corrupt, DiskFull, NotAStore, Stale, StorageError, Unwritable
-from retentive.model import Match, Scope, Space
 from retentive.storage import NOTHING, Finding, Params, Step
 from retentive.storage.checkup import agreement, whole
 from retentive.storage.migrations import Migration, migrations, missing
 from retentive.storage.queries import Queries
-from retentive.storage.scan import text_search, vector_scan
+from retentive.storage.scan import Scanning
+from retentive.storage.tokenizer import TOKENIZER
 from retentive.text.fields import FIELD_WEIGHTS
 
 APPLICATION_ID = 0x52544E56  # "RTNV": says in the file's header whose it is
 SAFE_SQLITE = (3, 51, 3)  # before it, several processes could corrupt a WAL (the WAL-reset bug)
 BUSY_SECONDS = 30  # a bulk load holds the lock for under a second at a time; past this something hangs
-TOKENIZER = ("porter", "unicode61", "remove_diacritics", "2", "categories", "L* N* Co Mn Mc")  # as in the schema
 
 _ERRORS: dict[type[Exception], type[StorageError]] = {
     apsw.BusyError: Busy,
@@ -64,7 +63,7 @@ def _translated(where: str) -> Iterator[None]:
         raise _ERRORS.get(type(error), StorageError)(f"{where}: {error}") from error
 
 
-class SqliteEngine:
+class SqliteEngine(Scanning):
     dialect = "sqlite"
     in_process = True
 
@@ -104,19 +103,6 @@ class SqliteEngine:
                     connection.executemany(sql, map(values, step.rows))
                 else:
                     self._guarded(connection, sql, map(values, step.rows), step)
-
-    def search_text(self, words: Sequence[str], scope: Scope, limit: int) -> list[Match]:
-        return text_search(self, words, scope, limit)
-
-    def search_vectors(
-        self, vector: Any, space: Space, scope: Scope, limit: int | None, floor: float | None
-    ) -> list[Match]:
-        return vector_scan(self, vector, space, scope, limit, floor)
-
-    def search_both(
-        self, words: Sequence[str], vector: Any, space: Space, scope: Scope, limit: int, floor: float | None
-    ) -> tuple[list[Match], list[Match]]:
-        return self.search_text(words, scope, limit), self.search_vectors(vector, space, scope, limit, floor)
 
     def tokens(self, text: str) -> list[str]:
         with _translated(self.target):

@@ -1,10 +1,10 @@
-"""Text broken up as SQLite's full-text index does it, for engines that keep postings of their own."""
+"""Text broken up as SQLite's full-text index does it, for engines that have no SQLite of their own to ask."""
 
 import threading
 
 import apsw
 
-from retentive.storage.sqlite import TOKENIZER
+TOKENIZER = ("porter", "unicode61", "remove_diacritics", "2", "categories", "L* N* Co Mn Mc")  # as in the schema
 
 
 class Tokenizer:
