@@ -14,6 +14,7 @@ from retentive.model.conversation import (
     Session,
     Summary,
 )
+from retentive.model.learning import Claim
 from retentive.model.memory import (
     DEFAULT_CONFIDENCE,
     DEFAULT_IMPORTANCE,
@@ -43,6 +44,7 @@ __all__ = [
     "Appended",
     "Backfilled",
     "Change",
+    "Claim",
     "Context",
     "Deleted",
     "Draft",
