@@ -32,6 +32,7 @@ class Config:
     min_similarity: float
     max_content: int
     max_message: int
+    corrections: bool
     tokenizer: str
     summarise: bool
     session_budget: int
@@ -145,6 +146,12 @@ SETTINGS = (
     ),
     Setting("max_content", lambda: 100_000, _between(1, 10_000_000, int), "Longest memory, in characters."),
     Setting("max_message", lambda: 10_000_000, _between(1, 100_000_000, int), "Longest message, in characters."),
+    Setting(
+        "corrections",
+        lambda: True,
+        _switch,
+        "Read the words of a new memory for what they correct? Off: only slots correct.",
+    ),
     Setting(
         "tokenizer",
         lambda: "estimate",

@@ -42,7 +42,7 @@ def context(value: Context) -> dict[str, Any]:
 def added(value: Added) -> dict[str, Any]:
     return {
         "created": value.created,
-        "superseded": value.superseded,
+        "superseded": [*value.superseded],
         "pending": value.pending,
         "resembles": [each._asdict() for each in value.resembles],
         "memory": memory(value.memory),

@@ -20,6 +20,7 @@ from retentive.embed import open_embedder
 from retentive.errors import Invalid, StorageError
 from retentive.folders import make_private
 from retentive.index import open_images
+from retentive.learn import open_rules
 from retentive.model import (
     Access,
     Added,
@@ -326,6 +327,7 @@ def _parts(settings: config.Config) -> Parts:
         embedder=embedder,
         journal=Journal(engine, log_accesses=settings.access_log, keep=settings.access_log_keep),
         fruitless={},
+        rules=Once(open_rules),
         counter=Once(lambda: open_counter(settings.tokenizer)),
         images=Once(lambda: open_images(
             chunks,

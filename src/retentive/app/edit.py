@@ -6,8 +6,9 @@ from typing import Any
 
 from retentive import clock
 from retentive.app import check
-from retentive.app.keep import TRIES, embedded, expiry
+from retentive.app.keep import TRIES, embedded
 from retentive.app.parts import Parts
+from retentive.app.plan import expiry
 from retentive.errors import Busy, Conflict, NotFound, Stale
 from retentive.model import Access, Change, Kind, Memory, Status, from_micros
 from retentive.storage import Step, chunks, memories

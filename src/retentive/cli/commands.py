@@ -44,8 +44,8 @@ def _add(memory: Retentive, arguments: Any) -> int:
         show.as_json(wire.added(added))
         return 0
     show.say(f"{'kept' if added.created else 'known already:'} {added.id}")
-    if added.superseded:
-        show.say(f"supersedes {added.superseded}")
+    for id in added.superseded:
+        show.say(f"supersedes {id}")
     for each in added.resembles:
         show.say(f"resembles {each.id} ({each.overlap:.0%}): {each.content}")
     if added.pending:
