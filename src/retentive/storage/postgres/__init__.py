@@ -15,11 +15,11 @@ from psycopg import Pipeline
 
 from retentive.errors import Closed, Stale
 from retentive.model import Match, Scope, Space, Type
-from retentive.storage import NOTHING, Finding, Params, Step
+from retentive.storage import NOTHING, Finding, Params, Step, step
 from retentive.storage.postgres.graphs import Graphs
 from retentive.storage.postgres.link import Connection, Link, Options
 from retentive.storage.postgres.replica import Replica
-from retentive.storage.postgres.rows import Binder, asked, weighted
+from retentive.storage.postgres.rows import Binder, asked, unpacked, weighted
 from retentive.storage.postgres.setup import DIALECT, set_up
 from retentive.storage.queries import Queries, Statement
 from retentive.storage.scopes import chunk_filters
@@ -28,6 +28,7 @@ from retentive.text.fields import FIELD_WEIGHTS, FIELDS
 
 FOLD_AFTER = 100  # rows of statistics that a namespace has at most, on average, before they are folded into one
 BULK_FROM = 50  # rows of a batch from which its statements are planned once, not for each row (1,450 -> 3,200 rows/s)
+_NUMBERED = {"put_chunks", "put_access_log"}
 _UNFILTERED = {"visible", "active"}
 
 _CHECKS = {
@@ -77,7 +78,7 @@ class PostgresEngine:
     def apply(self, steps: Iterable[Step]) -> None:
         self._check_process()
         batch = [self._bound(step) for step in steps]
-        batch += map(self._bound, [*_counting(batch), *_folding(batch)])
+        batch += map(self._bound, [*_counting(batch), *_numbering(batch), *_folding(batch)])
         self._link.write(lambda connection, pipeline: self._run(connection, pipeline, batch))
 
     def search_text(self, words: Sequence[str], scope: Scope, limit: int) -> list[Match]:
@@ -233,9 +234,10 @@ def _counting(batch: Sequence[Bound]) -> Iterator[Step]:
     """The chunks that are new, for the statistics of each namespace."""
     rows, tokens = Counter[str](), Counter[str]()
     for bound in batch:
-        if "chunk_insert" in bound.query:
+        if "chunk_insert" in bound.query or bound.query == "put_chunks":
             fields = [at for at, name in enumerate(bound.statements[0].names) if name.startswith("f_")]
-            for row, (values,) in zip(bound.rows, bound.values, strict=True):
+            active = (each for each in zip(bound.rows, bound.values, strict=True) if _is_active(each[0]))
+            for row, (values,) in active:
                 rows[row["namespace"]] += 1
                 tokens[row["namespace"]] += sum(values[at].count(" ") + 1 for at in fields if values[at])
     if rows:
@@ -243,15 +245,28 @@ def _counting(batch: Sequence[Bound]) -> Iterator[Step]:
         yield Step("statistics_add", added)
 
 
+def _is_active(row: Params) -> bool:
+    """What is new is; what was moved here says so."""
+    return row.get("status", "active") == "active"
+
+
+def _numbering(batch: Sequence[Bound]) -> Iterator[Step]:
+    """Rows that were moved here brought their numbers; those that come are to be higher."""
+    for bound in batch:
+        if bound.query in _NUMBERED and bound.rows:
+            yield step(f"{bound.query}_numbers", upto=max(row["n"] for row in bound.rows))
+
+
 def _folding(batch: Sequence[Bound]) -> Iterator[Step]:
     """Now and then: the more was appended, the likelier."""
-    namespaces = sorted({row["namespace"] for bound in batch if "chunk_" in bound.query for row in bound.rows})
+    namespaces = sorted({row["namespace"] for bound in batch if "chunk" in bound.query for row in bound.rows})
     if random.random() < len(namespaces) / FOLD_AFTER:  # noqa: S311 - nothing depends on it
         yield Step("statistics_fold", [{"namespace": namespace} for namespace in namespaces])
 
 
 def _rows(connection: Connection, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-    return connection.execute(sql, values).fetchall()
+    cursor = connection.execute(sql, values)
+    return unpacked(cursor.fetchall(), cursor.description or ())
 
 
 def _ordered(rows: Iterable[Sequence[Any]], limit: int | None) -> list[Match]:
