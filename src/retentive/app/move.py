@@ -18,6 +18,8 @@ def migrate(
 ) -> list[Moved]:
     if source == target:
         raise Invalid("source and target are the same")
+    if config.load(**settings).restrict_to:
+        raise Invalid("a move takes all namespaces, and `restrict_to` lets only some through", "Unset it for the move.")
     if "://" not in source and not Path(source).expanduser().is_file():
         raise NotFound(f"there is no store at {source}", "Give the file, or the address of the server.")
     with closing(_opened(source, settings)) as old, closing(_opened(target, settings)) as new:
@@ -25,8 +27,4 @@ def migrate(
 
 
 def _opened(where: str, settings: Mapping[str, Any]) -> Engine:
-    given = config.load(**{**settings, "db": where})
-    if given.restrict_to:
-        hint = "Leave `restrict_to` out, for this one call."
-        raise Invalid("only some namespaces are let through, and a move takes all of them", hint)
-    return open_engine(given)
+    return open_engine(config.load(**{**settings, "db": where}))

@@ -91,7 +91,7 @@ def migrate(source: Engine, target: Engine, store_id: str, progress: Progress | 
     for table in TABLES:
         _copy(source, target, table, progress or (lambda _, __: None))
     moved = [_compared(source, target, table) for table in TABLES]
-    target.apply([step("meta_delete", key=key) for key in (SOURCE, *map(_mark, TABLES))])
+    target.apply([step("end_move")])
     return moved
 
 
@@ -116,7 +116,8 @@ def _copy(source: Engine, target: Engine, table: Table, progress: Progress) -> N
             moving = step("mark_move", expect=1, key=_mark(table), value=now, before=mark)
             target.apply([moving, *_put(table, rows)])
         except Stale as error:
-            raise Conflict("another process is moving into the target", "Wait for it to end.") from error
+            hint = "Move into a new one, while nobody else uses it."
+            raise Conflict("another process is writing to the target", hint) from error
         mark = now
         progress(table.name, done)
 

@@ -236,18 +236,13 @@ def _counting(batch: Sequence[Bound]) -> Iterator[Step]:
     for bound in batch:
         if "chunk_insert" in bound.query or bound.query == "put_chunks":
             fields = [at for at, name in enumerate(bound.statements[0].names) if name.startswith("f_")]
-            active = (each for each in zip(bound.rows, bound.values, strict=True) if _is_active(each[0]))
-            for row, (values,) in active:
-                rows[row["namespace"]] += 1
-                tokens[row["namespace"]] += sum(values[at].count(" ") + 1 for at in fields if values[at])
+            for row, (values,) in zip(bound.rows, bound.values, strict=True):
+                if row.get("status", "active") == "active":  # what is moved here may have ended
+                    rows[row["namespace"]] += 1
+                    tokens[row["namespace"]] += sum(values[at].count(" ") + 1 for at in fields if values[at])
     if rows:
         added = [{"namespace": name, "rows": count, "tokens": tokens[name]} for name, count in sorted(rows.items())]
         yield Step("statistics_add", added)
-
-
-def _is_active(row: Params) -> bool:
-    """What is new is; what was moved here says so."""
-    return row.get("status", "active") == "active"
 
 
 def _numbering(batch: Sequence[Bound]) -> Iterator[Step]:

@@ -4,9 +4,9 @@ The rows of a step are the same for every engine. What PostgreSQL wants beside t
 
   f_x      the text of a field x of the full text: its tokens, separated by blanks, None where there are none. SQL
            counts them; only the tokenizer is ours (`storage/tokenizer.py`).
-  raw_x    the same text as it was given, for the day when it is to move on.
-  vector   float16 bytes, little-endian: pgvector's own binary format, big-endian behind a header. Read, it is made bytes
-           again: not one bit is lost.
+  raw_x    the same text as it was given, which is what moves on to another engine.
+  vector   float16 bytes, little-endian: pgvector's own binary format, big-endian behind a header. What is read is made
+           the same bytes again.
   sets     tuples become lists, which the driver sends as arrays.
 """
 

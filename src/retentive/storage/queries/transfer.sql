@@ -68,5 +68,5 @@ INSERT INTO measures (namespace, measure, tier, bucket, count) VALUES (:namespac
 -- A guard: whoever else moves into this store has moved on the mark.
 UPDATE meta SET value = :value WHERE key = :key AND value = :before
 
--- name: meta_delete
-DELETE FROM meta WHERE key = :key
+-- name: end_move
+DELETE FROM meta WHERE key LIKE 'move!_%' ESCAPE '!'

@@ -1,5 +1,12 @@
 -- What of a move differs between engines: numbers, full text, vectors.
 
+-- name: end_move
+-- The server does not know yet what it was given, and would plan searches badly until it looks by itself, after a minute
+-- (100 ms instead of 27 ms with 20,000 rows).
+DELETE FROM meta WHERE key LIKE 'move!_%' ESCAPE '!';
+SET LOCAL statement_timeout = 0;
+ANALYZE memories, events, chunks, texts, postings, statistics, vectors
+
 -- name: put_access_log
 INSERT INTO access_log (n, namespace, memory, at, how, query, score) OVERRIDING SYSTEM VALUE
 VALUES (:n, :namespace, :memory, :at, :how, :query, :score)
