@@ -59,6 +59,7 @@ def filled(where: Where) -> None:
         store.sessions.set_summary("s", "About herons", upto=5, epoch=0)
         store.add("Of this session alone", session="s")
         store.notes.put("Buy milk", "n")
+        store.add("A key, as it was pasted", context="4pX9" * 2000)
         store.search("dog", include="memories")
     with Retentive.open(where, namespace="other/place", embedder="none") as store:
         store.add("Elsewhere, and without a vector")
@@ -296,4 +297,4 @@ def test_on_the_terminal(place: Place, run: Run) -> None:
     source, target = place("sqlite"), place("postgres")
     filled(source)
     lines = run("migrate", source, target).splitlines()
-    assert lines[1].split("\t")[:2] == ["memories", "37"]
+    assert lines[1].split("\t")[:2] == ["memories", "38"]

@@ -28,6 +28,7 @@ from retentive.text.fields import FIELD_WEIGHTS, FIELDS
 
 FOLD_AFTER = 100  # rows of statistics that a namespace has at most, on average, before they are folded into one
 BULK_FROM = 50  # rows of a batch from which its statements are planned once, not for each row (1,450 -> 3,200 rows/s)
+LONGEST_TERM = 300  # characters: an entry of an index has 2,704 bytes at most, of which a namespace may take 800
 _NUMBERED = {"put_chunks", "put_access_log"}
 _UNFILTERED = {"visible", "active"}
 
@@ -60,7 +61,7 @@ class PostgresEngine:
         self._partitions = partitions
         self._process = os.getpid()
         self._tokenizer = Tokenizer()
-        self._bind = Binder(self._tokenizer)
+        self._bind = Binder(self.tokens)
         fields = weighted(dict(zip(FIELDS, FIELD_WEIGHTS, strict=True)))
         self._queries = Queries(self.dialect, "= ANY (:{})", weighted=fields)
         self._spaces: dict[str, tuple[int, int]] = {}
@@ -111,7 +112,7 @@ class PostgresEngine:
         return _ordered(text, limit), _ordered(found, limit)
 
     def tokens(self, text: str) -> list[str]:
-        return self._tokenizer(text)
+        return [token[:LONGEST_TERM] for token in self._tokenizer(text)]
 
     def migrate(self) -> None:
         set_up(self._link, self._partitions, restricted=bool(self._options.namespaces))
