@@ -69,12 +69,14 @@ def filled(where: Where) -> None:
 def answers(where: Where) -> Any:
     questions = [(word, mode) for word in ("heron", "dog", "犬", "fact 7") for mode in ("text", "vector", "hybrid")]
     with Retentive.open(where, embedder="hashing") as store:
-        hits = [[hit.id for hit in store.search(word, 5, session="s", mode=mode)] for word, mode in questions]
         memories = [*store.list(limit=100, status=["active", "superseded", "forgotten"])]
-        assert all(finding.ok for finding in store.doctor() if finding.name != "vectors")
         told = store.sessions.events("s"), store.sessions.list(), store.sessions.summary("s"), store.notes.list()
         known = [*store.namespaces()], store.stats()["spaces"], store.stats()["vectors_pending"]
-        return hits, memories, [store.history(each.id) for each in memories], told, known
+        histories = [store.history(each.id) for each in memories]
+        # last: searches are counted in the memories they find
+        hits = [[hit.id for hit in store.search(word, 5, session="s", mode=mode)] for word, mode in questions]
+        assert all(finding.ok for finding in store.doctor() if finding.name != "vectors")
+        return memories, histories, told, hits, known
 
 
 def rows(path: Where) -> dict[str, list[Any]]:
