@@ -38,9 +38,9 @@ SELECT {memory} FROM memories t WHERE t.namespace = :namespace AND t.kind = 'not
 ORDER BY t.created DESC, t.id DESC LIMIT :limit
 
 -- name: chunk_hashes
--- Of the slices of a session that can be found.
+-- Of the slices of a session that can be found, and moved.
 SELECT t.hash FROM chunks t WHERE t.namespace = :namespace AND t.session = :session AND t.owner_type = 'event'
-  AND EXISTS (SELECT 1 FROM texts x WHERE x.namespace = :namespace AND x.chunk = t.n)
+  AND EXISTS (SELECT 1 FROM texts x WHERE x.namespace = :namespace AND x.chunk = t.n AND x.raw_content IS NOT NULL)
 
 -- name: access_insert
 -- Only while the memory is there, and it cannot go before this is committed.
