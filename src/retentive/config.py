@@ -202,7 +202,11 @@ def shown(found: Mapping[str, Value]) -> dict[str, Value]:
 
 
 def _without_password(value: Any) -> Any:
-    return re.sub(r"(://[^:/@]*):[^@/]*@", rf"\1:{SECRET}@", value) if isinstance(value, str) else value
+    """Up to the last @: who wrote it may have forgotten to encode one. Rather too little is shown than too much."""
+    if not isinstance(value, str) or "://" not in value:
+        return value
+    value = re.sub(r"(://[^:/@?]*):.*@", rf"\1:{SECRET}@", value)
+    return re.sub(r"([?&][^=&]*(?:password|token)=)[^&]*", rf"\1{SECRET}", value, flags=re.IGNORECASE)
 
 
 def load(**arguments: Any) -> Config:

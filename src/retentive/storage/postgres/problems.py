@@ -77,7 +77,7 @@ def translated(where: str) -> Iterator[None]:
 
 
 def problem(where: str, error: psycopg.Error) -> RetentiveError:
-    text = f"{where}: {str(error).strip()}"
+    text = f"{where}: {error.diag.message_primary or str(error).strip()}"  # its details show what was to be written
     for kind, (ours, hint) in _KINDS.items():
         if isinstance(error, kind):
             return ours(text, hint)

@@ -21,7 +21,7 @@ _IMPATIENT = 1.0  # seconds: there is another to ask
 class Replica:
     def __init__(self, url: str, options: Options, primary: Link) -> None:
         self._primary = primary
-        self._copy = Link(url, replace(options, connect_timeout=2)) if url else None
+        self._copy = Link(url, replace(options, connect_timeout=2, attributes="any")) if url else None
         self._away_until = 0.0
 
     def read(self, work: Callable[[Connection], T]) -> T:
