@@ -1,14 +1,17 @@
 """How PostgreSQL is reached: addresses, what they do not show, several servers, databases that are set up otherwise."""
 
+import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
 from retentive import Retentive, config
 from retentive.errors import BadConfig, NotAStore, StorageError, Unwritable
 from retentive.storage.postgres import Options, PostgresEngine
+from retentive.storage.postgres.link import Connection
 from tests.server import Server
 
 NEVER = [  # addresses, with what must not be seen of them
@@ -108,3 +111,32 @@ def test_restricted_connections_cannot_change_what_all_share(postgres: str, sql:
     with pytest.raises(Unwritable, match="permission denied"):
         engine._link.write(lambda connection, _: connection.execute(sql) and None)
     engine.close()
+
+
+def test_what_was_written_here_is_found_though_the_copy_lags(server: Server, postgres: str) -> None:
+    """By the primary, as long as the copy has not come so far; then by the copy again."""
+    copy = Server(server.settings, follows=server)
+    try:
+        with Retentive.open(postgres, embedder="hashing", replica=copy.url(postgres.rpartition("/")[2])) as store:
+            engine = store._parts.engine
+            assert isinstance(engine, PostgresEngine)
+            store.add("Known to both")
+            copy.execute("SELECT pg_wal_replay_pause()")
+            for number in range(3):
+                kept = store.add(f"Heron number {number}")
+                found = store.search(f"heron number {number}")
+                assert found.tier == "hybrid"
+                assert kept.id in {hit.id for hit in found}
+            copy.execute("SELECT pg_wal_replay_resume()")
+            where = "SELECT pg_is_in_recovery()"
+            deadline = time.monotonic() + 20
+            while not engine._replica.read(_first(where)) and time.monotonic() < deadline:
+                time.sleep(0.02)
+            assert engine._replica.read(_first(where))
+            assert len(store.search("heron number")) == 4
+    finally:
+        copy.remove()
+
+
+def _first(sql: str) -> Callable[[Connection], Any]:
+    return lambda connection: connection.execute(sql).fetchall()[0][0]

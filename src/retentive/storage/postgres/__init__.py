@@ -29,6 +29,7 @@ from retentive.text.fields import FIELD_WEIGHTS, FIELDS
 FOLD_AFTER = 100  # rows of statistics that a namespace has at most, on average, before they are folded into one
 BULK_FROM = 50  # rows of a batch from which its statements are planned once, not for each row (1,450 -> 3,200 rows/s)
 _UNFILTERED = {"visible", "active"}
+_UNSEEN = ("access_", "measure_", "lease_")  # queries that change nothing that is searched for
 
 _CHECKS = {
     "check_memories": "memories and chunks",
@@ -78,7 +79,11 @@ class PostgresEngine:
         self._check_process()
         batch = [self._bound(step) for step in steps]
         batch += map(self._bound, [*_counting(batch), *_folding(batch)])
-        self._link.write(lambda connection, pipeline: self._run(connection, pipeline, batch))
+        try:
+            self._link.write(lambda connection, pipeline: self._run(connection, pipeline, batch))
+        finally:  # also where it is not known whether it was kept
+            if not all(bound.query.startswith(_UNSEEN) for bound in batch):
+                self._replica.wrote()
 
     def search_text(self, words: Sequence[str], scope: Scope, limit: int) -> list[Match]:
         terms = self.tokens(" ".join(words))
