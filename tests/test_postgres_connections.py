@@ -12,7 +12,7 @@ from retentive import Retentive, config
 from retentive.errors import BadConfig, NotAStore, StorageError, Unwritable
 from retentive.storage.postgres import Options, PostgresEngine
 from retentive.storage.postgres.link import Connection
-from tests.server import Server
+from tests.server import Server, doing
 
 NEVER = [  # addresses, with what must not be seen of them
     ("postgresql://me:hun/ter2@127.0.0.1:1/x", "ter2"),
@@ -80,7 +80,7 @@ def test_what_was_to_be_written_is_not_in_the_error(postgres: str) -> None:
     engine = PostgresEngine(postgres)
     broken = "INSERT INTO events (namespace, content) VALUES ('n', 'The safe opens with 1234')"
     with pytest.raises(StorageError, match="violates not-null") as caught:
-        engine._link.write(lambda connection, _: connection.execute(broken) and None)
+        engine._link.write(doing(broken))
     assert "1234" not in str(caught.value)
     engine.close()
 
@@ -109,7 +109,7 @@ def test_restricted_connections_get_rights_on_tables_that_came_later(server: Ser
 def test_restricted_connections_cannot_change_what_all_share(postgres: str, sql: str) -> None:
     engine = PostgresEngine(postgres, Options(namespaces=("alice",)))
     with pytest.raises(Unwritable, match="permission denied"):
-        engine._link.write(lambda connection, _: connection.execute(sql) and None)
+        engine._link.write(doing(sql))
     engine.close()
 
 

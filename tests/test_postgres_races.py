@@ -15,7 +15,7 @@ from retentive.storage import Step, step
 from retentive.storage.memories import unchanged_step
 from retentive.storage.postgres import PostgresEngine
 from retentive.storage.postgres.link import Connection
-from tests.server import Server
+from tests.server import Server, doing
 
 Verb = Callable[[Retentive, str], object]
 
@@ -79,7 +79,7 @@ def test_what_another_writer_just_added_goes_with_its_chunk(
         assert isinstance(engine, PostgresEngine)
         id = store.add("The heron by the river", session="s").id
         chunk = store._parts.chunks.newest()
-        engine._link.write(lambda connection, _: connection.execute("DELETE FROM vectors") and None)
+        engine._link.write(doing("DELETE FROM vectors"))
         with not_yet_committed(engine, first(store, chunk)):
             ending = pool.submit(then, store, id)
             await_waiting(server)

@@ -117,7 +117,7 @@ def open_engine(config: "Config") -> Engine:
         case "libsql" | "http" | "https":
             from retentive.storage.libsql import LibsqlEngine
 
-            return LibsqlEngine(config.db, config.auth_token)
+            return LibsqlEngine(config.db, config.auth_token, config.ca_file)
         case "postgresql" | "postgres":
             return _open_postgres(config)
         case other:

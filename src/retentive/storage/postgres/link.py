@@ -291,7 +291,9 @@ class Link:
 
 def _parts(url: str) -> dict[str, Any]:
     """Of an address. What it says of one that it cannot read must not show the password in it."""
-    hint = "It is postgresql://user@host:port/database; characters such as / @ % in a password are written as %2F %40 %25."
+    hint = (
+        "It is postgresql://user@host:port/database; characters such as / @ % in a password are written as %2F %40 %25."
+    )
     try:
         given = conninfo.conninfo_to_dict(url)
     except psycopg.ProgrammingError as error:
