@@ -20,6 +20,8 @@ class Proxy:
         self.upstream = port
         self.lose = ""
         self.dead = False
+        self.trips = 0
+        """Requests so far."""
         self.released = threading.Event()
         self.late = b""
         """What the server answered to what came late."""
@@ -58,6 +60,7 @@ def _handler(proxy: Proxy) -> type[BaseHTTPRequestHandler]:
 
         def do_POST(self) -> None:
             body, host = self.rfile.read(int(self.headers["Content-Length"])), self.headers["Host"]
+            proxy.trips += 1
             was_dead, lost = proxy.dead, proxy.loses(body)
             if lost == "late":
                 self._hang_up()
