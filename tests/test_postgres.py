@@ -148,6 +148,7 @@ def test_a_newer_schema_is_refused(postgres: str) -> None:
         ("postgresql://postgres@127.0.0.1:{port}/nonesuch", NotAStore, "does not exist"),
         ("postgresql://nobody@127.0.0.1:{port}/postgres", Unwritable, "nobody"),
         ("postgresql://postgres@127.0.0.1:{port}/postgres?nonsense=1", BadConfig, "nonsense"),
+        ("postgresql://postgres@127.0.0.1:{port}/postgres?sslmode=require", Unwritable, "does not support SSL"),
     ],
 )
 def test_what_is_wrong_with_an_address_is_said(server: Server, address: str, error: type[Exception], says: str) -> None:
@@ -316,6 +317,43 @@ def test_an_index_that_was_not_finished_is_found_and_made_again(
     engine._graphs.mend()
     assert [finding.ok for finding in engine.check() if finding.name == "indexes"] == [True]
     assert engine._graphs.bound(1, 10) is not None
+
+
+REFUSING = """
+    CREATE FUNCTION refuse() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF {} THEN RAISE 'could not resize shared memory segment' USING ERRCODE = 'disk_full'; END IF;
+    END $$;
+    CREATE EVENT TRIGGER refuse ON ddl_command_start WHEN TAG IN ('CREATE INDEX') EXECUTE FUNCTION refuse()
+"""
+
+
+def test_where_workers_have_too_little_memory_to_share_a_graph_is_made_without_them(
+    engine: PostgresEngine, postgres: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded(engine, [300])
+    monkeypatch.setattr(graphs, "GRAPH_FROM", 200)
+    run(postgres, REFUSING.format("current_setting('max_parallel_maintenance_workers') <> '0'"))
+    engine._graphs.mend()
+    assert engine._graphs.bound(1, 10) is not None
+
+
+def test_a_graph_that_cannot_be_made_is_left_alone_for_a_while(
+    engine: PostgresEngine, postgres: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Questions are answered meanwhile; not each of them begins what takes minutes to fail."""
+    loaded(engine, [300])
+    monkeypatch.setattr(graphs, "GRAPH_FROM", 200)
+    monkeypatch.setattr(graphs, "LOOK_EVERY", 1)
+    run(postgres, REFUSING.format("true"))
+    question = np.eye(1, SPACE.dimension, dtype=np.float32)[0]
+
+    def ask() -> Any:
+        assert len(engine.search_vectors(question, SPACE, Scope(("n0",), None, 100), 5, None)) == 5
+        assert engine._graphs._builder is not None
+        engine._graphs._builder.join(20)
+        return engine._graphs._builder
+
+    assert ask() is ask()
 
 
 DAMAGE = [

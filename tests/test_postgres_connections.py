@@ -1,15 +1,18 @@
 """How PostgreSQL is reached: addresses, what they do not show, several servers, databases that are set up otherwise."""
 
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import psycopg
 import pytest
 
 from retentive import Retentive, config
 from retentive.errors import BadConfig, NotAStore, StorageError, Unwritable
+from retentive.storage import step
 from retentive.storage.postgres import Options, PostgresEngine
 from retentive.storage.postgres.link import Connection
 from tests.server import Server, doing
@@ -74,6 +77,28 @@ def test_writers_see_each_other_whatever_isolation_is_the_default(server: Server
         shown = engine._link.read(lambda connection: connection.execute("SHOW transaction_isolation").fetchall())
         assert shown == [("read committed",)]
         engine.close()
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda engine: engine.apply([step("session_delete", namespace="n", session="s", now=1)]),
+        lambda engine: engine.read("chunk_broken"),
+        lambda engine: engine.rebuild(),
+    ],
+)
+def test_what_goes_through_the_whole_store_may_take_its_time(
+    postgres: str, work: Callable[[PostgresEngine], object]
+) -> None:
+    """Longer than an answer may take: to try again would not help."""
+    engine = PostgresEngine(postgres, Options(statement_timeout=0.5))
+    with psycopg.connect(postgres) as other:
+        other.execute("LOCK TABLE retentive.memories, retentive.memory_history")
+        ending = threading.Timer(1.2, other.commit)
+        ending.start()
+        work(engine)
+        ending.join()
+    engine.close()
 
 
 def test_what_was_to_be_written_is_not_in_the_error(postgres: str) -> None:

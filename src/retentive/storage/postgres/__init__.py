@@ -29,6 +29,7 @@ from retentive.text.fields import FIELD_WEIGHTS, FIELDS
 FOLD_AFTER = 100  # rows of statistics that a namespace has at most, on average, before they are folded into one
 BULK_FROM = 50  # rows of a batch from which its statements are planned once, not for each row (1,450 -> 3,200 rows/s)
 _UNFILTERED = {"visible", "active"}
+_LONG = {"chunk_broken", "derived_rebuild", "session_delete"}  # go through much of a store: no timeout bounds them
 _UNSEEN = ("access_", "measure_", "lease_")  # queries that change nothing that is searched for
 
 _CHECKS = {
@@ -71,6 +72,8 @@ class PostgresEngine:
 
     def read(self, query: str, params: Params = NOTHING, filters: Sequence[str] = ()) -> list[tuple[Any, ...]]:
         self._check_process()
+        if query in _LONG:
+            return self._slowly(query)
         statement = self._queries.statements(query, filters)[0]
         values = self._bind(statement.names, params)
         return self._link.read(lambda connection: _rows(connection, statement.sql, values))
@@ -135,11 +138,7 @@ class PostgresEngine:
         return found
 
     def rebuild(self) -> None:
-        def patiently(connection: Connection, pipeline: Pipeline) -> None:
-            connection.execute("SET LOCAL statement_timeout = 0")
-            self._run(connection, pipeline, [self._bound(Step("derived_rebuild", [{}]))])
-
-        self._link.write(patiently)
+        self.apply([Step("derived_rebuild", [{}])])
         self._graphs.mend()
 
     def facts(self) -> Mapping[str, Any]:
@@ -210,8 +209,7 @@ class PostgresEngine:
 
     def _run(self, connection: Connection, pipeline: Pipeline, batch: Sequence[Bound]) -> None:
         guards = []
-        if sum(len(bound.rows) for bound in batch) >= BULK_FROM:
-            connection.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+        _suit(connection, batch)
         for bound in batch:
             if bound.expect is None and len(bound.statements) == 1:
                 if bound.rows:
@@ -232,6 +230,14 @@ class PostgresEngine:
         if os.getpid() != self._process:
             where = self._link.where
             raise Closed(f"{where} was opened before a fork", "Open the store in the forked process itself.")
+
+
+def _suit(connection: Connection, batch: Sequence[Bound]) -> None:
+    """The settings of a transaction to what it is to do."""
+    if sum(len(bound.rows) for bound in batch) >= BULK_FROM:
+        connection.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+    if not _LONG.isdisjoint(bound.query for bound in batch):
+        connection.execute("SET LOCAL statement_timeout = 0")
 
 
 def _counting(batch: Sequence[Bound]) -> Iterator[Step]:
