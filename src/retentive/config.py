@@ -20,6 +20,7 @@ SECRET = "***"  # noqa: S105 - stands in its place
 class Config:
     db: str
     auth_token: str = field(repr=False)
+    ca_file: str
     namespace: str
     embedder: str
     model_path: str
@@ -124,6 +125,9 @@ def config_file() -> Path:
 SETTINGS = (
     Setting("db", default_db, str, "The store: a file, `:memory:`, or a server: `libsql://...`, `postgresql://...`."),
     Setting("auth_token", lambda: "", _token, "The token that the server of the store asks for.", secret=True),
+    Setting(
+        "ca_file", lambda: "", str, "libSQL: the certificates to trust, where the server's is signed by one of these."
+    ),
     Setting("namespace", lambda: "default", str, "Whose memory it is: a path such as `alice/coder`."),
     Setting("embedder", lambda: "minilm", _one_of("minilm", "hashing", "none"), "What turns text into vectors."),
     Setting("model_path", lambda: "", str, "A model of your own: an .onnx file, or a folder that holds model.onnx."),
@@ -209,7 +213,11 @@ def shown(found: Mapping[str, Value]) -> dict[str, Value]:
 
 
 def _without_password(value: Any) -> Any:
-    return re.sub(r"(://[^:/@]*):[^@/]*@", rf"\1:{SECRET}@", value) if isinstance(value, str) else value
+    """Up to the last @: who wrote it may have forgotten to encode one. Rather too little is shown than too much."""
+    if not isinstance(value, str) or "://" not in value:
+        return value
+    value = re.sub(r"(://[^:/@?]*):.*@", rf"\1:{SECRET}@", value)
+    return re.sub(r"([?&][^=&]*(?:password|token)=)[^&]*", rf"\1{SECRET}", value, flags=re.IGNORECASE)
 
 
 def load(**arguments: Any) -> Config:

@@ -31,6 +31,8 @@ BULK_FROM = 50  # rows of a batch from which its statements are planned once, no
 LONGEST_TERM = 300  # characters: an entry of an index has 2,704 bytes at most, of which a namespace may take 800
 _NUMBERED = {"put_chunks", "put_access_log"}
 _UNFILTERED = {"visible", "active"}
+_LONG = {"chunk_broken", "derived_rebuild", "session_delete"}  # go through much of a store: no timeout bounds them
+_UNSEEN = ("access_", "measure_", "lease_")  # queries that change nothing that is searched for
 
 _CHECKS = {
     "check_memories": "memories and chunks",
@@ -72,6 +74,8 @@ class PostgresEngine:
 
     def read(self, query: str, params: Params = NOTHING, filters: Sequence[str] = ()) -> list[tuple[Any, ...]]:
         self._check_process()
+        if query in _LONG:
+            return self._slowly(query)
         statement = self._queries.statements(query, filters)[0]
         values = self._bind(statement.names, params)
         return self._link.read(lambda connection: _rows(connection, statement.sql, values))
@@ -80,7 +84,11 @@ class PostgresEngine:
         self._check_process()
         batch = [self._bound(step) for step in steps]
         batch += map(self._bound, [*_counting(batch), *_numbering(batch), *_folding(batch)])
-        self._link.write(lambda connection, pipeline: self._run(connection, pipeline, batch))
+        try:
+            self._link.write(lambda connection, pipeline: self._run(connection, pipeline, batch))
+        finally:  # also where it is not known whether it was kept
+            if not all(bound.query.startswith(_UNSEEN) for bound in batch):
+                self._replica.wrote()
 
     def search_text(self, words: Sequence[str], scope: Scope, limit: int) -> list[Match]:
         terms = self.tokens(" ".join(words))
@@ -132,11 +140,7 @@ class PostgresEngine:
         return found
 
     def rebuild(self) -> None:
-        def patiently(connection: Connection, pipeline: Pipeline) -> None:
-            connection.execute("SET LOCAL statement_timeout = 0")
-            self._run(connection, pipeline, [self._bound(Step("derived_rebuild", [{}]))])
-
-        self._link.write(patiently)
+        self.apply([Step("derived_rebuild", [{}])])
         self._graphs.mend()
 
     def facts(self) -> Mapping[str, Any]:
@@ -207,8 +211,7 @@ class PostgresEngine:
 
     def _run(self, connection: Connection, pipeline: Pipeline, batch: Sequence[Bound]) -> None:
         guards = []
-        if sum(len(bound.rows) for bound in batch) >= BULK_FROM:
-            connection.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+        _suit(connection, batch)
         for bound in batch:
             if bound.expect is None and len(bound.statements) == 1:
                 if bound.rows:
@@ -229,6 +232,14 @@ class PostgresEngine:
         if os.getpid() != self._process:
             where = self._link.where
             raise Closed(f"{where} was opened before a fork", "Open the store in the forked process itself.")
+
+
+def _suit(connection: Connection, batch: Sequence[Bound]) -> None:
+    """The settings of a transaction to what it is to do."""
+    if sum(len(bound.rows) for bound in batch) >= BULK_FROM:
+        connection.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+    if not _LONG.isdisjoint(bound.query for bound in batch):
+        connection.execute("SET LOCAL statement_timeout = 0")
 
 
 def _counting(batch: Sequence[Bound]) -> Iterator[Step]:

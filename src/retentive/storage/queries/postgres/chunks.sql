@@ -78,6 +78,9 @@ INSERT INTO statistics (namespace, rows, tokens)
 SELECT x.namespace, -count(*), -sum(cardinality(x.terms)) FROM unsaid x WHERE x.status = 'active' GROUP BY x.namespace
 
 -- name: chunk_delete
+-- First they are held, as a statement of its own: one that had to wait for another writer of these rows would go on with
+-- what it saw before, and leave the vector or the postings that the other had just added.
+SELECT 1 FROM chunks c WHERE {own} FOR UPDATE;
 WITH gone AS (DELETE FROM chunks c WHERE {own} RETURNING c.namespace, c.n, c.status), {and_what_hangs_on_it}
 
 -- name: chunk_status
@@ -152,14 +155,19 @@ FOR KEY SHARE OF c
 ON CONFLICT (namespace, space, chunk) DO UPDATE SET vector = excluded.vector
 
 -- name: session_unindex
+-- First they are held, as by chunk_delete.
+SELECT 1 FROM chunks WHERE namespace = :namespace AND session = :session AND owner_type = 'event' FOR UPDATE;
 WITH gone AS (
   DELETE FROM chunks c WHERE c.namespace = :namespace AND c.session = :session AND c.owner_type = 'event'
   RETURNING c.namespace, c.n, c.status
 ), {and_what_hangs_on_it}
 
 -- name: session_delete
--- First its state, which whoever appends to it holds: what they said is seen by what follows.
+-- First its state, which whoever appends to it holds: what they said is seen by what follows. Then its memories, which
+-- whoever changes one of them holds, and its chunks, as by chunk_delete.
 DELETE FROM session_state WHERE namespace = :namespace AND session = :session;
+SELECT 1 FROM memories WHERE namespace = :namespace AND session = :session ORDER BY id FOR UPDATE;
+SELECT 1 FROM chunks WHERE namespace = :namespace AND session = :session FOR UPDATE;
 WITH gone AS (
   DELETE FROM chunks c WHERE c.namespace = :namespace AND c.session = :session RETURNING c.namespace, c.n, c.status
 ), {and_what_hangs_on_it};
