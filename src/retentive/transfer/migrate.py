@@ -72,6 +72,7 @@ TABLES = (
     ),
     _table("vectors", "space chunk dimension vector", space="", chunk=0),
     _table("access_log", "n namespace memory at how query score", n=0),
+    _table("purges", "namespace id at actor reason gone", namespace="", id="", at=-1),
     _table("measures", "namespace measure tier bucket count", namespace="", measure="", tier="", bucket=-1),
 )
 
