@@ -47,6 +47,7 @@ class Config:
     share_recent: float
     access_log: bool
     access_log_keep: int
+    retention: str
     replica: str
     restrict_to: str
     partitions: int
@@ -98,6 +99,13 @@ def _switch(text: str) -> bool:
     if word not in ("1", "0", "true", "false", "yes", "no", "on", "off"):
         raise ValueError("must be on or off")
     return word in ("1", "true", "yes", "on")
+
+
+def _retention(text: str) -> str:
+    from retentive.text.retention import rules
+
+    rules(text)
+    return text
 
 
 def _token(text: str) -> str:
@@ -179,6 +187,12 @@ SETTINGS = (
     Setting("share_recent", lambda: 0.3, _between(0, 1), "Share of a context for the newest messages."),
     Setting("access_log", lambda: True, _switch, "Keep which memories were read, when, and for which question?"),
     Setting("access_log_keep", lambda: 100_000, _between(0, 1e9, int), "Entries of the access log kept per namespace."),
+    Setting(
+        "retention",
+        lambda: "",
+        _retention,
+        "How long memories are kept: `fact: 10000, outcome: 90d, work/*: 1y`. Empty: until they are forgotten.",
+    ),
     Setting("replica", lambda: "", str, "PostgreSQL: the address of a copy that only reads, for searches."),
     Setting("restrict_to", lambda: "", str, "PostgreSQL: the only namespaces to let through, separated by commas."),
     Setting(

@@ -6,6 +6,7 @@ over the named queries of `queries/*.sql`; a database brings its connection, its
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -40,6 +41,17 @@ class Finding(NamedTuple):
     ok: bool
     detail: str
     remedy: str = ""
+
+
+class Scrubbed(NamedTuple):
+    """What became of the bytes of deleted rows."""
+
+    done: bool
+    """False: they may still be where the engine can reach them. Try again later."""
+    detail: str
+    """What keeps them; or, from a server, what its own logs may keep."""
+    files: tuple[Path, ...] = ()
+    """Where they would be found if they were still there; none that can be read from here for a server."""
 
 
 class Engine(Protocol):
@@ -96,6 +108,13 @@ class Engine(Protocol):
 
     def rebuild(self) -> None:
         """Make the full-text index anew from its rows, and drop chunks and vectors that belong to nothing."""
+        ...
+
+    def scrub(self, patience: float) -> Scrubbed:
+        """Remove what deleted rows left behind: in the full-text index, in free pages, in logs, as far as it can.
+
+        Waits `patience` seconds for others who hold an old state. Reads and writes go on meanwhile, or wait.
+        """
         ...
 
     def facts(self) -> Mapping[str, Any]:

@@ -82,6 +82,11 @@ class Conversations:
         rows = self.engine.read(query, {**values, "before": BEYOND if before is None else before})
         return [_event(row) for row in rows]
 
+    def event(self, namespace: str, session: str, sequence: int) -> Event | None:
+        values = {"namespace": namespace, "session": session, "sequence": sequence}
+        rows = self.engine.read("event_get", values)
+        return _event(rows[0]) if rows else None
+
     def said(self, chunks: Sequence[int], scope: Scope) -> dict[int, Said]:
         """By chunk, as far as the scope still sees them."""
         filters, params = chunk_filters(scope)
@@ -160,10 +165,10 @@ def advance_step(session: Session, events: Sequence[Event]) -> Step:
 
 
 def event_step(events: Sequence[Event]) -> Step:
-    return Step("event_insert", map(_values, events))
+    return Step("event_insert", map(event_values, events))
 
 
-def _values(event: Event) -> dict[str, Any]:
+def event_values(event: Event) -> dict[str, Any]:
     payload = None if event.payload is None else json.dumps(event.payload, ensure_ascii=False)
     return {
         "namespace": event.namespace,

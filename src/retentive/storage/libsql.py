@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from retentive.errors import Busy, NotAStore, Stale, StorageError, Uncertain
-from retentive.storage import NOTHING, Finding, Params, Step, step
+from retentive.storage import NOTHING, Finding, Params, Scrubbed, Step, step
 from retentive.storage.batches import Batch, statements
 from retentive.storage.checkup import agreement, whole
 from retentive.storage.hrana import Refused, Request, Server, Unanswered, Unreached, pauses, sent
@@ -96,6 +96,15 @@ class LibsqlEngine(Scanning):
 
     def rebuild(self) -> None:
         self.apply([Step("derived_rebuild", [{}])])
+
+    def scrub(self, patience: float) -> Scrubbed:  # noqa: ARG002 - nobody is waited for
+        """As far as a client can: the server lets none overwrite free pages or cut its log."""
+        self.apply([step("text_optimize")])
+        return Scrubbed(
+            done=True,
+            detail="no row or posting is left; the server's file may keep the bytes in free pages until they are used"
+            " again, and so may its log, its replicas and its backups",
+        )
 
     def facts(self) -> Mapping[str, Any]:
         size, free, durability, version, number = self.read("server_facts")[0]

@@ -15,7 +15,7 @@ from psycopg import Pipeline
 
 from retentive.errors import Closed, Stale
 from retentive.model import Match, Scope, Space, Type
-from retentive.storage import NOTHING, Finding, Params, Step, step
+from retentive.storage import NOTHING, Finding, Params, Scrubbed, Step, step
 from retentive.storage.postgres.graphs import Graphs
 from retentive.storage.postgres.link import Connection, Link, Options
 from retentive.storage.postgres.replica import Replica
@@ -142,6 +142,14 @@ class PostgresEngine:
     def rebuild(self) -> None:
         self.apply([Step("derived_rebuild", [{}])])
         self._graphs.mend()
+
+    def scrub(self, patience: float) -> Scrubbed:  # noqa: ARG002 - nobody is waited for
+        """Nothing to do: postings go with their rows, and dead rows are the server's to clear away."""
+        return Scrubbed(
+            done=True,
+            detail="no row or posting is left; dead rows may keep the bytes until the server vacuums them, and so may"
+            " its write-ahead log, its replicas and its backups",
+        )
 
     def facts(self) -> Mapping[str, Any]:
         size, schema, server, vector = self.read("facts")[0]

@@ -57,6 +57,13 @@ VALUES (:namespace, :session, :sequence, :role, :speaker, :content, :payload, :t
 SELECT n, namespace, memory, at, how, query, score FROM access_log
 WHERE (namespace, n) > (:k1, :k2) ORDER BY namespace, n LIMIT :limit
 
+-- name: copy_purges
+SELECT namespace, id, at, actor, reason, gone FROM purges
+WHERE (namespace, id, at) > (:k1, :k2, :k3) ORDER BY namespace, id, at LIMIT :limit
+
+-- name: put_purges
+INSERT INTO purges (namespace, id, at, actor, reason, gone) VALUES (:namespace, :id, :at, :actor, :reason, :gone)
+
 -- name: copy_measures
 SELECT namespace, measure, tier, bucket, count FROM measures
 WHERE (namespace, measure, tier, bucket) > (:k1, :k2, :k3, :k4) ORDER BY namespace, measure, tier, bucket LIMIT :limit
