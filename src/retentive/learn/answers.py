@@ -6,17 +6,15 @@ Only questions whose form says how the statement goes are read; the statement co
 import re
 from collections.abc import Callable
 
+LONGEST_QUESTION = 200  # characters at the end of a message that are looked at
 MOST_WORDS = 7  # of an answer: longer ones are sentences of their own
 
 _QUESTION = re.compile(r"([^.!?\n]*)\?[^?]*$")
 _YES = re.compile(r"^(?:yes|yeah|yep|yup|i do|i am|i have|correct|right|sure do|indeed)(?:[,.! ]|$)", re.IGNORECASE)
 _NO = re.compile(r"^(?:no|nope|nah|not really|i don't|i do not|i'm not|i am not|i haven't)(?:[,.! ]|$)", re.IGNORECASE)
 _LEADS = re.compile(r"^(?:(?:and|so|ok|okay|great|nice|cool|also|by the way|well|oh)[,!]? )+", re.IGNORECASE)
-_OPEN = re.compile(
-    r"^(?:it's|it is|that's|that is|that would be|his name is|her name is|i'm|i am|i use|i live in|i like|i prefer"
-    r"|my [\w ]+ is|a|an)? ?",
-    re.IGNORECASE,
-)
+_OPEN = re.compile(r"^(?:(?:it|that)(?:'s| is| would be) |(?:his|her|its) name(?:'s| is) )?", re.IGNORECASE)
+_SENTENCE = re.compile(r"(?:i|i'm|my|we|our)\b", re.IGNORECASE)  # speaks for itself
 _VERB = re.compile(
     r"\b(?:is|are|was|were|am|have|has|had|do|did|can|will|think|know|guess|depends|\w+ed|not sure|idea)\b",
     re.IGNORECASE,
@@ -67,15 +65,15 @@ _STATES = re.compile(
 )
 _DEEDS = re.compile(
     r"^(?:have (?:any |a )?(?:kids|children|pets?|dogs?|cats?|siblings|brothers|sisters|allergies|car|garden"
-    r"|driver's license)|(?:like|eat|drink|smoke|use|own|play|speak|drive|enjoy|prefer|live in|work (?:at|in"
-    r"|for)) (?!it|this|that|them)[\w' ]+|smoke|drink|drive)$",
+    r"|driver's license)|(?:like|eat|drink|smoke|use|own|play|speak|drive|enjoy|prefer|live in"
+    r"|work (?:at|in|for)) (?!it|this|that|them)[\w' ]+|smoke|drink|drive)$",
     re.IGNORECASE,
 )
 
 
 def stated(question: str, answer: str) -> str | None:
     """What a question and its short answer say together, in the first person; None if that is not plain."""
-    asked = _QUESTION.search(question)
+    asked = _QUESTION.search(question[-LONGEST_QUESTION:])
     reply = answer.strip().strip(".!")
     if not asked or not reply or len(reply.split()) > MOST_WORDS or "?" in reply:
         return None
@@ -84,7 +82,9 @@ def stated(question: str, answer: str) -> str | None:
 
 
 def _what(question: str, reply: str) -> str | None:
-    value = _OPEN.sub("", reply, count=1) if not re.match(r"an? ", reply, re.IGNORECASE) else reply
+    if _SENTENCE.match(reply):
+        return None
+    value = _OPEN.sub("", reply, count=1)
     if not value or _VERB.search(value) or _VAGUE.match(value) or "," in value:
         return None
     for pattern, make in _WHAT:

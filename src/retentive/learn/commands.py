@@ -29,6 +29,8 @@ from retentive.text.sentences import Sentence, own, spans
 _QUOTES = re.compile(
     r"\"[^\"\n]*\"|\u201c[^\u201d\n]*\u201d|«[^»\n]*»|`[^`\n]*`|(?<!\w)['\u2018][^'\u2019\n]+['\u2019](?!\w)"
 )
+LONGEST = 500  # characters of a sentence that may ask something; past that it is pasted text
+MOST_TEXT = 8000  # characters of a message that are read: more is a document, not talk
 _HIDDEN = "\u2022"  # stands for each character that is quoted: no word, no blank, no mark
 
 
@@ -62,10 +64,12 @@ def wishes(text: str, name: str = USER) -> tuple[Wish, ...]:
 
 
 def _wishes(text: str, name: str) -> Iterator[Wish]:
-    clean = own(text)
+    clean = own(text[:MOST_TEXT])
     masked = _QUOTES.sub(lambda found: _HIDDEN * len(found[0]), clean).replace("’", "'")  # noqa: RUF001
     before = ""
     for sentence in spans(masked):
+        if len(sentence.text) > LONGEST:
+            continue
         for part in _parts(sentence):
             said = _Said(part.text, clean[part.start : part.end], before, name)
             found = _kept(said) or _forgotten(said) or _abroad(said)
@@ -77,12 +81,12 @@ def _wishes(text: str, name: str) -> Iterator[Wish]:
 
 def _parts(sentence: Sentence) -> Iterator[Sentence]:
     """The sentence; or, where one asks in the middle of it (", please remember"), what comes before and after."""
-    middle = phrases.MIDDLE.search(sentence.text)
-    if not middle or phrases.SPOKEN.search(sentence.text, 0, middle.start()):
-        yield sentence
-        return
-    yield Sentence(sentence.text[: middle.start()], sentence.start)
-    yield Sentence(sentence.text[middle.end() :], sentence.start + middle.end())
+    start = 0
+    for middle in phrases.MIDDLE.finditer(sentence.text):
+        if not phrases.SPOKEN.search(sentence.text, start, middle.start()):
+            yield Sentence(sentence.text[start : middle.start()], sentence.start + start)
+            start = middle.end()
+    yield Sentence(sentence.text[start:], sentence.start + start)
 
 
 _Meant = tuple[Literal["keep", "forget"], str, Kind]

@@ -37,25 +37,24 @@ class Deed(NamedTuple):
 TIME = re.compile(rf"\b{words.TIME}\b")
 OFTEN = re.compile(
     r"\b(?:every|each|daily|weekly|monthly|yearly|usually|always|often|regularly|once a|twice a|times a|on \w+days"
-    r"|most (?:days|weekends|mornings|evenings|nights|of the time)|in the (?:mornings?|evenings?|afternoons?)|at night"
-    r"|before (?:bed|work)|after work|weekends?|sometimes|all the time|never|rarely|instead of|for (?:years"
-    r"|\w+ years))\b"
+    r"|most (?:days|weekends|mornings|evenings|nights|of the time)|in the (?:mornings?|evenings?|afternoons?)"
+    r"|at night|before (?:bed|work)|after work|weekends?|sometimes|all the time|never|rarely|instead of"
+    r"|for (?:years|\w+ years))\b"
 )
 _HEALTH = re.compile(rf"\b(?:{words.HEALTH})\b")
 FAMILY = re.compile(
     rf"\b(?:{words.KIN}|{words.PETS}|married|divorced|engaged|widowed|wedding|birthday|anniversary|born)\b"
 )
 _ADVERBS = (
-    r"(?: (?:also|just|always|never|only|already|recently|finally|not|even|ever|now|really|since|both|fully"
-    r"|actually|long"
-    r"|entirely|completely|still|currently|all|mostly|strictly|originally|a bit|very|so))"
+    r"(?: (?:also|just|always|never|only|already|recently|finally|not|even|ever|now|really|since|both|fully|actually"
+    r"|long|entirely|completely|still|currently|all|mostly|strictly|originally|a bit|very|so))"
 )
 _STATE = re.compile(
     rf"^{_ADVERBS}* (?:(?P<self>{words.STATES})|(?P<taste>{words.LEANINGS})|(?P<role>{words.ROLES}))\b(?P<tail>.*)$"
 )
 _NO_ROLE = re.compile(
-    rf"^{_ADVERBS}* (?:a|an|the|one) (?:of )?(?:(?:such|so|really|very|real|total|bit|little|lot|kind|few) )*"
-    rf"(?:{words.EVALUATIONS}|mess|bit|little|one|only one|reason|type|kind|person who|same|first to)\b"
+    rf"^{_ADVERBS}* (?:a|an|the|one) (?:of )?(?:(?:such|so|really|very|real|total|bit|little|lot|kind"
+    rf"|few) )*(?:{words.EVALUATIONS}|mess|bit|little|one|only one|reason|type|kind|person who|same|first to)\b"
 )
 _NAMED = re.compile(r"\bI am (?:Dr\.? )?[A-Z][a-zà-ÿ]+(?: [A-Z]\w+)?(?:[,.!]|$| (?:and|from)\b)")
 _GOING_ON = re.compile(rf"^{_ADVERBS}* ([a-z-]+ing)\b(.*)")
@@ -63,8 +62,7 @@ _GOING_TO = re.compile(r" to (\w+)(.*)")
 _AFTER_ING = {  # what must follow, for these to tell something
     "trying": re.compile(
         r" (?:(?:out )?(?!to\b|out\b|for\b|at\b|into\b|it\b)\w|to (?:eat|lose|learn|quit|buy|find|get|stop|cut|save"
-        r"|become"
-        r"|adopt|raise|improve)\b)"
+        r"|become|adopt|raise|improve)\b)"
     ),
     "looking": re.compile(r" (?:for an?|into|forward to (?:my|our|the))\b"),
     "getting": re.compile(r" (?:married|divorced|engaged|a|an|my|our|into)\b"),
@@ -73,9 +71,8 @@ _AFTER_ING = {  # what must follow, for these to tell something
 _PROJECTS = re.compile(r"(?:working on|(?:building|developing|writing|designing) (?:a|an|my|our))\b")
 _NEGATED = re.compile(r" (?:not|never)(?: (?:really|even|ever|usually|actually|yet|often|always))? (\w+)(.*)")
 _ABLE = re.compile(
-    r" (?:only |also |no longer )?(?:eat|drink|have (?:dairy|gluten|nuts|caffeine|alcohol|sugar|meat)|stand"
-    r"|tolerate|swim"
-    r"|drive|speak|cook|sing|ride|hear|see (?:out|well|colou?rs?)|digest|afford)\b"
+    r" (?:only |also |no longer )?(?:eat|drink|have (?:dairy|gluten|nuts|caffeine|alcohol|sugar|meat)|stand|tolerate"
+    r"|swim|drive|speak|cook|sing|ride|hear|see (?:out|well|colou?rs?)|digest|afford)\b"
 )
 _BEEN = re.compile(
     r" been (?:a|an|the|in|at|on|to|with|married|diagnosed|vegetarian|vegan|into|sober|accepted|promoted)\b"
@@ -84,12 +81,12 @@ _BEEN_DOING = re.compile(r" been ((?:[a-z]+ly )?[a-z-]+ing)\b(.*)")
 _STEADY = re.compile(r"\b(?:for|since|every)\b")
 _NOT_OWNED = re.compile(r" (?:got )?(?:it|them|no idea|been|faith|so|lots|plenty|one|everything|what|always|no)\b")
 _WOULD = re.compile(r" (?:really )?(?:love|like) to (?:also |be able to )?(\w+)(.*)")
+_RATHER = re.compile(r" (?:much )?rather (?:not )?(?!be\b|die\b|see\b|know\b)\w+ (.*)")
 _WILL = re.compile(r" (?:also |soon |finally |definitely |not )?(?:be (\w+)|(\w+))(.*)")
 _WISH = re.compile(r" (?:to|of|on) (?:also )?(\w+)(.*)")
 _NOT_LIKED = re.compile(
     r"^ (?:to (?:see|hear|know|chat|talk|help|think|say|be)|seeing|hearing|how|when|what|having|being|knowing|that"
-    r"|it|all"
-    r"|the (?:way|idea|view|look|sound|colou?rs?|fact|vibes?)|everything|being able|every|talking)\b"
+    r"|it|all|the (?:way|idea|view|look|sound|colou?rs?|fact|vibes?)|everything|being able|every|talking)\b"
 )
 
 
@@ -101,13 +98,13 @@ def being(verb: str, tail: str, clause: str) -> Worth | None:
     if going := _GOING_ON.match(tail):
         return _ongoing(Deed(going[1], going[2], low))
     state = _STATE.match(tail)
-    if not state or _NO_ROLE.match(tail):
+    if not state:
         return None
     if state["self"]:
         return Worth(Kind.PERSONAL, 8 if _HEALTH.search(low) else 7)
     if state["taste"]:
         return Worth(Kind.PREFERENCE, 5) if is_concrete(state["taste"] + state["tail"]) else None
-    kept = is_concrete(f"{state['role']} {state['tail']}") and not JUDGED.match(low)
+    kept = is_concrete(f"{state['role']} {state['tail']}") and not JUDGED.match(low) and not _NO_ROLE.match(tail)
     return Worth(topic(low, Kind.BACKGROUND), 7 if _HEALTH.search(low) else 6) if kept else None
 
 
@@ -199,6 +196,8 @@ def _owning(deed: Deed, bare: str) -> Worth | None:
 
 
 def _would(deed: Deed) -> Worth | None:
+    if (rather := _RATHER.match(deed.tail)) and is_concrete(rather[1]):
+        return Worth(Kind.PREFERENCE, 5)
     wish = _WOULD.match(deed.tail)
     kept = wish and wish[1] in words.WISHED - words.VAGUE and is_concrete(wish[2])
     return Worth(Kind.PREFERENCE, 4) if kept and wish and not DANGLING.match(f"{wish[1]}{wish[2]}") else None

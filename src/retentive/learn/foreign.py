@@ -16,23 +16,21 @@ _HEAD = (
 )
 _KEEP = re.compile(
     _HEAD + r"(?:(?:merke? dir|merken sie sich|denke? daran|vergiss nicht|behalte im kopf"
-    r"|notiere?(?: dir)?)(?:\s+bitte)?\s*(?:,\s*dass\s+|:\s*)"
-    r"|(?:souviens-toi|rappelle-toi|retiens|n'oublie pas|n'oubliez pas|souvenez-vous|notez?)(?:\s*:\s*"
-    r"|\s+(?:bien )?(?:que\s+|qu'))"
+    r"|notiere?(?: dir)?)(?:\s+bitte)?\s*(?:,\s*dass\s+|:\s*)|(?:souviens-toi|rappelle-toi|retiens|n'oublie pas"
+    r"|n'oubliez pas|souvenez-vous|notez?)(?:\s*:\s*|\s+(?:bien )?(?:que\s+|qu'))"
     r"|(?:recuerda|recuerde|no olvides|no te olvides de|ten en cuenta|apunta|anota)(?:\s*:\s*"
     r"|\s+que\s+))(?P<what>\S.{2,})$",
     re.IGNORECASE,
 )
 _RULE = re.compile(
     _HEAD + r"(?P<what>(?:ab (?:jetzt|sofort|heute)|von nun an|künftig|in zukunft|désormais|dorénavant"
-    r"|à partir de maintenant|a partir de ahora|de ahora en adelante"
-    r"|desde ahora)[\s,]+\S.{3,})$",
+    r"|à partir de maintenant|a partir de ahora|de ahora en adelante|desde ahora)[\s,]+\S.{3,})$",
     re.IGNORECASE,
 )
 _FORGET = re.compile(
     _HEAD + r"(?:vergiss(?:\s+bitte)?,?\s+(?:dass\s+)?(?=ich |mein|unser|was ich)|oublie(?:z)?\s+(?:que\s+|qu')?(?=je "
-    r"|j'|mon |ma |mes |notre |nos |ce que j)"
-    r"|olvida(?:te)?\s+(?:de\s+)?(?:que\s+)?(?=mi |mis |nuestr|lo que|vivo|soy|tengo|trabajo|me ))(?P<what>\S.{2,})$",
+    r"|j'|mon |ma |mes |notre |nos |ce que j)|olvida(?:te)?\s+(?:de\s+)?(?:que\s+)?(?=mi |mis |nuestr|lo que|vivo"
+    r"|soy|tengo|trabajo|me ))(?P<what>\S.{2,})$",
     re.IGNORECASE,
 )
 

@@ -37,8 +37,8 @@ _PAIR = re.compile(
     re.IGNORECASE,
 )
 _SEVERAL = re.compile(
-    r"\b(?:each other|one another|together|both|teammates|friends|roommates|flatmates|neighbou?rs|colleagues|siblings"
-    r"|classmates|partners|co-?workers|twins|all (?:of us|agree\w*|had|have|are|were))\b",
+    r"\b(?:each other|one another|together|both|teammates|friends|roommates|flatmates|neighbou?rs|colleagues"
+    r"|siblings|classmates|partners|co-?workers|twins|all (?:of us|agree\w*|had|have|are|were))\b",
     re.IGNORECASE,
 )
 _LEADS = frozenset(
@@ -203,7 +203,9 @@ def _is_own(words: list[str]) -> bool:
 
 
 def _needs_several(text: str) -> bool:
-    return bool(re.match(r"we\b", text, re.IGNORECASE) and _SEVERAL.search(text))
+    """Of "we" only: "We were teammates", "We are a team of five"."""
+    group = re.match(r"we (?P<are>(?:are|were) (?:a|an|the|all|both)\b)?", text, re.IGNORECASE)
+    return bool(group and (group["are"] or _SEVERAL.search(text)))
 
 
 def _in_full(found: re.Match[str]) -> str:

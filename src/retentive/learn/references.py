@@ -20,19 +20,19 @@ _EITHER = rf"spouse|partner|baby|toddler|child|kid|cousin|{words.PEOPLE}|dog|cat
 _PERSON = re.compile(rf"^(?:(?P<she>{_FEMALE})|(?P<he>{_MALE})|(?P<any>{_EITHER}))$", re.IGNORECASE)
 _HEAD = re.compile(
     r"^(?:my|our) (?P<np>(?:[\w'-]+ ){0,3}?[\w'-]+)(?P<name>(?:,? [A-Z]\w+,?)?) (?:is|are|was|were|has|have|had"
-    r"|just|loves?|works?|lives?|\w+ed)\b",
+    r"|just|loves?|works?|lives?|\w+ed|\w+s)\b",
     re.IGNORECASE,
 )
 _HAVING = re.compile(
-    r"^(?:i|we) (?:also |just |recently |now |still )*(?:have|got|adopted|bought|own|rescued|started|opened"
-    r"|joined)(?: (?:also|just|got|adopted|bought))*"
-    r" (?:a|an|two|three|\d|my|our) (?P<np>(?:[\w'-]+ ){0,3}?[\w'-]+?)(?: (?:named"
-    r"|called) (?P<name>[A-Z]\w+))?(?:[,.!]|$| (?:in|at|from|with|last|who|that|for|and|on|two|three|a|together"
-    r"|this)\b)",
+    r"^(?:i|we) (?:also |just |recently |now |still )*(?:have|got|adopted|bought|own|rescued|started|opened|joined"
+    r"|am (?:writing|building|working on|reading|designing|developing|making))(?: (?:also|just|got|adopted"
+    r"|bought))* (?:a|an|two|three|\d|my|our) (?P<np>(?:[\w'-]+ ){0,3}?[\w'-]+?)(?: (?:named"
+    r"|called) (?P<name>[A-Z]\w+))?(?:[,.!]|$| (?:in|at|from|with|last|who|that|for|about|and|on|two|three|a"
+    r"|together|this)\b)",
     re.IGNORECASE,
 )
 _PLURAL = re.compile(
-    r"(?:kids|children|parents|sons|daughters|twins|brothers|sisters|siblings|dogs|cats|pets|friends|\w{3,}s)$",
+    r"(?:kids|children|parents|sons|daughters|twins|brothers|sisters|siblings|dogs|cats|pets|friends|\w{2,}[^sui]s)$",
     re.IGNORECASE,
 )
 

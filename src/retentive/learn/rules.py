@@ -30,8 +30,8 @@ WISHED = Worth(Kind.FACT, 7)  # what was asked to be remembered matters to someo
 _JOKING = re.compile(r"\b(?:just kidding|jk|j/k|lol jk|i'm joking|i'm kidding)\b", re.IGNORECASE)
 _NAMED = re.compile(
     rf"\b(?:named|called) ([A-Z]\w+)|\b[Mm]y (?:\w+ )?(?:{words.KIN}|{words.PETS}"
-    rf"|{words.PEOPLE})(?: is)?,? ((?:Dr\.? )?[A-Z]\w+)"
-    r"|\blive with ([A-Z]\w+)|^([A-Z]\w+)(?: [\w ]+)? is my\b"
+    rf"|{words.PEOPLE})(?: is)?,? ((?:Dr\.? )?[A-Z]\w+)|\b(?:kids|children|sons|daughters|dogs"
+    r"|cats)[,:]? ([A-Z]\w+) and ([A-Z]\w+)|\blive with ([A-Z]\w+)|^([A-Z]\w+)(?: [\w ]+)? is my\b"
 )
 _SUBJECT = re.compile(r"(?:Dr\.? )?[A-Z]\w+")
 

@@ -24,8 +24,8 @@ NOT = {
 _SINGULAR = {"am": "is", "are": "is", "were": "was", "have": "has", "do": "does", "gonna": "is going to"}
 _PLURAL = {"am": "are", "was": "were", "gonna": "are going to"}
 _ADVERBS = frozenset(
-    "also always already just still now never ever often sometimes seldom soon then once even only almost quite"
-    " rather kinda sorta maybe perhaps both all currently not so too twice instead finally".split()
+    "no longer also always already just still now never ever often sometimes seldom soon then once even only almost"
+    " quite rather kinda sorta maybe perhaps both all currently not so too twice instead finally".split()
 )
 _NO_ADVERBS = frozenset("apply reply rely supply fly multiply imply comply ally bully rally tally".split())
 _HISSING = re.compile(r"(?:s|x|z|ch|sh|[^aeiou]o)$|^go$")

@@ -11,10 +11,9 @@ def _set(words: str) -> frozenset[str]:
 
 KIN = (
     r"wife|husband|spouse|partner|girlfriend|boyfriend|fianc[eé]e?|mother|mom|mum|father|dad|parents?|son|sons"
-    r"|daughters?"
-    r"|kids?|child|children|baby|toddler|brothers?|sisters?|siblings?|twins?|grand(?:ma|pa|mother|father|parents?|son"
-    r"|daughter|kids)|granny|aunt|uncle|cousins?|nieces?|nephews?|family|in-laws?|(?:mother|father|sister"
-    r"|brother)-in-law"
+    r"|daughters?|kids?|child|children|baby|toddler|brothers?|sisters?|siblings?|twins?"
+    r"|grand(?:ma|pa|mother|father|parents?|son|daughter|kids)|granny|aunt|uncle|cousins?|nieces?|nephews?|family"
+    r"|in-laws?|(?:mother|father|sister|brother)-in-law"
 )
 PETS = r"dogs?|cats?|pup|puppy|puppies|kittens?|pets?|parrot|rabbit|bunny|hamster|guinea pigs?|turtles?|horse|snake"
 PEOPLE = (
@@ -24,58 +23,44 @@ PEOPLE = (
 )
 STATES = (  # of a person, that last
     r"allergic|vegetarian|vegan|pescatarian|married|single|divorced|engaged|pregnant|widowed|diabetic|intolerant"
-    r"|lactose"
-    r"|gluten|celiac|left-handed|colou?r-?blind|deaf|blind|retired|unemployed|self-employed|born|sober|trans\w*|gay"
-    r"|bisexual"
-    r"|lesbian|queer|jewish|muslim|christian|catholic|buddhist|hindu|atheist|from|(?:\d+|[a-z]+ty(?:-\w+)?) years old"
-    r"|\d{1,3}$|called|named|a strict \w+|italian|french|german|british|american|canadian|australian|indian|chinese"
-    r"|japanese"
-    r"|portuguese|spanish|brazilian|mexican|dutch|swedish|polish|irish|scottish|turkish|korean|vietnamese|nigerian"
-    r"|bulgarian"
-    r"|greek|russian|ukrainian"
+    r"|lactose|gluten|celiac|left-handed|colou?r-?blind|deaf|blind|retired|unemployed|self-employed|born|sober"
+    r"|trans\w*|gay|bisexual|lesbian|queer|jewish|muslim|christian|catholic|buddhist|hindu|atheist|from"
+    r"|(?:\d+|[a-z]+ty(?:-\w+)?) years old|\d{1,3}$|called|named|a strict \w+|italian|french|german|british"
+    r"|american|canadian|australian|indian|chinese|japanese|portuguese|spanish|brazilian|mexican|dutch|swedish"
+    r"|polish|irish|scottish|turkish|korean|vietnamese|nigerian|bulgarian|greek|russian|ukrainian"
 )
 LEANINGS = (
     r"interested in|passionate about|keen on|into|fond of|afraid of|scared of|terrified of|obsessed with|addicted to"
-    r"|a (?:big |huge |massive )?fan of|a (?:big|huge|massive|real) [\w ]{2,25} fan|drawn to|fascinated by|tired of"
-    r"|good at"
-    r"|bad at|terrible at|hooked on|crazy about"
+    r"|a (?:big |huge |massive )?fan of|a (?:big|huge|massive|real) [\w ]{2,25} fan|drawn to|fascinated by"
+    r"|tired of|good at|bad at|terrible at|hooked on|crazy about"
 )
 ROLES = (
     r"a|an|the|part of|one of|head of|in charge|fluent|bilingual|based|responsible for|certified|licensed|trained"
     r"|on (?:the|a|an|my) [\w ]*(?:team|board|committee|diet|retreat|trip|medication|waiting list|waitlist|visa"
-    r"|sabbatical)"
-    r"|on (?:\w+ leave|leave|sabbatical|vacation|holiday|medication)|at (?:university|college|school)|back (?:from"
-    r"|in|at)"
-    r"|in (?:a band|a relationship|my|school|college|therapy|the|finance|tech|sales|marketing|[a-z]+ school)|team lead"
-    r"|self-taught|promoted|hired|fired|laid off|accepted|admitted|elected|diagnosed|raised|awarded|nominated"
-    r"|invited|due"
-    r"|done with|scheduled|\w+ (?:at|in) (?:work|home|school|summer|winter|the mornings?)"
+    r"|sabbatical)|on (?:\w+ leave|leave|sabbatical|vacation|holiday|medication)|at (?:university|college|school)"
+    r"|back (?:from|in|at)|in (?:a band|a relationship|my|school|college|therapy|the|finance|tech|sales|marketing"
+    r"|[a-z]+ school)|team lead|self-taught|promoted|hired|fired|laid off|accepted|admitted|elected|diagnosed|raised"
+    r"|awarded|nominated|invited|due|done with|scheduled|\w+ (?:at|in) (?:work|home|school|summer|winter"
+    r"|the mornings?)"
 )
 HEALTH = (
-    r"allerg\w*|diabet\w*|asthma\w*|c(?:o)?eliac|lactose|gluten|intoleran\w*|medications?|insulin|diagnos\w*|epilep\w*"
-    r"|pregnan\w*|cancer|surgery|blood (?:type|pressure|sugar)|depression|anxiety|adhd|autis\w*|vegan|vegetarian"
-    r"|pescatarian|kosher|halal|disab\w*|injur\w*|chronic|arthritis|migraines?|sober|\w+ blood"
+    r"allerg\w*|diabet\w*|asthma\w*|c(?:o)?eliac|lactose|gluten|intoleran\w*|medications?|insulin|diagnos\w*"
+    r"|epilep\w*|pregnan\w*|cancer|surgery|blood (?:type|pressure|sugar)|depression|anxiety|adhd|autis\w*|vegan"
+    r"|vegetarian|pescatarian|kosher|halal|disab\w*|injur\w*|chronic|arthritis|migraines?|sober|\w+ blood"
 )
 EVALUATIONS = (
-    r"great|good|nice|awesome|amazing|cool|fun|funny|wonderful|fantastic|incredible|lovely|beautiful|gorgeous|stunning"
-    r"|perfect|special|important|inspir\w+|powerful|tough|hard|rough|easy|exciting|excited|thrill\w+|rewarding"
-    r"|satisfying"
-    r"|fulfilling|relaxing|peaceful|calming|refreshing|magical|memorable|unforgettable|emotional|helpful|supportive"
-    r"|happy|sad|proud|grateful|thankful|glad|blast|joy|joyful|blessed|lucky|crazy|wild|weird|strange|scary"
-    r"|challeng\w+"
-    r"|frustrat\w+|disappoint\w+|interesting|fascinating|impress\w+|touching|heartwarming|worth|worthwhile"
-    r"|delicious|yummy"
-    r"|tasty|cute|adorable|sweet|kind|bad|terrible|awful|horrible|stressful|exhaust\w+|overwhelm\w+|intense|insane"
-    r"|epic"
-    r"|unreal|breathtaking|enjoyable|therapeutic|comforting|meaningful|eye-opening|motivat\w+|encourag\w+|uplifting"
-    r"|huge"
-    r"|big|real|fine|ok|okay|busy|nervous|confident|connected|alive|free|journey|ride|experience|feeling|treat"
-    r"|pleasure"
-    r"|time|times|moment|moments|reminder|difference|sense|way|lot|thing|things|stuff|bit|success|hit|dream"
-    r"|progress"
-    r"|adventures?|win|excitement|points?|causes?|plunge|challenges?|memories|voice|score|options?|empower\w+"
-    r"|captivat\w+|better|worse|best|well|ready|true|same|different|possible|sure|right|wrong|close|dear|much|many"
-    r"|fuel\w*|crucial|key|positive|negative"
+    r"great|good|nice|awesome|amazing|cool|fun|funny|wonderful|fantastic|incredible|lovely|beautiful|gorgeous"
+    r"|stunning|perfect|special|important|inspir\w+|powerful|tough|hard|rough|easy|exciting|excited|thrill\w+"
+    r"|rewarding|satisfying|fulfilling|relaxing|peaceful|calming|refreshing|magical|memorable|unforgettable"
+    r"|emotional|helpful|supportive|happy|sad|proud|grateful|thankful|glad|blast|joy|joyful|blessed|lucky|crazy|wild"
+    r"|weird|strange|scary|challeng\w+|frustrat\w+|disappoint\w+|interesting|fascinating|impress\w+|touching"
+    r"|heartwarming|worth|worthwhile|delicious|yummy|tasty|cute|adorable|sweet|kind|bad|terrible|awful|horrible"
+    r"|stressful|exhaust\w+|overwhelm\w+|intense|insane|epic|unreal|breathtaking|enjoyable|therapeutic|comforting"
+    r"|meaningful|eye-opening|motivat\w+|encourag\w+|uplifting|huge|big|real|fine|ok|okay|busy|nervous|confident"
+    r"|connected|alive|free|journey|ride|experience|feeling|treat|pleasure|time|times|moment|moments|reminder"
+    r"|difference|sense|way|lot|thing|things|stuff|bit|success|hit|dream|progress|adventures?|win|excitement|points?"
+    r"|causes?|plunge|challenges?|memories|voice|score|options?|empower\w+|captivat\w+|better|worse|best|well|ready"
+    r"|true|same|different|possible|sure|right|wrong|close|dear|much|many|fuel\w*|crucial|key|positive|negative"
 )
 SMALL = _set(
     "a an the my our your his her its their me us him them it i we he she they this that these those there here and"
@@ -90,13 +75,10 @@ SMALL = _set(
 
 TIME = (
     r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|may|june|july|august|september"
-    r"|october"
-    r"|november|december|tomorrow|tonight|next (?:week|month|year|summer|spring|fall|autumn|winter|weekend)|(?:19"
-    r"|20)\d\d"
-    r"|until|till|by the end|in (?:a|two|three|four|five|six|\d+) (?:days?|weeks?|months?|years?)|\d{1,2}(?:st|nd"
-    r"|rd|th)"
-    r"|at \d{1,2}(?::\d\d)?(?:\s?[ap]m)?|\d{1,2}\s?[ap]m|this (?:summer|fall|autumn|winter|spring|weekend|month"
-    r"|year|week))"
+    r"|october|november|december|tomorrow|tonight|next (?:week|month|year|summer|spring|fall|autumn|winter|weekend)"
+    r"|(?:19|20)\d\d|until|till|by the end|in (?:a|two|three|four|five|six|\d+) (?:days?|weeks?|months?|years?)"
+    r"|\d{1,2}(?:st|nd|rd|th)|at \d{1,2}(?::\d\d)?(?:\s?[ap]m)?|\d{1,2}\s?[ap]m"
+    r"|this (?:summer|fall|autumn|winter|spring|weekend|month|year|week))"
 )
 
 TASTE = _set("like love enjoy prefer hate dislike adore loathe detest favor favour appreciate despise")
@@ -107,7 +89,7 @@ WORK = _set(
 )
 HABITS = _set(
     "use drive own play speak wear eat drink collect volunteer practise practice read write watch run cook bake cycle"
-    " bike walk commute take see go visit call video-call sleep hold weigh subscribe pay keep back fly ski deliver"
+    " have bike walk commute take see go visit call video-call sleep hold weigh subscribe pay keep back fly ski deliver"
     " meditate listen code journal lift do make consume attend follow train coach teach mentor sing dance paint draw"
     " garden hike swim climb surf belong support work live study manage lead invest save earn rent share co-own host"
     " travel camp order shop exercise jog knit sew photograph program develop build design avoid fast smoke vape"
@@ -191,16 +173,16 @@ TOLD_WITH = {
     r"|surgery)\b",
     "did": r"(?:a|an|my|our|some|have) ",
     "got": (
-        r"married|divorced|engaged|separated|promoted|hired|fired|laid off|accepted|admitted|diagnosed|pregnant|sober"
-        r"|rejected|certified|licensed|into|a|an|my|our|two|three|back from|tickets|the job|the offer|some|hold of"
-        r"|invited"
+        r"married|divorced|engaged|separated|promoted|hired|fired|laid off|accepted|admitted|diagnosed|pregnant"
+        r"|sober|rejected|certified|licensed|into|a|an|my|our|two|three|back from|tickets|the job|the offer|some"
+        r"|hold of|invited"
     ),
 }
 
 _EVALUATION = re.compile(rf"\b(?:{EVALUATIONS})\b")
 _WHEN = re.compile(
-    rf"\b(?:{TIME}|weeks?|months?|years?|days?|hours?|minutes?|mornings?|evenings?|nights?|ago|last|few|couple"
-    r"|every|daily|weekly)\b"
+    rf"\b(?:{TIME}|weeks?|months?|years?|days?|hours?|minutes?|mornings?|evenings?|nights?|ago|last|few|couple|every"
+    r"|daily|weekly)\b"
 )
 _WORD = re.compile(r"[\w'-]+")
 

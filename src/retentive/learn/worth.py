@@ -19,65 +19,58 @@ HEDGED = 0.4  # also of hearsay: less than the 0.6 of what was said plainly
 LONGEST_SUBJECT = 7  # words before the verb of "my ..."
 
 _HEDGES = re.compile(
-    r"^(?:(?:i|we) (?:think|guess|believe|suppose|reckon|assume|(?:am|are) (?:pretty|fairly) sure)(?: that)?"
-    r"|maybe|perhaps|probably|apparently|i am not (?:entirely )?sure,? but),? (?=\w)"
+    r"^(?:(?:i|we) (?:think|guess|believe|suppose|reckon|assume|(?:am|are) (?:pretty|fairly) sure)(?: that)?|maybe"
+    r"|perhaps|probably|apparently|i am not (?:entirely )?sure,? but),? (?=\w)"
 )
 _HEDGING = re.compile(r"\b(?:maybe|perhaps|probably|might|possibly|apparently|not sure)\b")
 _HEARSAY = re.compile(
     r"^(?:(?:my|our|a|an|the|some|one of my) [\w' -]{2,30}?|[a-z]\w+|people|someone|they) (?:just |once |recently "
-    r"|also )?"
-    r"(?:said|says|told (?:me|us)|mentioned|claims?|claimed|thinks|believes|suggested|recommended|reckons|heard)"
-    r" (?!so\b|it\b|that[.!]?$|hi\b|yes\b|no\b)(?P<told>\w.{6,})"
+    r"|also )?(?:said|says|told (?:me|us)|mentioned|claims?|claimed|thinks|believes|suggested|recommended|reckons"
+    r"|heard) (?!so\b|it\b|that[.!]?$|hi\b|yes\b|no\b)(?P<told>\w.{6,})"
     r"|^i (?:just )?(?:heard|read|saw)(?: (?:on|in) [\w' ]{2,30})? that (?P<read>.{6,})"
 )
 _LEAD = (
     r"(?:(?:in|on|at|after|since|last|this|next|for|during|every|today|yesterday|recently|lately|currently|now|as"
-    r"|before"
-    r"|when|once|over|until|from|by|tomorrow|tonight|these days|sometimes|usually|back|right now|nowadays|a (?:few"
-    r"|couple)"
-    r"|two|three|besides|apart|with|to)\b[^;.]{0,60}?,? )?"
+    r"|before|when|once|over|until|from|by|tomorrow|tonight|these days|sometimes|usually|back|right now|nowadays"
+    r"|a (?:few|couple)|two|three|besides|apart|with|to)\b[^;.]{0,60}?,? )?"
 )
 _ADVERBS = (
-    r"(?:(?:also|really|just|still|now|always|usually|often|only|never|recently|finally|even|actually|currently|mostly"
-    r"|absolutely|definitely|especially|personally|sometimes|already|once|both|all|then|truly|totally|kind of|kinda"
-    r"|too"
-    r"|no longer|exclusively|mainly|first|rarely|both|officially|eventually|accidentally|typically|generally"
-    r"|regularly) )*"
+    r"(?:(?:also|really|just|still|now|always|usually|often|only|never|recently|finally|even|actually|currently"
+    r"|mostly|absolutely|definitely|especially|personally|sometimes|already|once|both|all|then|truly|totally|kind of"
+    r"|kinda|too|no longer|exclusively|mainly|first|rarely|officially|eventually|accidentally|typically"
+    r"|generally|regularly) )*"
 )
 _FIRST = re.compile(
     rf"^{_LEAD}(?:i|we)(?: and (?:my|our) [\w'-]+(?: [\w'-]+)?| both"
     rf"| all)? (?P<rest>{_ADVERBS}(?P<verb>[\w'-]+)(?P<tail>.*))$"
 )
 _PAIR = re.compile(
-    rf"^{_LEAD}(?:(?:(?:my|our) [\w'-]+(?: [\w'-]+)?|[a-z]\w+) and (?:i|me)|me and (?:my [\w'-]+|[a-z]\w+))"
-    rf" (?P<rest>{_ADVERBS}(?P<verb>[\w'-]+)(?P<tail>.*))$"
+    rf"^{_LEAD}(?:(?:(?:my|our) [\w'-]+(?: [\w'-]+)?|[a-z]\w+) and (?:i|me)"
+    rf"|me and (?:my [\w'-]+|[a-z]\w+)) (?P<rest>{_ADVERBS}(?P<verb>[\w'-]+)(?P<tail>.*))$"
 )
 _OWNED = re.compile(rf"^{_LEAD}(?:one of )?(?:my|our) (?P<rest>\w.*)$")
 _ABSTRACT = re.compile(
     r"^(?:mood|impact|determination|dedication|chance|outlet|escape|chill|way|day|days|bad|pleasure|point|thoughts?"
-    r"|hearts?|minds?|goodness|god|questions?|guess|head|apologies|condolences|turn"
-    r"|fault|hope|wish|week|weekend|time|life|lives|soul|journey|journeys|feelings?|opinion|experiences?|way|word"
-    r"|eyes?|face|spirits?|thing"
-    r"|pics?|photos?|code|function|script|question|error|bodies|body|love|stress|motivation|passion and|last|recent"
-    r"|hard|very|biggest"
-    r"|own|inner|mental|moments?|bond|connection|friendship|creativity|self|stomach|smile|support|fingers)$"
+    r"|hearts?|minds?|goodness|god|questions?|guess|head|apologies|condolences|turn|fault|hope|wish|week|weekend"
+    r"|time|life|lives|soul|journey|journeys|feelings?|opinion|experiences?|way|word|eyes?|face|spirits?|thing|pics?"
+    r"|photos?|code|function|script|question|error|bodies|body|love|stress|motivation|passion and|last|recent|hard"
+    r"|very|biggest|own|inner|mental|moments?|bond|connection|friendship|creativity|self|stomach|smile|support"
+    r"|fingers)$"
 )
 _PREDICATES = re.compile(
     r"^(?:is|are|was|were|has|have|had|will|cannot|does|do|did|lives?|works?|loves?|likes?|hates?|enjoys?|prefers?"
-    r"|plays?|teaches"
-    r"|studies|runs?|uses?|speaks?|goes|attends?|needs?|wants?|charges|costs?|starts?|ends?|gets?|takes?|owns?"
-    r"|comes?|drives?|includes?|lasts?)$"
+    r"|plays?|teaches|studies|runs?|uses?|speaks?|goes|attends?|needs?|wants?|charges|costs?|starts?|ends?|gets?"
+    r"|takes?|owns?|comes?|drives?|includes?|lasts?)$"
 )
 _IS_MINE = re.compile(
     r"^(?!(?:it|this|that|they|there|here|what|he|she|which|these|those|being|having"
-    r"|seeing)\b)(?P<np>[\w'&. -]{2,50}?) (?:is|are|was|became|is called)"
-    r" (?:(?:definitely|still|also|now|probably|one of|always|by far|currently) )*(?:my|our) (?P<noun>[\w -]+)"
+    r"|seeing)\b)(?P<np>[\w'&. -]{2,50}?) (?:is|are|was|became|is called) (?:(?:definitely|still|also|now|probably"
+    r"|one of|always|by far|currently) )*(?:my|our) (?P<noun>[\w -]+)"
 )
 _TO_ME = re.compile(
     r"^(?!(?:it|this|that|they|there|he|she|which|what)\b)[\w'&. -]{2,50}? (?:took over|corrected|diagnosed"
-    r"|prescribed|hired|fired|promoted|offered"
-    r"|taught|lent|invited|assigned|transferred|gave|left|raised|proposed|adopted|named|sold|bought"
-    r"|moved)\b.*\b(?:me|my|us|our)\b"
+    r"|prescribed|hired|fired|promoted|offered|taught|lent|invited|assigned|transferred|gave|left|raised|proposed"
+    r"|adopted|named|sold|bought|moved)\b.*\b(?:me|my|us|our)\b"
 )
 _DECIDED = re.compile(
     r"^(?:(?:(?:so|ok|okay|then|after [\w ,]{2,40}?),? )?(?:we|i) (?:have )?(?:both |all |finally |just "
@@ -87,27 +80,25 @@ _DECIDED = re.compile(
     r"|going with)\b(?P<tail>.{4,})"
 )
 _TURNED_OUT = re.compile(
-    r"^(?:the|our|my|it)\b.{0,60}?\b(?:failed|broke|crashed|worked|passed|succeeded|went down)\b.{0,80}\b(?:because"
-    r"|due to|after|when|thanks to)\b"
-    r"|^(?:that|this|it|\w+ing .{2,60}?|.{2,60}) (?:fixed|solved) (?:it|the \w+)|^(?:the )?(?:fix|root cause|cause"
-    r"|problem|issue|bug|solution|culprit) (?:was|is|turned out)\b.{6,}"
+    r"^(?:the|our|my|it)\b.{0,60}?\b(?:failed|broke|crashed|worked|passed|succeeded"
+    r"|went down)\b.{0,80}\b(?:because|due to|after|when|thanks to)\b"
+    r"|^(?:that|this|it|\w+ing .{2,60}?|.{2,60}) (?:fixed|solved) (?:it|the \w+)"
+    r"|^(?:the )?(?:fix|root cause|cause|problem|issue|bug|solution|culprit) (?:was|is|turned out)\b.{6,}"
     r"|\bturn(?:s|ed) out (?:that |to be )?\w.{5,}"
 )
 _PROJECT = re.compile(
     r"^(?:the|our) (?:[\w'-]+ ){0,2}?(?:project|app|application|repo|repository|server|api|database|db|service"
-    r"|backend|frontend|product|stack"
-    r"|codebase|pipeline|cluster|website|site|company|startup|deadline|release|launch|migration|budget|sprint"
-    r"|office|meeting|demo|schema|library"
-    r"|package|contract|invoice|client|customer|team|pricing|price|domain|password policy|style guide|ci|staging"
-    r"|production)s?"
-    r"(?: for [\w' -]{2,30}?| of [\w' -]{2,30}?)? (?:is|are|uses?|runs?|has|have|lives|needs|must|will|requires?"
-    r"|should|depends|supports?|starts|ends|ships|deploys"
-    r"|listens|was|moved|costs?)\b(?P<tail>.{3,})"
+    r"|backend|frontend|product|stack|codebase|pipeline|cluster|website|site|company|startup|deadline|release|launch"
+    r"|migration|budget|sprint|office|meeting|demo|schema|library|package|contract|invoice|client|customer|team"
+    r"|pricing|price|domain|password policy|style guide|ci|staging|production)s?(?: for [\w' -]{2,30}?"
+    r"| of [\w' -]{2,30}?)? (?:is|are|uses?|runs?|has|have|lives|needs|must|will|requires?|should|depends"
+    r"|supports?|starts|ends|ships|deploys|listens|was|moved|costs?)\b(?P<tail>.{3,})"
 )
-_CALL_ME = re.compile(r"call me [A-Z]\w+(?! later)", re.IGNORECASE)
+_CALLED = re.compile(r"I want to be called [A-Z]")
 _FAVOURITE = re.compile(r"(?:all-time )?(?:absolute )?favou?rite")
 _NO_FAVOURITE = re.compile(r"\w+ (?:when|that|the way|how)\b")
 _PEOPLE = re.compile(rf"\b(?:{words.PEOPLE})\b")
+_REACHED = re.compile(r"\b(?:e-?mail|phone(?: number)?|number|address)$")
 _IDENTITY = re.compile(r"(?:(?:full|first|last|nick|middle) ?)?name$|pronouns|age$")
 
 
@@ -139,8 +130,8 @@ def _project(low: str) -> Worth | None:
 
 def _speaker(clause: str, low: str) -> Worth | None:
     found = _FIRST.match(low) or _PAIR.match(low)
-    if not found:
-        return Worth(Kind.PERSONAL, 8) if _CALL_ME.match(clause) else None
+    if not found or _CALLED.match(clause):
+        return Worth(Kind.PERSONAL, 8) if found else None
     verb, tail = found["verb"], found["tail"]
     if verb in ("am", "are", "was", "were"):
         return being(verb, tail, clause)
@@ -168,6 +159,8 @@ def _belongs(noun: str, verb: str, low: str) -> Worth:
         return Worth(Kind.CONTACT, 5)
     if _IDENTITY.match(noun):
         return Worth(Kind.PERSONAL, 8)
+    if _REACHED.search(noun):
+        return Worth(Kind.PERSONAL, 7)
     return Worth(topic(low, Kind.FACT), 7 if is_vital(low) else 5)
 
 
@@ -179,7 +172,7 @@ def _predicate(said: list[str]) -> int | None:
         if (
             word in words.SMALL
             and not is_adverb(word)
-            and word not in ("and", "of", "from", "at", "in", "for", "own", "new", "old")
+            and word not in ("and", "of", "from", "at", "in", "for", "own", "new", "old", "my")
         ):
             return None
     return None
