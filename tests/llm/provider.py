@@ -1,5 +1,6 @@
 """A provider of language models on the loopback. It speaks Anthropic's Messages and OpenAI's Chat Completions."""
 
+import contextlib
 import json
 import time
 from collections.abc import Callable
@@ -69,7 +70,8 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body) * (2 if reply.broken else 1)))
         self.end_headers()
-        self.wfile.write(body)
+        with contextlib.suppress(ConnectionError):  # the client may have given up
+            self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
         """Be quiet."""

@@ -1,1 +1,1 @@
-"""What is worth keeping? Pure functions on texts."""
+"""What is worth keeping? Pure functions on texts; `model.py` asks the language model that it is given."""

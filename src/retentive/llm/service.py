@@ -97,7 +97,7 @@ class Service(ABC):
         return f"{self.provider}:{self.model}"
 
     def write(self, instructions: str, material: str, schema: Mapping[str, Any] | None, *, tokens: int) -> Written:
-        question = Question(instructions, material, schema, tokens)
+        question = Question(_sendable(instructions), _sendable(material), schema, tokens)
         form = Form.TEXT if schema is None else self._form
         waits = 0
         while True:
@@ -147,7 +147,7 @@ class Service(ABC):
     def _json(self, content: bytes) -> Mapping[str, Any]:
         try:
             found = json.loads(content)
-        except ValueError:
+        except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict):
             raise Unusable(f"{self._where} did not answer in its protocol", "Look at the setting llm_url.")
@@ -180,11 +180,16 @@ def mappings(value: Any) -> list[Mapping[str, Any]]:
     return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
 
 
+def _sendable(text: str) -> str:
+    """Half a pair of surrogates is not text, and cannot be sent."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
 def _said(body: str) -> str:
     """The message in an error's body, which is JSON of several shapes, or a page of a proxy."""
     try:
         found = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         found = body
     for name in ("error", "message"):
         found = found.get(name, found) if isinstance(found, dict) else found
