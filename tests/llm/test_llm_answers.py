@@ -222,6 +222,10 @@ def test_long_conversations_are_cut_before_a_users_message() -> None:
 @pytest.mark.parametrize("heading", [*filter(None, HEADINGS.values()), HEADING])
 def test_what_was_recalled_is_not_said_again(heading: str) -> None:
     """The parts of a context that a caller puts before the user's message are none of it."""
-    context = f"{heading}x\n- The user lives in Oslo. (2025-01-01)\n  And more."
+    context = f"{heading}\n- The user lives in Oslo. (2025-01-01)\n  And more."
     assert own(f"{context}\n\n{context}\n\nI moved to Porto.\n\nReally.") == "I moved to Porto.\n\nReally."
     assert own(context) == ""
+
+
+def test_a_heading_of_the_users_own_stays() -> None:
+    assert own("## Relevant Memories of Porto\nThe sea.") == "## Relevant Memories of Porto\nThe sea."

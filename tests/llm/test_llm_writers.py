@@ -3,6 +3,7 @@
 import os
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from email.utils import formatdate
 from typing import Any
 
@@ -101,10 +102,11 @@ def test_a_server_that_always_asks_to_wait_is_given_up(ask: Ask) -> None:
     assert len(provider.asked) == 3
 
 
-@pytest.mark.parametrize("after", ["60", formatdate(time.time() + 100, usegmt=True)])
+@pytest.mark.parametrize("after", ["a number", "a date"])
 def test_a_long_wait_is_the_callers(ask: Ask, after: str) -> None:
     """The error says how long, be it as a number or as a date."""
-    writer, provider = ask(Reply(status=429, headers={"Retry-After": after}, error="limit of a minute"))
+    asked = "60" if after == "a number" else formatdate(time.time() + 100, usegmt=True)
+    writer, provider = ask(Reply(status=429, headers={"Retry-After": asked}, error="limit of a minute"))
     with pytest.raises(Overloaded, match="429 limit of a minute") as caught:
         writer.write("Greet.", "x", None, tokens=50)
     assert caught.value.retryable
@@ -234,11 +236,29 @@ def test_the_environment_diverts_nothing(ask: Ask, monkeypatch: pytest.MonkeyPat
         ("anthropic", {}),  # no key
         ("openai", {}),
         ("openai", {"url": "http://localhost:11434/v1"}),  # no model, and the server is not OpenAI's
+        ("openai:x", {"url": "localhost:11434"}),
+        ("openai:x", {"url": "http://[::1/v1"}),
+        ("anthropic:x", {"url": "http://localhost:99999999"}),
     ],
 )
 def test_what_cannot_be_asked_is_told_at_once(spec: str, given: dict[str, Any]) -> None:
     with pytest.raises(BadConfig):
         open_writer(spec, **given)
+
+
+def test_any_thread_may_ask(ask: Ask) -> None:
+    writer, provider = ask()
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda number: writer.write("Greet.", str(number), SCHEMA, tokens=50), range(40)))
+    assert {answer.text for answer in answers} == {"Good morning."}
+    assert {said(asked)[1] for asked in provider.asked} == {str(number) for number in range(40)}
+
+
+def test_half_a_pair_of_surrogates_can_be_sent(ask: Ask) -> None:
+    """It may stand in a message, and is no reason to fail."""
+    writer, provider = ask()
+    writer.write("Greet.", "\ud83d Bom dia 😀", None, tokens=50)
+    assert said(provider.asked[0])[1] == "? Bom dia 😀"
 
 
 def test_none_is_nobody() -> None:

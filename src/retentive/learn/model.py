@@ -27,7 +27,8 @@ LONGEST_SAID = (
     4000  # characters of a user's message; of a longer one the beginning and the end, between which is a paste
 )
 LONGEST_ANSWERED = 1000  # characters of the assistant's, of which only the end is answered
-MOST_KNOWN = 50  # memories that are shown: enough to meet the slots there are
+MOST_KNOWN = 30  # memories that are shown, and of each that many characters: enough to know it and its slot by
+LONGEST_KNOWN = 200
 
 INSTRUCTIONS = f"""\
 You read a conversation between a user and an assistant and note what is worth remembering about the user for months: \
@@ -78,7 +79,10 @@ def extract(
 
 
 def batches(events: Sequence[Event], limit: int = BATCH_TOKENS) -> list[tuple[Event, ...]]:
-    """The messages that are shown, cut before a user's message and what it answers, each within `limit` tokens."""
+    """The messages that are shown, cut before a user's message and what it answers.
+
+    Each is within `limit` tokens, unless it is a single message and that is longer.
+    """
     found: list[list[Event]] = []
     room = 0
     for turn in _turns(events):
@@ -116,7 +120,7 @@ def _learned(writer: "Writer", batch: Sequence[Event], known: Sequence[Memory | 
 
 
 def _material(batch: Sequence[Event], known: Sequence[Memory | Claim]) -> str:
-    told = [{"slot": each.slot, "content": each.content[:LONGEST_ANSWERED]} for each in known[:MOST_KNOWN]]
+    told = [{"slot": each.slot, "content": each.content[:LONGEST_KNOWN]} for each in known[:MOST_KNOWN]]
     return "\n".join([*([_json({"known": told})] if told else []), *map(_line, batch)])
 
 

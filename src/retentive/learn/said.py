@@ -3,8 +3,8 @@
 import re
 
 # How the parts of a context begin, and a replayed conversation: what callers put before a message of their user's.
-RECALLED = ("## Relevant Memories", "## Earlier Conversation", "## Recent Messages", "Rolling session summary: ")
-_BLOCK = re.compile(rf"^(?:{'|'.join(map(re.escape, RECALLED))}).*(?:\n.+)*\n*", re.MULTILINE)
+_HEADING = r"## (?:Relevant Memories|Earlier Conversation|Recent Messages)[ \t]*$|Rolling session summary: .*"
+_BLOCK = re.compile(rf"^(?:{_HEADING})(?:\n.+)*\n*", re.MULTILINE)
 
 
 def own(text: str) -> str:

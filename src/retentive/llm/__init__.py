@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import urlsplit
 
 from retentive.errors import BadConfig, MissingExtra
 
@@ -53,12 +54,17 @@ class Writer(Protocol):
 
 
 def open_writer(spec: str, *, key: str = "", url: str = "", timeout: float = 60.0) -> Writer | None:
-    """`anthropic:MODEL` or `openai:MODEL`; "none" gives None. Nothing is sent before the first question."""
+    """`anthropic:MODEL` or `openai:MODEL`; "none" gives None.
+
+    Nothing is sent before the first question, but importing a provider's client takes a second or more.
+    """
     provider, _, model = spec.partition(":")
     if provider == "none":
         return None
     if provider not in DEFAULT_MODELS:
         raise BadConfig(f"There is no language model {spec!r}.", "Write it as anthropic:MODEL or openai:MODEL.")
+    if url and not _can_be_asked(url):
+        raise BadConfig("llm_url cannot be read as an address.", "It is as http://localhost:11434/v1.")
     if url and not model:
         raise BadConfig(f"llm is {spec!r}, without a model, and llm_url is set.", f"Name its model: {provider}:MODEL.")
     if not key and not url:
@@ -73,3 +79,12 @@ def open_writer(spec: str, *, key: str = "", url: str = "", timeout: float = 60.
     except ImportError as error:
         raise MissingExtra(f"{provider} is not installed.", f"pip install 'retentive[{provider}]'") from error
     return Compatible(model, key, url, timeout)
+
+
+def _can_be_asked(url: str) -> bool:
+    """Clients raise errors of their own at what is no address."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and url.isprintable()
+    except ValueError:
+        return False
