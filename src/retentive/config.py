@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 from retentive.errors import BadConfig
 
 SECRET = "***"  # noqa: S105 - stands in its place
+PROVIDER_KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
+"""Where people keep the keys of their language models already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,12 @@ class Config:
     partitions: int
     pool_size: int
     statement_timeout: float
+    llm: str
+    llm_url: str
+    llm_key: str = field(repr=False)
+    llm_timeout: float
+    llm_calls_per_day: int
+    llm_tokens_per_day: int
 
 
 class Setting(NamedTuple):
@@ -111,6 +119,19 @@ def _retention(text: str) -> str:
 def _token(text: str) -> str:
     if not text.isascii() or not text.strip().isprintable():
         raise ValueError("must be one line of plain characters")
+    return text.strip()
+
+
+def _url(text: str) -> str:
+    if text.strip() and not re.match(r"https?://[^/\s]", text.strip()):
+        raise ValueError("must begin with http:// or https://")
+    return text.strip()
+
+
+def _llm(text: str) -> str:
+    provider, _, model = text.strip().partition(":")
+    if provider not in ("none", *PROVIDER_KEYS) or (provider == "none" and model):
+        raise ValueError("must be none, anthropic:MODEL or openai:MODEL")
     return text.strip()
 
 
@@ -200,6 +221,32 @@ SETTINGS = (
     ),
     Setting("pool_size", lambda: 8, _between(1, 1000, int), "PostgreSQL: connections of one process at most."),
     Setting("statement_timeout", lambda: 30.0, _between(0.1, 86_400), "PostgreSQL: seconds that an answer may take."),
+    Setting(
+        "llm",
+        lambda: "none",
+        _llm,
+        "The language model that helps to learn: `none`, or `anthropic:MODEL`, `openai:MODEL`.",
+    ),
+    Setting(
+        "llm_url",
+        lambda: "",
+        _url,
+        "Where the language model is served, if not by its provider: any OpenAI-compatible server.",
+    ),
+    Setting("llm_key", lambda: "", _token, "The key that the provider of the language model asks for.", secret=True),
+    Setting("llm_timeout", lambda: 60.0, _between(0.1, 3600), "Seconds that the language model may take to answer."),
+    Setting(
+        "llm_calls_per_day",
+        lambda: 200,
+        _between(0, 1e9, int),
+        "Questions to the language model in a day, at most; 0: none.",
+    ),
+    Setting(
+        "llm_tokens_per_day",
+        lambda: 500_000,
+        _between(0, 1e12, int),
+        "Tokens that the language model reads and writes in a day, at most; 0: none.",
+    ),
 )
 
 
@@ -214,7 +261,8 @@ def resolve(
     unknown = sorted(set(written) - {setting.name for setting in SETTINGS})
     if unknown:
         raise BadConfig(f"{path}: unknown setting {unknown[0]!r}", f"Known: {', '.join(s.name for s in SETTINGS)}.")
-    return {setting.name: _value(setting, arguments, environment, written, path) for setting in SETTINGS}
+    found = {setting.name: _value(setting, arguments, environment, written, path) for setting in SETTINGS}
+    return found | _provider_key(found, environment)
 
 
 def shown(found: Mapping[str, Value]) -> dict[str, Value]:
@@ -252,6 +300,16 @@ def _value(
     if setting.name in written:
         return Value(_checked(setting, written[setting.name], str(path)), str(path))
     return Value(setting.default(), "default")
+
+
+def _provider_key(found: Mapping[str, Value], environment: Mapping[str, str]) -> dict[str, Value]:
+    """The key that the provider's own tools use. It goes to the provider only: not where `llm_url` leads."""
+    variable = PROVIDER_KEYS.get(found["llm"].value.partition(":")[0], "")
+    key = environment.get(variable, "")
+    if not key or found["llm_key"].value or found["llm_url"].value:
+        return {}
+    setting = next(setting for setting in SETTINGS if setting.name == "llm_key")
+    return {"llm_key": Value(_checked(setting, key, variable), variable)}
 
 
 def _checked(setting: Setting, given: Any, origin: str) -> Any:

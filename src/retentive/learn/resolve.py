@@ -14,6 +14,7 @@ from retentive.learn.reading import read
 from retentive.learn.statement import Reading, Turn
 
 ALIKE = 0.5  # share of their telling words from which two statements are about the same thing
+ALMOST = 0.75  # ... from which they say the same in other words
 SAME = 0.67  # ... from which they say the same but for a number or a not
 
 
@@ -33,6 +34,18 @@ def superseded(new: str, known: Sequence[str]) -> list[int]:
     sure = [at for at, ground in enumerate(grounds) if ground > Ground.AREA]
     guessed = [at for at, ground in enumerate(grounds) if ground is Ground.AREA]
     return sure or (guessed if len(guessed) == 1 else [])
+
+
+def repeats(old: str, new: str) -> bool:
+    """Does the newer say no more than the older: nothing but the same things of the same subject?"""
+    before, after = read(old), read(new)
+    if before.subject != after.subject or before.negated != after.negated or before.feeling != after.feeling:
+        return False
+    if before.numbers != after.numbers or not after.names <= before.marks:
+        return False
+    if before.slot and before.slot == after.slot:
+        return after.words <= before.words | after.slot.value
+    return bool(after.words) and overlap(before.words, after.words) >= ALMOST
 
 
 def supersedes(old: str, new: str) -> Ground:
