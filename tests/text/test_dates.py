@@ -61,7 +61,7 @@ DATES = [
     ("on [25/6/2023]", "2023-06-25"),  # unless that cannot be
     ("on [25.6.2023]", "2023-06-25"),  # with dots day first
     ("on [2023-06-05]", "2023-06-05"),
-    ("on [2/29] 2024 or so", "2024-02-29"),
+    ("on [2/29]", "2024-02-29"),
     ("on [Christmas]", "2023-12-25"),
     ("[Easter 2024]", "2024-03-31"),
     ("[last Thanksgiving]", "2022-11-24"),
@@ -72,6 +72,8 @@ PERIODS = [
     ("[this week]", "2023-07-17..2023-07-23"),
     ("[the week before last]", "2023-07-03..2023-07-09"),
     ("[the week of June 5, 2023]", "2023-06-05..2023-06-11"),
+    ("I went there [this weekend]", "2023-07-15..2023-07-16"),
+    ("I go there [this weekend]", "2023-07-22..2023-07-23"),
     ("[last weekend]", "2023-07-15..2023-07-16"),
     ("what about [the weekend]?", "2023-07-22..2023-07-23"),
     ("[last month]", "2023-06-01..2023-06-30"),
@@ -94,7 +96,7 @@ PERIODS = [
     ("[last quarter]", "2023-04-01..2023-06-30"),
     ("[next summer]", "2024-06-01..2024-08-31"),
     ("[last summer]", "2022-06-01..2022-08-31"),
-    ("in the [fall] of 2021", None),
+    ("in the [fall of 2021]", "2021-09-01..2021-11-30"),
     ("[spring 2022]", "2022-03-01..2022-05-31"),
     ("[since 2019]", "2019-01-01.."),
     ("[since last May]", "2023-05-01.."),
@@ -114,34 +116,32 @@ PERIODS = [
     ("[four months starting September 1 2024]", "2024-09-01..2024-12-31"),
     ("[tonight]", "2023-07-19"),
     ("[yesterday morning]", "2023-07-18"),
-    ("[in the last decade]", None),
 ]
 
 
-@pytest.mark.parametrize(("marked", "covers"), [row for row in DATES + PERIODS if row[1]])
+@pytest.mark.parametrize(("marked", "covers"), [*DATES, *PERIODS])
 def test_it_covers_the_days_that_are_meant(marked: str, covers: str) -> None:
     """The words are found as a whole, and mean these days."""
     text = marked.replace("[", "").replace("]", "")
-    found = only(text.split(" 2024 or")[0])
+    found = only(text)
     assert text[found.start : found.end] == marked[marked.index("[") + 1 : marked.index("]")]
     assert covered(found) == covers
 
 
 TRAPS = """
-I may go. | You may march on. | This may or may not be right. | May I ask why? | May said hello. | Soldiers march to war.
-version 2.1 | Python 3.11.4 | 1/2 cup of sugar | open 24/7 | working 9 to 5 | take the 5 home | call 555-1212
-Tel: +86 138-2010-2015 | (206) 555-1212 | the ssn is 123-12-1234 | on the 5th floor | a 4:3 screen 
-the sun is bright
-I sat down. | They wed in a church. | I fall in love easily. | A spring in my step | the fall of Rome | a second opinion
-$2000 well spent | 2000 pieces of toys | I have 3 dogs. | There are two to four people. | ABC-12345-A1B2C3 | 50/50
-My sister April called. | room 2023b
-it costs 5.99 | Mr. Sun | end of | from | the last resort | next to me
-He is 5'10". | my mar | decimal 12.25 | 100% sure | Springfield | Sundance | Marchand | a mayor | Friday's | week
+I may go. | You may march on. | This may or may not be right. | May I ask why? | May said hello.
+Soldiers march to war. | version 2.1 | Python 3.11.4 | 1/2 cup of sugar | open 24/7 | working 9 to 5
+take the 5 home | call 555-1212 | Tel: +86 138-2010-2015 | (206) 555-1212 | the ssn is 123-12-1234
+on the 5th floor | a 4:3 screen | the sun is bright | I sat down. | They wed in a church.
+I fall in love easily. | A spring in my step | the fall of Rome | a second opinion | $2000 well spent
+2000 pieces of toys | I have 3 dogs. | There are two to four people. | ABC-12345-A1B2C3 | 50/50
+My sister April called. | room 2023b | it costs 5.99 | Mr. Sun | end of | from | the last resort | next to me
+He is 5'10". | my mar | decimal 12.25 | 100% sure | a cold winter day | Springfield | Sundance | Marchand
+a mayor | week
 """.replace("\n", "|").split("|")
-NOT_TRAPS = {"Friday's"}
 
 
-@pytest.mark.parametrize("text", [trap.strip() for trap in TRAPS if trap.strip() and trap.strip() not in NOT_TRAPS])
+@pytest.mark.parametrize("text", [trap.strip() for trap in TRAPS if trap.strip()])
 def test_no_time_is_found_where_none_is_meant(text: str) -> None:
     """Everyday words, numbers, names and fractions are no times."""
     assert find(text, NOW) == ()

@@ -61,9 +61,17 @@ def find(text: str, now: datetime, *, past: bool = False) -> tuple[Expression, .
 
 
 def absolute(text: str, now: datetime, *, past: bool = True) -> str:
-    """The text with its relative times completed, so that it can be read at any time. Twice is the same as once."""
+    """The text with its relative times completed, so that it can be read at any time. Twice is the same as once.
+
+    A text in which what was added would be read as something new is left as it is.
+    """
     if not mentioned(text):
         return text
+    whole = _completed(text, now, past=past)
+    return whole if whole == text or _completed(whole, now, past=past) == whole else text
+
+
+def _completed(text: str, now: datetime, *, past: bool) -> str:
     pieces, at = [], 0
     for token in read(text.translate(_PLAIN), clock(now).local, past=past):
         if added := speech.completed(text, token):

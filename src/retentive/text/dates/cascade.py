@@ -26,6 +26,10 @@ class Saying:
     def past(self, token: Token) -> bool:
         return self.tense.past(token.start)
 
+    def looks_back(self, token: Token) -> bool:
+        """Only if the sentence shows it."""
+        return self.tense.shown(token.start) is True
+
 
 Parts = tuple[Token | None, ...]
 Build = Callable[..., tuple[str, Any] | None]

@@ -217,7 +217,10 @@ def rel_unit(saying: Saying, rel: Token, unit: Token) -> Made:
         return None  # "the last day of school", "at the last minute", "the next day"
     if rel.name == "past" and offset < 0 and name != "weekend":
         return rolling(saying, step(saying.now, -1, name), name)
-    return as_span(around(saying.now, name, offset))
+    this = around(saying.now, name, offset)
+    if name == "weekend" and not offset and this.begin and this.begin > saying.now and saying.looks_back(rel):
+        this = around(saying.now, name, -1)  # "I went there this weekend", said on Wednesday
+    return as_span(this)
 
 
 def rolling(saying: Saying, other: datetime, unit: str) -> Made:

@@ -39,9 +39,13 @@ class Tense:
         self._text = text
         self._default = past
         self._starts: list[int] | None = None
-        self._known: dict[int, bool] = {}
+        self._known: dict[int, bool | None] = {}
 
     def past(self, at: int) -> bool:
+        shown = self.shown(at)
+        return self._default if shown is None else shown
+
+    def shown(self, at: int) -> bool | None:
         if self._starts is None:
             self._starts = [match.start() for match in _PIECE.finditer(self._text)]
         piece = max(bisect_right(self._starts, at) - 1, 0)
@@ -49,7 +53,6 @@ class Tense:
             self._known[piece] = self._judge(piece)
         return self._known[piece]
 
-    def _judge(self, piece: int) -> bool:
+    def _judge(self, piece: int) -> bool | None:
         match = _PIECE.match(self._text, self._starts[piece]) if self._starts else None
-        back = looks_back(match[0]) if match else None
-        return self._default if back is None else back
+        return looks_back(match[0]) if match else None

@@ -55,6 +55,7 @@ class Clause:
     text: str
     before: str
     """What stands before the time in it."""
+    asks: bool
 
     @property
     def past(self) -> bool:
@@ -68,7 +69,8 @@ def clause(text: str, token: Token) -> Clause:
     first, last = max(token.start - _REACH, 0), min(token.end + _REACH, len(text))
     start = max((match.end() for match in _BREAK.finditer(text, first, token.start)), default=first)
     after = _BREAK.search(text, token.end, last)
-    return Clause(text[start : after.start() if after else last], text[start : token.start])
+    asks = after is not None and after[0] == "?"
+    return Clause(text[start : after.start() if after else last], text[start : token.start], asks)
 
 
 def bounds(text: str, tokens: list[Token], now: datetime) -> Bounds:
@@ -136,8 +138,8 @@ def _start(tokens: list[Token], length: Token, now: datetime) -> datetime | None
 
 
 def _period(around: Clause, span: Span, now: datetime) -> Bounds:
-    if span.begin is None or around.past or around.has(_EVENT) or around.has(_HABIT):
+    if span.begin is None or around.asks or around.past or around.has(_EVENT) or around.has(_HABIT):
         return _NEVER
     if span.begin <= now:
-        return (None, span.finish) if around.has(_HOLDS) and span.grain != "open" else _NEVER
+        return (None, span.finish) if around.has(_HOLDS) and not span.bare and span.grain != "open" else _NEVER
     return (span.begin, span.finish) if around.has(_STATE) else _NEVER
