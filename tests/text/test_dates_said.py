@@ -51,6 +51,7 @@ HOLDS = [
     ("I am working remotely for the next two months", None, "2023-09-20"),
     ("I'm covering for a colleague for another three weeks", None, "2023-08-09"),
     ("I am on a yoga retreat for one week", None, "2023-07-26"),
+    ("I will be travelling for two weeks in May", "2024-05-01", "2024-06-01"),
     ("She's in Paris for a month", None, "2023-08-19"),
     ("No sugar for 30 days", None, "2023-08-18"),
     ("I can't drink alcohol for two weeks after my surgery", None, "2023-08-02"),

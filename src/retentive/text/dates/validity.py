@@ -124,16 +124,18 @@ def _for(around: Clause, token: Token, tokens: list[Token], now: datetime) -> Bo
     if token.value.unit in FINE and not around.has(_STILL):
         return _NEVER
     start = _start(tokens, token, now)
-    return start, token.value.after(start or now)
+    if start is None or start.begin is None or start.finish is None:
+        return None, token.value.after(now)
+    return start.begin, max(token.value.after(start.begin), start.finish)  # two weeks in May: some time in it
 
 
-def _start(tokens: list[Token], length: Token, now: datetime) -> datetime | None:
+def _start(tokens: list[Token], length: Token, now: datetime) -> Span | None:
     """A day to come beside the length is where it begins: "on Monday for five days"."""
     for token in tokens:
         near = token.name == "span" and abs(token.start - length.start) < _REACH
-        if near and token.value.begin and token.value.begin > now and not token.value.how:
-            begin: datetime = token.value.begin
-            return begin
+        span: Span = token.value
+        if near and span.begin and span.begin > now and not span.how:
+            return span
     return None
 
 
