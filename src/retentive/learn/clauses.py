@@ -64,7 +64,7 @@ _ELIDED = (
         re.compile(
             r"(?=(?:just |recently |finally |also |still )?(?:got|started|bought|adopted|moved|joined|finished"
             r"|signed up|took|went|visited|attended|met|saw|ran|made|painted|tried|began|quit|switched|graduated"
-            r"|found|built|wrote|passed|won|lost|volunteered)\b)",
+            r"|found|built|wrote|passed|won|lost|volunteered)\b(?! (?:a bit|some time|a while|a lot|me|us|it)\b))",
             re.IGNORECASE,
         ),
         "I ",

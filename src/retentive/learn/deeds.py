@@ -54,7 +54,8 @@ _STATE = re.compile(
 )
 _NO_ROLE = re.compile(
     rf"^{_ADVERBS}* (?:a|an|the|one) (?:of )?(?:(?:such|so|really|very|real|total|bit|little|lot|kind"
-    rf"|few) )*(?:{words.EVALUATIONS}|mess|bit|little|one|only one|reason|type|kind|person who|same|first to)\b"
+    rf"|few) )*(?:{words.EVALUATIONS}|mess|bit|little|one|only one|fan(?= too|$)|reason|type|kind|person who|same"
+    r"|first to)\b"
 )
 _NAMED = re.compile(r"\bI am (?:Dr\.? )?[A-Z][a-zà-ÿ]+(?: [A-Z]\w+)?(?:[,.!]|$| (?:and|from)\b)")
 _GOING_ON = re.compile(rf"^{_ADVERBS}* ([a-z-]+ing)\b(.*)")
@@ -84,6 +85,10 @@ _WOULD = re.compile(r" (?:really )?(?:love|like) to (?:also |be able to )?(\w+)(
 _RATHER = re.compile(r" (?:much )?rather (?:not )?(?!be\b|die\b|see\b|know\b)\w+ (.*)")
 _WILL = re.compile(r" (?:also |soon |finally |definitely |not )?(?:be (\w+)|(\w+))(.*)")
 _WISH = re.compile(r" (?:to|of|on) (?:also )?(\w+)(.*)")
+_LACKED = re.compile(  # what it tells something not to have
+    rf"\b(?:{words.KIN}|{words.PETS}|{words.HEALTH}|car|tv|house|garden|phone|computer|licen[cs]e|degree|passport"
+    r"|account)\b"
+)
 _NOT_LIKED = re.compile(
     r"^ (?:to (?:see|hear|know|chat|talk|help|think|say|be)|seeing|hearing|how|when|what|having|being|knowing|that"
     r"|it|all|the (?:way|idea|view|look|sound|colou?rs?|fact|vibes?)|everything|being able|every|talking)\b"
@@ -250,6 +255,8 @@ def _happened(deed: Deed) -> Worth | None:
 def _habit(deed: Deed) -> Worth | None:
     known = deed.verb in words.HABITS and is_told(deed.tail if deed.verb in words.VAGUE else deed.rest)
     often = OFTEN.search(deed.low)
+    if deed.negated and deed.verb == "have" and not _LACKED.search(deed.low):
+        return None
     unkept = JUDGED.search(deed.low) or (TASK.match(deed.tail) and not often)
     kept = (known or (often and is_told(deed.rest) and deed.verb not in words.MENTAL)) and not unkept
     return _told(deed, Kind.PATTERN if often else Kind.FACT, 5, kept=bool(kept))

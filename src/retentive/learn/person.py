@@ -119,7 +119,7 @@ class _Rewriting:
 
     def _word(self, place: int, word: str) -> str:
         low = word.lower()
-        if low in _FIRST:
+        if low in _FIRST and self._is_meant(place, word):
             return self._first_person(place, low)
         if not word[0].isalpha():
             if word in ",;:(" and self.pending is None:
@@ -132,6 +132,13 @@ class _Rewriting:
         if low in ("to", *MODALS):
             self.inflects = False
         return word
+
+    def _is_meant(self, place: int, word: str) -> bool:
+        """Not the US, not World War I, not a gold mine."""
+        if word == "I":
+            return bool(self._after(place, 1)) and self.words[place + 1].isspace()
+        mine = word.lower() == "mine" and place > 1 and self.words[place - 2].lower() not in ("is", "was", "are", "of")
+        return not mine and (len(word) == 1 or not word.isupper())
 
     def _first_person(self, place: int, low: str) -> str:
         if low in ("i", "we"):

@@ -32,9 +32,10 @@ _ASKING = re.compile(
 _POINTING = re.compile(
     rf"\b(?:this|these|those) (?!{_TIMES})\w|\b(?:each other|one another|here)\b"
     r"|\b(?:one|ones|another)(?:[,.!]|$| (?:with|for|like|that|of (?:my|our) own|in|at|on|last|next|and|to|from)\b)"
-    r"|\b(?:played|had|did|made|built|found|got|won) one\b|\bone of (?:them|these|those|my own|our own)\b"
-    r"|\b(?:to|in|on|from|into|\w+ed|read|saw|bought|took|find|found|using|about|of|with|for|at|by|love|like|enjoy"
-    r"|did|made|do|want|need|got) that (?!(?:i|we|is|are|was|were|he|she|they|it|my|our|the|a|there)\b)"
+    r"|\b(?:played|had|did|made|built|found|got|won) one\b|\bone more\b"
+    r"|\bone of (?:them|these|those|my own|our own)\b|\b(?:to|in|on|from|into|\w+ed|read|saw|bought|took|find|found"
+    r"|using|about|of|with|for|at|by|love|like|enjoy|did|made|do|want|need"
+    r"|got) that (?!(?:i|we|is|are|was|were|he|she|they|it|my|our|the|a|there)\b)"
     r"|\b(?:on|doing|do|made|make|tackled|try|trying|have|has) something\b"
     r"|\bsince (?:we|i|our) (?:last |both )?(?:spoke|talked|chat\w*|met)\b"
     r"|\b(?:this|that|these|those)(?:[,.;:!]|$| (?:is|was|were|are|has|too|again|and|for|to|kind|sort|way|one"
@@ -46,8 +47,8 @@ DANGLING = re.compile(
 )
 JUDGED = re.compile(
     r"\b(?:is|are|was|were|am|been|be|feels?|felt|looks?|looked|seems?|(?:made|makes?) (?:me|us)(?: feel)?|had|have"
-    r"|has|means?|meant) (?:(?:a|an|the|my|so|such|really|very|pretty|quite|super|always|just|all|a bit"
-    r"|a little|definitely|truly|more|less|too|even|still|also|not|some|lots of|absolutely|and|one of"
+    r"|has|means?|meant) (?:(?:a|an|the|my|so|such|really|very|pretty|quite|super|always|just|all|a bit|a little"
+    r"|definitely|truly|more|less|too|even|still|also|not|some|lots of|absolutely|and|one of"
     rf"|going to be) )*(?:{words.EVALUATIONS})\b"
 )
 FELT = re.compile(

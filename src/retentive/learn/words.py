@@ -71,6 +71,7 @@ SMALL = _set(
     " who which if because while get got getting go going went come came make made making take took taking lately"
     " recently today yesterday bit little few couple around same way time times place places trip event events usual"
     " new old people person"
+    " often usually once twice sometimes rarely somewhere two three four five six seven eight nine ten since"
 )
 
 TIME = (

@@ -27,18 +27,20 @@ _HEARSAY = re.compile(
     r"^(?:(?:my|our|a|an|the|some|one of my) [\w' -]{2,30}?|[a-z]\w+|people|someone|they) (?:just |once |recently "
     r"|also )?(?:said|says|told (?:me|us)|mentioned|claims?|claimed|thinks|believes|suggested|recommended|reckons"
     r"|heard) (?!so\b|it\b|that[.!]?$|hi\b|yes\b|no\b)(?P<told>\w.{6,})"
-    r"|^i (?:just )?(?:heard|read|saw)(?: (?:on|in) [\w' ]{2,30})? that (?P<read>.{6,})"
+    r"|^i (?:just )?(?:heard|read|saw)(?: (?:on|in) [\w' ]{2,30})? that (?=(?:the|a|an|my|our|his|her|their|he|she"
+    r"|they|it|there|some|many|most|all|no|\w+ (?:is|are|was|were|has|have|will|can))\b)(?P<read>.{6,})"
 )
 _LEAD = (
-    r"(?:(?:in|on|at|after|since|last|this|next|for|during|every|today|yesterday|recently|lately|currently|now|as"
-    r"|before|when|once|over|until|from|by|tomorrow|tonight|these days|sometimes|usually|back|right now|nowadays"
-    r"|a (?:few|couple)|two|three|besides|apart|with|to)\b[^;.]{0,60}?,? )?"
+    r"(?:(?:in|on|at|after|since|last|this|next|for|during|every(?= (?:\w+ )?(?:\w*day|week|weekend|month|year"
+    r"|morning|evening|night|summer|winter|spring|fall|autumn|time|christmas)\b)|today|yesterday|recently|lately"
+    r"|currently|now|as|before|when|once|over|until|from|by|tomorrow|tonight|these days|sometimes|usually|back"
+    r"|right now|nowadays|a (?:few|couple)|two|three|besides|apart|with|to)\b[^;.]{0,60}?,? )?"
 )
 _ADVERBS = (
     r"(?:(?:also|really|just|still|now|always|usually|often|only|never|recently|finally|even|actually|currently"
     r"|mostly|absolutely|definitely|especially|personally|sometimes|already|once|both|all|then|truly|totally|kind of"
-    r"|kinda|too|no longer|exclusively|mainly|first|rarely|officially|eventually|accidentally|typically"
-    r"|generally|regularly) )*"
+    r"|kinda|too|no longer|exclusively|mainly|first|rarely|officially|eventually|accidentally|typically|generally"
+    r"|regularly) )*"
 )
 _FIRST = re.compile(
     rf"^{_LEAD}(?:i|we)(?: and (?:my|our) [\w'-]+(?: [\w'-]+)?| both"
