@@ -63,17 +63,19 @@ _GOING_TO = re.compile(r" to (\w+)(.*)")
 _AFTER_ING = {  # what must follow, for these to tell something
     "trying": re.compile(
         r" (?:(?:out )?(?!to\b|out\b|for\b|at\b|into\b|it\b)\w|to (?:eat|lose|learn|quit|buy|find|get|stop|cut|save"
-        r"|become|adopt|raise|improve)\b)"
+        r"|become|adopt|raise|improve|conceive|have)\b)"
     ),
     "looking": re.compile(r" (?:for an?|into|forward to (?:my|our|the))\b"),
     "getting": re.compile(r" (?:married|divorced|engaged|a|an|my|our|into)\b"),
+    "thinking": re.compile(r" (?:of|about) \w+ing\b"),
+    "writing": re.compile(r" (?!to\b|in\b)"),
     "seeing": re.compile(r" (?:a|an|my|our)\b"),
 }
 _PROJECTS = re.compile(r"(?:working on|(?:building|developing|writing|designing) (?:a|an|my|our))\b")
 _NEGATED = re.compile(r" (?:not|never)(?: (?:really|even|ever|usually|actually|yet|often|always))? (\w+)(.*)")
 _ABLE = re.compile(
     r" (?:only |also |no longer )?(?:eat|drink|have (?:dairy|gluten|nuts|caffeine|alcohol|sugar|meat)|stand|tolerate"
-    r"|swim|drive|speak|cook|sing|ride|hear|see (?:out|well|colou?rs?)|digest|afford)\b"
+    r"|swim|drive|speak|cook|sing|ride|hear|see (?:out|well|colou?rs?)|digest|afford|run|walk|lift|fly)\b"
 )
 _BEEN = re.compile(
     r" been (?:a|an|the|in|at|on|to|with|married|diagnosed|vegetarian|vegan|into|sober|accepted|promoted)\b"
@@ -88,6 +90,12 @@ _WISH = re.compile(r" (?:to|of|on) (?:also )?(\w+)(.*)")
 _LACKED = re.compile(  # what it tells something not to have
     rf"\b(?:{words.KIN}|{words.PETS}|{words.HEALTH}|car|tv|house|garden|phone|computer|licen[cs]e|degree|passport"
     r"|account)\b"
+)
+_HANDLED = re.compile(  # steps of a task at hand
+    r"(?:ran|changed|updated|restarted|installed|removed|renamed|deleted|fixed|refactored|committed|pushed|merged"
+    r"|enabled|reinstalled|configured|disabled|replaced|moved|cleared|tried|set|built"
+    r"|wrote) (?:the (?!.*\b(?:marathon|race)\b)|clearing|running|using|restarting|setting|changing"
+    r"|a (?:function|script|test|line|query))"
 )
 _NOT_LIKED = re.compile(
     r"^ (?:to (?:see|hear|know|chat|talk|help|think|say|be)|seeing|hearing|how|when|what|having|being|knowing|that"
@@ -264,7 +272,7 @@ def _habit(deed: Deed) -> Worth | None:
 
 _RULES: tuple[tuple[Callable[[Deed], object], Callable[[Deed], Worth | None]], ...] = (
     (lambda deed: deed.verb in words.TASTE, _liking),
-    (lambda deed: TRIVIAL.match(deed.tail) or DANGLING.match(deed.rest), lambda _: None),
+    (lambda deed: TRIVIAL.match(deed.tail) or DANGLING.match(deed.rest) or _HANDLED.match(deed.rest), lambda _: None),
     (lambda deed: deed.verb in words.WANTING, _wanting),
     (lambda deed: deed.rest.startswith("go by "), lambda _: Worth(Kind.PERSONAL, 8)),
     (

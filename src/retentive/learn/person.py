@@ -50,8 +50,8 @@ _AND = frozenset("and but then or".split())
 _FIRST = frozenset("i we me us my our mine ours myself ourselves".split())
 # After these a verb is a verb: "and eat it", "and use Amex", but not "food and drink".
 _OBJECTS = frozenset(
-    "a an the my our his her their its it them him me us some no two three more most at in on to with for as by from"
-    " about every each up out all both only".split()
+    "a an the my our his her their its it them him me us some no two three more most at in on to with for as by"
+    " from about every each up out all both only".split()
 )
 _ITS = frozenset("it them my our".split())  # only a verb stands before these, or a small word
 # Verbs that are hardly ever nouns: after "and" they need no object to be known.
@@ -196,9 +196,10 @@ class _Rewriting:
 
 
 _VERBS = _SURE | frozenset(
-    "love hate like use drive read take make need sleep hold think hope try volunteer work run play cook drink walk"
-    " travel dance swim paint draw call visit train study practice practise ride watch help lead manage build plan"
-    " move focus exercise journal code order pay hike climb support".split()
+    "deploy test push host store develop ship release design sell love hate like use drive read take make need"
+    " sleep hold think hope try volunteer work run play cook drink walk travel dance swim paint draw call visit"
+    " train study practice practise ride watch help lead manage build plan move focus exercise journal code order"
+    " pay hike climb support".split()
 )
 
 

@@ -58,7 +58,7 @@ def _meant(pronoun: str, before: str) -> str | None:
     found = _HEAD.match(before) or _HAVING.match(before)
     if not found:
         return None
-    noun, name = found["np"], (found["name"] or "").strip(" ,")
+    noun, name = found["np"].removesuffix("'s name"), (found["name"] or "").strip(" ,")
     if re.search(r"\band\b", noun) or noun.lower() in ("favorite", "favourite", "own", "new"):
         return None
     person = _PERSON.match(noun.split()[-1])

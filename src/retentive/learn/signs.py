@@ -61,8 +61,8 @@ TASK = re.compile(
     r"|story|stuff|option|event|day-off|day off|conversation|experience|incident|list|dataframe|table|file|script"
     r"|question|error|bug|problem|string|array|class|code|column|query|test|issue|doubt|idea|request|task|method"
     r"|loop|json|csv|snippet|screenshot|log|trouble|feeling|look|hard time|tough time|rough|chat|talk|good|great"
-    r"|nice|fun|time|lot|ton|bunch|chance|point|thought|plan|sec|minute|break|laugh|drink|lunch|dinner|breakfast|nap"
-    r"|shower)s?\b"
+    r"|nice|fun|time|lot(?! of)|ton(?! of)|bunch(?! of)|chance|point|thought|plan|sec|minute|break|laugh|drink|lunch"
+    r"|dinner|breakfast|nap|shower)s?\b"
 )
 TRIVIAL = re.compile(
     r"^ (?:to )?(?:(?:the|my|a|some) )?(?:bed|home|out|sleep|shower|lunch|dinner|breakfast|break|nap|back|online|off"

@@ -31,10 +31,11 @@ _HEARSAY = re.compile(
     r"|they|it|there|some|many|most|all|no|\w+ (?:is|are|was|were|has|have|will|can))\b)(?P<read>.{6,})"
 )
 _LEAD = (
-    r"(?:(?:in|on|at|after|since|last|this|next|for|during|every(?= (?:\w+ )?(?:\w*day|week|weekend|month|year"
-    r"|morning|evening|night|summer|winter|spring|fall|autumn|time|christmas)\b)|today|yesterday|recently|lately"
-    r"|currently|now|as|before|when|once|over|until|from|by|tomorrow|tonight|these days|sometimes|usually|back"
-    r"|right now|nowadays|a (?:few|couple)|two|three|besides|apart|with|to)\b[^;.]{0,60}?,? )?"
+    r"(?:(?:in|on|at|because of|due to|after|since|last|this|next|for|during"
+    r"|every(?= (?:\w+ )?(?:\w*day|week|weekend|month|year|morning|evening|night|summer|winter|spring|fall|autumn"
+    r"|time|christmas)\b)|today|yesterday|recently|lately|currently|now|as|before|when|once|over|until|from|by"
+    r"|tomorrow|tonight|these days|sometimes|usually|back|right now|nowadays|a (?:few|couple)|two|three|besides"
+    r"|apart|with|to)\b[^;.]{0,60}?,? )?"
 )
 _ADVERBS = (
     r"(?:(?:also|really|just|still|now|always|usually|often|only|never|recently|finally|even|actually|currently"
@@ -100,6 +101,7 @@ _CALLED = re.compile(r"I want to be called [A-Z]")
 _FAVOURITE = re.compile(r"(?:all-time )?(?:absolute )?favou?rite")
 _NO_FAVOURITE = re.compile(r"\w+ (?:when|that|the way|how)\b")
 _PEOPLE = re.compile(rf"\b(?:{words.PEOPLE})\b")
+_TURNED_WELL = re.compile(rf"\bout (?:to be )?(?:(?:a|an|so|really|total|very) )*(?:{words.EVALUATIONS})\b")
 _REACHED = re.compile(r"\b(?:e-?mail|phone(?: number)?|number|address)$")
 _IDENTITY = re.compile(r"(?:(?:full|first|last|nick|middle) ?)?name$|pronouns|age$")
 
@@ -174,7 +176,7 @@ def _predicate(said: list[str]) -> int | None:
         if (
             word in words.SMALL
             and not is_adverb(word)
-            and word not in ("and", "of", "from", "at", "in", "for", "own", "new", "old", "my")
+            and word not in ("and", "of", "from", "at", "in", "for", "on", "own", "new", "old", "my")
         ):
             return None
     return None
@@ -187,4 +189,4 @@ def _others(low: str) -> Worth | None:
         return None if unkept else Worth(kind, 5)
     if _TO_ME.match(low) and not JUDGED.search(low):
         return Worth(topic(low, Kind.FACT), 5)
-    return Worth(Kind.OUTCOME, 5) if _TURNED_OUT.search(low) and not JUDGED.search(low) else None
+    return Worth(Kind.OUTCOME, 5) if _TURNED_OUT.search(low) and not _TURNED_WELL.search(low) else None
