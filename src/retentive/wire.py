@@ -5,7 +5,25 @@ from datetime import datetime
 from typing import Any
 
 from retentive.errors import RetentiveError
-from retentive.model import Added, Change, Context, Event, Hit, Leg, Memory, Page, Replay, Results, Why, iso
+from retentive.model import (
+    Added,
+    Change,
+    Context,
+    Event,
+    Forgotten,
+    Heard,
+    Hit,
+    Learned,
+    Leg,
+    Memory,
+    Page,
+    Provenance,
+    Purged,
+    Replay,
+    Results,
+    Why,
+    iso,
+)
 
 
 def plain(value: Any) -> Any:
@@ -28,7 +46,16 @@ def memory(value: Memory) -> dict[str, Any]:
 
 
 def event(value: Event) -> dict[str, Any]:
-    return {"id": value.id, **shown(value)}
+    told = {"id": value.id, **shown(value)}
+    return told | {"heard": [heard(each) for each in value.heard]}
+
+
+def heard(value: Heard) -> dict[str, Any]:
+    return {**shown(value), "candidates": [each._asdict() for each in value.candidates]}
+
+
+def learned(value: Learned) -> dict[str, Any]:
+    return {**shown(value), "unclear": [heard(each) for each in value.unclear]}
 
 
 def replay(value: Replay) -> dict[str, Any]:
@@ -42,7 +69,7 @@ def context(value: Context) -> dict[str, Any]:
 def added(value: Added) -> dict[str, Any]:
     return {
         "created": value.created,
-        "superseded": value.superseded,
+        "superseded": [*value.superseded],
         "pending": value.pending,
         "resembles": [each._asdict() for each in value.resembles],
         "memory": memory(value.memory),
@@ -83,6 +110,25 @@ def page(value: Page) -> dict[str, Any]:
 
 def change(value: Change) -> dict[str, Any]:
     return {**asdict(value), "at": iso(value.at)}
+
+
+def forgotten(value: Forgotten) -> dict[str, Any]:
+    return {"memories": [memory(each) for each in value.memories], "done": value.done}
+
+
+def purged(value: Purged) -> dict[str, Any]:
+    return {**shown(value), "remaining": [each._asdict() for each in value.remaining]}
+
+
+def provenance(value: Provenance) -> dict[str, Any]:
+    return {
+        "memory": memory(value.memory),
+        "messages": [event(each) for each in value.messages],
+        "missing": [*value.missing],
+        "replaced": [memory(each) for each in value.replaced],
+        "replaced_by": [memory(each) for each in value.replaced_by],
+        "changes": [change(each) for each in value.changes],
+    }
 
 
 def error(value: RetentiveError) -> dict[str, Any]:

@@ -8,38 +8,36 @@ from types import TracebackType
 from typing import Any, Self, Unpack
 
 from retentive import config
-from retentive.app import add, check, edit, fill, keep, move, report, search
+from retentive.app import add, check, edit, fill, forget, keep, learn, move, purge, report, search, why
 from retentive.app import context as contexts
 from retentive.app.check import UNSET, Filters, Options, Unset, When
 from retentive.app.notes import Notes
-from retentive.app.parts import Once, Parts
+from retentive.app.opening import open_parts
+from retentive.app.parts import Parts
 from retentive.app.sessions import Sessions
-from retentive.app.upkeep import Journal
-from retentive.context import Counter, open_counter
-from retentive.embed import open_embedder
+from retentive.context import Counter
 from retentive.errors import Invalid, StorageError
 from retentive.folders import make_private
-from retentive.index import open_images
 from retentive.model import (
     Access,
     Added,
     Backfilled,
+    Candidates,
     Change,
     Context,
+    Forgotten,
     Fusion,
+    Learned,
     Loaded,
     Memory,
     Mode,
     Page,
+    Provenance,
+    Purged,
     Query,
     Results,
 )
-from retentive.storage import Finding, open_engine
-from retentive.storage.chunks import Chunks
-from retentive.storage.conversations import Conversations
-from retentive.storage.memories import Memories
-from retentive.storage.upkeep import Upkeep
-from retentive.text.fields import FIELD_WEIGHTS
+from retentive.storage import Finding
 from retentive.transfer.migrate import Moved
 
 KEEP_CHANGES = 200_000  # rows of the change log kept for indexes that lag; further behind they load anew
@@ -67,7 +65,7 @@ class Retentive:
         given = config.load(db=None if target is None else str(target), namespace=namespace, **settings)
         if target is None and given.db == config.default_db():
             make_private(config.data_folder())
-        return cls(_parts(given))
+        return cls(open_parts(given))
 
     @classmethod
     def migrate(
@@ -103,6 +101,8 @@ class Retentive:
             self._parts.images.made.close()
         if self._parts.embedder:
             self._parts.embedder.close()
+        if self._parts.writer.made:
+            self._parts.writer.made.close()
         self._parts.engine.close()
 
     @property
@@ -251,9 +251,77 @@ class Retentive:
         """Stop answering with it. Softly: `restore` undoes it."""
         return edit.forget(self._parts, id, reason, actor)
 
+    def forget_matching(
+        self,
+        words: str | None = None,
+        *,
+        confirm: bool = False,
+        dry_run: bool = False,
+        reason: str | None = None,
+        actor: str = "user",
+        **filters: Unpack[Filters],
+    ) -> Forgotten:
+        """Forget by words, by filters, or both: what has every word and passes every filter, and nothing on a likeness.
+
+        More than one needs `confirm`, else it is a `Conflict` that names them. `dry_run` only tells what would go. The
+        filters are those of `search`; with a session, only its own memories are meant.
+        """
+        return forget.forget_matching(
+            self._parts, words, filters, confirm=confirm, dry_run=dry_run, reason=reason, actor=actor
+        )
+
+    def candidates(self, words: str, **filters: Unpack[Filters]) -> Candidates:
+        """What "forget my old address" may be about, and whether that is clear."""
+        return forget.candidates(self._parts, words, filters)
+
+    def purge(
+        self,
+        ids: str | Sequence[str],
+        *,
+        with_origin: bool = False,
+        dry_run: bool = False,
+        reason: str | None = None,
+        actor: str = "user",
+        progress: Callable[[str, int, int], None] | None = None,
+    ) -> Purged:
+        """Remove memories, or messages (`session#7`), for good: rows, history, full text, vectors, logs, and bytes.
+
+        The answer names what else repeats their text. `with_origin` purges of that the messages that say it or that
+        they were learned from, the summaries over these, and the logged questions. `dry_run` only tells. `progress`
+        hears what is being done, how much of it is done, and how much there is.
+        """
+        wanted = [ids] if isinstance(ids, str) else [*ids]
+        return purge.purge(
+            self._parts,
+            wanted,
+            with_origin=with_origin,
+            dry_run=dry_run,
+            reason=reason,
+            actor=actor,
+            progress=progress,
+        )
+
+    def why(self, id: str) -> Provenance:
+        """Where a memory came from: its messages, what it took the place of, what took its place, its history."""
+        return why.why(self._parts, id)
+
     def restore(self, id: str, reason: str | None = None, actor: str = "user") -> Memory:
         """Undo `forget`."""
         return edit.restore(self._parts, id, reason, actor)
+
+    def learn(self, session: str | None = None, progress: Callable[[Learned], None] | None = None) -> Sequence[Learned]:
+        """Read what was said since the last time, and keep what is worth keeping.
+
+        Of one session at once; without one, of all sessions of the namespace in which nothing was said for
+        `learn_after` seconds. `progress` hears of each when it is done.
+        """
+        names = learn.due(self._parts, self._parts.config.learn_after) if session is None else [session]
+        done = []
+        for name in names:
+            done.append(learn.learn(self._parts, check.required(name, "session")))
+            if progress:
+                progress(done[-1])
+        return done
 
     def history(self, id: str) -> Sequence[Change]:
         """What happened to it: when, by whom, why, and how it was before."""
@@ -281,9 +349,11 @@ class Retentive:
         report.repair(self._parts)
 
     def upkeep(self) -> None:
-        """The regular chores: mark what has expired, write statistics, prune logs. `close` does them after writes."""
+        """The regular chores: expiry, retention, open purges, statistics, logs. `close` does them after writes."""
         self._parts.journal.flush()
         keep.expire(self._parts)
+        forget.apply_retention(self._parts)
+        purge.finish(self._parts)
         self._parts.upkeep.prune_changes(KEEP_CHANGES)
 
     def namespaces(self) -> Sequence[str]:
@@ -302,35 +372,3 @@ class Retentive:
         known = self._parts.memories.namespaces() if prefixes else ()
         below = [name for name in known if f"{name}/".startswith(prefixes)]
         return [*dict.fromkeys([self.namespace, *plain, *below])]
-
-
-def _parts(settings: config.Config) -> Parts:
-    namespace = check.namespace_of(settings.namespace)
-    embedder = open_embedder(
-        settings.embedder,
-        cache=Path(settings.cache).expanduser(),
-        model_path=Path(settings.model_path).expanduser() if settings.model_path else None,
-        threads=settings.threads or None,
-        download=settings.download,
-    )
-    engine = open_engine(settings)
-    chunks, upkeep = Chunks(engine), Upkeep(engine)
-    return Parts(
-        config=settings,
-        namespace=namespace,
-        engine=engine,
-        memories=Memories(engine),
-        conversations=Conversations(engine),
-        chunks=chunks,
-        upkeep=upkeep,
-        embedder=embedder,
-        journal=Journal(engine, log_accesses=settings.access_log, keep=settings.access_log_keep),
-        fruitless={},
-        counter=Once(lambda: open_counter(settings.tokenizer)),
-        images=Once(lambda: open_images(
-            chunks,
-            weights=FIELD_WEIGHTS,
-            cache=Path(settings.cache).expanduser() / "index" if settings.db != ":memory:" else None,
-            store_id=upkeep.store_id(),
-        )),
-    )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from retentive.app import check
 from retentive.app.parts import Parts
-from retentive.app.search import search
+from retentive.app.search import answer, record
 from retentive.app.summaries import latest, shortened
 from retentive.context import Counter
 from retentive.context.assemble import Item, Section, assemble, distinct
@@ -152,9 +152,10 @@ def _searched(parts: Parts, asked: Asked) -> tuple[list[Hit], list[Hit], list[st
         return [], [], []
     query, notes = _query(parts, asked)
     scope = query.scope
-    memories = search(parts, replace(query, limit=MEMORIES, scope=replace(scope, types=(Type.MEMORY,))))
+    memories = answer(parts, replace(query, limit=MEMORIES, scope=replace(scope, types=(Type.MEMORY,))))
     everywhere = replace(scope, types=(Type.EVENT,), within=None)
-    excerpts = search(parts, replace(query, limit=EXCERPTS, scope=everywhere))
+    excerpts = answer(parts, replace(query, limit=EXCERPTS, scope=everywhere))
+    record(parts, query, memories, excerpts)
     return [*memories], [*excerpts], [*dict.fromkeys((*notes, *memories.notes, *excerpts.notes))]
 
 
@@ -211,14 +212,9 @@ def _answers(parts: Parts, hits: Sequence[Hit], known: Collection[str]) -> list[
     """What was said right after the best excerpts, as far as it is short: a question is found more easily than its
     answer.
     """
-    found: list[tuple[Item, ...]] = []
-    for hit in hits[:ANSWERED]:
-        event = hit.event
-        for after in parts.conversations.oldest(event.namespace, event.session, 1, event.sequence):
-            text = readable(after.content, after.payload)
-            if _key(after) not in known and 0 < len(text) <= CHUNK_SIZE:
-                found.append((_said(after, text),))
-    return found
+    following = parts.conversations.following([hit.event for hit in hits[:ANSWERED]])
+    found = ((after, readable(after.content, after.payload)) for _, after in sorted(following.items()))
+    return [(_said(after, text),) for after, text in found if _key(after) not in known and 0 < len(text) <= CHUNK_SIZE]
 
 
 def _newest(recent: Sequence[Sequence[Event]], limit: int) -> int:

@@ -2,7 +2,7 @@
 
 People's messages are read in order. Each is cut into sentences, each sentence into clauses; a clause that states
 something lasting (`worth.py`) becomes a statement in the third person (`person.py`). A pronoun at its head is followed
-one sentence back (`references.py`), a short answer is joined with its question (`answers.py`), and what the speaker
+one sentence back (`references.py`), a short answer is joined with its question (`replies.py`), and what the speaker
 asks to be remembered is taken at once (`commands.py`). The words looked for are English.
 """
 
@@ -12,13 +12,13 @@ from datetime import datetime
 from itertools import chain
 from typing import NamedTuple
 
-from retentive.learn import words
-from retentive.learn.answers import stated
+from retentive.learn import vocabulary as words
 from retentive.learn.clauses import bare, clauses, is_joke
 from retentive.learn.commands import MOST_TEXT, wishes
 from retentive.learn.deeds import Worth
 from retentive.learn.person import USER, third
 from retentive.learn.references import resolved
+from retentive.learn.replies import stated
 from retentive.learn.worth import judge
 from retentive.model import Claim, Event, Kind, Role
 from retentive.text.sentences import own, spans

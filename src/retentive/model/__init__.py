@@ -14,7 +14,8 @@ from retentive.model.conversation import (
     Session,
     Summary,
 )
-from retentive.model.learning import Claim
+from retentive.model.forgetting import Candidates, Forgotten, Provenance, Purged, Repeat
+from retentive.model.learning import Claim, Heard, Learned
 from retentive.model.memory import (
     DEFAULT_CONFIDENCE,
     DEFAULT_IMPORTANCE,
@@ -43,6 +44,7 @@ __all__ = [
     "Added",
     "Appended",
     "Backfilled",
+    "Candidates",
     "Change",
     "Claim",
     "Context",
@@ -50,10 +52,13 @@ __all__ = [
     "Draft",
     "Event",
     "Filter",
+    "Forgotten",
     "Fusion",
+    "Heard",
     "Hit",
     "Imported",
     "Kind",
+    "Learned",
     "Leg",
     "Loaded",
     "Match",
@@ -62,7 +67,10 @@ __all__ = [
     "Mode",
     "Omission",
     "Page",
+    "Provenance",
+    "Purged",
     "Query",
+    "Repeat",
     "Replay",
     "Resemblance",
     "Results",
