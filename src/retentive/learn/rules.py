@@ -2,7 +2,7 @@
 
 People's messages are read in order. Each is cut into sentences, each sentence into clauses; a clause that states
 something lasting (`worth.py`) becomes a statement in the third person (`person.py`). A pronoun at its head is followed
-one sentence back (`references.py`), a short answer is joined with its question (`answers.py`), and what the speaker
+one sentence back (`references.py`), a short answer is joined with its question (`replies.py`), and what the speaker
 asks to be remembered is taken at once (`commands.py`). The words looked for are English.
 """
 
@@ -12,19 +12,18 @@ from datetime import datetime
 from itertools import chain
 from typing import NamedTuple
 
-from retentive.learn import words
-from retentive.learn.answers import stated
+from retentive.learn import vocabulary as words
 from retentive.learn.clauses import bare, clauses, is_joke
-from retentive.learn.commands import wishes
+from retentive.learn.commands import MOST_TEXT, wishes
 from retentive.learn.deeds import Worth
 from retentive.learn.person import USER, third
 from retentive.learn.references import resolved
+from retentive.learn.replies import stated
 from retentive.learn.worth import judge
 from retentive.model import Claim, Event, Kind, Role
 from retentive.text.sentences import own, spans
 
 LONGEST = 300  # characters of a sentence; past that it is pasted text
-MOST_TEXT = 8000  # characters of a message that are read: more is a document, not talk
 WISHED = Worth(Kind.FACT, 7)  # what was asked to be remembered matters to someone
 
 _JOKING = re.compile(r"\b(?:just kidding|jk|j/k|lol jk|i'm joking|i'm kidding)\b", re.IGNORECASE)
@@ -50,12 +49,14 @@ def extract(events: Sequence[Event], people: Collection[str] = ()) -> list[Claim
             readers.setdefault(name, _Reader(name)).read(event, heard)
         if event.role in (Role.USER, Role.ASSISTANT) and event.content.strip():
             heard = event
-    found = [claim for reader in readers.values() for claim in reader.claims()]
-    return [*{claim.content.casefold(): claim for claim in sorted(found, key=lambda claim: claim.events[-1:])}.values()]
+    found = sorted(
+        chain.from_iterable(reader.claims() for reader in readers.values()), key=lambda claim: claim.events[-1]
+    )
+    return [*{claim.content.casefold(): claim for claim in found}.values()]
 
 
 def dated(text: str, said: datetime) -> tuple[str, datetime | None]:
-    """The statement with relative dates made absolute, and when it ends."""
+    """The statement with its relative dates made absolute, and when it ends if it says so. As yet it stays as it is."""
     del said
     return text, None
 
