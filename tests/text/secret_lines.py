@@ -136,7 +136,7 @@ ISSUED = [
 
 BLOCKS = [
     "⟦-----BEGIN "
-    + "RSA PRIVATE KEY-----\n"
+     "RSA PRIVATE KEY-----\n"
     + (letters(64) + "\n") * 3
     + "-----END "
     + "RSA PRIVATE KEY-----⟧\nthanks",
