@@ -2,6 +2,7 @@ import json
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -91,6 +92,12 @@ def test_a_secret_does_not_carry_its_text() -> None:
 def test_every_rule_is_one_of_those_named() -> None:
     found = {secret.rule for line in POSITIVE for secret in find(marked(line).text)}
     assert found < set(RULES)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_every_rule_is_documented(rule: str) -> None:
+    page = Path(__file__).parents[2] / "docs" / "reference" / "secrets.md"
+    assert f"\n| {rule} |" in page.read_text("utf-8")
 
 
 # Parts that secrets are made of, so that random texts come near to them.
