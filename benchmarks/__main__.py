@@ -11,15 +11,16 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from benchmarks import corpus, measure, stores, talk
+from benchmarks import corpus, filtered, measure, stores, talk
 from benchmarks.measure import Figure, Target
 
 SIZES = (10_000, 100_000)
 QUICK = (2_000,)
 MESSAGES, QUICK_MESSAGES = 10_000, 1_000  # of the session that is talked in
 WITH_MODEL, QUICK_WITH_MODEL = 500, 100  # of the one whose messages are embedded by the model
-PARTS = ("bulk", "search", "add", "first", "memory", "help", "talk")
-STORELESS = {"help", "talk"}  # parts that need no store of memories
+LINES = 1_000  # that the secrets filter looks at
+PARTS = ("bulk", "search", "add", "first", "memory", "help", "talk", "secrets")
+STORELESS = {"help", "talk", "secrets"}  # parts that need no store of memories
 QUESTIONS = 200
 EXTRA = 100  # single adds
 FIRST_SIZE = 10_000  # the store that fresh processes are asked about, if it is among the sizes
@@ -40,6 +41,7 @@ def main() -> None:
         found = {
             "memories": _run(arguments.sizes or (QUICK if arguments.quick else SIZES), arguments.only, Path(folder)),
             "messages": _talked(Path(folder), quick=arguments.quick) if "talk" in arguments.only else [],
+            "lines": [*filtered.figures(LINES)] if "secrets" in arguments.only else [],
         }
     facts["load at the end"] = _load()
     print(f"load at the end: {_load()}")
