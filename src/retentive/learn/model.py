@@ -74,7 +74,7 @@ def extract(
     """
     found: list[Claim] = []
     for batch in batches(events, limit):
-        found += _learned(writer, batch, [*known, *found])
+        found += _learned(writer, batch, [*found, *known])
     return tuple(found)
 
 
