@@ -22,6 +22,7 @@ PROVIDER_KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
 class Config:
     db: str
     auth_token: str = field(repr=False)
+    ca_file: str
     namespace: str
     embedder: str
     model_path: str
@@ -34,6 +35,7 @@ class Config:
     min_similarity: float
     max_content: int
     max_message: int
+    corrections: bool
     tokenizer: str
     summarise: bool
     session_budget: int
@@ -47,6 +49,7 @@ class Config:
     share_recent: float
     access_log: bool
     access_log_keep: int
+    retention: str
     replica: str
     restrict_to: str
     partitions: int
@@ -106,6 +109,13 @@ def _switch(text: str) -> bool:
     return word in ("1", "true", "yes", "on")
 
 
+def _retention(text: str) -> str:
+    from retentive.text.retention import rules
+
+    rules(text)
+    return text
+
+
 def _token(text: str) -> str:
     if not text.isascii() or not text.strip().isprintable():
         raise ValueError("must be one line of plain characters")
@@ -144,6 +154,9 @@ def config_file() -> Path:
 SETTINGS = (
     Setting("db", default_db, str, "The store: a file, `:memory:`, or a server: `libsql://...`, `postgresql://...`."),
     Setting("auth_token", lambda: "", _token, "The token that the server of the store asks for.", secret=True),
+    Setting(
+        "ca_file", lambda: "", str, "libSQL: the certificates to trust, where the server's is signed by one of these."
+    ),
     Setting("namespace", lambda: "default", str, "Whose memory it is: a path such as `alice/coder`."),
     Setting("embedder", lambda: "minilm", _one_of("minilm", "hashing", "none"), "What turns text into vectors."),
     Setting("model_path", lambda: "", str, "A model of your own: an .onnx file, or a folder that holds model.onnx."),
@@ -167,6 +180,12 @@ SETTINGS = (
     Setting("max_content", lambda: 100_000, _between(1, 10_000_000, int), "Longest memory, in characters."),
     Setting("max_message", lambda: 10_000_000, _between(1, 100_000_000, int), "Longest message, in characters."),
     Setting(
+        "corrections",
+        lambda: True,
+        _switch,
+        "Read the words of a new memory for what they correct? Off: only slots correct.",
+    ),
+    Setting(
         "tokenizer",
         lambda: "estimate",
         str,
@@ -189,6 +208,12 @@ SETTINGS = (
     Setting("share_recent", lambda: 0.3, _between(0, 1), "Share of a context for the newest messages."),
     Setting("access_log", lambda: True, _switch, "Keep which memories were read, when, and for which question?"),
     Setting("access_log_keep", lambda: 100_000, _between(0, 1e9, int), "Entries of the access log kept per namespace."),
+    Setting(
+        "retention",
+        lambda: "",
+        _retention,
+        "How long memories are kept: `fact: 10000, outcome: 90d, work/*: 1y`. Empty: until they are forgotten.",
+    ),
     Setting("replica", lambda: "", str, "PostgreSQL: the address of a copy that only reads, for searches."),
     Setting("restrict_to", lambda: "", str, "PostgreSQL: the only namespaces to let through, separated by commas."),
     Setting(
@@ -250,7 +275,11 @@ def shown(found: Mapping[str, Value]) -> dict[str, Value]:
 
 
 def _without_password(value: Any) -> Any:
-    return re.sub(r"(://[^:/@]*):[^@/]*@", rf"\1:{SECRET}@", value) if isinstance(value, str) else value
+    """Up to the last @: who wrote it may have forgotten to encode one. Rather too little is shown than too much."""
+    if not isinstance(value, str) or "://" not in value:
+        return value
+    value = re.sub(r"(://[^:/@?]*):.*@", rf"\1:{SECRET}@", value)
+    return re.sub(r"([?&][^=&]*(?:password|token)=)[^&]*", rf"\1{SECRET}", value, flags=re.IGNORECASE)
 
 
 def load(**arguments: Any) -> Config:

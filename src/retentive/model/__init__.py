@@ -14,6 +14,7 @@ from retentive.model.conversation import (
     Session,
     Summary,
 )
+from retentive.model.forgetting import Candidates, Forgotten, Provenance, Purged, Repeat
 from retentive.model.learning import Claim
 from retentive.model.memory import (
     DEFAULT_CONFIDENCE,
@@ -43,6 +44,7 @@ __all__ = [
     "Added",
     "Appended",
     "Backfilled",
+    "Candidates",
     "Change",
     "Claim",
     "Context",
@@ -50,6 +52,7 @@ __all__ = [
     "Draft",
     "Event",
     "Filter",
+    "Forgotten",
     "Fusion",
     "Hit",
     "Imported",
@@ -62,7 +65,10 @@ __all__ = [
     "Mode",
     "Omission",
     "Page",
+    "Provenance",
+    "Purged",
     "Query",
+    "Repeat",
     "Replay",
     "Resemblance",
     "Results",
