@@ -24,6 +24,7 @@ def filled(path: Path) -> None:
         store.sessions.put("s", agent="coder", tags=["work"])
         store.sessions.set_summary("s", "About herons", upto=5, epoch=0)
         store.notes.put("Buy milk", "n")
+        store.purge(store.add("Nothing to see").id)
         store.search("dog", include="memories")
     with Retentive.open(path, namespace="other", embedder="hashing") as store:
         store.add("Elsewhere")
