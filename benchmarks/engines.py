@@ -6,11 +6,14 @@ build; the engines are compared with each other.
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, pairwise
 from pathlib import Path
 from statistics import median
+from subprocess import CalledProcessError
+from typing import Any
 
 import numpy as np
 
@@ -21,8 +24,6 @@ from benchmarks.ours import LOADING, settle
 from benchmarks.servers import Place
 from benchmarks.spread import Asked, Part, Spread
 from retentive import Retentive
-from retentive.storage.postgres import PostgresEngine
-from retentive.storage.postgres.graphs import LOOK_EVERY
 
 EACH = 20  # questions of each namespace: 200 neighbours to find in it
 BY_SIZE = 200
@@ -82,7 +83,12 @@ def figures(folder: Path, size: int, seconds: float, disk: str | None, say: Say)
     for name, make in servers.ENGINES.items():
         here = folder / name.split()[0].lower()
         here.mkdir(parents=True)
-        with make(here, disk) as place:
+        with ExitStack() as stack:
+            try:
+                place = stack.enter_context(make(here, disk))
+            except (ImportError, OSError, CalledProcessError) as error:
+                say(f"{name} cannot be had here and is left out: {error}")
+                continue
             for what, unit, value, target in _of_engine(place, given, here, seconds, partial(_tell, say, name)):
                 say(f"{name}: {what}: {value:.4g} {unit}")
                 yield Value(name, what, unit, value, target)
@@ -125,18 +131,26 @@ def _load(opened: Opened, ids: dict[str, list[str]]) -> None:
 
 def _settle(opened: Opened) -> None:
     """Ask until everything that is made in the background is there, in the order that leaves the largest in memory."""
-    engine = opened.store._parts.engine  # noqa: SLF001 - the only way to know; users need not
+    in_process = opened.store._parts.engine.in_process  # noqa: SLF001 - the only way to know; users need not
     asked = {each.namespace: each for each in opened.given.alike}
     for each in sorted(asked.values(), reverse=True):
-        if isinstance(engine, PostgresEngine):
-            opened.search(each)
-        else:
+        if in_process:
             settle(opened.at(each.namespace), [(each.text, each.vector)] * 2)
-    if isinstance(engine, PostgresEngine):
-        for _ in range(LOOK_EVERY):
+        else:
             opened.search(each)
-        if builder := engine._graphs._builder:  # noqa: SLF001 - as above
-            builder.join(LOADING)
+    if not in_process:
+        _await_graph(opened, each)
+
+
+def _await_graph(opened: Opened, asked: Asked) -> None:
+    """The largest namespace is asked until PostgreSQL's graph is begun."""
+    from retentive.storage.postgres.graphs import LOOK_EVERY
+
+    for _ in range(LOOK_EVERY):
+        opened.search(asked)
+    engine: Any = opened.store._parts.engine  # noqa: SLF001 - as above
+    if builder := engine._graphs._builder:  # noqa: SLF001 - as above
+        builder.join(LOADING)
 
 
 def _tidy(place: Place) -> None:

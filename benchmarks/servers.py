@@ -27,8 +27,10 @@ def sqlite(folder: Path, _: str | None) -> Iterator[Place]:
 
 @contextmanager
 def libsql(folder: Path, _: str | None) -> Iterator[Place]:
-    from tests.engines import Sqld
+    from tests.engines import SQLD, Sqld
 
+    if not SQLD.exists():
+        raise FileNotFoundError(f"no {SQLD}: run `python scripts/sqld.py .venv`")
     server = Sqld(folder)
     try:
         yield Place(server.database(durable=True))
