@@ -300,6 +300,13 @@ def test_a_joke_takes_back_what_was_said_before_it() -> None:
     assert kept("I have a dog. I have eleven kids", "just kidding") == ["The user has a dog."]
 
 
+def test_what_is_asked_to_be_forgotten_is_not_learned_from_the_same_talk() -> None:
+    """By its words, or as what was said before; what comes after is."""
+    assert kept("I live in Rome", "I love jazz", "Forget that I live in Rome") == ["The user loves jazz."]
+    assert kept("I love jazz", "I live in Rome", "scratch that") == ["The user loves jazz."]
+    assert kept("Forget my old address. My address is 4 Elm Street.") == ["The user's address is 4 Elm Street."]
+
+
 def test_only_people_are_read() -> None:
     """Not the assistant, not tools, not the system prompt."""
     lines = [f"{role}: I live in Rome" for role in ("assistant", "tool", "system", "developer")]

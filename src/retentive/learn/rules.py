@@ -7,6 +7,7 @@ asks to be remembered is taken at once (`commands.py`). The words looked for are
 """
 
 import re
+from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from itertools import chain
@@ -14,7 +15,7 @@ from typing import NamedTuple
 
 from retentive.learn import vocabulary as words
 from retentive.learn.clauses import bare, clauses, is_joke
-from retentive.learn.commands import MOST_TEXT, wishes
+from retentive.learn.commands import MOST_TEXT, Wish, wishes
 from retentive.learn.deeds import Worth
 from retentive.learn.person import USER, third
 from retentive.learn.references import resolved
@@ -84,18 +85,27 @@ class _Reader:
     def read(self, event: Event, heard: Event | None) -> None:
         text = own(event.content[:MOST_TEXT])
         asked = wishes(text, self.name) if self.alone else ()  # what people ask of each other is not ours
-        for wish in asked:
-            if wish.verb == "keep":
-                self.sentences.append([_Found(wish.text, WISHED._replace(kind=wish.kind), event)])
+        due = deque(asked)
         if heard and (answer := self._answer(text, heard)):
             self.sentences.append([_Found(answer.text, answer.worth, event, (heard.sequence,))])
         for sentence in spans(text):
             if any(start < sentence.end and sentence.start < end for _, _, _, (start, end) in asked):
-                continue
-            if is_joke(sentence.text):
+                while due and due[0].span[0] < sentence.end:
+                    self._heed(due.popleft(), event)
+            elif is_joke(sentence.text):
                 self.sentences = self.sentences[:-1]
             elif len(sentence.text) <= LONGEST:
                 self.sentences.append([*self._sentence(sentence.text, event)])
+
+    def _heed(self, wish: Wish, event: Event) -> None:
+        """What is asked to be kept is kept; what is asked to be forgotten was not said, as far as this part goes."""
+        if wish.verb == "keep":
+            self.sentences.append([_Found(wish.text, WISHED._replace(kind=wish.kind), event)])
+        elif wish.text:
+            meant = _telling(wish.text)
+            self.sentences = [[each for each in some if not meant <= _telling(each.text)] for some in self.sentences]
+        else:
+            self.sentences = self.sentences[:-1]
 
     def claims(self) -> Iterator[Claim]:
         for found in chain.from_iterable(self.sentences):
@@ -130,3 +140,9 @@ class _Reader:
         """Of someone whom the speaker has told of: "Charlie loves peanut butter"."""
         subject = _SUBJECT.match(text)
         return judge(f"my {text}") if subject and subject[0] in self.known else None
+
+
+def _telling(text: str) -> set[str]:
+    """The words that say what a statement is about, roughly without their endings: "live" is in "lives"."""
+    found = re.findall(r"\w+", text.lower())
+    return {word.removesuffix("s") for word in found if word not in words.SMALL} or {""}
