@@ -7,7 +7,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -105,6 +105,15 @@ class Server:
             if done.returncode:
                 output.seek(0)
                 raise subprocess.CalledProcessError(done.returncode, command, output.read())
+
+
+def doing(sql: str) -> Callable[[psycopg.Connection[Any], object], None]:
+    """A write of the engine's own connections, said in SQL."""
+
+    def work(connection: psycopg.Connection[Any], _: object) -> None:
+        connection.execute(sql)
+
+    return work
 
 
 def _free_port() -> int:

@@ -14,12 +14,15 @@ from typing import Any, NamedTuple
 from retentive.errors import BadConfig
 
 SECRET = "***"  # noqa: S105 - stands in its place
+PROVIDER_KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
+"""Where people keep the keys of their language models already."""
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
     db: str
     auth_token: str = field(repr=False)
+    ca_file: str
     namespace: str
     embedder: str
     model_path: str
@@ -32,6 +35,7 @@ class Config:
     min_similarity: float
     max_content: int
     max_message: int
+    corrections: bool
     tokenizer: str
     summarise: bool
     session_budget: int
@@ -45,11 +49,18 @@ class Config:
     share_recent: float
     access_log: bool
     access_log_keep: int
+    retention: str
     replica: str
     restrict_to: str
     partitions: int
     pool_size: int
     statement_timeout: float
+    llm: str
+    llm_url: str
+    llm_key: str = field(repr=False)
+    llm_timeout: float
+    llm_calls_per_day: int
+    llm_tokens_per_day: int
 
 
 class Setting(NamedTuple):
@@ -98,9 +109,29 @@ def _switch(text: str) -> bool:
     return word in ("1", "true", "yes", "on")
 
 
+def _retention(text: str) -> str:
+    from retentive.text.retention import rules
+
+    rules(text)
+    return text
+
+
 def _token(text: str) -> str:
     if not text.isascii() or not text.strip().isprintable():
         raise ValueError("must be one line of plain characters")
+    return text.strip()
+
+
+def _url(text: str) -> str:
+    if text.strip() and not re.match(r"https?://[^/\s]", text.strip()):
+        raise ValueError("must begin with http:// or https://")
+    return text.strip()
+
+
+def _llm(text: str) -> str:
+    provider, _, model = text.strip().partition(":")
+    if provider not in ("none", *PROVIDER_KEYS) or (provider == "none" and model):
+        raise ValueError("must be none, anthropic:MODEL or openai:MODEL")
     return text.strip()
 
 
@@ -123,6 +154,9 @@ def config_file() -> Path:
 SETTINGS = (
     Setting("db", default_db, str, "The store: a file, `:memory:`, or a server: `libsql://...`, `postgresql://...`."),
     Setting("auth_token", lambda: "", _token, "The token that the server of the store asks for.", secret=True),
+    Setting(
+        "ca_file", lambda: "", str, "libSQL: the certificates to trust, where the server's is signed by one of these."
+    ),
     Setting("namespace", lambda: "default", str, "Whose memory it is: a path such as `alice/coder`."),
     Setting("embedder", lambda: "minilm", _one_of("minilm", "hashing", "none"), "What turns text into vectors."),
     Setting("model_path", lambda: "", str, "A model of your own: an .onnx file, or a folder that holds model.onnx."),
@@ -146,6 +180,12 @@ SETTINGS = (
     Setting("max_content", lambda: 100_000, _between(1, 10_000_000, int), "Longest memory, in characters."),
     Setting("max_message", lambda: 10_000_000, _between(1, 100_000_000, int), "Longest message, in characters."),
     Setting(
+        "corrections",
+        lambda: True,
+        _switch,
+        "Read the words of a new memory for what they correct? Off: only slots correct.",
+    ),
+    Setting(
         "tokenizer",
         lambda: "estimate",
         str,
@@ -168,6 +208,12 @@ SETTINGS = (
     Setting("share_recent", lambda: 0.3, _between(0, 1), "Share of a context for the newest messages."),
     Setting("access_log", lambda: True, _switch, "Keep which memories were read, when, and for which question?"),
     Setting("access_log_keep", lambda: 100_000, _between(0, 1e9, int), "Entries of the access log kept per namespace."),
+    Setting(
+        "retention",
+        lambda: "",
+        _retention,
+        "How long memories are kept: `fact: 10000, outcome: 90d, work/*: 1y`. Empty: until they are forgotten.",
+    ),
     Setting("replica", lambda: "", str, "PostgreSQL: the address of a copy that only reads, for searches."),
     Setting("restrict_to", lambda: "", str, "PostgreSQL: the only namespaces to let through, separated by commas."),
     Setting(
@@ -175,6 +221,32 @@ SETTINGS = (
     ),
     Setting("pool_size", lambda: 8, _between(1, 1000, int), "PostgreSQL: connections of one process at most."),
     Setting("statement_timeout", lambda: 30.0, _between(0.1, 86_400), "PostgreSQL: seconds that an answer may take."),
+    Setting(
+        "llm",
+        lambda: "none",
+        _llm,
+        "The language model that helps to learn: `none`, or `anthropic:MODEL`, `openai:MODEL`.",
+    ),
+    Setting(
+        "llm_url",
+        lambda: "",
+        _url,
+        "Where the language model is served, if not by its provider: any OpenAI-compatible server.",
+    ),
+    Setting("llm_key", lambda: "", _token, "The key that the provider of the language model asks for.", secret=True),
+    Setting("llm_timeout", lambda: 60.0, _between(0.1, 3600), "Seconds that the language model may take to answer."),
+    Setting(
+        "llm_calls_per_day",
+        lambda: 200,
+        _between(0, 1e9, int),
+        "Questions to the language model in a day, at most; 0: none.",
+    ),
+    Setting(
+        "llm_tokens_per_day",
+        lambda: 500_000,
+        _between(0, 1e12, int),
+        "Tokens that the language model reads and writes in a day, at most; 0: none.",
+    ),
 )
 
 
@@ -189,7 +261,8 @@ def resolve(
     unknown = sorted(set(written) - {setting.name for setting in SETTINGS})
     if unknown:
         raise BadConfig(f"{path}: unknown setting {unknown[0]!r}", f"Known: {', '.join(s.name for s in SETTINGS)}.")
-    return {setting.name: _value(setting, arguments, environment, written, path) for setting in SETTINGS}
+    found = {setting.name: _value(setting, arguments, environment, written, path) for setting in SETTINGS}
+    return found | _provider_key(found, environment)
 
 
 def shown(found: Mapping[str, Value]) -> dict[str, Value]:
@@ -202,7 +275,11 @@ def shown(found: Mapping[str, Value]) -> dict[str, Value]:
 
 
 def _without_password(value: Any) -> Any:
-    return re.sub(r"(://[^:/@]*):[^@/]*@", rf"\1:{SECRET}@", value) if isinstance(value, str) else value
+    """Up to the last @: who wrote it may have forgotten to encode one. Rather too little is shown than too much."""
+    if not isinstance(value, str) or "://" not in value:
+        return value
+    value = re.sub(r"(://[^:/@?]*):.*@", rf"\1:{SECRET}@", value)
+    return re.sub(r"([?&][^=&]*(?:password|token)=)[^&]*", rf"\1{SECRET}", value, flags=re.IGNORECASE)
 
 
 def load(**arguments: Any) -> Config:
@@ -223,6 +300,16 @@ def _value(
     if setting.name in written:
         return Value(_checked(setting, written[setting.name], str(path)), str(path))
     return Value(setting.default(), "default")
+
+
+def _provider_key(found: Mapping[str, Value], environment: Mapping[str, str]) -> dict[str, Value]:
+    """The key that the provider's own tools use. It goes to the provider only: not where `llm_url` leads."""
+    variable = PROVIDER_KEYS.get(found["llm"].value.partition(":")[0], "")
+    key = environment.get(variable, "")
+    if not key or found["llm_key"].value or found["llm_url"].value:
+        return {}
+    setting = next(setting for setting in SETTINGS if setting.name == "llm_key")
+    return {"llm_key": Value(_checked(setting, key, variable), variable)}
 
 
 def _checked(setting: Setting, given: Any, origin: str) -> Any:

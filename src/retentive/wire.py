@@ -5,7 +5,23 @@ from datetime import datetime
 from typing import Any
 
 from retentive.errors import RetentiveError
-from retentive.model import Added, Change, Context, Event, Hit, Leg, Memory, Page, Replay, Results, Why, iso
+from retentive.model import (
+    Added,
+    Change,
+    Context,
+    Event,
+    Forgotten,
+    Hit,
+    Leg,
+    Memory,
+    Page,
+    Provenance,
+    Purged,
+    Replay,
+    Results,
+    Why,
+    iso,
+)
 
 
 def plain(value: Any) -> Any:
@@ -42,7 +58,7 @@ def context(value: Context) -> dict[str, Any]:
 def added(value: Added) -> dict[str, Any]:
     return {
         "created": value.created,
-        "superseded": value.superseded,
+        "superseded": [*value.superseded],
         "pending": value.pending,
         "resembles": [each._asdict() for each in value.resembles],
         "memory": memory(value.memory),
@@ -83,6 +99,25 @@ def page(value: Page) -> dict[str, Any]:
 
 def change(value: Change) -> dict[str, Any]:
     return {**asdict(value), "at": iso(value.at)}
+
+
+def forgotten(value: Forgotten) -> dict[str, Any]:
+    return {"memories": [memory(each) for each in value.memories], "done": value.done}
+
+
+def purged(value: Purged) -> dict[str, Any]:
+    return {**shown(value), "remaining": [each._asdict() for each in value.remaining]}
+
+
+def provenance(value: Provenance) -> dict[str, Any]:
+    return {
+        "memory": memory(value.memory),
+        "messages": [event(each) for each in value.messages],
+        "missing": [*value.missing],
+        "replaced": [memory(each) for each in value.replaced],
+        "replaced_by": [memory(each) for each in value.replaced_by],
+        "changes": [change(each) for each in value.changes],
+    }
 
 
 def error(value: RetentiveError) -> dict[str, Any]:

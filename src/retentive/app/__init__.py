@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Self, Unpack
 
 from retentive import config
-from retentive.app import add, check, edit, fill, keep, move, report, search
+from retentive.app import add, check, edit, fill, forget, keep, move, purge, report, search, why
 from retentive.app import context as contexts
 from retentive.app.check import UNSET, Filters, Options, Unset, When
 from retentive.app.notes import Notes
@@ -21,17 +21,22 @@ from retentive.embed import open_embedder
 from retentive.errors import Invalid, StorageError
 from retentive.folders import make_private
 from retentive.index import open_images
+from retentive.learn import open_rules
 from retentive.model import (
     Access,
     Added,
     Backfilled,
+    Candidates,
     Change,
     Context,
+    Forgotten,
     Fusion,
     Loaded,
     Memory,
     Mode,
     Page,
+    Provenance,
+    Purged,
     Query,
     Results,
 )
@@ -259,6 +264,60 @@ class Retentive:
         """Stop answering with it. Softly: `restore` undoes it."""
         return edit.forget(self._parts, id, reason, actor)
 
+    def forget_matching(
+        self,
+        words: str | None = None,
+        *,
+        confirm: bool = False,
+        dry_run: bool = False,
+        reason: str | None = None,
+        actor: str = "user",
+        **filters: Unpack[Filters],
+    ) -> Forgotten:
+        """Forget by words, by filters, or both: what has every word and passes every filter, and nothing on a likeness.
+
+        More than one needs `confirm`, else it is a `Conflict` that names them. `dry_run` only tells what would go. The
+        filters are those of `search`; with a session, only its own memories are meant.
+        """
+        return forget.forget_matching(
+            self._parts, words, filters, confirm=confirm, dry_run=dry_run, reason=reason, actor=actor
+        )
+
+    def candidates(self, words: str, **filters: Unpack[Filters]) -> Candidates:
+        """What "forget my old address" may be about, and whether that is clear."""
+        return forget.candidates(self._parts, words, filters)
+
+    def purge(
+        self,
+        ids: str | Sequence[str],
+        *,
+        with_origin: bool = False,
+        dry_run: bool = False,
+        reason: str | None = None,
+        actor: str = "user",
+        progress: Callable[[str, int, int], None] | None = None,
+    ) -> Purged:
+        """Remove memories, or messages (`session#7`), for good: rows, history, full text, vectors, logs, and bytes.
+
+        The answer names what else repeats their text. `with_origin` purges of that the messages that say it or that
+        they were learned from, the summaries over these, and the logged questions. `dry_run` only tells. `progress`
+        hears what is being done, how much of it is done, and how much there is.
+        """
+        wanted = [ids] if isinstance(ids, str) else [*ids]
+        return purge.purge(
+            self._parts,
+            wanted,
+            with_origin=with_origin,
+            dry_run=dry_run,
+            reason=reason,
+            actor=actor,
+            progress=progress,
+        )
+
+    def why(self, id: str) -> Provenance:
+        """Where a memory came from: its messages, what it took the place of, what took its place, its history."""
+        return why.why(self._parts, id)
+
     def restore(self, id: str, reason: str | None = None, actor: str = "user") -> Memory:
         """Undo `forget`."""
         return edit.restore(self._parts, id, reason, actor)
@@ -289,9 +348,11 @@ class Retentive:
         report.repair(self._parts)
 
     def upkeep(self) -> None:
-        """The regular chores: mark what has expired, write statistics, prune logs. `close` does them after writes."""
+        """The regular chores: expiry, retention, open purges, statistics, logs. `close` does them after writes."""
         self._parts.journal.flush()
         keep.expire(self._parts)
+        forget.apply_retention(self._parts)
+        purge.finish(self._parts)
         self._parts.upkeep.prune_changes(KEEP_CHANGES)
 
     def namespaces(self) -> Sequence[str]:
@@ -334,6 +395,7 @@ def _parts(settings: config.Config) -> Parts:
         embedder=embedder,
         journal=Journal(engine, log_accesses=settings.access_log, keep=settings.access_log_keep),
         fruitless={},
+        rules=Once(open_rules),
         counter=Once(lambda: open_counter(settings.tokenizer)),
         images=Once(lambda: open_images(
             chunks,

@@ -53,11 +53,17 @@ def append(parts: Parts, name: str, messages: Sequence[Message]) -> tuple[list[E
 def index_anew(parts: Parts, session: Session) -> None:
     """Make what can be searched of a session again from its events. Raises `Stale` if it grew meanwhile."""
     events = parts.conversations.oldest(session.namespace, session.id, session.events, 0)
-    found, vectors = sliced(events, [slices(event) for event in events], None, ()), Vectors()
+    parts.engine.apply([*anew_steps(parts, session, events, {})])
+
+
+def anew_steps(parts: Parts, session: Session, events: Sequence[Event], vectors: Vectors) -> Iterator[Step]:
+    """The index of a session's events in place of the one it had; `vectors` are those that are there already."""
+    found = sliced(events, [slices(event) for event in events], None, ())
     _embed(parts, found, vectors)
     key: dict[str, Any] = {"namespace": session.namespace, "session": session.id}
-    guard = step("state_same", expect=1, **key, expected=session.last_sequence)
-    parts.engine.apply([guard, step("session_unindex", **key), *_index(parts, found, vectors)])
+    yield step("state_same", expect=1, **key, expected=session.last_sequence)
+    yield step("session_unindex", **key)
+    yield from _index(parts, found, vectors)
 
 
 def _index(parts: Parts, found: Sliced, vectors: Vectors) -> Iterator[Step]:

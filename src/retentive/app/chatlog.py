@@ -8,6 +8,7 @@ from retentive.app import check
 from retentive.app.parts import Parts
 from retentive.errors import Conflict, Invalid
 from retentive.model import Imported, Message, Session, iso
+from retentive.text.blank import PURGED
 from retentive.transfer.chatlogs import Conversation, Format, read
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def _is_of(parts: Parts, session: Session, given: Conversation) -> bool:
     if MARK not in session.metadata or session.last_sequence > len(given.messages):
         return False
     here = parts.conversations.oldest(session.namespace, session.id, session.events, 0)
-    told = ((event, given.messages[event.sequence - 1]) for event in here)
+    told = ((event, given.messages[event.sequence - 1]) for event in here if event.content != PURGED)
     return all((event.content, event.speaker) == (message.content, message.speaker) for event, message in told)
 
 

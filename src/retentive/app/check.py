@@ -147,6 +147,13 @@ def plain(text: Any, name: str) -> str:
     return text
 
 
+def why(reason: Any, actor: Any) -> None:
+    """What goes to the history."""
+    plain(actor, "actor")
+    if reason is not None:
+        plain(reason, "reason")
+
+
 def question(text: Any) -> str:
     """Any text can be asked; what is no text in it is replaced."""
     if not isinstance(text, str):

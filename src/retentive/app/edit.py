@@ -6,8 +6,9 @@ from typing import Any
 
 from retentive import clock
 from retentive.app import check
-from retentive.app.keep import TRIES, embedded, expiry
+from retentive.app.keep import TRIES, embedded
 from retentive.app.parts import Parts
+from retentive.app.plan import expiry
 from retentive.errors import Busy, Conflict, NotFound, Stale
 from retentive.model import Access, Change, Kind, Memory, Status, from_micros
 from retentive.storage import Step, chunks, memories
@@ -24,7 +25,7 @@ def get(parts: Parts, id: str) -> Memory:
 def update(parts: Parts, id: str, changes: Mapping[str, Any], reason: str | None, actor: str) -> Memory:
     """Change the given parts. A changed text is hashed, cut and embedded anew."""
     checked = _checked(parts, changes)
-    _check_why(reason, actor)
+    check.why(reason, actor)
 
     def decide(old: Memory, now: int) -> list[Step]:
         if old.status is not Status.ACTIVE:
@@ -45,7 +46,7 @@ _WAYS_BACK = {
 
 def forget(parts: Parts, id: str, reason: str | None, actor: str) -> Memory:
     """Softly: hidden from answers, kept with its history."""
-    _check_why(reason, actor)
+    check.why(reason, actor)
 
     def decide(old: Memory, now: int) -> list[Step]:
         if old.status is Status.FORGOTTEN:
@@ -58,7 +59,7 @@ def forget(parts: Parts, id: str, reason: str | None, actor: str) -> Memory:
 
 def restore(parts: Parts, id: str, reason: str | None, actor: str) -> Memory:
     """Undo `forget`: the memory is again what it was before."""
-    _check_why(reason, actor)
+    check.why(reason, actor)
 
     def decide(old: Memory, now: int) -> list[Step]:
         if old.status is Status.ACTIVE:
@@ -78,12 +79,6 @@ def history(parts: Parts, id: str) -> list[Change]:
     memory = load(parts, id)
     made = Change(0, "created", memory.created, memory.source, None, None)
     return [made, *parts.memories.history(parts.namespace, id)]
-
-
-def _check_why(reason: str | None, actor: str) -> None:
-    check.plain(actor, "actor")
-    if reason is not None:
-        check.plain(reason, "reason")
 
 
 def _decided(parts: Parts, id: str, decide: Callable[[Memory, int], list[Step]]) -> Memory:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from retentive.app.upkeep import Journal
     from retentive.context import Counter
     from retentive.index import Images
+    from retentive.learn import Rules
 
 T = TypeVar("T")
 
@@ -53,6 +54,8 @@ class Parts:
     journal: "Journal"
     fruitless: dict[tuple[str, str], int]
     """Of sessions in which nothing could be condensed: how many tokens waited then."""
+    rules: Once["Rules"]
+    """What can be told from words: loaded by the first memory whose words are read."""
     counter: Once["Counter"]
     """What counts tokens."""
     images: Once["Images"]

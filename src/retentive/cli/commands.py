@@ -6,13 +6,12 @@ from typing import Any
 
 from retentive import wire
 from retentive.app import Retentive
-from retentive.cli import show, talk
-from retentive.cli.given import given, is_json, json_of, text_of
+from retentive.cli import forgetting, show, talk
+from retentive.cli.given import FILTERS, given, is_json, json_of, text_of
 from retentive.errors import Invalid
 from retentive.model import Change
 
 _CONTENT = ("kind", "tags", "importance", "confidence", "context", "slot", "expires", "valid_from", "metadata")
-_FILTERS = ("session", "kind", "tags", "source", "status", "min_importance", "min_confidence", "since", "until")
 
 
 def run(arguments: Any) -> int:
@@ -44,8 +43,8 @@ def _add(memory: Retentive, arguments: Any) -> int:
         show.as_json(wire.added(added))
         return 0
     show.say(f"{'kept' if added.created else 'known already:'} {added.id}")
-    if added.superseded:
-        show.say(f"supersedes {added.superseded}")
+    for id in added.superseded:
+        show.say(f"supersedes {id}")
     for each in added.resembles:
         show.say(f"resembles {each.id} ({each.overlap:.0%}): {each.content}")
     if added.pending:
@@ -72,7 +71,7 @@ def _search(memory: Retentive, arguments: Any) -> int:
         fusion=arguments.fusion,
         min_similarity=arguments.min_similarity,
         namespaces=arguments.also,
-        **given(arguments, (*_FILTERS, "include")),
+        **given(arguments, (*FILTERS, "include")),
     )
     if is_json(arguments):
         show.as_json(wire.results(found))
@@ -91,7 +90,7 @@ def _get(memory: Retentive, arguments: Any) -> int:
 
 
 def _list(memory: Retentive, arguments: Any) -> int:
-    page = memory.list(arguments.limit, arguments.before, **given(arguments, _FILTERS))
+    page = memory.list(arguments.limit, arguments.before, **given(arguments, FILTERS))
     if is_json(arguments):
         show.as_json(wire.page(page))
         return 0
@@ -113,19 +112,11 @@ def _update(memory: Retentive, arguments: Any) -> int:
     return 0
 
 
-def _forget(memory: Retentive, arguments: Any) -> int:
-    return _each(memory, arguments, lambda id: memory.forget(id, arguments.reason))
-
-
 def _restore(memory: Retentive, arguments: Any) -> int:
-    return _each(memory, arguments, lambda id: memory.restore(id, arguments.reason))
-
-
-def _each(memory: Retentive, arguments: Any, act: Callable[[str], Any]) -> int:
     """All of them, or none if one is not there."""
     for id in arguments.ids:
         memory.history(id)
-    changed = [act(id) for id in arguments.ids]
+    changed = [memory.restore(id, arguments.reason) for id in arguments.ids]
     if is_json(arguments):
         show.as_json({"memories": [wire.memory(each) for each in changed]})
     else:
@@ -249,11 +240,11 @@ _VERBS: dict[str, Callable[[Retentive, Any], int]] = {
     "get": _get,
     "list": _list,
     "update": _update,
-    "forget": _forget,
     "restore": _restore,
     "history": _history,
     "stats": _stats,
     "backfill": _backfill,
     "doctor": _doctor,
+    **forgetting.VERBS,
     **talk.VERBS,
 }

@@ -7,6 +7,8 @@ from typing import Any
 
 from retentive.errors import Invalid
 
+FILTERS = ("session", "kind", "tags", "source", "status", "min_importance", "min_confidence", "since", "until")
+
 
 def given(arguments: Any, names: Iterable[str]) -> dict[str, Any]:
     return {name: getattr(arguments, name) for name in names if hasattr(arguments, name)}
@@ -33,3 +35,12 @@ def json_of(argument: str | None, option: str) -> Any:
         return None if argument is None else json.loads(argument)
     except (ValueError, RecursionError) as error:
         raise Invalid(f"{option} is not JSON: {error}", """Write it as '{"key": "value"}'.""") from error
+
+
+def agreed(question: str, otherwise: str) -> bool:
+    """A person is asked; a script, which cannot be, is refused with what it should have said."""
+    if not sys.stdin.isatty():
+        raise Invalid(otherwise, "Say so with --yes.")
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")

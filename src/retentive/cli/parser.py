@@ -135,13 +135,36 @@ def _writing(verb: Verbs) -> None:
     update.add_argument("--content", default=argparse.SUPPRESS, metavar="TEXT", help="the new text")
     update.add_argument("--reason", metavar="WHY")
 
-    forget = verb("forget", "stop answering with memories; `restore` undoes it")
-    forget.add_argument("ids", nargs="+", metavar="ID")
-    forget.add_argument("--reason", metavar="WHY")
+    _forgetting(verb)
 
     restore = verb("restore", "bring back what was forgotten")
     restore.add_argument("ids", nargs="+", metavar="ID")
     restore.add_argument("--reason", metavar="WHY")
+
+
+def _forgetting(verb: Verbs) -> None:
+    forget = verb(
+        "forget",
+        "stop answering with memories; `restore` undoes it",
+        _filters(),
+        epilog="By ID, or by words and filters. More than one needs a yes, on the terminal or as --yes.",
+    )
+    forget.add_argument("ids", nargs="*", metavar="ID")
+    forget.add_argument("--words", metavar="TEXT", help="what has every one of these words")
+    forget.add_argument("--reason", metavar="WHY")
+    forget.add_argument("--dry-run", action="store_true", help="only show what would go")
+    forget.add_argument("--yes", action="store_true", help="do not ask")
+
+    purge = verb(
+        "purge",
+        "remove memories or messages for good, to the last byte",
+        epilog="It cannot be undone. The answer names what else repeats the text, and proves that the rest is gone.",
+    )
+    purge.add_argument("ids", nargs="+", metavar="ID", help="of a memory, or of a message: SESSION#7")
+    purge.add_argument("--with-origin", action="store_true", help="also messages, summaries and questions that say it")
+    purge.add_argument("--reason", metavar="WHY")
+    purge.add_argument("--dry-run", action="store_true", help="only show what would go, and what repeats it")
+    purge.add_argument("--yes", action="store_true", help="do not ask")
 
 
 def _reading(verb: Verbs) -> None:
@@ -187,6 +210,8 @@ def _reading(verb: Verbs) -> None:
     list_ = verb("list", "list memories, newest first", _filters())
     list_.add_argument("--limit", type=int, default=50, metavar="N", help="how many on a page (50)")
     list_.add_argument("--before", metavar="ID", help="the page after this one: the `next` of the page before")
+
+    verb("why", "tell where a memory came from").add_argument("id", metavar="ID")
 
     history = verb("history", "tell what happened to a memory")
     history.add_argument("id", metavar="ID")

@@ -38,12 +38,12 @@ def failure(error: RetentiveError, *, as_json: bool) -> None:
         sys.stderr.write(json.dumps(wire.error(error), ensure_ascii=False) + "\n")
         return
     hint = f" {error.hint}" if error.hint else ""
-    sys.stderr.write(f"{paint('error:', 'red', sys.stderr)} {_line(str(error))}.{_line(hint)}\n")
+    sys.stderr.write(f"{paint('error:', 'red', sys.stderr)} {line(str(error))}.{line(hint)}\n")
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Aligned and cut to the screen for people; for pipes, a row a line with tabs between, nothing cut."""
-    cells = [[_line("" if cell is None else str(cell)) for cell in row] for row in rows]
+    cells = [[line("" if cell is None else str(cell)) for cell in row] for row in rows]
     if not sys.stdout.isatty():
         for row in cells:
             say("\t".join(row))
@@ -78,7 +78,7 @@ def results(found: Results, *, with_why: bool) -> None:
     if not sys.stdout.isatty():
         table((), [(each.id, f"{each.score:.4f}", _kind(each), each.content) for each in found.hits])
     for place, each in enumerate(found.hits if sys.stdout.isatty() else (), start=1):
-        say(f"{place:3}  {paint(f'{each.score:.2f}', 'green')}  {_fit(_line(each.excerpt), _EXCERPT)}")
+        say(f"{place:3}  {paint(f'{each.score:.2f}', 'green')}  {_fit(line(each.excerpt), _EXCERPT)}")
         say(f"           {paint(_about(each), 'dim')}")
     if with_why:
         for each in found.hits:
@@ -97,7 +97,7 @@ def notes(found: Iterable[str]) -> None:
 
 def body(text: str) -> None:
     """A text of several lines, each without what a terminal would obey."""
-    say("\n".join(map(_line, text.splitlines())) if sys.stdout.isatty() else text)
+    say("\n".join(map(line, text.splitlines())) if sys.stdout.isatty() else text)
 
 
 def counted(number: int, one: str, many: str = "") -> str:
@@ -149,7 +149,7 @@ def progress(total: int | None, what: str) -> Callable[..., None]:
     return tell
 
 
-def _line(text: str) -> str:
+def line(text: str) -> str:
     """On one line, without what a terminal would obey: control characters, and marks that turn the direction."""
     return "".join(" " if unicodedata.category(letter) in _OBEYED or letter in _TURNING else letter for letter in text)
 

@@ -8,7 +8,7 @@ from typing import Any
 from retentive import wire
 from retentive.app import Retentive
 from retentive.cli import show
-from retentive.cli.given import given, is_json, json_of, text_of
+from retentive.cli.given import agreed, given, is_json, json_of, text_of
 from retentive.errors import Invalid
 from retentive.model import Deleted, Event, Session
 from retentive.text.messages import readable
@@ -126,12 +126,10 @@ def _extent(of: Deleted) -> str:
 
 
 def _agreed(doomed: Deleted) -> bool:
-    """It cannot be undone: a person is asked, a script must say --yes."""
-    if not sys.stdin.isatty():
-        raise Invalid(f"deleting session {doomed.session!r} cannot be undone", "Say so with --yes.")
-    sys.stderr.write(f"Delete session {doomed.session} with {_extent(doomed)} for good? [y/N] ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    return agreed(
+        f"Delete session {doomed.session} with {_extent(doomed)} for good?",
+        f"deleting session {doomed.session!r} cannot be undone",
+    )
 
 
 def _note_put(memory: Retentive, arguments: Any) -> int:

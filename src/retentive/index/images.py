@@ -73,16 +73,23 @@ class Images:
         return tuple(scope.filter.statuses) == (Status.ACTIVE,)
 
     def search_vectors(
-        self, vector: Floats, space: Space, scope: Scope, limit: int | None, floor: float | None = None
+        self,
+        vector: Floats,
+        space: Space,
+        scope: Scope,
+        limit: int | None,
+        floor: float | None = None,
+        head: int | None = None,
     ) -> list[Match]:
         """The nearest by cosine, best first: at most `limit`, of at least `floor`; None sets no bound.
 
-        `vector` is L2-normalised float32. In step with what was committed before the call.
+        `vector` is L2-normalised float32. In step with what was committed before the call, or before `head` was read:
+        whoever asks for several things at once looks only once.
         """
         vector = np.ascontiguousarray(vector, np.float32)
         parts = []
         for image in self._of(scope):
-            parts.append(image.near(vector, space, scope, limit, floor))
+            parts.append(image.near(vector, space, scope, limit, floor, head))
             if (chore := image.chore()) is not None:
                 name, job = chore
                 self._worker.submit((image.namespace, name), job)
@@ -94,7 +101,9 @@ class Images:
             if not image.has_vectors(space):
                 self._worker.submit((image.namespace, "load"), partial(image.load_vectors, space))
 
-    def search_text(self, terms: Sequence[str], scope: Scope, limit: int) -> list[Match] | None:
+    def search_text(
+        self, terms: Sequence[str], scope: Scope, limit: int, head: int | None = None
+    ) -> list[Match] | None:
         """The best by BM25, best first; None: ask the database.
 
         `terms` are tokens of the source's tokenizer. None when a namespace of the scope is small, or still loading;
@@ -102,17 +111,17 @@ class Images:
         """
         parts = []
         for image in self._of(scope):
-            part = image.match(terms, scope, limit)
+            part = image.match(terms, scope, limit, head)
             if part is None:
-                if self._is_large(image.namespace):
+                if self._is_large(image.namespace, head):
                     self._worker.submit((image.namespace, "terms"), image.load_terms)
             else:
                 parts.append(part)
         return _merge(parts, limit) if len(parts) == len(set(scope.namespaces)) else None
 
-    def _is_large(self, namespace: str) -> bool:
+    def _is_large(self, namespace: str, seen: int | None) -> bool:
         """Counting costs as much as the question: not again before enough has changed to make a difference."""
-        head = self._source.head()
+        head = self._source.head() if seen is None else seen
         count, then = self._counted.get(namespace, (self._terms_from, head))
         if count + abs(head - then) >= self._terms_from:
             count, then = self._counted[namespace] = self._source.count(namespace), head

@@ -14,6 +14,8 @@ from retentive.model.conversation import (
     Session,
     Summary,
 )
+from retentive.model.forgetting import Candidates, Forgotten, Provenance, Purged, Repeat
+from retentive.model.learning import Claim
 from retentive.model.memory import (
     DEFAULT_CONFIDENCE,
     DEFAULT_IMPORTANCE,
@@ -42,12 +44,15 @@ __all__ = [
     "Added",
     "Appended",
     "Backfilled",
+    "Candidates",
     "Change",
+    "Claim",
     "Context",
     "Deleted",
     "Draft",
     "Event",
     "Filter",
+    "Forgotten",
     "Fusion",
     "Hit",
     "Imported",
@@ -60,7 +65,10 @@ __all__ = [
     "Mode",
     "Omission",
     "Page",
+    "Provenance",
+    "Purged",
     "Query",
+    "Repeat",
     "Replay",
     "Resemblance",
     "Results",

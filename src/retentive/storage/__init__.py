@@ -6,6 +6,7 @@ over the named queries of `queries/*.sql`; a database brings its connection, its
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -40,6 +41,17 @@ class Finding(NamedTuple):
     ok: bool
     detail: str
     remedy: str = ""
+
+
+class Scrubbed(NamedTuple):
+    """What became of the bytes of deleted rows."""
+
+    done: bool
+    """False: they may still be where the engine can reach them. Try again later."""
+    detail: str
+    """What keeps them; or, from a server, what its own logs may keep."""
+    files: tuple[Path, ...] = ()
+    """Where they would be found if they were still there; none that can be read from here for a server."""
 
 
 class Engine(Protocol):
@@ -98,6 +110,13 @@ class Engine(Protocol):
         """Make the full-text index anew from its rows, and drop chunks and vectors that belong to nothing."""
         ...
 
+    def scrub(self, patience: float) -> Scrubbed:
+        """Remove what deleted rows left behind: in the full-text index, in free pages, in logs, as far as it can.
+
+        Waits `patience` seconds for others who hold an old state. Reads and writes go on meanwhile, or wait.
+        """
+        ...
+
     def facts(self) -> Mapping[str, Any]:
         """Where it is, how large, which version: for `stats` and `doctor`."""
         ...
@@ -117,7 +136,7 @@ def open_engine(config: "Config") -> Engine:
         case "libsql" | "http" | "https":
             from retentive.storage.libsql import LibsqlEngine
 
-            return LibsqlEngine(config.db, config.auth_token)
+            return LibsqlEngine(config.db, config.auth_token, config.ca_file)
         case "postgresql" | "postgres":
             return _open_postgres(config)
         case other:
@@ -127,11 +146,11 @@ def open_engine(config: "Config") -> Engine:
 
 
 def _open_postgres(config: "Config") -> Engine:
-    from retentive.errors import BadConfig, MissingExtra
+    from retentive.errors import MissingExtra
 
     try:
-        import psycopg
-        import psycopg_pool  # noqa: F401 - to say so here, if it is missing
+        import psycopg  # noqa: F401 - to say so here, if it is missing
+        import psycopg_pool  # noqa: F401 - likewise
     except ImportError as error:
         hint = "Install it: pip install 'retentive[postgres]'"
         raise MissingExtra(f"PostgreSQL needs an extra that is not installed: {error}", hint) from error
@@ -139,7 +158,4 @@ def _open_postgres(config: "Config") -> Engine:
 
     namespaces = tuple(name.strip() for name in config.restrict_to.split(",") if name.strip())
     options = Options(config.pool_size, config.statement_timeout, namespaces)
-    try:
-        return PostgresEngine(config.db, options, replica=config.replica, partitions=config.partitions)
-    except psycopg.ProgrammingError as error:  # the driver cannot read the address
-        raise BadConfig(f"cannot read the server's address: {error}") from error
+    return PostgresEngine(config.db, options, replica=config.replica, partitions=config.partitions)

@@ -9,6 +9,7 @@ from typing import Any
 from retentive.model import Change, Kind, Memory, Scope, Source, Status, Traits, from_micros, iso, to_micros
 from retentive.storage import Engine, Step, step
 from retentive.storage.scopes import scope_filters
+from retentive.text.retention import Rule
 
 # Looking a member up by its text is three times as fast as calling the enumeration.
 _KINDS = {str(each): each for each in Kind}
@@ -40,6 +41,11 @@ class Memories:
         rows = self.engine.read("memory_by_slot", {"namespace": namespace, "slots": slots})
         return [memory_of(row, now) for row in rows]
 
+    def chain(self, namespace: str, session: str | None, slot: str | None, now: int) -> list[Memory]:
+        """All that hold or held a slot, in the order of their time."""
+        rows = self.engine.read("memory_chain", {"namespace": namespace, "slot": slot})
+        return [memory for row in rows if (memory := memory_of(row, now)).session == session]
+
     def some(self, ids: Sequence[str], scope: Scope) -> dict[tuple[str, str], Memory]:
         """By namespace and id, as far as the scope still sees them."""
         filters, params = scope_filters(scope)
@@ -59,6 +65,19 @@ class Memories:
 
     def expired(self, now: int, limit: int) -> Sequence[Memory]:
         return [memory_of(row, now) for row in self.engine.read("memory_expired", {"now": now, "limit": limit})]
+
+    def outlived(self, namespace: str, rule: Rule, now: int, limit: int) -> list[Memory]:
+        """What a rule of retention does not keep."""
+        values = {"namespace": namespace, "kinds": [rule.kind], "now": now, "limit": limit, "keep": rule.keep}
+        values["before"] = now - (rule.seconds or 0) * 1_000_000
+        query = "memory_surplus" if rule.seconds is None else "memory_older"
+        rows = self.engine.read(query, values, ["active", "kinds"] if rule.kind else ["active"])
+        return [memory_of(row, now) for row in rows]
+
+    def superseded(self, namespace: str, id: str, now: int) -> list[Memory]:
+        """Those that this one took the place of."""
+        rows = self.engine.read("memory_superseded", {"namespace": namespace, "id": id})
+        return [memory_of(row, now) for row in rows]
 
     def history(self, namespace: str, id: str) -> Sequence[Change]:
         rows = self.engine.read("history_of", {"namespace": namespace, "id": id})
@@ -115,7 +134,16 @@ def status_steps(old: Memory, new: Memory, actor: str, reason: str | None) -> It
 
 
 def chunk_status_step(memory: Memory, status: Status) -> Step:
-    return step("chunk_status", namespace=memory.namespace, owner=memory.id, owner_type="memory", status=status)
+    return _chunk_status(memory.namespace, memory.id, status)
+
+
+def ended_step(namespace: str, id: str) -> Step:
+    """For the chunks of a memory that was superseded before it came."""
+    return _chunk_status(namespace, id, Status.SUPERSEDED)
+
+
+def _chunk_status(namespace: str, id: str, status: Status) -> Step:
+    return step("chunk_status", namespace=namespace, owner=id, owner_type="memory", status=status)
 
 
 _ACTIONS = {

@@ -22,7 +22,7 @@ from typing import Any
 import apsw
 
 from retentive.errors import Busy, Closed, Corrupt, DiskFull, NotAStore, Stale, StorageError, Unwritable
-from retentive.storage import NOTHING, Finding, Params, Step
+from retentive.storage import NOTHING, Finding, Params, Scrubbed, Step
 from retentive.storage.checkup import agreement, whole
 from retentive.storage.migrations import Migration, migrations, missing
 from retentive.storage.queries import Queries
@@ -124,6 +124,24 @@ class SqliteEngine(Scanning):
 
     def rebuild(self) -> None:
         self.apply([Step("derived_rebuild", [{}])])
+
+    def scrub(self, patience: float) -> Scrubbed:
+        """Rewritten whole, into the WAL and from there into the file.
+
+        `secure_delete` overwrites what a page frees; it does not reach cells that moved when pages were balanced.
+        """
+        if self._path is None:
+            return Scrubbed(done=True, detail="in memory")
+        files = tuple(Path(f"{self._path}{end}") for end in ("", "-wal", "-shm", "-journal"))
+        self._check_process()
+        with self._lock, _translated(self.target):
+            self._check_file()
+            connection = self._connect()
+            try:
+                done = _rewritten(connection, self._queries.sql("text_optimize"), patience)
+            finally:
+                connection.close()
+        return Scrubbed(done, "" if done else "held by another process", files)
 
     def facts(self) -> Mapping[str, Any]:
         with _translated(self.target):
@@ -262,6 +280,25 @@ def _only(connection: apsw.Connection, sql: str) -> Any:
     """The one value of a one-row answer."""
     rows: list[Any] = connection.execute(sql).fetchall()
     return rows[0][0]
+
+
+def _rewritten(connection: apsw.Connection, optimize: str, patience: float) -> bool:
+    """False: somebody reads an older state, which keeps the WAL as it is."""
+    connection.execute("PRAGMA temp_store = FILE")  # the copy that is being made may not fit into memory
+    if not _emptied(connection, patience):
+        return False
+    connection.execute("PRAGMA secure_delete = ON").fetchall()
+    connection.set_busy_timeout(BUSY_SECONDS * 1000)
+    connection.execute(optimize)
+    connection.execute("VACUUM")
+    return _emptied(connection, patience)
+
+
+def _emptied(connection: apsw.Connection, patience: float) -> bool:
+    """The WAL into the file, and cut to nothing."""
+    connection.set_busy_timeout(int(patience * 1000))
+    rows: list[Any] = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    return bool(rows[0][0] == 0)
 
 
 def _prepare(target: str) -> Path | None:

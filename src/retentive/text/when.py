@@ -25,7 +25,13 @@ def _instant(value: datetime | date | timedelta | str, step: timedelta, now: dat
         return datetime.combine(value, time(), UTC)
     if isinstance(value, timedelta):
         return now + (value if step > timedelta() else -value)
-    if span := _SPAN.fullmatch(value.strip()):
-        seconds = int(span[1]) * _UNITS[span[2]]
+    seconds = seconds_of(value)
+    if seconds is not None:
         return now + (seconds * 1_000_000) * step
     return _instant(datetime.fromisoformat(value.strip()), step, now)
+
+
+def seconds_of(span: str) -> int | None:
+    """Of 30m, 12h, 7d, 4w, 1y; None if it is not written so."""
+    found = _SPAN.fullmatch(span.strip())
+    return int(found[1]) * _UNITS[found[2]] if found else None

@@ -18,6 +18,7 @@ from math import sqrt
 from typing import Any, NamedTuple
 
 import psycopg
+from psycopg import errors
 
 from retentive.errors import StorageError
 from retentive.storage.postgres.link import Connection, Link
@@ -31,6 +32,7 @@ PASSING = 40  # what passing over a row of the graph costs, in rows read one by 
 KNOWN_SECONDS = 60.0  # for which it is believed what graphs there are
 LOOK_EVERY = 64  # questions
 DEPTH = 35  # rows that the usual question, for the best ten, is asked for
+REST_SECONDS = 600.0  # after one that could not be made
 _NAME = "vectors_graph_"
 
 
@@ -46,6 +48,7 @@ class Graphs:
         self._known: dict[int, Graph] = {}
         self._looked = float("-inf")
         self._asked = 0
+        self._resting_until = float("-inf")
         self._builder: threading.Thread | None = None
         self._building: Connection | None = None
         self._closed = False
@@ -62,6 +65,8 @@ class Graphs:
         """Now and then, look whether it is time for a graph."""
         self._asked += 1
         if self._asked % LOOK_EVERY or space in self._known or dimension > LARGEST_DIMENSION:
+            return
+        if time.monotonic() < self._resting_until:
             return
         with self._lock:
             if self._builder is None or not self._builder.is_alive():
@@ -95,8 +100,8 @@ class Graphs:
             builder.join(10)
 
     def _see(self, space: int, dimension: int, namespaces: list[str]) -> None:
-        """In the background: a failure is tried again with a later question."""
-        with suppress(psycopg.Error, StorageError):
+        """In the background: a failure is tried again with a question much later, as it may take minutes to fail."""
+        try:
             connection = self._building = self._link.connect()
             try:
                 sql = "SELECT coalesce(sum(rows), 0) FROM statistics WHERE namespace = ANY ($1)"
@@ -107,6 +112,8 @@ class Graphs:
             finally:
                 self._building = None
                 connection.close()
+        except (psycopg.Error, StorageError):
+            self._resting_until = time.monotonic() + REST_SECONDS
 
     @staticmethod
     def _build(connection: Connection, space: int, dimension: int) -> None:
@@ -117,14 +124,24 @@ class Graphs:
         needed = rows * (2 * dimension + 500) // 1024 + 65_536  # kilobytes; a graph that does not fit is slow to build
         connection.execute(f"SELECT set_config('maintenance_work_mem', '{min(needed, 2_000_000)}kB', false)")
         for table, name in _leaves(connection, space):
-            valid = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)"
-            if connection.execute(valid, (name,)).fetchall() == [(False,)]:
-                connection.execute(f"DROP INDEX CONCURRENTLY {name}")
-            connection.execute(
+            sql = (
                 f"CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON {table}"
                 f" USING hnsw ((vector::halfvec({int(dimension)})) halfvec_ip_ops)"
                 f" WITH (m = {M}, ef_construction = {EF_CONSTRUCTION}) WHERE space = {int(space)}"
             )
+            try:
+                _make(connection, name, sql)
+            except errors.DiskFull:  # workers share memory, and containers have 64 MB of that unless told otherwise
+                connection.execute("SELECT set_config('max_parallel_maintenance_workers', '0', false)")
+                _make(connection, name, sql)
+
+
+def _make(connection: Connection, name: str, sql: str) -> None:
+    """In place of one that was begun and not finished, if there is one."""
+    valid = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)"
+    if connection.execute(valid, (name,)).fetchall() == [(False,)]:
+        connection.execute(f"DROP INDEX CONCURRENTLY {name}")
+    connection.execute(sql)
 
 
 def _bound(rows: float, depth: int) -> int:

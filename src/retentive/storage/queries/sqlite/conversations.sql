@@ -87,3 +87,10 @@ SELECT count(*) FROM memories WHERE namespace = :namespace AND session IS NOT :s
 -- Without the hint SQLite goes through all memories of the namespace.
 SELECT {memory} FROM memories t INDEXED BY memories_notes WHERE t.namespace = :namespace AND t.kind = 'note'{filters}
 ORDER BY t.created DESC, t.id DESC LIMIT :limit
+
+-- name: event_next
+-- What was said right after each of these messages, which come as three lists.
+SELECT p.place, {event} FROM (
+  SELECT n.key AS place, n.value AS namespace, s.value AS session, q.value AS sequence
+  FROM json_each(:namespaces) n JOIN json_each(:sessions) s ON s.key = n.key JOIN json_each(:sequences) q ON q.key = n.key
+) p CROSS JOIN events e WHERE {next_event}

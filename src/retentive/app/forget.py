@@ -1,0 +1,156 @@
+"""Forgetting by words and by filters, one or many; and by the rules of retention. Softly: `restore` undoes it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from retentive import clock
+from retentive.app import check, search
+from retentive.app.check import Filters
+from retentive.app.keep import TRIES
+from retentive.app.parts import Parts
+from retentive.errors import Busy, Conflict, Invalid, NotFound, Stale
+from retentive.model import Candidates, Forgotten, Memory, Query, Scope, Status, from_micros
+from retentive.storage import Step, memories
+from retentive.text.retention import Rule, rules
+from retentive.text.terms import terms, words
+
+AT_ONCE = 200  # that share a commit
+MOST_BATCHES = 50  # of retention in one round of upkeep: ten thousand memories, some seconds; the rest next time
+LOOKED_AT = 1000  # of the best matches, for those that have every word
+NEAREST = 5  # to choose from, where none has
+NAMED = 5  # in a message
+BYGONE = frozenset("old older former previous earlier outdated obsolete past".split())
+"""Words that say which of several is meant and need not stand in it: the one that was replaced, if there is one."""
+
+
+def candidates(parts: Parts, text: str, filters: Filters) -> Candidates:
+    """What the words may be about: memories that have every one of them, in content, context, tags or slot."""
+    asked = words(check.question(text))
+    if not asked:
+        raise Invalid("no words to go by", "Say what to forget: a few words that stand in it.")
+    meant = [word for word in asked if word not in BYGONE] or asked
+    found = _having(parts, meant, _scope(parts, filters))
+    if "status" not in filters and len(meant) < len(asked):
+        found = _having(parts, meant, _scope(parts, {**filters, "status": [Status.SUPERSEDED]})) or found
+    if found:
+        return Candidates(text, tuple(found))
+    near = search.search(parts, Query(text, _scope(parts, filters), limit=None))  # only what is similar enough
+    return Candidates(text, (), tuple(_of_session((hit.memory for hit in near), filters))[:NEAREST])
+
+
+def forget_matching(
+    parts: Parts,
+    text: str | None,
+    filters: Filters,
+    *,
+    confirm: bool,
+    dry_run: bool,
+    reason: str | None,
+    actor: str,
+) -> Forgotten:
+    check.why(reason, actor)
+    if text is None and not filters:
+        raise Invalid("neither words nor filters", "Say what to forget; all of a namespace goes by kind=[...].")
+    found = _chosen(parts, text, filters)
+    if dry_run or not found:
+        return Forgotten(tuple(found), done=not dry_run)
+    if len(found) > 1 and not confirm:
+        hint = "Say it more exactly, forget them by id, or confirm that all are meant (confirm=True, --yes)."
+        raise Conflict(f"{len(found)} memories match: {_named(found)}", hint)
+    return Forgotten(tuple(forget_all(parts, found, reason, actor)), done=True)
+
+
+def forget_all(parts: Parts, doomed: Sequence[Memory], reason: str | None, actor: str) -> list[Memory]:
+    """In batches, each whole or not at all. What was forgotten or purged meanwhile is left as it is."""
+    rest, done = iter(doomed), []
+    while batch := [*islice(rest, AT_ONCE)]:
+        done += _forget(parts, batch, reason, actor)
+    return done
+
+
+def apply_retention(parts: Parts) -> int:
+    """How many were forgotten. A write waits for no more than one batch."""
+    batches = islice(_outlived(parts, rules(parts.config.retention)), MOST_BATCHES)
+    return sum(len(_forget(parts, batch, "retention", "upkeep")) for batch in batches)
+
+
+def _outlived(parts: Parts, wanted: Sequence[Rule]) -> Iterator[list[Memory]]:
+    namespaces = parts.memories.namespaces() if wanted else ()
+    for rule in wanted:
+        for namespace in filter(rule.holds_for, namespaces):
+            while batch := parts.memories.outlived(namespace, rule, clock.now(), AT_ONCE):
+                yield batch
+
+
+def _chosen(parts: Parts, text: str | None, filters: Filters) -> list[Memory]:
+    if text is None:
+        return [*_of_session(_all(parts, _scope(parts, filters)), filters)]
+    found = candidates(parts, text, filters)
+    if not found.memories:
+        like = f"; like it are: {_named(found.nearest)}" if found.nearest else ""
+        hint = "Nothing is forgotten on a likeness: look with `retentive search`, and forget it by id."
+        raise NotFound(f"no memory has all of the words {text[:60]!r}{like}", hint)
+    return [*found.memories]
+
+
+def _all(parts: Parts, scope: Scope) -> Iterator[Memory]:
+    """Read to the end before anything is changed."""
+    page = parts.memories.page(scope, AT_ONCE)
+    while page:
+        yield from page
+        page = parts.memories.page(scope, AT_ONCE, page[-1].id)
+
+
+def _having(parts: Parts, meant: Sequence[str], scope: Scope) -> list[Memory]:
+    tokens = parts.engine.tokens
+    wanted = {*tokens(terms(" ".join(meant)))}
+    matches = search.text_matches(parts, meant, scope, LOOKED_AT)
+    owners = dict.fromkeys((match.namespace, match.owner) for match in matches)
+    seen = parts.memories.some([id for _, id in owners], scope)
+    having = (seen[owner] for owner in owners if owner in seen and wanted <= {*tokens(terms(_said(seen[owner])))})
+    return [each for each in having if scope.session in (None, each.session)]
+
+
+def _said(memory: Memory) -> str:
+    return " ".join((memory.content, memory.context or "", *memory.tags, memory.slot or ""))
+
+
+def _scope(parts: Parts, filters: Filters) -> Scope:
+    check.known(filters, Filters, "forget")
+    return check.scope([parts.namespace], include="memories", **filters)
+
+
+def _of_session(found: Iterator[Memory], filters: Filters) -> Iterator[Memory]:
+    """A question in a session sees global memories, too; forgetting in one means its own."""
+    session = filters.get("session")
+    return (each for each in found if session is None or each.session == session)
+
+
+def _forget(parts: Parts, batch: Sequence[Memory], reason: str | None, actor: str) -> list[Memory]:
+    left = [memory for memory in batch if memory.status is not Status.FORGOTTEN]
+    for _ in range(TRIES):
+        moment = from_micros(clock.now())
+        done = [replace(old, status=Status.FORGOTTEN, updated=moment, version=old.version + 1) for old in left]
+        steps: list[Step] = []
+        for old, new in zip(left, done, strict=True):
+            steps += memories.status_steps(old, new, actor, reason)
+        try:
+            if steps:
+                parts.engine.apply(steps)
+                parts.journal.wrote = True
+        except Stale:
+            left = _again(parts, left)
+            continue
+        return done
+    raise Busy("others kept changing the same memories", "Retry in a moment.")
+
+
+def _again(parts: Parts, batch: Sequence[Memory]) -> list[Memory]:
+    found = (parts.memories.get(each.namespace, each.id, clock.now()) for each in batch)
+    return [each for each in found if each and each.status is not Status.FORGOTTEN]
+
+
+def _named(found: Sequence[Memory]) -> str:
+    names = "; ".join(f"{each.id} ({each.content[:60]})" for each in found[:NAMED])
+    return names + (f"; and {len(found) - NAMED} more" if len(found) > NAMED else "")

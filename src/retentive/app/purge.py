@@ -1,0 +1,290 @@
+"""Removing for good: rows and history, full text, vectors and logs, and the bytes they leave behind.
+
+What goes is decided first, with all that repeats its text; then it goes in one batch, whole or not at all. After that
+the engine removes the bytes (`Engine.scrub`) and the files are looked through for what must not be there any more. If
+somebody still holds an old state, or the process is killed, the line of the purge stays open and upkeep tries again;
+the text itself is not kept for that.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from retentive import clock
+from retentive.app import check, summaries
+from retentive.app.append import anew_steps
+from retentive.app.keep import TRIES
+from retentive.app.parts import Parts
+from retentive.app.traces import Traces, phrases, traces
+from retentive.app.why import found, said_in
+from retentive.errors import Busy, DiskFull, Invalid, NotFound, Stale
+from retentive.model import Event, Memory, Purged, Repeat
+from retentive.storage import Step, forgetting
+from retentive.storage.forgetting import Place, Purges
+from retentive.storage.memories import as_json
+from retentive.storage.traces import scan
+from retentive.text.blank import PURGED, blanked
+from retentive.text.messages import readable
+
+PATIENCE = 2.0  # seconds to wait for others who read an older state: their questions take milliseconds
+UNKNOWN = "the store was rewritten; what it said is no longer known, so it was not looked for"
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(slots=True)
+class Doomed:
+    """What is to go, and what repeats it."""
+
+    memories: list[Memory] = field(default_factory=list)
+    events: dict[str, Event] = field(default_factory=dict)
+    """By id."""
+    begun: list[str] = field(default_factory=list)
+    """Ids of which an earlier purge left nothing but, perhaps, bytes."""
+    summaries: list[str] = field(default_factory=list)
+    """Of these sessions."""
+    queries: list[Place] = field(default_factory=list)
+    remaining: list[Repeat] = field(default_factory=list)
+    traces: Traces = field(default_factory=lambda: Traces((), (), ()))
+
+    @property
+    def ids(self) -> list[str]:
+        return [*self.begun, *(memory.id for memory in self.memories), *self.events]
+
+
+def purge(
+    parts: Parts,
+    ids: Sequence[str],
+    *,
+    with_origin: bool,
+    dry_run: bool,
+    reason: str | None,
+    actor: str,
+    progress: Progress | None,
+) -> Purged:
+    check.why(reason, actor)
+    tell = progress or (lambda _, __, ___: None)
+    parts.journal.flush()
+    for _ in range(TRIES):
+        doomed = _doomed(parts, ids, with_origin)
+        if reason and doomed.traces.are_in(reason):
+            raise Invalid("the reason repeats what is to be purged", "It stays on record: give one that does not.")
+        removed = _removed(parts, doomed)
+        if dry_run:
+            return Purged(tuple(doomed.ids), removed, tuple(doomed.remaining), "a dry run: all is as it was", False)
+        try:
+            parts.engine.apply([*_steps(parts, doomed, reason, actor)])
+        except Stale:
+            continue
+        _let_go(parts, doomed)
+        proof, complete, elsewhere = _proven(parts, doomed.traces, tell)
+        return Purged(tuple(doomed.ids), removed, (*doomed.remaining, *elsewhere), proof, complete)
+    raise Busy("others kept changing what is to be purged", "Retry in a moment.")
+
+
+def finish(parts: Parts) -> None:
+    """See to the bytes of purges that were not complete; the text is not known any more, so they are not looked for."""
+    if due := Purges(parts.engine).due():
+        scrubbed = parts.engine.scrub(patience=0)
+        if scrubbed.done:
+            parts.engine.apply([forgetting.gone_step(due, clock.now())])
+
+
+def _doomed(parts: Parts, ids: Sequence[str], with_origin: bool) -> Doomed:
+    doomed = Doomed()
+    for id in dict.fromkeys(check.plain(each, "id") for each in ids):
+        _look_up(parts, id, doomed)
+    texts = [*dict.fromkeys(_texts(parts, doomed))]
+    doomed.traces = traces(texts, _about(doomed.memories))
+    places = _places(parts, doomed)
+    learned = (event for memory in doomed.memories for event in said_in(parts, memory))
+    origins = {event.id: event for event in learned if event.content != PURGED}
+    said = {event.id: event for event in _events(parts, places)}
+    covering = _covering(parts, {**origins, **doomed.events}, places)
+    if with_origin:
+        doomed.events |= origins
+        doomed.events |= {id: event for id, event in said.items() if _repeats(event, texts)}
+        doomed.queries = [place for place in places if place.place == "query"]
+        doomed.summaries = _covering(parts, doomed.events, places)
+        doomed.traces = _with(doomed.traces, doomed.events.values())
+        covering = []
+    left = [place for place in places if place.place not in ("message", "summary") and place not in doomed.queries]
+    doomed.remaining = [
+        *(Repeat("message", id) for id in {**origins, **said} if id not in doomed.events),
+        *(Repeat("summary", name) for name in covering),
+        *dict.fromkeys(Repeat(place.place, place.name) for place in left),
+    ]
+    return doomed
+
+
+def _look_up(parts: Parts, id: str, doomed: Doomed) -> None:
+    session, is_event, sequence = id.rpartition("#")
+    if is_event and sequence.isdecimal():
+        event = parts.conversations.event(parts.namespace, session, int(sequence))
+        if event is not None and event.content != PURGED:
+            doomed.events[id] = event
+            return
+    try:
+        doomed.memories.append(found(parts, id))
+    except NotFound:
+        line = Purges(parts.engine).of(parts.namespace, id)
+        if line is None or line.gone is not None:
+            raise
+        doomed.begun.append(id)
+
+
+def _texts(parts: Parts, doomed: Doomed) -> Iterator[str]:
+    """What is to go has said, now and before."""
+    for memory in doomed.memories:
+        yield memory.content
+        for change in parts.memories.history(memory.namespace, memory.id):
+            if change.before:
+                yield change.before["content"]
+    yield from (readable(event.content, event.payload) for event in doomed.events.values())
+
+
+def _about(memories: Iterable[Memory]) -> Iterator[str]:
+    for memory in memories:
+        yield from (memory.context or "", *memory.tags, memory.slot or "", as_json(memory.metadata) or "")
+
+
+def _with(own: Traces, events: Iterable[Event]) -> Traces:
+    """And what must not be in a file of the messages that go, too."""
+    said = traces(readable(event.content, event.payload) for event in events)
+    return own._replace(pieces=tuple(dict.fromkeys((*own.pieces, *said.pieces))))
+
+
+def _places(parts: Parts, doomed: Doomed) -> list[Place]:
+    """What else has a phrase of it, or a word that no other memory has."""
+    going = {memory.id for memory in doomed.memories}
+    found: list[Place] = []
+    for text in (*doomed.traces.phrases, *doomed.traces.words):
+        places = [each for each in Purges(parts.engine).repeats(parts.namespace, text) if each.name not in going]
+        if text in doomed.traces.phrases or not any(each.place == "memory" for each in places):
+            found += places
+    return [*dict.fromkeys(each for each in found if f"{each.name}#{each.number}" not in doomed.events)]
+
+
+def _events(parts: Parts, places: Iterable[Place]) -> Iterator[Event]:
+    for place in places:
+        if place.place == "message":
+            event = parts.conversations.event(parts.namespace, place.name, place.number)
+            if event and event.content != PURGED:
+                yield event
+
+
+def _repeats(event: Event, texts: Iterable[str]) -> bool:
+    """All of a text, not just a name or a line of it: what many messages end with is no reason to purge them."""
+    said = f"{event.content}\n{as_json(event.payload) or ''}".casefold()
+    return any(whole and all(line.casefold() in said for line in whole) for whole in map(phrases, texts))
+
+
+def _covering(parts: Parts, events: dict[str, Event], places: Iterable[Place]) -> list[str]:
+    """Sessions whose summary covers one of the events, whatever it made of it, or has the words themselves."""
+    names = dict.fromkeys(place.name for place in places if place.place == "summary")
+    for event in events.values():
+        state = parts.conversations.summary(parts.namespace, event.session)
+        if state and state.text and state.upto >= event.sequence:
+            names[event.session] = None
+    return [*names]
+
+
+def _removed(parts: Parts, doomed: Doomed) -> dict[str, int]:
+    sizes = [Purges(parts.engine).sizes(memory) for memory in doomed.memories]
+    counts = {
+        "memories": len(doomed.memories),
+        "history": sum(each.history for each in sizes),
+        "slices": sum(each.slices for each in sizes),
+        "accesses": sum(each.accesses for each in sizes),
+        "messages": len(doomed.events),
+        "summaries": len(doomed.summaries),
+        "queries": len(doomed.queries),
+    }
+    return {place: count for place, count in counts.items() if count}
+
+
+def _steps(parts: Parts, doomed: Doomed, reason: str | None, actor: str) -> Iterator[Step]:
+    namespace = parts.namespace
+    for memory in doomed.memories:
+        yield from forgetting.memory_steps(memory)
+    for name in dict.fromkeys(event.session for event in doomed.events.values()):
+        yield from _blank_steps(parts, name, doomed.events)
+    yield Step("summary_clear", [{"namespace": namespace, "session": name} for name in doomed.summaries])
+    yield Step("query_delete", [{"namespace": namespace, "n": place.number} for place in doomed.queries])
+    gone = [id for id in doomed.ids if id not in doomed.begun]
+    yield forgetting.line_step(namespace, gone, clock.now(), actor, reason)
+
+
+def _blank_steps(parts: Parts, name: str, doomed: dict[str, Event]) -> Iterator[Step]:
+    """Its messages without their words, and the index without what their neighbours heard of them."""
+    session = parts.conversations.get(parts.namespace, name)
+    if session is None:
+        raise Stale(f"session {name!r} was deleted meanwhile")
+    events = parts.conversations.oldest(parts.namespace, name, session.events, 0)
+    left = [_blank(event) if event.id in doomed else event for event in events]
+    space = parts.space.name if parts.space else ""
+    vectors = Purges(parts.engine).vectors(parts.namespace, name, space)
+    yield forgetting.event_step([event for event in left if event.id in doomed])
+    yield from anew_steps(parts, session, left, vectors)
+
+
+def _blank(event: Event) -> Event:
+    return replace(event, content=PURGED, payload=blanked(event.payload))
+
+
+def _let_go(parts: Parts, doomed: Doomed) -> None:
+    """What this process holds of it, and summaries anew where they are due."""
+    parts.journal.wrote = True
+    summaries.forget()
+    for name in doomed.summaries:
+        parts.fruitless.pop((parts.namespace, name), None)
+        summaries.keep_up(parts, name)
+    if parts.engine.in_process:
+        parts.images().erase(parts.namespace, [space for space, _ in parts.chunks.spaces()])
+
+
+def _proven(parts: Parts, known: Traces, tell: Progress) -> tuple[str, bool, list[Repeat]]:
+    """The proof, whether it is complete, and in which other namespaces the text was found."""
+    purges = Purges(parts.engine)
+    due = purges.due()
+    tell("rewriting", 0, 1)
+    try:
+        scrubbed = parts.engine.scrub(PATIENCE)
+    except (Busy, DiskFull) as error:
+        return f"incomplete: {error}", False, []
+    tell("rewriting", 1, 1)
+    if not scrubbed.done:
+        return f"incomplete: {scrubbed.detail}", False, []
+    proof, elsewhere = scrubbed.detail, list[Repeat]()
+    if scrubbed.files:
+        proof, elsewhere = _looked_through(parts, [*scrubbed.files, *_cached(parts)], known, tell)
+    complete = not proof.startswith("incomplete")
+    if complete:
+        parts.engine.apply([forgetting.gone_step(due, clock.now())])
+    return proof, complete, elsewhere
+
+
+def _looked_through(parts: Parts, files: Sequence[Path], known: Traces, tell: Progress) -> tuple[str, list[Repeat]]:
+    if not known.pieces:
+        return UNKNOWN, []
+    seen = scan(files, known.pieces, lambda done, of: tell("scanning", done, of))
+    where = {piece: [*_rows_with(parts, piece.decode())] for piece in seen.found}
+    looked = f"scanned {seen.files} files, {seen.size:,} bytes"
+    strays = [piece for piece, names in where.items() if not names and not Purges(parts.engine).is_name(piece.decode())]
+    if strays:
+        return f"incomplete: {looked}: still in {seen.found[strays[0]].name}", []
+    others = {name for names in where.values() for name in names} - {parts.namespace}
+    proof = f"{looked}: found only where rows still say it" if any(where.values()) else f"{looked}: nothing found"
+    return proof, [Repeat("namespace", name) for name in sorted(others)]
+
+
+def _rows_with(parts: Parts, text: str) -> Iterator[str]:
+    """The namespaces that have it in a row: what is found in a file is then no remnant."""
+    purges = Purges(parts.engine)
+    return (name for name in parts.memories.namespaces() if purges.repeats(name, text))
+
+
+def _cached(parts: Parts) -> list[Path]:
+    """The graphs beside the store."""
+    folder = Path(parts.config.cache).expanduser() / "index"
+    return [*folder.glob("*.hnsw")] if folder.is_dir() else []

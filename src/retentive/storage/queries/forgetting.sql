@@ -1,0 +1,83 @@
+-- Retention, purging, and where a memory came from.
+
+-- name: memory_older
+-- What was neither made nor changed nor said again since.
+SELECT {memory} FROM memories t WHERE t.namespace = :namespace AND t.updated < :before{filters}
+ORDER BY t.updated LIMIT :limit
+
+-- name: memory_surplus
+-- What comes behind the newest that are kept.
+SELECT {memory} FROM memories t WHERE t.namespace = :namespace{filters}
+ORDER BY t.updated DESC, t.id DESC LIMIT :limit OFFSET :keep
+
+-- name: memory_superseded
+-- Which this one took the place of.
+SELECT {memory} FROM memories t WHERE t.namespace = :namespace AND t.superseded_by = :id ORDER BY t.created, t.id
+
+-- name: event_get
+SELECT {event} FROM events e WHERE e.namespace = :namespace AND e.session = :session AND e.sequence = :sequence
+
+-- name: purge_sizes
+-- What there is of a memory beside itself: versions, slices, accesses.
+SELECT (SELECT count(*) FROM memory_history WHERE namespace = :namespace AND memory = :id),
+       (SELECT count(*) FROM chunks WHERE namespace = :namespace AND owner = :id AND owner_type = 'memory'),
+       (SELECT count(*) FROM access_log WHERE namespace = :namespace AND memory = :id)
+
+-- name: memory_delete
+-- A guard: it must be as it was when its texts were read.
+DELETE FROM memories WHERE namespace = :namespace AND id = :id AND version = :version
+
+-- name: history_delete
+DELETE FROM memory_history WHERE namespace = :namespace AND memory = :id
+
+-- name: log_delete
+-- What the logs have of a memory.
+DELETE FROM access_log WHERE namespace = :namespace AND memory = :id
+
+-- name: query_delete
+DELETE FROM access_log WHERE namespace = :namespace AND n = :n
+
+-- name: event_blank
+UPDATE events SET content = :content, payload = :payload, tokens = :tokens
+WHERE namespace = :namespace AND session = :session AND sequence = :sequence
+
+-- name: summary_clear
+-- Whoever condenses at this moment finds another epoch, and begins anew.
+UPDATE session_state SET summary = '', summary_upto = 0, epoch = epoch + 1
+WHERE namespace = :namespace AND session = :session
+
+-- name: purge_insert
+INSERT INTO purges (namespace, id, at, actor, reason) VALUES (:namespace, :id, :now, :actor, :reason)
+
+-- name: purge_of
+SELECT at, actor, reason, gone FROM purges WHERE namespace = :namespace AND id = :id ORDER BY at DESC
+
+-- name: purge_due
+-- Those of the store whose bytes may still be there.
+SELECT namespace, id, at FROM purges WHERE gone IS NULL ORDER BY at, id
+
+-- name: purge_gone
+UPDATE purges SET gone = :now WHERE namespace = :namespace AND id = :id AND at = :at AND gone IS NULL
+
+-- name: repeats
+-- Where a text stands: the place, and how it is known there.
+SELECT 'memory', t.id, 0 FROM memories t WHERE t.namespace = :namespace AND
+  (t.content {like} OR t.context {like} OR t.tags {like} OR t.slot {like} OR t.origin {like} OR t.metadata {like}
+   OR t.id {like} OR t.superseded_by {like} OR t.session {like})
+UNION ALL
+SELECT DISTINCT 'history', t.memory, 0 FROM memory_history t WHERE t.namespace = :namespace AND
+  (t.before {like} OR t.reason {like})
+UNION ALL
+SELECT 'message', t.session, t.sequence FROM events t WHERE t.namespace = :namespace AND
+  (t.content {like} OR t.payload {like} OR t.speaker {like})
+UNION ALL
+SELECT 'summary', t.session, 0 FROM session_state t WHERE t.namespace = :namespace AND t.summary {like}
+UNION ALL
+SELECT 'session', t.id, 0 FROM sessions t WHERE t.namespace = :namespace AND
+  (t.id {like} OR t.agent {like} OR t.tags {like} OR t.metadata {like})
+UNION ALL
+SELECT 'query', t.memory, t.n FROM access_log t WHERE t.namespace = :namespace AND t.query {like}
+LIMIT :limit
+
+-- fragment: like
+LIKE :pattern ESCAPE '\'
