@@ -105,7 +105,9 @@ class _Reader:
         for found in chain.from_iterable(self.sentences):
             begun, ends = dates.ends(found.text, found.event.time)
             yield Claim(
-                content=dates.absolute(found.text, found.event.time),
+                content=found.text
+                if found.worth.kind is Kind.INSTRUCTION
+                else dates.absolute(found.text, found.event.time),
                 kind=found.worth.kind,
                 said=found.event.time,
                 events=(*found.context, found.event.sequence),
