@@ -45,7 +45,7 @@ KEPT = [
     ("I was born in Sofia.", "The user was born in Sofia.", Kind.PERSONAL),
     ("I'm originally from Kraków", "The user is originally from Kraków.", Kind.PERSONAL),
     ("My e-mail is anna@example.org", "The user's e-mail is anna@example.org.", Kind.PERSONAL),
-    ("My birthday is on the 5th of May", "The user's birthday is on the 5th of May. 2025", Kind.PERSONAL),
+    ("My birthday is on the 5th of May", "The user's birthday is on the 5th of May.", Kind.PERSONAL),
     ("I'm not a morning person.", "The user is not a morning person.", Kind.BACKGROUND),
     # where they live and work
     ("I live in Porto with my wife", "The user lives in Porto with their wife.", Kind.PERSONAL),
@@ -90,7 +90,7 @@ KEPT = [
     # habits and tools
     ("I go to the gym three times a week.", "The user goes to the gym three times a week.", Kind.PATTERN),
     ("I usually wake up at 6am", "The user usually wakes up at 6am.", Kind.PATTERN),
-    ("I never drink coffee after noon", "The user never drinks coffee after noon (1 March 2026, 12:00).", Kind.PATTERN),
+    ("I never drink coffee after noon", "The user never drinks coffee after noon.", Kind.PATTERN),
     ("I use Neovim as my editor", "The user uses Neovim as their editor.", Kind.FACT),
     ("I drive an old Volvo", "The user drives an old Volvo.", Kind.FACT),
     ("I speak German and a bit of Polish", "The user speaks German and a bit of Polish.", Kind.FACT),
@@ -286,7 +286,7 @@ def test_a_pronoun_without_one_meaning_is_left_out(lines: list[str]) -> None:
         ("How old are you?", "34", ["The user is 34 years old."]),
         ("What do you do for a living?", "nurse", ["The user works as a nurse."]),
         ("What editor do you use?", "Helix.", ["The user uses Helix as their editor."]),
-        ("When is your birthday?", "May 5th", ["The user's birthday is May 5th 2025."]),
+        ("When is your birthday?", "May 5th", ["The user's birthday is May 5th."]),
         ("Who is your manager?", "Carla", ["The user's manager is Carla."]),
         ("How many kids do you have?", "two", ["The user has two kids."]),
         ("Are you vegetarian?", "Yes", ["The user is vegetarian."]),

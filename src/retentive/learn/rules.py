@@ -33,6 +33,8 @@ _NAMED = re.compile(
     rf"|{words.PEOPLE})(?: is)?,? ((?:Dr\.? )?[A-Z]\w+)|\b(?:kids|children|sons|daughters|dogs"
     r"|cats)[,:]? ([A-Z]\w+) and ([A-Z]\w+)|\blive with ([A-Z]\w+)|^([A-Z]\w+)(?: [\w ]+)? is my\b"
 )
+_YEARLY = re.compile(r"\b(?:birthday|anniversary|born|every|each|always|never)\b", re.IGNORECASE)
+_TIMELESS = (Kind.INSTRUCTION, Kind.PATTERN, Kind.PREFERENCE)
 _SUBJECT = re.compile(r"(?:Dr\.? )?[A-Z]\w+")
 
 
@@ -64,6 +66,13 @@ class _Found(NamedTuple):
     event: Event
     context: tuple[int, ...] = ()
     """The message whose question it answers."""
+
+
+def _dated(found: _Found) -> str:
+    """With relative dates made absolute; not of what is done again and again, nor of days that come every year."""
+    if found.worth.kind in _TIMELESS or _YEARLY.search(found.text):
+        return found.text
+    return dates.absolute(found.text, found.event.time)
 
 
 class _Reader:
@@ -105,9 +114,7 @@ class _Reader:
         for found in chain.from_iterable(self.sentences):
             begun, ends = dates.ends(found.text, found.event.time)
             yield Claim(
-                content=found.text
-                if found.worth.kind is Kind.INSTRUCTION
-                else dates.absolute(found.text, found.event.time),
+                content=_dated(found),
                 kind=found.worth.kind,
                 said=found.event.time,
                 events=(*found.context, found.event.sequence),
