@@ -15,7 +15,7 @@ from retentive.learn.statement import Reading, Turn
 
 ALIKE = 0.5  # share of their telling words from which two statements are about the same thing
 ALMOST = 0.75  # ... from which they say the same in other words
-SAME = 0.67  # ... from which they say the same but for a number or a not
+SAME = 0.66  # ... from which they say the same but for a number or a not
 
 
 class Ground(IntEnum):
@@ -81,8 +81,13 @@ def _contrary(before: Reading, after: Reading) -> bool:
     return ended and after.again and bool(shared) and not after.negated
 
 
+def _shared(before: Reading, after: Reading) -> frozenset[str]:
+    """What both speak of, beside whom: "my sister is vegan" and "my sister moved" share nothing."""
+    return (before.marks & after.marks) - ({stem(after.subject.rpartition(".")[2])} & {stem(before.subject.rpartition(".")[2])})
+
+
 def _replaced(before: Reading, after: Reading) -> Ground:
-    shared = before.marks & after.marks
+    shared = _shared(before, after)
     if shared or before.topics & after.topics:
         return Ground.WORDS if shared else Ground.TOPIC
     return Ground.AREA if before.areas & after.areas else Ground.NONE
@@ -91,7 +96,7 @@ def _replaced(before: Reading, after: Reading) -> Ground:
 def _ended(before: Reading, after: Reading) -> Ground:
     if before.negated or (before.turn is Turn.ENDED and not before.new & after.marks):
         return Ground.NONE
-    if before.marks & after.marks:
+    if _shared(before, after):
         return Ground.WORDS
     return Ground.TOPIC if before.topics & after.topics else Ground.NONE
 
