@@ -12,7 +12,7 @@ from retentive.app.correct import corrected
 from retentive.app.forget import candidates
 from retentive.app.keep import TRIES, keep
 from retentive.app.parts import Parts
-from retentive.errors import Busy, Invalid, Stale
+from retentive.errors import Busy, Invalid, SecretFound, Stale
 from retentive.learn.likeness import overlap
 from retentive.model import Claim, Draft, Heard, Memory, Resemblance, Source, Status, from_micros
 from retentive.storage import Step, chunks, memories
@@ -55,12 +55,11 @@ def _keep(parts: Parts, session: str, deed: Deed, also: Also) -> Outcome:
     claim = deed.claim
     try:
         draft = _draft(parts, session, deed)
+        if _forgotten_since(parts, draft, claim.said):
+            raise Invalid("it was forgotten later")
     except Invalid as error:
         _apply(parts, also())
         return Outcome(Heard("keep", claim.content, refused=str(error)))
-    if _forgotten_since(parts, draft, claim.said):
-        _apply(parts, also())
-        return Outcome(Heard("keep", claim.content, refused="it was forgotten later"))
     known = near(parts, draft)
     same = next((memory for memory in known if parts.rules().repeats(memory.content, draft.content)), None)
     if same and _is_told_by(same, session, claim):
@@ -95,6 +94,8 @@ def _forgotten_at(memory: Memory) -> datetime:
 
 def _draft(parts: Parts, session: str, deed: Deed) -> Draft:
     claim = deed.claim
+    if guard.REDACTED in claim.content:
+        raise SecretFound("the message held a secret, which is not kept")
     traits = check.traits(
         max_content=parts.config.max_content,
         kind=claim.kind,

@@ -15,7 +15,6 @@ from itertools import count
 
 from retentive import clock
 from retentive.app.act import Deed, Outcome, act, read, written
-from retentive.app.guard import REDACTED
 from retentive.app.parts import Parts
 from retentive.errors import Conflict, LlmError, NotFound, Stale
 from retentive.learn import Rules
@@ -134,7 +133,7 @@ def _read(parts: Parts, state: State, tally: Tally) -> None:
     events = parts.conversations.oldest(*key, PAGE, state.upto)
     before = parts.conversations.newest(*key, BEFORE, before=state.upto + 1)
     found = _claims(parts, before, events, tally)
-    claims = [claim for claim in found if claim.events[-1] > state.upto and REDACTED not in claim.content]
+    claims = [claim for claim in found if claim.events[-1] > state.upto]
     deeds = [*_asked(parts, state, events), *(Deed("keep", claim, Source.EXTRACTED) for claim in claims)]
     deeds.sort(key=lambda deed: deed.sequence)
     text = json.dumps([written(deed) for deed in deeds], ensure_ascii=False) if deeds else ""
