@@ -78,7 +78,10 @@ def test_two_processes_that_learn_one_session_share_the_work(target: str, store:
 def test_requests_are_done_once_though_the_process_is_killed(db: Path, store: Retentive, tmp_path: Path) -> None:
     """Between a message and the deed, or between its two deeds: what is left is done by `learn`."""
     for seed in range(KILLS):
-        wishes = (f"Remember that I visited {place(n)}. Note that I visited {place(n + 1)}." for n in range(1000 * seed, 1000 * seed + 1000, 2))
+        wishes = (
+            f"Remember that I visited {place(n)}. Note that I visited {place(n + 1)}."
+            for n in range(1000 * seed, 1000 * seed + 1000, 2)
+        )
         (tmp_path / "wishes.txt").write_text("\n".join(wishes), "utf-8")
         killed("asker.py", db, tmp_path / "wishes.txt", seed=seed)
     store.learn("talk")

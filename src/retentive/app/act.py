@@ -55,8 +55,6 @@ def _keep(parts: Parts, session: str, deed: Deed, also: Also) -> Outcome:
     claim = deed.claim
     try:
         draft = _draft(parts, session, deed)
-        if _forgotten_since(parts, draft, claim.said):
-            raise Invalid("it was forgotten later")
     except Invalid as error:
         _apply(parts, also())
         return Outcome(Heard("keep", claim.content, refused=str(error)))
@@ -93,6 +91,7 @@ def _forgotten_at(memory: Memory) -> datetime:
 
 
 def _draft(parts: Parts, session: str, deed: Deed) -> Draft:
+    """As it may be kept; `Invalid` if it may not."""
     claim = deed.claim
     if guard.REDACTED in claim.content:
         raise SecretFound("the message held a secret, which is not kept")
@@ -107,7 +106,10 @@ def _draft(parts: Parts, session: str, deed: Deed) -> Draft:
         valid_from=claim.valid_from or claim.said,
         origin={"session": session, "events": [*claim.events]},
     )
-    return guard.draft(parts, check.draft(claim.content, traits, parts.config.max_content))
+    draft = guard.draft(parts, check.draft(claim.content, traits, parts.config.max_content))
+    if _forgotten_since(parts, draft, claim.said):
+        raise Invalid("it was forgotten later")
+    return draft
 
 
 def _reinforce(parts: Parts, id: str, confidence: float, also: Also) -> None:
@@ -135,9 +137,9 @@ def _forget(parts: Parts, session: str, deed: Deed, also: Also) -> Heard:
         now = from_micros(clock.now())
         steps = [*also()]
         if len(meant) == 1:
-            gone = {"status": Status.FORGOTTEN, "valid_to": meant[0].valid_to or deed.claim.said}
-            ended = replace(meant[0], **gone, updated=now, version=meant[0].version + 1)
-            steps += memories.status_steps(meant[0], ended, "user", f"asked in {session}#{deed.sequence}")
+            old, end = meant[0], meant[0].valid_to or deed.claim.said
+            ended = replace(old, status=Status.FORGOTTEN, valid_to=end, updated=now, version=old.version + 1)
+            steps += memories.status_steps(old, ended, "user", f"asked in {session}#{deed.sequence}")
         try:
             _apply(parts, steps)
         except Stale:
