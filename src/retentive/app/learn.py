@@ -14,16 +14,20 @@ from functools import partial
 from itertools import count
 
 from retentive import clock
+from retentive.app import check
 from retentive.app.act import Deed, Outcome, act, read, written
 from retentive.app.parts import Parts
+from retentive.app.search import text_matches
 from retentive.errors import Conflict, LlmError, NotFound, Stale
 from retentive.learn import Rules
 from retentive.model import DEFAULT_CONFIDENCE, Claim, Event, Heard, Kind, Learned, Role, Source
 from retentive.storage import Step, learning
 from retentive.storage.learning import State
+from retentive.text.terms import words
 
 PAGE = 500  # messages read at a time
 BEFORE = 4  # messages before these, for what a first answer refers to
+NAMED = 100  # memories looked at for those whom messages call by name
 WISHED = 6  # importance of what the user asked to be remembered
 RULE = 8  # of how the user asked things to be done
 
@@ -161,4 +165,12 @@ def _claims(parts: Parts, before: Sequence[Event], events: Sequence[Event], tall
             tally.by = "rules"
             tally.notes.append(f"the language model was not used: {error}")
             parts.journal.failed("llm", error)
-    return parts.rules().extract([*before, *events])
+    return parts.rules().extract([*before, *events], _told(parts, events))
+
+
+def _told(parts: Parts, events: Sequence[Event]) -> Sequence[str]:
+    """What is known of those whom the messages call by name."""
+    names = [word.lower() for name in sorted(parts.rules().subjects(events)) for word in words(name)]
+    scope = check.scope([parts.namespace], include="memories")
+    matches = text_matches(parts, names, scope, NAMED) if names else ()
+    return [memory.content for memory in parts.memories.some([match.owner for match in matches], scope).values()]

@@ -82,10 +82,9 @@ def _contrary(before: Reading, after: Reading) -> bool:
 
 
 def _shared(before: Reading, after: Reading) -> frozenset[str]:
-    """What both speak of, beside whom: "my sister is vegan" and "my sister moved" share nothing."""
-    return (before.marks & after.marks) - (
-        {stem(after.subject.rpartition(".")[2])} & {stem(before.subject.rpartition(".")[2])}
-    )
+    """What both speak of, beside whom: "my sister Ana is vegan" and "Ana moved" share nothing."""
+    whom = {stem(each.subject.rpartition(".")[2]) for each in (before, after)}
+    return (before.marks & after.marks) - whom
 
 
 def _replaced(before: Reading, after: Reading) -> Ground:
