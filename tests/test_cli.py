@@ -45,7 +45,7 @@ def test_every_option_of_add_arrives(run: Run) -> None:
     times = "--session s --slot db.choice --expires 2999-01-01 --valid-from 2020-01-01"
     added = read(run("add", "We use SQLite", *options.split(), *times.split(), "--metadata", '{"n": 1}', "--json"))
     memory = added["memory"]
-    assert (added["created"], added["superseded"], added["pending"], added["resembles"]) == (True, None, False, [])
+    assert (added["created"], added["superseded"], added["pending"], added["resembles"]) == (True, [], False, [])
     assert (memory["kind"], memory["tags"], memory["importance"], memory["confidence"]) == (
         "decision",
         ["a", "b"],

@@ -384,3 +384,15 @@ def test_a_counter_may_be_any_object_that_counts(open_store: Open) -> None:
     context = store.context("Atlas", session="s", budget=900, counter=Signs(2))
     assert context.tokens == 2 * len(context.text) <= 900
     assert store.sessions.replay("s", 300, Signs(1)).tokens <= 300
+
+
+def test_a_context_counts_as_one_question(store: Retentive) -> None:
+    """Though it takes two searches; each memory it looked at was read once."""
+    memory = store.add("The heron nests by the river").id
+    store.sessions.append("s", "user", "Herons nest by the river")
+    store.context("where do herons nest")
+    store.context("where do herons nest", "s")
+    store.search("herons")
+    figures = store.stats()
+    assert (figures["queries"], figures["hit_rate"]) == (3, 1.0)
+    assert [access.id for access in store.accesses()] == [memory] * 3

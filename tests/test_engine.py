@@ -171,6 +171,13 @@ def test_tokens_are_stemmed_and_folded(engine: Engine) -> None:
     assert engine.tokens("Running CAFÉS") == ["run", "cafe"]
 
 
+def test_a_word_of_any_length_is_kept_and_found(engine: Engine) -> None:
+    """Keys and encoded files are pasted too."""
+    word = "4pX9\u0439" * 5000
+    fill(engine, chunk("one", f"key {word}"), chunk("two", "key"))
+    assert [match.owner for match in engine.search_text([word], scope(), 10)] == ["one"]
+
+
 def test_facts_name_the_store_and_its_size(engine: Engine) -> None:
     assert engine.facts()["bytes"] > 0
     assert engine.facts()["schema"] >= 1

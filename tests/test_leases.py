@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from retentive import clock
 from retentive.storage import Engine
 from retentive.storage.leases import Leases
 from tests.engines import open_target
@@ -43,6 +44,19 @@ def test_the_lease_of_one_that_is_gone_runs_out(engine: Engine) -> None:
     time.sleep(0.25)
     assert two.take("sweep", 60)
     assert not one.take("sweep", 60)
+
+
+@pytest.mark.engines("libsql", "postgres")
+def test_a_clock_that_is_wrong_takes_no_lease_away(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time is the server's: machines do not agree on it."""
+    assert Leases(engine).take("sweep", 60)
+    now = clock.now()
+    monkeypatch.setattr(clock, "now", lambda: now + 3_600_000_000)
+    assert not Leases(engine).take("sweep", 60)
+    monkeypatch.setattr(clock, "now", lambda: now - 3_600_000_000)
+    assert Leases(engine).take("mend", 60)
+    monkeypatch.setattr(clock, "now", lambda: now)
+    assert not Leases(engine).take("mend", 60)
 
 
 def test_of_many_processes_one_has_it(engine: Engine, target: str) -> None:

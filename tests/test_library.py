@@ -79,7 +79,7 @@ def test_a_near_duplicate_is_kept_and_named(store: Retentive) -> None:
 def test_a_correction_supersedes_what_held_the_slot(store: Retentive) -> None:
     old = store.add("The user's dog is called Rex", slot="user.dog.name")
     new = store.add("The user's dog is called Max", slot="user.dog.name")
-    assert new.superseded == old.id
+    assert new.superseded == (old.id,)
     assert contents(store, "dog called") == ["The user's dog is called Max"]
     before = store.get(old.id)
     assert (before.status, before.superseded_by) == (Status.SUPERSEDED, new.id)
@@ -87,11 +87,11 @@ def test_a_correction_supersedes_what_held_the_slot(store: Retentive) -> None:
 
 
 def test_saying_a_known_text_for_a_slot_corrects_too(store: Retentive) -> None:
-    known = store.add("The user's dog is called Max")
-    wrong = store.add("The user's dog is called Rex", slot="user.dog.name")
-    again = store.add("The user's dog is called Max", slot="user.dog.name")
-    assert (again.created, again.id, again.superseded) == (False, known.id, wrong.id)
-    assert contents(store, "dog called") == ["The user's dog is called Max"]
+    known = store.add("The user's dog answers to Max")
+    wrong = store.add("The user's dog answers to Rex", slot="user.dog.name")
+    again = store.add("The user's dog answers to Max", slot="user.dog.name")
+    assert (again.created, again.id, again.superseded) == (False, known.id, (wrong.id,))
+    assert contents(store, "dog answers") == ["The user's dog answers to Max"]
 
 
 def test_a_superseded_text_can_be_said_again(store: Retentive) -> None:

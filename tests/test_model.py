@@ -72,7 +72,7 @@ class Model(RuleBasedStateMachine):
         added = self.store.add(text, slot=slot, session=session, expires=expires)
         assert added.created is (twin is None)
         if holder and holder != added.id:
-            assert added.superseded == holder
+            assert added.superseded == (holder,)
             self.rows[holder]["status"] = "superseded"
         if twin:
             assert added.id == twin

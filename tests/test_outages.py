@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from pathlib import Path
 from select import select
 
 import pytest
@@ -14,6 +15,7 @@ from retentive import Retentive
 from retentive.errors import Uncertain, Unreachable
 from retentive.storage import step
 from retentive.storage.postgres import PostgresEngine, link
+from retentive.transfer import migrate
 from tests.engines import missing
 from tests.server import Server
 
@@ -158,3 +160,21 @@ def test_a_write_of_which_nothing_is_heard_any_more_says_so(proxy: Proxy, monkey
         engine.apply([step("meta_set", key="a", value="1")])
     assert not caught.value.retryable
     engine.close()
+
+
+def test_a_move_goes_on_when_the_server_comes_back(
+    fragile: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed once in every large table, on the way in and on the way out."""
+    fragile.execute("CREATE DATABASE moving")
+    with Retentive.open(tmp_path / "a.db", embedder="hashing") as store:
+        store.add_many([f"fact {n}" for n in range(30)])
+    monkeypatch.setattr(migrate, "PAGE", 10)
+
+    def restart(table: str, done: int) -> None:
+        if done == 10 and table in ("memories", "chunks", "vectors"):
+            fragile.kill()
+            fragile.start()
+
+    there = Retentive.migrate(tmp_path / "a.db", fragile.url("moving"), restart)
+    assert Retentive.migrate(fragile.url("moving"), tmp_path / "b.db", restart) == there

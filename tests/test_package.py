@@ -19,7 +19,20 @@ from retentive.text.fields import FIELD_WEIGHTS, FIELDS
 
 QUERIES = Path(retentive.__file__).parent / "storage" / "queries"
 _FRAGMENT = re.compile(r"^-- fragment: (\w+)$", re.MULTILINE)
-HEAVY = {"numpy", "onnx", "onnxruntime", "tokenizers", "usearch", "httpx", "apsw", "platformdirs", "shtab"}
+HEAVY = {
+    "anthropic",
+    "openai",
+    "pydantic",
+    "numpy",
+    "onnx",
+    "onnxruntime",
+    "tokenizers",
+    "usearch",
+    "httpx",
+    "apsw",
+    "platformdirs",
+    "shtab",
+}
 
 
 def test_public_names_are_sorted_and_there() -> None:

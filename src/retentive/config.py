@@ -14,12 +14,15 @@ from typing import Any, NamedTuple
 from retentive.errors import BadConfig
 
 SECRET = "***"  # noqa: S105 - stands in its place
+PROVIDER_KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
+"""Where people keep the keys of their language models already."""
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
     db: str
     auth_token: str = field(repr=False)
+    ca_file: str
     namespace: str
     embedder: str
     model_path: str
@@ -32,6 +35,11 @@ class Config:
     min_similarity: float
     max_content: int
     max_message: int
+    corrections: bool
+    commands: bool
+    learn_after: float
+    secrets_in_memories: str
+    secrets_in_messages: str
     tokenizer: str
     summarise: bool
     session_budget: int
@@ -51,6 +59,12 @@ class Config:
     partitions: int
     pool_size: int
     statement_timeout: float
+    llm: str
+    llm_url: str
+    llm_key: str = field(repr=False)
+    llm_timeout: float
+    llm_calls_per_day: int
+    llm_tokens_per_day: int
 
 
 class Setting(NamedTuple):
@@ -112,6 +126,19 @@ def _token(text: str) -> str:
     return text.strip()
 
 
+def _url(text: str) -> str:
+    if text.strip() and not re.match(r"https?://[^/\s]", text.strip()):
+        raise ValueError("must begin with http:// or https://")
+    return text.strip()
+
+
+def _llm(text: str) -> str:
+    provider, _, model = text.strip().partition(":")
+    if provider not in ("none", *PROVIDER_KEYS) or (provider == "none" and model):
+        raise ValueError("must be none, anthropic:MODEL or openai:MODEL")
+    return text.strip()
+
+
 def data_folder() -> Path:
     import platformdirs
 
@@ -131,6 +158,9 @@ def config_file() -> Path:
 SETTINGS = (
     Setting("db", default_db, str, "The store: a file, `:memory:`, or a server: `libsql://...`, `postgresql://...`."),
     Setting("auth_token", lambda: "", _token, "The token that the server of the store asks for.", secret=True),
+    Setting(
+        "ca_file", lambda: "", str, "libSQL: the certificates to trust, where the server's is signed by one of these."
+    ),
     Setting("namespace", lambda: "default", str, "Whose memory it is: a path such as `alice/coder`."),
     Setting("embedder", lambda: "minilm", _one_of("minilm", "hashing", "none"), "What turns text into vectors."),
     Setting("model_path", lambda: "", str, "A model of your own: an .onnx file, or a folder that holds model.onnx."),
@@ -153,6 +183,30 @@ SETTINGS = (
     ),
     Setting("max_content", lambda: 100_000, _between(1, 10_000_000, int), "Longest memory, in characters."),
     Setting("max_message", lambda: 10_000_000, _between(1, 100_000_000, int), "Longest message, in characters."),
+    Setting(
+        "corrections",
+        lambda: True,
+        _switch,
+        "Read the words of a new memory for what they correct? Off: only slots correct.",
+    ),
+    Setting(
+        "commands", lambda: True, _switch, 'Do what users ask in plain words: "remember that ...", "forget my ..."?'
+    ),
+    Setting(
+        "learn_after", lambda: 300.0, _between(0, 1e9), "Seconds of silence after which a session is learned from."
+    ),
+    Setting(
+        "secrets_in_memories",
+        lambda: "refuse",
+        _one_of("refuse", "redact", "allow"),
+        "What to do with a memory or note that holds a password, key or token: `refuse`, `redact` or `allow`.",
+    ),
+    Setting(
+        "secrets_in_messages",
+        lambda: "redact",
+        _one_of("refuse", "redact", "allow"),
+        "The same for messages of conversations, and for files.",
+    ),
     Setting(
         "tokenizer",
         lambda: "estimate",
@@ -189,6 +243,32 @@ SETTINGS = (
     ),
     Setting("pool_size", lambda: 8, _between(1, 1000, int), "PostgreSQL: connections of one process at most."),
     Setting("statement_timeout", lambda: 30.0, _between(0.1, 86_400), "PostgreSQL: seconds that an answer may take."),
+    Setting(
+        "llm",
+        lambda: "none",
+        _llm,
+        "The language model that helps to learn: `none`, or `anthropic:MODEL`, `openai:MODEL`.",
+    ),
+    Setting(
+        "llm_url",
+        lambda: "",
+        _url,
+        "Where the language model is served, if not by its provider: any OpenAI-compatible server.",
+    ),
+    Setting("llm_key", lambda: "", _token, "The key that the provider of the language model asks for.", secret=True),
+    Setting("llm_timeout", lambda: 60.0, _between(0.1, 3600), "Seconds that the language model may take to answer."),
+    Setting(
+        "llm_calls_per_day",
+        lambda: 200,
+        _between(0, 1e9, int),
+        "Questions to the language model in a day, at most; 0: none.",
+    ),
+    Setting(
+        "llm_tokens_per_day",
+        lambda: 500_000,
+        _between(0, 1e12, int),
+        "Tokens that the language model reads and writes in a day, at most; 0: none.",
+    ),
 )
 
 
@@ -203,7 +283,8 @@ def resolve(
     unknown = sorted(set(written) - {setting.name for setting in SETTINGS})
     if unknown:
         raise BadConfig(f"{path}: unknown setting {unknown[0]!r}", f"Known: {', '.join(s.name for s in SETTINGS)}.")
-    return {setting.name: _value(setting, arguments, environment, written, path) for setting in SETTINGS}
+    found = {setting.name: _value(setting, arguments, environment, written, path) for setting in SETTINGS}
+    return found | _provider_key(found, environment)
 
 
 def shown(found: Mapping[str, Value]) -> dict[str, Value]:
@@ -216,7 +297,11 @@ def shown(found: Mapping[str, Value]) -> dict[str, Value]:
 
 
 def _without_password(value: Any) -> Any:
-    return re.sub(r"(://[^:/@]*):[^@/]*@", rf"\1:{SECRET}@", value) if isinstance(value, str) else value
+    """Up to the last @: who wrote it may have forgotten to encode one. Rather too little is shown than too much."""
+    if not isinstance(value, str) or "://" not in value:
+        return value
+    value = re.sub(r"(://[^:/@?]*):.*@", rf"\1:{SECRET}@", value)
+    return re.sub(r"([?&][^=&]*(?:password|token)=)[^&]*", rf"\1{SECRET}", value, flags=re.IGNORECASE)
 
 
 def load(**arguments: Any) -> Config:
@@ -237,6 +322,16 @@ def _value(
     if setting.name in written:
         return Value(_checked(setting, written[setting.name], str(path)), str(path))
     return Value(setting.default(), "default")
+
+
+def _provider_key(found: Mapping[str, Value], environment: Mapping[str, str]) -> dict[str, Value]:
+    """The key that the provider's own tools use. It goes to the provider only: not where `llm_url` leads."""
+    variable = PROVIDER_KEYS.get(found["llm"].value.partition(":")[0], "")
+    key = environment.get(variable, "")
+    if not key or found["llm_key"].value or found["llm_url"].value:
+        return {}
+    setting = next(setting for setting in SETTINGS if setting.name == "llm_key")
+    return {"llm_key": Value(_checked(setting, key, variable), variable)}
 
 
 def _checked(setting: Setting, given: Any, origin: str) -> Any:

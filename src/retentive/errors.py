@@ -2,7 +2,8 @@
 
     RetentiveError
     ├── Invalid            the caller's input is wrong; nothing was changed
-    │   └── BadConfig      a setting cannot be used
+    │   ├── BadConfig      a setting cannot be used
+    │   └── SecretFound    it holds a password, key or token; the rule is named, never the secret
     ├── NotFound           no such memory, session or note in this namespace
     ├── Conflict           the store is not as the caller expected
     │   └── Stale          someone else was first; read again (but for summaries, the store does so itself)
@@ -19,6 +20,13 @@
     ├── EmbedError         text could not be turned into a vector (writes go on without)
     │   ├── ModelMissing   the model's files are not on this machine
     │   └── ModelUnfit     a file is damaged, or not the model it should be
+    ├── LlmError           the language model could not be asked, or not used (learning goes on by rules)
+    │   ├── KeyRefused     its provider does not accept the key
+    │   ├── Overloaded     its provider is busy or limits us; `retry_after` has the seconds it asks for
+    │   ├── NoAnswer       its server could not be reached, did not answer in time, or broke off
+    │   ├── Spent          as many questions or tokens as a day may have are used up
+    │   ├── Declined       the model does not want to answer this
+    │   └── Unusable       the answer is not what was asked for
     └── MissingExtra       an optional dependency is not installed
 
 Every error says in `hint` what to do and in `retryable` whether the same call may succeed later.
@@ -42,6 +50,9 @@ class Invalid(RetentiveError): ...
 
 class BadConfig(Invalid):
     default_hint = "`retentive config` shows each setting and where it comes from."
+
+
+class SecretFound(Invalid): ...
 
 
 class NotFound(RetentiveError):
@@ -112,6 +123,44 @@ class ModelUnfit(EmbedError):
     retryable = False
 
 
+class LlmError(RetentiveError):
+    default_hint = "Learning goes on by rules meanwhile. Look at the settings llm, llm_url and llm_key."
+
+    def __init__(self, message: str, hint: str = "", *, tokens: int = 0) -> None:
+        super().__init__(message, hint)
+        self.tokens = tokens
+        """Read and written by the model nevertheless: they are paid for."""
+
+
+class KeyRefused(LlmError):
+    default_hint = "Give the provider's key as the setting llm_key, or as RETENTIVE_LLM_KEY."
+
+
+class Overloaded(LlmError):
+    retryable = True
+    default_hint = "Learning goes on by rules meanwhile; retry later."
+
+    def __init__(self, message: str, hint: str = "", *, retry_after: float | None = None) -> None:
+        super().__init__(message, hint)
+        self.retry_after = retry_after
+
+
+class NoAnswer(LlmError):
+    retryable = True
+    default_hint = "See whether the server runs and llm_url is right; a slow model needs a longer llm_timeout."
+
+
+class Spent(LlmError): ...
+
+
+class Declined(LlmError):
+    default_hint = "Learning goes on by rules."
+
+
+class Unusable(LlmError):
+    default_hint = "Learning goes on by rules. If it happens often, name a larger model in the setting llm."
+
+
 class MissingExtra(RetentiveError): ...
 
 
@@ -131,6 +180,7 @@ OUTCOMES: dict[type[RetentiveError], Outcome] = {
     StorageError: Outcome(5, 503),
     EmbedError: Outcome(6, 503),
     MissingExtra: Outcome(7, 501),
+    LlmError: Outcome(8, 502),
 }
 
 

@@ -8,7 +8,7 @@ from itertools import count
 import pytest
 
 from retentive import Retentive
-from retentive.errors import Busy, RetentiveError, StorageError
+from retentive.errors import Busy, RetentiveError, StorageError, Uncertain
 from retentive.storage import libsql, step
 from retentive.storage.libsql import LibsqlEngine
 from tests.engines import Sqld
@@ -16,7 +16,7 @@ from tests.libsql.proxy import Proxy
 from tests.libsql.support import COUNTED, total
 
 
-@pytest.mark.parametrize("lost", ["request", "answer", "late"])
+@pytest.mark.parametrize("lost", ["request", "answer", "late", "garbled", "404", "408", "429", "502", "503"])
 def test_a_write_is_kept_exactly_once_whatever_is_lost(
     engine: LibsqlEngine, through: LibsqlEngine, proxy: Proxy, lost: str
 ) -> None:
@@ -28,6 +28,25 @@ def test_a_write_is_kept_exactly_once_whatever_is_lost(
         assert proxy.arrived.wait(10)
         assert b"UNIQUE constraint failed: batches.id" in proxy.late
         assert total(engine) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "says", "hints"),
+    [
+        ("308", "not where the server is", "https://elsewhere.example:8443"),
+        ("401", "asks for a token", "auth_token"),
+        ("403", "asks for a token", "auth_token"),
+        ("413", "too much at once", "client_max_body_size"),
+    ],
+)
+def test_a_refusal_of_a_proxy_is_said_and_not_repeated(
+    engine: LibsqlEngine, through: LibsqlEngine, proxy: Proxy, status: str, says: str, hints: str
+) -> None:
+    proxy.lose = status
+    with pytest.raises(StorageError, match=says) as refusal:
+        through.apply([COUNTED])
+    assert hints in refusal.value.hint
+    assert total(engine) == 0
 
 
 def test_a_guard_that_fails_unheard_is_still_stale(through: LibsqlEngine, proxy: Proxy) -> None:
@@ -42,7 +61,7 @@ def test_what_cannot_be_known_is_said_and_not_repeated(
 ) -> None:
     monkeypatch.setattr(libsql, "LOST_SECONDS", 0.2)
     proxy.lose = "everything"
-    with pytest.raises(StorageError, match="did not say whether the write was kept") as error:
+    with pytest.raises(Uncertain, match="did not say whether the write was kept") as error:
         through.apply([COUNTED])
     assert not error.value.retryable
     assert "before you write it again" in error.value.hint

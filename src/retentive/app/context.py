@@ -7,17 +7,17 @@ from typing import Any, NamedTuple
 
 from retentive.app import check
 from retentive.app.parts import Parts
-from retentive.app.search import search
+from retentive.app.search import answer, record
 from retentive.app.summaries import latest, shortened
 from retentive.context import Counter
 from retentive.context.assemble import Item, Section, assemble, distinct
 from retentive.context.fit import cut
-from retentive.context.replay import HEADING
 from retentive.context.turns import dangling, indented, line, speaker, turns
 from retentive.errors import EmbedError, Invalid
 from retentive.model import Context, Event, Fusion, Hit, Memory, Mode, Omission, Query, Summary, Type
 from retentive.text.chunk import CHUNK_SIZE, chunk
 from retentive.text.messages import readable
+from retentive.text.sentences import EXCERPTS_HEADING, MEMORIES_HEADING, RECENT_HEADING, SUMMARY_HEADING
 
 MEMORIES = 40  # looked at for a context: more than a usual budget holds
 EXCERPTS = 20
@@ -28,9 +28,9 @@ LONGEST_NEWEST = 0.5  # of the budget for the newest message
 
 HEADINGS = {
     "summary": "",
-    "memories": "## Relevant Memories",
-    "excerpts": "## Earlier Conversation",
-    "recent": "## Recent Messages",
+    "memories": MEMORIES_HEADING,
+    "excerpts": EXCERPTS_HEADING,
+    "recent": RECENT_HEADING,
 }
 
 
@@ -121,7 +121,7 @@ def _found(parts: Parts, asked: Asked) -> Found:
 def _assembled(parts: Parts, asked: Asked, found: Found, spoken: Sequence[Event]) -> Context:
     """Without what is said twice: the question itself, a memory, a recent message or the summary in an excerpt."""
     known = [asked.text, *(fact.excerpt for fact in found.memories), *(event.content for event in spoken)]
-    known += [text.partition(": ")[2] for text in found.summary.removeprefix(HEADING).splitlines()]
+    known += [text.partition(": ")[2] for text in found.summary.removeprefix(SUMMARY_HEADING).splitlines()]
     told = distinct((_key(fact.memory), fact.excerpt) for fact in found.memories)
     quoted = distinct(((_key(hit.item), hit.excerpt) for hit in found.excerpts if hit.item not in spoken), known)
     quotes = [hit for hit in found.excerpts if _key(hit.item) in quoted.kept]
@@ -152,9 +152,10 @@ def _searched(parts: Parts, asked: Asked) -> tuple[list[Hit], list[Hit], list[st
         return [], [], []
     query, notes = _query(parts, asked)
     scope = query.scope
-    memories = search(parts, replace(query, limit=MEMORIES, scope=replace(scope, types=(Type.MEMORY,))))
+    memories = answer(parts, replace(query, limit=MEMORIES, scope=replace(scope, types=(Type.MEMORY,))))
     everywhere = replace(scope, types=(Type.EVENT,), within=None)
-    excerpts = search(parts, replace(query, limit=EXCERPTS, scope=everywhere))
+    excerpts = answer(parts, replace(query, limit=EXCERPTS, scope=everywhere))
+    record(parts, query, memories, excerpts)
     return [*memories], [*excerpts], [*dict.fromkeys((*notes, *memories.notes, *excerpts.notes))]
 
 
@@ -186,9 +187,9 @@ def _recent(parts: Parts, state: Summary, asked: Asked) -> tuple[list[tuple[Even
 def _summary(asked: Asked, state: Summary | None) -> str:
     if state is None or not state.text:
         return ""
-    room = int(asked.shares["summary"] * asked.budget) - asked.count(HEADING)
+    room = int(asked.shares["summary"] * asked.budget) - asked.count(SUMMARY_HEADING)
     text = shortened(state.text, max(room, 0), asked.count)
-    return HEADING + text if text else ""
+    return SUMMARY_HEADING + text if text else ""
 
 
 def _memory(fact: Fact) -> Item:
@@ -211,14 +212,9 @@ def _answers(parts: Parts, hits: Sequence[Hit], known: Collection[str]) -> list[
     """What was said right after the best excerpts, as far as it is short: a question is found more easily than its
     answer.
     """
-    found: list[tuple[Item, ...]] = []
-    for hit in hits[:ANSWERED]:
-        event = hit.event
-        for after in parts.conversations.oldest(event.namespace, event.session, 1, event.sequence):
-            text = readable(after.content, after.payload)
-            if _key(after) not in known and 0 < len(text) <= CHUNK_SIZE:
-                found.append((_said(after, text),))
-    return found
+    following = parts.conversations.following([hit.event for hit in hits[:ANSWERED]])
+    found = ((after, readable(after.content, after.payload)) for _, after in sorted(following.items()))
+    return [(_said(after, text),) for after, text in found if _key(after) not in known and 0 < len(text) <= CHUNK_SIZE]
 
 
 def _newest(recent: Sequence[Sequence[Event]], limit: int) -> int:

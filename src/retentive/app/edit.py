@@ -5,9 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 from retentive import clock
-from retentive.app import check
-from retentive.app.keep import TRIES, embedded, expiry
+from retentive.app import check, guard
+from retentive.app.keep import TRIES, embedded
 from retentive.app.parts import Parts
+from retentive.app.plan import expiry
 from retentive.errors import Busy, Conflict, NotFound, Stale
 from retentive.model import Access, Change, Kind, Memory, Status, from_micros
 from retentive.storage import Step, chunks, memories
@@ -123,6 +124,9 @@ def _checked(parts: Parts, changes: Mapping[str, Any]) -> dict[str, Any]:
         "metadata": lambda given: check.json_object(given, "metadata") or {},
     }
     checked = {name: checks[name](value) for name, value in changes.items()}
+    for name in ("content", "context"):
+        if checked.get(name):
+            checked[name] = guard.guarded(parts, checked[name], "memory")
     if "content" in checked:
         checked["content_hash"] = content_hash(checked["content"])
     return checked

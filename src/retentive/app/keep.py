@@ -9,16 +9,16 @@ all of it were new (the unique index says if it is not), one dictionary of value
 and what the memories of a load have in common is written out once.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 from retentive import clock
 from retentive.app.parts import Parts
+from retentive.app.plan import Kept, Plan, Present, expiry, is_late, planned
 from retentive.app.vectors import packed, space_of
 from retentive.errors import Busy, EmbedError, Stale
-from retentive.ids import new_ids
-from retentive.model import Draft, Kind, Memory, Space, Status, Traits, from_micros, to_micros
+from retentive.model import Draft, Memory, Space, Status, Traits, to_micros
 from retentive.storage import Step, chunks, memories
 from retentive.text.chunk import CHUNK_SIZE, chunk
 
@@ -26,54 +26,42 @@ EXPIRED_AT_ONCE = 500  # that share a commit
 TRIES = 100  # each try lost means that another went through; a slow one of three on a server lost 20 in a row
 
 Vectors = Sequence[bytes | None]
-Present = tuple[dict[Any, Memory], dict[Any, Memory]]
+Also = Callable[[int], Iterable[Step]]
 
 
-class Kept(NamedTuple):
-    """What became of a draft."""
+def keep(parts: Parts, drafts: Sequence[Draft], actor: str = "user", also: Also = lambda _: ()) -> list[Kept]:
+    """Each draft as if it came after the ones before it. All in one batch, unless one touches what another touched.
 
-    id: str
-    created: bool
-    superseded: str | None = None
-    pending: bool = False
-
-
-@dataclass(slots=True)
-class Plan:
-    """What is to become of a batch."""
-
-    kept: list[Kept] = field(default_factory=list)
-    fresh: list[int] = field(default_factory=list)
-    """The places in the batch of what is new."""
-    steps: list[Step] = field(default_factory=list)
-    """What happens to memories that are there already."""
-
-
-def keep(parts: Parts, drafts: Sequence[Draft], actor: str = "user") -> list[Kept]:
-    """Each draft as if it came after the ones before it. All in one batch, unless one touches what another touched."""
+    `also` gives further steps for each batch, told how many drafts it has; if their guards fail, all is decided anew.
+    """
     kept: list[Kept] = []
     window = len(drafts)
     while len(kept) < len(drafts):
         asked = drafts[len(kept) : len(kept) + window]
-        done = _keep(parts, asked, actor)
+        done = _keep(parts, asked, actor, partial(_after, also, len(kept)))
         # Where they depend on each other, deciding on a few at a time saves reading about all again and again.
         window = 2 * (window if len(done) == len(asked) else len(done))
         kept += done
     return kept
 
 
-def _keep(parts: Parts, drafts: Sequence[Draft], actor: str) -> list[Kept]:
+def _after(also: Also, before: int, count: int) -> Iterable[Step]:
+    return also(before + count)
+
+
+def _keep(parts: Parts, drafts: Sequence[Draft], actor: str, also: Also) -> list[Kept]:
     """The first of the drafts, as many as can be decided together: these whole or not at all."""
     space = space_of(parts, next((len(draft.vector) // 2 for draft in drafts if draft.vector), None))
     vectors: dict[int, Vectors] = {}
-    hopeful = len(drafts) > 1 and all(draft.vector and not draft.traits.slot for draft in drafts)
+    hopeful = len(drafts) > 1 and all(draft.vector and not _depends_on_others(draft) for draft in drafts)
     for attempt in range(TRIES):
         now = clock.now()
-        present: Present = ({}, {}) if hopeful and not attempt else _present(parts, drafts, now)
-        plan = _plan(drafts, present, now, actor)
+        present = Present() if hopeful and not attempt else _present(parts, drafts, now)
+        plan = planned(drafts, present, now, actor)
         vectors.update(_vectors(parts, drafts, [at for at in plan.fresh if at not in vectors]))
         try:
-            parts.engine.apply([*plan.steps, *_insert_steps(parts, drafts, plan, vectors, space, now)])
+            made = _insert_steps(parts, drafts, plan, vectors, space, now)
+            parts.engine.apply([*also(len(plan.kept)), *plan.steps, *made])
         except Stale:
             continue
         parts.journal.kept(parts.namespace, len(plan.kept))
@@ -84,95 +72,26 @@ def _keep(parts: Parts, drafts: Sequence[Draft], actor: str) -> list[Kept]:
     raise Busy("other writers kept changing the same memories", "Retry in a moment.")
 
 
-def _plan(drafts: Sequence[Draft], present: Present, now: int, actor: str) -> Plan:
-    """Up to the first draft that depends on what becomes of an earlier one."""
-    plan, ids = Plan(), new_ids(now, len(drafts))
-    same_text, same_slot = present
-    seen: dict[tuple[str | None, str], int] = {}
-    touched: set[str | tuple[str | None, str]] = set()
-    for at, draft in enumerate(drafts):
-        session, slot = draft.traits.session, draft.traits.slot
-        if draft.traits.kind is Kind.NOTE:
-            twin, same = at, None  # a note is known by its id: two may say the same
-        else:
-            twin = seen.setdefault((session, draft.content_hash), at)
-            same = same_text.get((session, draft.content_hash))
-        if twin == at and same is None and slot is None:
-            plan.kept.append(Kept(ids[at], created=True))
-            plan.fresh.append(at)
-            continue
-        holder = same_slot.get((session, slot)) if slot else None
-        touches = {old.id for old in (same, holder) if old} | ({(session, slot)} if slot else set())
-        depends = touches & touched if twin == at else slot or drafts[twin].traits.expires
-        if depends:
-            break
-        touched |= touches
-        if twin != at:
-            plan.kept.append(Kept(plan.kept[twin].id, created=False))
-        elif same is None and holder is None:
-            plan.kept.append(Kept(ids[at], created=True))
-            plan.fresh.append(at)
-        else:
-            _correct(plan, at, draft, ids[at], same, holder, now, actor)
-    return plan
+def _depends_on_others(draft: Draft) -> bool:
+    return bool(draft.traits.slot or draft.corrects or draft.ended_by)
 
 
 def _present(parts: Parts, drafts: Sequence[Draft], now: int) -> Present:
-    """What is active now, by session and hash, and by session and slot."""
     slots = [draft.traits.slot for draft in drafts if draft.traits.slot]
     same_text = parts.memories.same_text(parts.namespace, [draft.content_hash for draft in drafts], now)
     same_slot = parts.memories.same_slot(parts.namespace, slots, now) if slots else []
-    return (
+    names = {id for draft in drafts for id in (*draft.corrects, draft.ended_by) if id}
+    named = [memory for id in sorted(names) if (memory := parts.memories.get(parts.namespace, id, now))]
+    present = Present(
         {(memory.session, memory.content_hash): memory for memory in same_text},
         {(memory.session, memory.slot): memory for memory in same_slot},
+        {memory.id: memory for memory in named if memory.status is Status.ACTIVE},
     )
-
-
-def _correct(
-    plan: Plan, at: int, draft: Draft, id: str, same: Memory | None, holder: Memory | None, now: int, actor: str
-) -> None:
-    """Something is there already: the same text, or another value of the slot."""
-    known = same if same and same.status is Status.ACTIVE else None
-    superseded = None
-    for old in {old.id: old for old in (same, holder) if old and old is not known}.values():
-        if old.status is not Status.ACTIVE:
-            plan.steps += expiry(old, now, actor)
-        elif known is None or old.id != known.id:
-            superseded = old.id
-            plan.steps += _superseding(old, known.id if known else id, draft.traits, now, actor)
-    plan.kept.append(Kept(known.id if known else id, known is None, superseded))
-    if known is None:
-        plan.fresh.append(at)
-    else:
-        plan.steps += _said_again(known, draft.traits, now, actor)
-
-
-def _said_again(known: Memory, traits: Traits, now: int, actor: str) -> Iterator[Step]:
-    """A known text may take a slot, and may now hold for longer."""
-    longer = known.expires is not None and (traits.expires is None or traits.expires > known.expires)
-    changed = replace(
-        known,
-        slot=traits.slot or known.slot,
-        expires=traits.expires if longer else known.expires,
-        updated=from_micros(now),
-    )
-    if (changed.slot, changed.expires) == (known.slot, known.expires):
-        yield memories.touch_step(known, now)
-    else:
-        yield from memories.update_steps(known, changed, actor, "said again")
-        yield chunks.refresh_step(changed)
-
-
-def _superseding(old: Memory, by: str, traits: Traits, now: int, actor: str) -> Iterator[Step]:
-    moment = from_micros(now)
-    end = max(old.valid_from, traits.valid_from or moment)
-    ended = replace(old, status=Status.SUPERSEDED, superseded_by=by, valid_to=end, updated=moment)
-    return memories.status_steps(old, ended, actor, None)
-
-
-def expiry(memory: Memory, now: int, actor: str) -> Iterator[Step]:
-    ended = replace(memory, status=Status.EXPIRED, valid_to=memory.expires, updated=from_micros(now))
-    return memories.status_steps(memory, ended, actor, "its time ran out")
+    for draft in drafts:
+        key = draft.traits.session, draft.traits.slot
+        if key not in present.chains and is_late(draft, present.same_slot.get(key)):
+            present.chains[key] = parts.memories.chain(parts.namespace, *key, now)
+    return present
 
 
 def new_steps(parts: Parts, draft: Draft, id: str, now: int) -> Iterator[Step]:
@@ -204,8 +123,16 @@ def _insert_steps(
         first, *others = chunks.chunk_values(_slices(draft), vectors[at])
         rows.append({**shared, **text, **first})
         more += [{**rows[-1], **other} for other in others]
-    yield Step("memory_insert", rows)
+    late = {plan.kept[at].id: later for at, later in plan.ended.items()}
+    yield Step("memory_insert", [row for row in rows if row["id"] not in late] if late else rows)
+    yield Step("memory_insert_ended", [{**row, **_ending(late[row["id"]])} for row in rows if row["id"] in late])
     yield from chunks.insert_steps([*rows, *more], space)
+    for late_one in late:
+        yield memories.ended_step(parts.namespace, late_one)
+
+
+def _ending(later: Memory) -> dict[str, Any]:
+    return {"superseded_by": later.id, "valid_to": to_micros(later.valid_from)}
 
 
 def _common(namespace: str, traits: Traits, space: Space | None, now: int) -> dict[str, Any]:

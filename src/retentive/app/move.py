@@ -7,7 +7,7 @@ from typing import Any
 
 from retentive import config
 from retentive.errors import Invalid, NotFound
-from retentive.storage import open_engine
+from retentive.storage import Engine, open_engine
 from retentive.storage.upkeep import Upkeep
 from retentive.transfer.migrate import Moved
 from retentive.transfer.migrate import migrate as moving
@@ -18,10 +18,13 @@ def migrate(
 ) -> list[Moved]:
     if source == target:
         raise Invalid("source and target are the same")
-    if any(where.startswith("postgres") for where in (source, target)):
-        raise Invalid("stores on PostgreSQL cannot be moved yet", "Files and libSQL servers can.")
+    if config.load(**settings).restrict_to:
+        raise Invalid("a move takes all namespaces, and `restrict_to` lets only some through", "Unset it for the move.")
     if "://" not in source and not Path(source).expanduser().is_file():
         raise NotFound(f"there is no store at {source}", "Give the file, or the address of the server.")
-    opened = (closing(open_engine(config.load(**{**settings, "db": where}))) for where in (source, target))
-    with next(opened) as old, next(opened) as new:
+    with closing(_opened(source, settings)) as old, closing(_opened(target, settings)) as new:
         return moving(old, new, Upkeep(old).store_id(), progress)
+
+
+def _opened(where: str, settings: Mapping[str, Any]) -> Engine:
+    return open_engine(config.load(**{**settings, "db": where}))

@@ -1,7 +1,8 @@
 """The way of a question: two legs inside one scope, fused, weighed, and shown with why."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from retentive.app.parts import Parts
@@ -73,6 +74,7 @@ class Asking:
         self.notes: list[str] = []
         self.timings: dict[str, float] = {}
         self.depth = MOST if query.limit is None else DEPTH * query.limit
+        self._seen: int | None = None
 
     def answer(self) -> Results:
         with self._stage("total"):
@@ -123,7 +125,7 @@ class Asking:
     def _text(self) -> list[Match]:
         with self._stage("text"):
             try:
-                return text_matches(self.parts, self.words, self.query.scope, self.depth)
+                return text_matches(self.parts, self.words, self.query.scope, self.depth, self._head)
             except Closed:
                 raise
             except StorageError as error:
@@ -133,9 +135,11 @@ class Asking:
     def _vector(self, vector: Any, space: Space) -> list[Match]:
         with self._stage("vector"):
             depth = None if self.query.limit is None else self.depth
+            scope, floor = self.query.scope, self._floor(space)
             try:
-                search = self.parts.images() if self._imaged else self.parts.engine
-                return search.search_vectors(vector, space, self.query.scope, depth, self._floor(space))
+                if self._imaged:
+                    return self.parts.images().search_vectors(vector, space, scope, depth, floor, self._head())
+                return self.parts.engine.search_vectors(vector, space, scope, depth, floor)
             except Closed:
                 raise
             except StorageError as error:
@@ -166,6 +170,12 @@ class Asking:
     @property
     def _imaged(self) -> bool:
         return self.parts.engine.in_process and self.parts.images().answers(self.query.scope)
+
+    def _head(self) -> int:
+        """The newest change, looked up once for both legs: on a server each look is a round trip."""
+        if self._seen is None:
+            self._seen = self.parts.chunks.head()
+        return self._seen
 
     def _floor(self, space: Space) -> float | None:
         if self.query.min_similarity is not None:
@@ -234,12 +244,15 @@ def _found(said: Said) -> Found:
     return Found(said.event, said.event.content if said.text is None else said.text, (said.first, said.last))
 
 
-def text_matches(parts: Parts, asked: Sequence[str], scope: Scope, depth: int) -> list[Match]:
-    """From the image of the postings if there is one, else from the database."""
+def text_matches(
+    parts: Parts, asked: Sequence[str], scope: Scope, depth: int, head: Callable[[], int] | None = None
+) -> list[Match]:
+    """From the image of the postings if there is one, else from the database. `head` tells how far to be in step."""
     if not asked:
         return []
     if _image_pays(parts) and parts.images().answers(scope):
-        found = parts.images().search_text(parts.engine.tokens(" ".join(asked)), scope, depth)
+        terms = parts.engine.tokens(" ".join(asked))
+        found = parts.images().search_text(terms, scope, depth, head() if head else None)
         if found is not None:
             return found
     return parts.engine.search_text(asked, scope, depth)
@@ -255,19 +268,30 @@ def _image_pays(parts: Parts) -> bool:
 def search(parts: Parts, query: Query) -> Results:
     if not query.text.strip() and query.vector is None:
         raise Invalid("the question is empty", "Give words to look for, or a vector.")
-    results = Asking(parts, query).answer()
-    _record(parts, query, results)
+    results = answer(parts, query)
+    record(parts, query, results)
     return results
 
 
-def _record(parts: Parts, query: Query, results: Results) -> None:
+def answer(parts: Parts, query: Query) -> Results:
+    """The answer, of which nobody takes note."""
+    return Asking(parts, query).answer()
+
+
+def record(parts: Parts, query: Query, *answers: Results) -> None:
+    """One question was answered, though perhaps by several searches."""
     asked, now = query.text[:LONGEST], from_micros(query.scope.now)
+    whole = answers[0]
+    for more in answers[1:]:
+        timings = {stage: whole.timings.get(stage, 0.0) + passed for stage, passed in more.timings.items()}
+        tier = whole.tier if whole.hits else more.tier
+        whole = replace(whole, tier=tier, hits=(*whole.hits, *more.hits), timings={**whole.timings, **timings})
     accesses = (
         Access(hit.item.namespace, hit.id, now, "search", asked, hit.score)
-        for hit in results.hits
+        for hit in whole.hits
         if hit.type is Type.MEMORY
     )
-    parts.journal.searched(parts.namespace, results, accesses)
+    parts.journal.searched(parts.namespace, whole, accesses)
 
 
 def _tier(text: Sequence[Match], vector: Sequence[Match], mode: Mode) -> Tier:

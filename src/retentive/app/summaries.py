@@ -36,13 +36,13 @@ def keep_up(parts: Parts, session: str) -> None:
 
 def _keep_up(parts: Parts, session: str) -> None:
     config, key = parts.config, (parts.namespace, session)
-    state = parts.conversations.summary(*key)
-    if state is None:
+    due = parts.conversations.due(*key)
+    if due is None:
         return
-    count, tokens = parts.conversations.unsummarised(*key, state.upto)
+    state, count, tokens = due
     early = 1.0 if config.tokenizer == "estimate" else EARLY
-    due = early * config.summary_trigger * config.session_budget - estimate(state.text)
-    if count >= config.summary_messages and tokens > max(due, FRUITLESS * parts.fruitless.get(key, 0)):
+    enough = early * config.summary_trigger * config.session_budget - estimate(state.text)
+    if count >= config.summary_messages and tokens > max(enough, FRUITLESS * parts.fruitless.get(key, 0)):
         done = summarise(parts, session, config.session_budget, None)
         parts.fruitless.pop(key, None)
         if done.epoch == state.epoch:
@@ -97,7 +97,7 @@ def replay(parts: Parts, state: Summary, budget: int, counter: Counter | None) -
 
 def latest(parts: Parts, state: Summary, budget: int, count: Counter) -> tuple[list[Event], int]:
     """The newest messages that no summary covers, more than fit the budget, and how many lie before them."""
-    waiting, _ = parts.conversations.unsummarised(parts.namespace, state.session, state.upto)
+    waiting = parts.conversations.unsummarised(parts.namespace, state.session, state.upto)
     events: list[Event] = []
     tokens = 0
     while len(events) < waiting and tokens <= budget:

@@ -6,7 +6,7 @@ from typing import Any
 
 from retentive import wire
 from retentive.app import Retentive
-from retentive.cli import forgetting, show, talk
+from retentive.cli import forgetting, learning, show, talk
 from retentive.cli.given import FILTERS, given, is_json, json_of, text_of
 from retentive.errors import Invalid
 from retentive.model import Change
@@ -43,8 +43,8 @@ def _add(memory: Retentive, arguments: Any) -> int:
         show.as_json(wire.added(added))
         return 0
     show.say(f"{'kept' if added.created else 'known already:'} {added.id}")
-    if added.superseded:
-        show.say(f"supersedes {added.superseded}")
+    for id in added.superseded:
+        show.say(f"supersedes {id}")
     for each in added.resembles:
         show.say(f"resembles {each.id} ({each.overlap:.0%}): {each.content}")
     if added.pending:
@@ -246,5 +246,6 @@ _VERBS: dict[str, Callable[[Retentive, Any], int]] = {
     "backfill": _backfill,
     "doctor": _doctor,
     **forgetting.VERBS,
+    **learning.VERBS,
     **talk.VERBS,
 }

@@ -7,8 +7,8 @@ from retentive.context import Counter
 from retentive.context.fit import cut, most
 from retentive.context.turns import dangling, line, turns
 from retentive.model import Event, Replay
+from retentive.text.sentences import SUMMARY_HEADING
 
-HEADING = "Rolling session summary: "
 LEAST = 40  # characters of a message that are worth showing
 
 
@@ -18,9 +18,9 @@ def replay(session: str, summary: str, events: Sequence[Event], earlier: int, bu
     `events` are the newest that are in no summary, in order; `earlier` says how many of that kind lie before them. If
     there are some, a turn whose call may lie among them is not taken. A summary that does not fit is left out.
     """
-    if count(HEADING + summary) > budget:
+    if count(SUMMARY_HEADING + summary) > budget:
         summary = ""
-    heading = [HEADING + summary] if summary else []
+    heading = [SUMMARY_HEADING + summary] if summary else []
     usable = [*takewhile(lambda turn: not (earlier > 0 and dangling(turn)), reversed(turns(events)))]
     lines = ["\n".join(map(line, turn)) for turn in usable]
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from retentive.context.fit import clip
 from retentive.model import Event, Role
 from retentive.text.messages import answers, calls
+from retentive.text.sentences import BULLET, END, FENCE
 from retentive.text.terms import STOP_WORDS
 from retentive.text.tokens import estimate
 
@@ -97,20 +98,14 @@ _OPENING = re.compile(
 )
 _SHORT = 4  # words: "Thanks a lot, Dana!" is a greeting, "Hello, my name is Dana" is more
 
-_FENCE = re.compile(r"^[ \t]*```[^\n`]*\n(.*?)(?:^[ \t]*```|\Z)", re.DOTALL | re.MULTILINE)
-_BULLET = re.compile(r"^(?:(?:[-*•·>#]+|\d{1,2}[.)]) )+")
-_END = re.compile(
-    r"(?<=[.!?…])(?<!\b\w\.)(?<!\b\d\d\.)(?<!\b[DMS][rst]\.)(?<!\bMrs\.)(?<!\bvs\.)\s+(?![a-z])"
-    r"|(?<=[.!?…]['\")\]])\s+(?![a-z])|(?<=[。！？])|(?<=\S) · (?=\S)"  # noqa: RUF001
-)
 _WORD = re.compile(r"[^\W\d_]\w*")
 
 
 def sentences(text: str) -> Iterator[str]:
     """The sentences, with single blanks and none too long. Of a block of code, its first line."""
-    for part in _FENCE.sub(lambda block: f"\n{glimpse(block[1])}\n", text).splitlines():
-        for sentence in _END.split(" ".join(part.split())):
-            if short := clip(_BULLET.sub("", sentence).strip(" ·"), LONGEST):
+    for part in FENCE.sub(lambda block: f"\n{glimpse(block[1])}\n", text).splitlines():
+        for sentence in END.split(" ".join(part.split())):
+            if short := clip(BULLET.sub("", sentence).strip(" ·"), LONGEST):
                 yield short
 
 
@@ -118,7 +113,7 @@ def joined(parts: Sequence[str]) -> str:
     """Sentences on one line; where nothing else says that one ends, a dot does, so that they are found again."""
     texts = [*parts[:1]]
     for before, part in pairwise(parts):
-        ends = _END.match(f"{before} {part}", len(before))
+        ends = END.match(f"{before} {part}", len(before))
         texts.append(f" {part}" if ends else f" · {part}")
     return "".join(texts)
 

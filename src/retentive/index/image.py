@@ -92,6 +92,12 @@ class Image:
         """The size at which a graph was found not to be worth it."""
 
     @property
+    def size(self) -> int:
+        """In rows; asked without the lock, so perhaps a moment old."""
+        rows = self._rows
+        return 0 if rows is None else rows.live
+
+    @property
     def has_terms(self) -> bool:
         return self._terms is not None
 
@@ -103,20 +109,28 @@ class Image:
             if not self.has_vectors(space):
                 self._load(space)
 
-    def near(self, vector: Floats, space: Space, scope: Scope, limit: int | None, floor: float | None) -> list[Match]:
+    def near(
+        self,
+        vector: Floats,
+        space: Space,
+        scope: Scope,
+        limit: int | None,
+        floor: float | None,
+        head: int | None = None,
+    ) -> list[Match]:
         with self.lock:
             if not self.has_vectors(space):
                 self._load(space)
-            rows = self._follow()
+            rows = self._follow(head)
             if self._vectors is None:
                 return []
             slots, scores = self._vectors.near(vector, rows.mask(scope), limit, floor)
             return rows.matches(slots, scores, limit)
 
-    def match(self, terms: Sequence[str], scope: Scope, limit: int) -> list[Match] | None:
+    def match(self, terms: Sequence[str], scope: Scope, limit: int, head: int | None = None) -> list[Match] | None:
         """None: the terms are not loaded."""
         with self.lock:
-            rows = self._follow() if self._terms is not None else None
+            rows = self._follow(head) if self._terms is not None else None
             if self._terms is None or rows is None:
                 return None
             slots, scores = self._terms.search(terms, rows.mask(scope), rows.live, limit)
@@ -249,9 +263,11 @@ class Image:
             if vectors is not None:
                 vectors.put(slots, batch)
 
-    def _follow(self) -> Rows:
-        """Come in step with the database."""
-        rows, head = self._rows or self._load(self._space), self._source.head()
+    def _follow(self, seen: int | None = None) -> Rows:
+        """Come in step with the database, as far as the caller has seen it or as it is now."""
+        rows = self._rows or self._load(self._space)
+        # Another question may have come further meanwhile; only a look of our own tells that from a log that was lost.
+        head = seen if seen is not None and seen >= self._sequence else self._source.head()
         if head == self._sequence:
             return rows
         chunks = self._source.changed(self.namespace, self._sequence, head)

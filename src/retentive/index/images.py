@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retentive.errors import Invalid
-from retentive.index import CAPACITY, HNSW_FROM, TERMS_FROM
+from retentive.index import CAPACITY, HNSW_FROM, ROOM, TERMS_FROM
 from retentive.index.image import Image, Setting
 from retentive.index.sidecar import saved_at
 from retentive.index.worker import Worker
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from retentive.index import Source
     from retentive.index.arrays import Floats
     from retentive.model import Scope, Space
+
+
+_EMPTY = 15  # rows that an image counts for by itself: 25 KB, at 2 KB a row
 
 
 def _best_first(match: Match) -> tuple[float, int, int]:
@@ -53,10 +56,11 @@ class Images:
         terms_from: int = TERMS_FROM,
         hnsw_from: int = HNSW_FROM,
         capacity: int = CAPACITY,
+        room: int = ROOM,
     ) -> None:
         self._source = source
         self._terms_from = terms_from
-        self._capacity = capacity
+        self._capacity, self._room = capacity, room
         self._setting = Setting(source, tuple(weights), cache, store_id, hnsw_from)
         self._images: OrderedDict[str, Image] = OrderedDict()
         self._lock = Lock()
@@ -69,16 +73,23 @@ class Images:
         return tuple(scope.filter.statuses) == (Status.ACTIVE,)
 
     def search_vectors(
-        self, vector: Floats, space: Space, scope: Scope, limit: int | None, floor: float | None = None
+        self,
+        vector: Floats,
+        space: Space,
+        scope: Scope,
+        limit: int | None,
+        floor: float | None = None,
+        head: int | None = None,
     ) -> list[Match]:
         """The nearest by cosine, best first: at most `limit`, of at least `floor`; None sets no bound.
 
-        `vector` is L2-normalised float32. In step with what was committed before the call.
+        `vector` is L2-normalised float32. In step with what was committed before the call, or before `head` was read:
+        whoever asks for several things at once looks only once.
         """
         vector = np.ascontiguousarray(vector, np.float32)
         parts = []
         for image in self._of(scope):
-            parts.append(image.near(vector, space, scope, limit, floor))
+            parts.append(image.near(vector, space, scope, limit, floor, head))
             if (chore := image.chore()) is not None:
                 name, job = chore
                 self._worker.submit((image.namespace, name), job)
@@ -90,7 +101,9 @@ class Images:
             if not image.has_vectors(space):
                 self._worker.submit((image.namespace, "load"), partial(image.load_vectors, space))
 
-    def search_text(self, terms: Sequence[str], scope: Scope, limit: int) -> list[Match] | None:
+    def search_text(
+        self, terms: Sequence[str], scope: Scope, limit: int, head: int | None = None
+    ) -> list[Match] | None:
         """The best by BM25, best first; None: ask the database.
 
         `terms` are tokens of the source's tokenizer. None when a namespace of the scope is small, or still loading;
@@ -98,17 +111,17 @@ class Images:
         """
         parts = []
         for image in self._of(scope):
-            part = image.match(terms, scope, limit)
+            part = image.match(terms, scope, limit, head)
             if part is None:
-                if self._is_large(image.namespace):
+                if self._is_large(image.namespace, head):
                     self._worker.submit((image.namespace, "terms"), image.load_terms)
             else:
                 parts.append(part)
         return _merge(parts, limit) if len(parts) == len(set(scope.namespaces)) else None
 
-    def _is_large(self, namespace: str) -> bool:
+    def _is_large(self, namespace: str, seen: int | None) -> bool:
         """Counting costs as much as the question: not again before enough has changed to make a difference."""
-        head = self._source.head()
+        head = self._source.head() if seen is None else seen
         count, then = self._counted.get(namespace, (self._terms_from, head))
         if count + abs(head - then) >= self._terms_from:
             count, then = self._counted[namespace] = self._source.count(namespace), head
@@ -162,11 +175,19 @@ class Images:
             raise Invalid("images hold active rows only", hint="Ask the database when `Images.answers` says no.")
         names = dict.fromkeys(scope.namespaces)
         with self._lock:
+            new = [name for name in names if name not in self._images]
+            self._images.update((name, Image(name, self._setting)) for name in new)
             for name in names:
-                if name not in self._images:
-                    self._images[name] = Image(name, self._setting)
                 self._images.move_to_end(name)
-            # A question about more namespaces than there is room for must not load them all each time.
-            while len(self._images) > max(self._capacity, len(names)):
-                self._images.popitem(last=False)
+            if new:
+                self._give_up(len(names))
             return [self._images[name] for name in names]
+
+    def _give_up(self, asked: int) -> None:
+        """Those asked longest ago, until there is room for the rest.
+
+        A question about more namespaces than there is room for must not load them all each time.
+        """
+        rows = sum(_EMPTY + image.size for image in self._images.values())
+        while len(self._images) > max(self._capacity, asked) and rows > self._room:
+            rows -= _EMPTY + self._images.popitem(last=False)[1].size

@@ -1,1 +1,41 @@
-"""What is worth keeping? Pure functions on texts."""
+"""What is worth keeping? Pure functions on texts; `model.py` asks the language model that it is given."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from retentive.learn.statement import Reading
+from retentive.model import Claim, Event, Memory
+
+if TYPE_CHECKING:
+    from retentive.learn.commands import Wish
+    from retentive.llm import Writer
+
+
+class Rules(NamedTuple):
+    """What can be told from words."""
+
+    read: Callable[[str], Reading]
+    superseded: Callable[[str, Sequence[str]], list[int]]
+    """The places of the statements that a newer one puts an end to."""
+    repeats: Callable[[str, str], bool]
+    """Does the newer of two statements say no more than the older?"""
+    about: Callable[[Reading], list[str]]
+    """Words by which statements of the same areas of life are found."""
+    wishes: "Callable[[str], tuple[Wish, ...]]"
+    """What a message asks to be kept or forgotten."""
+    extract: Callable[[Sequence[Event]], list[Claim]]
+    """What is worth keeping of a conversation."""
+    ask: "Callable[[Writer, Sequence[Event], Sequence[Memory | Claim]], tuple[Claim, ...]]"
+    """The same, by a language model."""
+
+
+def open_rules() -> Rules:
+    """Loaded when first needed: compiling the word lists takes some 40 ms."""
+    from retentive.learn.areas import words_of
+    from retentive.learn.commands import wishes
+    from retentive.learn.model import extract as ask
+    from retentive.learn.reading import read
+    from retentive.learn.resolve import repeats, superseded
+    from retentive.learn.rules import extract
+
+    return Rules(read, superseded, repeats, words_of, wishes, extract, ask)

@@ -1,17 +1,142 @@
-"""Do two texts say the same?"""
+"""Does a newer statement take the place of an older?
 
-from collections.abc import Collection
+A correction is decided by what a statement is the value of, or, where that cannot be told, by words of change together
+with the same topic; never by likeness alone, for nothing resembles "I play guitar" more than "I also play piano".
+In doubt both stay: a wrong correction loses a true fact.
+"""
 
-NEAR = 0.6  # share of keywords from which two texts are shown to the caller as resembling
-TELLING_WORDS = 8  # the words looked for: a text that shares 0.6 of the keywords shares some of these
+from collections.abc import Sequence
+from enum import IntEnum
+
+from retentive.learn.areas import stem
+from retentive.learn.likeness import overlap
+from retentive.learn.reading import read
+from retentive.learn.statement import Reading, Turn
+
+ALIKE = 0.5  # share of their telling words from which two statements are about the same thing
+ALMOST = 0.75  # ... from which they say the same in other words
+SAME = 0.67  # ... from which they say the same but for a number or a not
 
 
-def overlap(one: Collection[str], other: Collection[str]) -> float:
-    """The keywords both have, as a share of all they have."""
-    first, second = set(one), set(other)
-    return len(first & second) / len(first | second) if first or second else 0.0
+class Ground(IntEnum):
+    """Why one statement ends another, the surest last."""
+
+    NONE = 0
+    AREA = 1
+    TOPIC = 2
+    WORDS = 3
+    SLOT = 4
 
 
-def telling(words: Collection[str]) -> list[str]:
-    """The words that say most of what a text is about: the long ones."""
-    return sorted(words, key=len, reverse=True)[:TELLING_WORDS]
+def superseded(new: str, known: Sequence[str]) -> list[int]:
+    """The places of those that the new statement ends. Where only the area speaks for it, there must be just one."""
+    grounds = [supersedes(old, new) for old in known]
+    sure = [at for at, ground in enumerate(grounds) if ground > Ground.AREA]
+    guessed = [at for at, ground in enumerate(grounds) if ground is Ground.AREA]
+    return sure or (guessed if len(guessed) == 1 else [])
+
+
+def repeats(old: str, new: str) -> bool:
+    """Does the newer say no more than the older: nothing but the same things of the same subject?"""
+    before, after = read(old), read(new)
+    if before.subject != after.subject or before.negated != after.negated or before.feeling != after.feeling:
+        return False
+    if before.numbers != after.numbers or not after.names <= before.marks:
+        return False
+    if before.slot and before.slot == after.slot:
+        return after.words <= before.words | after.slot.value
+    return bool(after.words) and overlap(before.words, after.words) >= ALMOST
+
+
+def supersedes(old: str, new: str) -> Ground:
+    """Why the newer of two statements ends the older, if it does."""
+    before, after = read(old), read(new)
+    if after.apart or not _same_subject(before, after) or (after.hearsay and not before.hearsay):
+        return Ground.NONE
+    if before.slot and after.slot and before.slot.name == after.slot.name:
+        refined = _closer(before.slot.value, after.slot.value) or _closer(after.slot.value, before.slot.value)
+        return Ground.NONE if refined or after.adds else Ground.SLOT
+    if after.adds or _only_of_the_new(before, after):
+        return Ground.NONE
+    if _contrary(before, after):
+        return Ground.WORDS
+    return _BY_TURN[after.turn](before, after)
+
+
+def _closer(broad: frozenset[str], close: frozenset[str]) -> bool:
+    """Is each word of the one in the other: Berlin, and Berlin-Mitte?"""
+    return broad <= {part for word in close for part in (word, *word.split("-"))}
+
+
+def _contrary(before: Reading, after: Reading) -> bool:
+    """What was heard against what was seen, what is eaten against a diet, liked against disliked."""
+    shared = before.words & after.words
+    if before.hearsay and after.seen and shared:
+        return True
+    if after.turn and (before.excluded & after.words or after.excluded & before.words) and not before.negated:
+        return True
+    if before.feeling * after.feeling < 0 and overlap(before.words, after.words) >= ALIKE:
+        return True
+    ended = before.turn is Turn.ENDED or before.negated
+    return ended and after.again and bool(shared) and not after.negated
+
+
+def _replaced(before: Reading, after: Reading) -> Ground:
+    shared = before.marks & after.marks
+    if shared or before.topics & after.topics:
+        return Ground.WORDS if shared else Ground.TOPIC
+    return Ground.AREA if before.areas & after.areas else Ground.NONE
+
+
+def _ended(before: Reading, after: Reading) -> Ground:
+    if before.negated or (before.turn is Turn.ENDED and not before.new & after.marks):
+        return Ground.NONE
+    if before.marks & after.marks:
+        return Ground.WORDS
+    return Ground.TOPIC if before.topics & after.topics else Ground.NONE
+
+
+def _now(before: Reading, after: Reading) -> Ground:
+    single = {topic for topic in before.topics if topic.single} & after.topics
+    if single or ((before.exclusive or after.exclusive) and before.topics & after.topics):
+        return Ground.TOPIC
+    if before.words & after.words and before.areas & after.areas:
+        return Ground.WORDS
+    like = overlap(before.words - before.numbers, after.words - after.numbers)
+    counted = before.numbers and after.numbers and before.numbers != after.numbers
+    return Ground.WORDS if like >= ALIKE and (counted or before.negated != after.negated) else Ground.NONE
+
+
+def _plainly(before: Reading, after: Reading) -> Ground:
+    """Without a word of change: the same but for a number, or for a not."""
+    like = overlap(before.words - before.numbers, after.words - after.numbers)
+    counted = bool(before.counted) and before.counted == after.counted and before.numbers != after.numbers
+    return Ground.WORDS if like >= SAME and (counted or before.negated != after.negated) else Ground.NONE
+
+
+_BY_TURN = {Turn.REPLACED: _replaced, Turn.ENDED: _ended, Turn.NOW: _now, Turn.NONE: _plainly}
+
+
+def _same_subject(before: Reading, after: Reading) -> bool:
+    if before.subject == after.subject or before.subject in after.people:
+        return True
+    if before.hearsay and after.seen:
+        return True
+    if after.subject.startswith("user."):
+        return after.subject in before.people
+    own = ("user", "world")
+    if before.subject in own and after.subject in own:
+        return True
+    if stem(after.subject) in before.marks or stem(before.subject) in after.marks:
+        return True
+    return (
+        before.subject in own
+        and after.slot is not None
+        and after.slot.name.count(".") == 1
+        and after.slot.name.startswith("user.")
+    )
+
+
+def _only_of_the_new(before: Reading, after: Reading) -> bool:
+    """The older speaks of what the newer turns to: "I use VS Code" before "I switched to VS Code"."""
+    return bool(after.new) and after.new <= before.marks

@@ -103,6 +103,10 @@ class Draft(NamedTuple):
     traits: Traits
     vector: bytes | None
     """One that the caller brought, as the store keeps it."""
+    corrects: tuple[str, ...] = ()
+    """The ids of memories that its words put an end to."""
+    ended_by: str | None = None
+    """The id of a memory that tells of a later time and has taken its place already."""
 
 
 class Resemblance(NamedTuple):
@@ -120,8 +124,8 @@ class Added:
     memory: Memory
     created: bool
     """False: the same text was there already, and is what you got."""
-    superseded: str | None = None
-    """The id of the memory that held the slot before."""
+    superseded: tuple[str, ...] = ()
+    """The ids of the memories whose place it took: they held its slot, or its words put an end to them."""
     resembles: tuple[Resemblance, ...] = ()
     pending: bool = False
     """True: kept and found by full text, its vector is still to come."""

@@ -136,7 +136,7 @@ def open_engine(config: "Config") -> Engine:
         case "libsql" | "http" | "https":
             from retentive.storage.libsql import LibsqlEngine
 
-            return LibsqlEngine(config.db, config.auth_token)
+            return LibsqlEngine(config.db, config.auth_token, config.ca_file)
         case "postgresql" | "postgres":
             return _open_postgres(config)
         case other:
@@ -146,11 +146,11 @@ def open_engine(config: "Config") -> Engine:
 
 
 def _open_postgres(config: "Config") -> Engine:
-    from retentive.errors import BadConfig, MissingExtra
+    from retentive.errors import MissingExtra
 
     try:
-        import psycopg
-        import psycopg_pool  # noqa: F401 - to say so here, if it is missing
+        import psycopg  # noqa: F401 - to say so here, if it is missing
+        import psycopg_pool  # noqa: F401 - likewise
     except ImportError as error:
         hint = "Install it: pip install 'retentive[postgres]'"
         raise MissingExtra(f"PostgreSQL needs an extra that is not installed: {error}", hint) from error
@@ -158,7 +158,4 @@ def _open_postgres(config: "Config") -> Engine:
 
     namespaces = tuple(name.strip() for name in config.restrict_to.split(",") if name.strip())
     options = Options(config.pool_size, config.statement_timeout, namespaces)
-    try:
-        return PostgresEngine(config.db, options, replica=config.replica, partitions=config.partitions)
-    except psycopg.ProgrammingError as error:  # the driver cannot read the address
-        raise BadConfig(f"cannot read the server's address: {error}") from error
+    return PostgresEngine(config.db, options, replica=config.replica, partitions=config.partitions)

@@ -58,7 +58,7 @@ class Statement:
 
     @property
     def can_take_all(self) -> bool:
-        return self._for_all is not None
+        return self._for_all is not None and "?" not in (self._for_all["conflict"] or "")
 
     def values(self, row: Params) -> Iterator[Any]:
         given = iter(self._values(row))

@@ -25,6 +25,14 @@ class Said(NamedTuple):
     event: Event
 
 
+class Due(NamedTuple):
+    """A summary, how many messages it does not cover, and about how many tokens they are."""
+
+    summary: Summary
+    messages: int
+    tokens: int
+
+
 @dataclass(frozen=True, slots=True)
 class Conversations:
     engine: Engine
@@ -55,6 +63,17 @@ class Conversations:
     def oldest(self, namespace: str, session: str, limit: int, after: int) -> list[Event]:
         """The next after a sequence."""
         return self._events("event_oldest", namespace, session, limit, after, None)
+
+    def following(self, events: Sequence[Event]) -> dict[int, Event]:
+        """What was said right after each, by its place among them; nothing after the last of a session."""
+        if not events:
+            return {}
+        values = {
+            "namespaces": [event.namespace for event in events],
+            "sessions": [event.session for event in events],
+            "sequences": [event.sequence for event in events],
+        }
+        return {place: _event(row) for place, *row in self.engine.read("event_next", values)}
 
     def _events(
         self, query: str, namespace: str, session: str, limit: int, after: int, before: int | None
@@ -93,11 +112,15 @@ class Conversations:
         rows = self.engine.read("summary_get", {"namespace": namespace, "session": session})
         return Summary(*rows[0]) if rows else None
 
-    def unsummarised(self, namespace: str, session: str, upto: int) -> tuple[int, int]:
-        """How many messages, and about how many tokens."""
+    def unsummarised(self, namespace: str, session: str, upto: int) -> int:
+        """How many messages."""
         values = {"namespace": namespace, "session": session, "upto": upto}
-        count, tokens = self.engine.read("summary_pending", values)[0]
-        return count, tokens
+        return int(self.engine.read("summary_pending", values)[0][0])
+
+    def due(self, namespace: str, session: str) -> Due | None:
+        """The summary beside what it does not cover."""
+        rows = self.engine.read("summary_due", {"namespace": namespace, "session": session})
+        return Due(Summary(*rows[0][:4]), rows[0][4], int(rows[0][5])) if rows else None
 
     def learned(self, namespace: str, session: str) -> int:
         """How many memories that are not of this session came from it."""

@@ -16,17 +16,29 @@ import ipaddress
 import json
 import os
 import re
+import ssl
 import threading
 import time
 from base64 import b64decode, b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
 import httpx
 
-from retentive.errors import Busy, Closed, Corrupt, DiskFull, Invalid, NotAStore, Stale, StorageError, Unwritable
+from retentive.errors import (
+    BadConfig,
+    Busy,
+    Closed,
+    Corrupt,
+    DiskFull,
+    Invalid,
+    NotAStore,
+    Stale,
+    StorageError,
+    Unwritable,
+)
 
 CONNECT_SECONDS = 5
 ANSWER_SECONDS = 60  # a bulk load may wait for another's, each a second or so; past this something hangs
@@ -127,7 +139,7 @@ _ip = ipaddress.ip_address
 class Server:
     """One database of one server. Any number of threads may ask at once."""
 
-    def __init__(self, target: str, token: str = "") -> None:
+    def __init__(self, target: str, token: str = "", ca_file: str = "") -> None:
         self.address = address(target)
         self._token = token
         self._process = os.getpid()
@@ -144,16 +156,17 @@ class Server:
             timeout=httpx.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS),
             limits=httpx.Limits(max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS),
             trust_env=not self.address.local,  # a proxy is no way to this machine
-            verify=self.address.url.startswith("https:"),  # reading the certificates takes 20 ms
+            verify=self.address.url.startswith("https:") and _trusted(ca_file),  # reading certificates takes 20 ms
         )
 
     def pipeline(self, requests: Sequence[Request], baton: str | None = None) -> list[dict[str, Any]]:
         """The answer to each request. A statement that is refused raises `Refused`, in a batch it is in the answer."""
         body = {"baton": baton, "requests": [*requests, {"type": "close"}]}
-        found = self._json(self._post("/v3/pipeline", body))
+        (found,) = self._parsed([self._post("/v3/pipeline", body)])
         results = found.get("results")
         if not isinstance(results, list) or len(results) < len(requests):
-            raise StorageError(f"{self.address.shown} did not answer as libSQL servers do")
+            raise self._strange()
+        self._answered = True
         answers = []
         for result in results[: len(requests)]:
             if result["type"] == "error":
@@ -187,8 +200,8 @@ class Server:
 
     def _cursor(self, statement: Request) -> list[Row]:
         content = self._post("/v3/cursor", {"baton": None, "batch": {"steps": [{"stmt": statement}]}})
-        entries = (json.loads(line) for line in content.split(b"\n") if line)
-        opened: dict[str, Any] = next(entries, {})
+        entries = iter(self._parsed([line for line in content.split(b"\n") if line]))
+        opened = next(entries, {})
         rows: list[Row] = []
         ended = False
         for entry in entries:
@@ -211,12 +224,12 @@ class Server:
             try:
                 answer = self._http.post(path, content=content, headers={"Content-Type": "application/json"})
             except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
+                self._check_trust(error)
                 raise Unreached(str(error) or type(error).__name__) from error
             except httpx.HTTPError as error:
                 raise Unanswered(str(error) or type(error).__name__) from error
         if answer.status_code != httpx.codes.OK:
             self._turn_away(answer)
-        self._answered = True
         return answer.content
 
     def _turn_away(self, answer: httpx.Response) -> None:
@@ -234,21 +247,42 @@ class Server:
             hint = "Create it with the server's admin API, or name one that is there: libsql://host:port/database."
             raise Unwritable(f"{shown}: there is no such database", hint)
         if status == httpx.codes.REQUEST_ENTITY_TOO_LARGE:
-            raise StorageError(f"{shown}: too much at once for the server", "Write less at a time.")
+            hint = "Write less at a time, or let the proxy before the server take more (nginx: client_max_body_size)."
+            raise StorageError(f"{shown}: too much at once for the server", hint)
         if status == httpx.codes.TOO_MANY_REQUESTS:
             raise Unreached(reason)
-        if status >= httpx.codes.INTERNAL_SERVER_ERROR:
+        if status >= httpx.codes.INTERNAL_SERVER_ERROR or status == httpx.codes.REQUEST_TIMEOUT:
             raise Unanswered(reason)
+        if answer.is_redirect:  # not followed: the token is for this server
+            there = urlsplit(answer.headers.get("Location", ""))
+            hint = f"It sends to {there.scheme}://{there.netloc}: give that address, if it is right."
+            raise Unwritable(f"{shown} is not where the server is ({status})", hint)
         raise Unwritable(f"{shown} did not answer as libSQL servers do: {reason}", "Look at the address.")
 
-    def _json(self, content: bytes) -> dict[str, Any]:
+    def _parsed(self, texts: Iterable[bytes]) -> list[dict[str, Any]]:
         try:
-            found = json.loads(content)
+            found = [json.loads(text) for text in texts]
         except ValueError:
-            found = None
-        if not isinstance(found, dict):
-            raise StorageError(f"{self.address.shown} did not answer as libSQL servers do", "Look at the address.")
+            raise self._strange() from None
+        if not all(isinstance(each, dict) for each in found):
+            raise self._strange()
         return found
+
+    def _strange(self) -> Exception:
+        """Of a server that is known as one, it is what a proxy made of an answer; who knows of what answer."""
+        said = f"{self.address.shown} did not answer as libSQL servers do"
+        return Unanswered(said) if self._answered else StorageError(said, "Look at the address.")
+
+    def _check_trust(self, error: BaseException) -> None:
+        """What is wrong with the encryption does not pass by itself."""
+        cause: BaseException | None = error
+        while cause and not isinstance(cause, ssl.SSLError):
+            cause = cause.__cause__ or cause.__context__
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            hint = "If it was signed by an authority of your own, give that one's certificate as the setting ca_file."
+            raise Unwritable(f"{self.address.shown}: its certificate is not trusted: {cause.verify_message}", hint)
+        if isinstance(cause, ssl.SSLError) and cause.reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE"):
+            raise Unwritable(f"{self.address.shown} does not speak TLS", "Add ?tls=0 to the address if that is right.")
 
     @contextmanager
     def _using(self) -> Iterator[None]:
@@ -265,6 +299,18 @@ class Server:
             with self._idle:
                 self._asking -= 1
                 self._idle.notify_all()
+
+
+def _trusted(ca_file: str) -> ssl.SSLContext | bool:
+    """Those whom the file names, or else whom everyone trusts."""
+    if not ca_file:
+        return True
+    try:
+        return ssl.create_default_context(cafile=ca_file)
+    except (OSError, ValueError) as error:
+        raise BadConfig(
+            f"ca_file = {ca_file!r} cannot be used: {error}", "Give a file of certificates (PEM)."
+        ) from error
 
 
 def pauses(seconds: float) -> Iterator[float]:

@@ -18,7 +18,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
-from retentive.errors import Busy, NotAStore, Stale, StorageError
+from retentive.errors import Busy, NotAStore, Stale, StorageError, Uncertain
 from retentive.storage import NOTHING, Finding, Params, Scrubbed, Step, step
 from retentive.storage.batches import Batch, statements
 from retentive.storage.checkup import agreement, whole
@@ -41,8 +41,8 @@ class LibsqlEngine(Scanning):
     dialect = "sqlite"
     in_process = True
 
-    def __init__(self, target: str, token: str = "") -> None:
-        self._server = Server(target, token)
+    def __init__(self, target: str, token: str = "", ca_file: str = "") -> None:
+        self._server = Server(target, token, ca_file)
         self.target = self._server.address.shown
         self._tokenizer = Tokenizer()
         self._down = False
@@ -182,16 +182,13 @@ class LibsqlEngine(Scanning):
 
     def _kept(self, name: str) -> bool:
         """Was the batch of this name kept? If not, it never will be."""
-        values = {"id": name}
-        asked = [
-            {"type": "execute", "stmt": self._statement(query, values)} for query in ("batch_never", "batch_outcome")
-        ]
+        asked = self._statement("batch_never", {"id": name})
         try:
-            _, found = self._answered(lambda: self._server.pipeline(asked), LOST_SECONDS)
-        except Busy as error:
+            rows = self._answered(lambda: self._server.rows(asked), LOST_SECONDS)
+        except StorageError as error:
             hint = f"{_UP} Look whether it is there before you write it again."
-            raise StorageError(f"{self.target} did not say whether the write was kept", hint) from error
-        return bool(found["rows"][0][0]["value"] == "kept")
+            raise Uncertain(f"{self.target} did not say whether the write was kept: {error}", hint) from error
+        return bool(rows[0][0] == "kept")
 
     def _migration(self) -> Batch | None:
         """What brings the schema up to date, if it is still as it was read here."""

@@ -41,6 +41,11 @@ class Memories:
         rows = self.engine.read("memory_by_slot", {"namespace": namespace, "slots": slots})
         return [memory_of(row, now) for row in rows]
 
+    def chain(self, namespace: str, session: str | None, slot: str | None, now: int) -> list[Memory]:
+        """All that hold or held a slot, in the order of their time."""
+        rows = self.engine.read("memory_chain", {"namespace": namespace, "slot": slot})
+        return [memory for row in rows if (memory := memory_of(row, now)).session == session]
+
     def some(self, ids: Sequence[str], scope: Scope) -> dict[tuple[str, str], Memory]:
         """By namespace and id, as far as the scope still sees them."""
         filters, params = scope_filters(scope)
@@ -52,6 +57,11 @@ class Memories:
         filters, params = scope_filters(scope)
         rows = self.engine.read("memory_vital", {**params, "limit": limit}, filters)
         return [memory_of(row, scope.now) for row in rows]
+
+    def learned(self, namespace: str, session: str, now: int, limit: int = 20) -> list[Memory]:
+        """Those that came from a session, the newest first."""
+        values = {"namespace": namespace, "session": session, "limit": limit}
+        return [memory_of(row, now) for row in self.engine.read("memory_from_session", values)]
 
     def containing(self, text: str, scope: Scope, limit: int) -> Sequence[Memory]:
         filters, params = scope_filters(scope)
@@ -129,7 +139,16 @@ def status_steps(old: Memory, new: Memory, actor: str, reason: str | None) -> It
 
 
 def chunk_status_step(memory: Memory, status: Status) -> Step:
-    return step("chunk_status", namespace=memory.namespace, owner=memory.id, owner_type="memory", status=status)
+    return _chunk_status(memory.namespace, memory.id, status)
+
+
+def ended_step(namespace: str, id: str) -> Step:
+    """For the chunks of a memory that was superseded before it came."""
+    return _chunk_status(namespace, id, Status.SUPERSEDED)
+
+
+def _chunk_status(namespace: str, id: str, status: Status) -> Step:
+    return step("chunk_status", namespace=namespace, owner=id, owner_type="memory", status=status)
 
 
 _ACTIONS = {

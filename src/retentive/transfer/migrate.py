@@ -3,7 +3,8 @@
 Table by table in the order of keys, a page to a commit. How far it came is marked in the target in the same commit, so
 that a move that was stopped goes on from there and nothing is copied twice. At the end every table is read from both
 sides once more: the numbers of rows and the sums of their hashes must be equal. What is derived and numbered (chunks,
-their full text, their vectors) moves as it is; nothing is embedded again.
+the fields of their full text, their vectors) moves as it is, bit by bit; nothing is embedded again. The index of the
+words is made by the target, as with any write.
 """
 
 import json
@@ -12,7 +13,7 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from retentive.errors import Conflict, Corrupt, Stale
-from retentive.storage import Engine, Step, step
+from retentive.storage import Engine, Params, Step, step
 
 PAGE = 500  # rows that share a commit
 SOURCE = "move_source"
@@ -70,8 +71,8 @@ TABLES = (
         " expires first_sequence last_sequence hash f_content f_context f_tags f_before f_after f_speaker f_date",
         n=0,
     ),
-    _table("vectors", "space chunk dimension vector", space="", chunk=0),
-    _table("access_log", "n namespace memory at how query score", n=0),
+    _table("vectors", "namespace chunk space dimension vector", chunk=0, space=""),
+    _table("access_log", "n namespace memory at how query score", namespace="", n=0),
     _table("purges", "namespace id at actor reason gone", namespace="", id="", at=-1),
     _table("measures", "namespace measure tier bucket count", namespace="", measure="", tier="", bucket=-1),
 )
@@ -91,7 +92,7 @@ def migrate(source: Engine, target: Engine, store_id: str, progress: Progress | 
     for table in TABLES:
         _copy(source, target, table, progress or (lambda _, __: None))
     moved = [_compared(source, target, table) for table in TABLES]
-    target.apply([step("meta_delete", key=key) for key in (SOURCE, *map(_mark, TABLES))])
+    target.apply([step("end_move")])
     return moved
 
 
@@ -99,7 +100,7 @@ def _begin(target: Engine, store_id: str) -> None:
     before = _meta(target, SOURCE)
     if before == store_id:
         return
-    if before is not None or target.read("namespace_list"):
+    if before is not None or any(target.read(f"copy_{each.name}", {**each.after(None), "limit": 1}) for each in TABLES):
         raise Conflict("the target is not empty", "Give a new one; a move that was stopped goes on by itself.")
     marks = [step("meta_set", key=_mark(table), value="") for table in TABLES]
     target.apply([step("meta_set", key=SOURCE, value=store_id), *marks])
@@ -114,11 +115,21 @@ def _copy(source: Engine, target: Engine, table: Table, progress: Progress) -> N
         rows = [dict(zip(table.columns, row, strict=True)) for row in page]
         try:
             moving = step("mark_move", expect=1, key=_mark(table), value=now, before=mark)
-            target.apply([moving, Step(f"put_{table.name}", rows)])
+            target.apply([moving, *_put(table, rows)])
         except Stale as error:
-            raise Conflict("another process is moving into the target", "Wait for it to end.") from error
+            hint = "Move into a new one, while nobody else uses it."
+            raise Conflict("another process is writing to the target", hint) from error
         mark = now
         progress(table.name, done)
+
+
+def _put(table: Table, rows: Sequence[Params]) -> Iterator[Step]:
+    if table.name == "vectors":
+        for space, dimension in sorted({(row["space"], row["dimension"]) for row in rows}):
+            yield step("space_insert", space=space, dimension=dimension)
+    if table.name == "chunks" and any(row["f_content"] is None for row in rows):
+        raise Corrupt("the source has rows without their full text", "Run `retentive doctor --repair` on it first.")
+    yield Step(f"put_{table.name}", rows)
 
 
 def _compared(source: Engine, target: Engine, table: Table) -> Moved:

@@ -15,11 +15,11 @@ from psycopg import Pipeline
 
 from retentive.errors import Closed, Stale
 from retentive.model import Match, Scope, Space, Type
-from retentive.storage import NOTHING, Finding, Params, Scrubbed, Step
+from retentive.storage import NOTHING, Finding, Params, Scrubbed, Step, step
 from retentive.storage.postgres.graphs import Graphs
 from retentive.storage.postgres.link import Connection, Link, Options
 from retentive.storage.postgres.replica import Replica
-from retentive.storage.postgres.rows import Binder, asked, weighted
+from retentive.storage.postgres.rows import Binder, asked, unpacked, weighted
 from retentive.storage.postgres.setup import DIALECT, set_up
 from retentive.storage.queries import Queries, Statement
 from retentive.storage.scopes import chunk_filters
@@ -28,7 +28,11 @@ from retentive.text.fields import FIELD_WEIGHTS, FIELDS
 
 FOLD_AFTER = 100  # rows of statistics that a namespace has at most, on average, before they are folded into one
 BULK_FROM = 50  # rows of a batch from which its statements are planned once, not for each row (1,450 -> 3,200 rows/s)
+LONGEST_TERM = 300  # characters: an entry of an index has 2,704 bytes at most, of which a namespace may take 800
+_NUMBERED = {"put_chunks", "put_access_log"}
 _UNFILTERED = {"visible", "active"}
+_LONG = {"chunk_broken", "derived_rebuild", "session_delete"}  # go through much of a store: no timeout bounds them
+_UNSEEN = ("access_", "measure_", "lease_")  # queries that change nothing that is searched for
 
 _CHECKS = {
     "check_memories": "memories and chunks",
@@ -59,7 +63,7 @@ class PostgresEngine:
         self._partitions = partitions
         self._process = os.getpid()
         self._tokenizer = Tokenizer()
-        self._bind = Binder(self._tokenizer)
+        self._bind = Binder(self.tokens)
         fields = weighted(dict(zip(FIELDS, FIELD_WEIGHTS, strict=True)))
         self._queries = Queries(self.dialect, "= ANY (:{})", weighted=fields)
         self._spaces: dict[str, tuple[int, int]] = {}
@@ -70,6 +74,8 @@ class PostgresEngine:
 
     def read(self, query: str, params: Params = NOTHING, filters: Sequence[str] = ()) -> list[tuple[Any, ...]]:
         self._check_process()
+        if query in _LONG:
+            return self._slowly(query)
         statement = self._queries.statements(query, filters)[0]
         values = self._bind(statement.names, params)
         return self._link.read(lambda connection: _rows(connection, statement.sql, values))
@@ -77,8 +83,12 @@ class PostgresEngine:
     def apply(self, steps: Iterable[Step]) -> None:
         self._check_process()
         batch = [self._bound(step) for step in steps]
-        batch += map(self._bound, [*_counting(batch), *_folding(batch)])
-        self._link.write(lambda connection, pipeline: self._run(connection, pipeline, batch))
+        batch += map(self._bound, [*_counting(batch), *_numbering(batch), *_folding(batch)])
+        try:
+            self._link.write(lambda connection, pipeline: self._run(connection, pipeline, batch))
+        finally:  # also where it is not known whether it was kept
+            if not all(bound.query.startswith(_UNSEEN) for bound in batch):
+                self._replica.wrote()
 
     def search_text(self, words: Sequence[str], scope: Scope, limit: int) -> list[Match]:
         terms = self.tokens(" ".join(words))
@@ -110,7 +120,7 @@ class PostgresEngine:
         return _ordered(text, limit), _ordered(found, limit)
 
     def tokens(self, text: str) -> list[str]:
-        return self._tokenizer(text)
+        return [token[:LONGEST_TERM] for token in self._tokenizer(text)]
 
     def migrate(self) -> None:
         set_up(self._link, self._partitions, restricted=bool(self._options.namespaces))
@@ -130,11 +140,7 @@ class PostgresEngine:
         return found
 
     def rebuild(self) -> None:
-        def patiently(connection: Connection, pipeline: Pipeline) -> None:
-            connection.execute("SET LOCAL statement_timeout = 0")
-            self._run(connection, pipeline, [self._bound(Step("derived_rebuild", [{}]))])
-
-        self._link.write(patiently)
+        self.apply([Step("derived_rebuild", [{}])])
         self._graphs.mend()
 
     def scrub(self, patience: float) -> Scrubbed:  # noqa: ARG002 - nobody is waited for
@@ -213,8 +219,7 @@ class PostgresEngine:
 
     def _run(self, connection: Connection, pipeline: Pipeline, batch: Sequence[Bound]) -> None:
         guards = []
-        if sum(len(bound.rows) for bound in batch) >= BULK_FROM:
-            connection.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+        _suit(connection, batch)
         for bound in batch:
             if bound.expect is None and len(bound.statements) == 1:
                 if bound.rows:
@@ -237,29 +242,46 @@ class PostgresEngine:
             raise Closed(f"{where} was opened before a fork", "Open the store in the forked process itself.")
 
 
+def _suit(connection: Connection, batch: Sequence[Bound]) -> None:
+    """The settings of a transaction to what it is to do."""
+    if sum(len(bound.rows) for bound in batch) >= BULK_FROM:
+        connection.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+    if not _LONG.isdisjoint(bound.query for bound in batch):
+        connection.execute("SET LOCAL statement_timeout = 0")
+
+
 def _counting(batch: Sequence[Bound]) -> Iterator[Step]:
     """The chunks that are new, for the statistics of each namespace."""
     rows, tokens = Counter[str](), Counter[str]()
     for bound in batch:
-        if "chunk_insert" in bound.query:
+        if "chunk_insert" in bound.query or bound.query == "put_chunks":
             fields = [at for at, name in enumerate(bound.statements[0].names) if name.startswith("f_")]
             for row, (values,) in zip(bound.rows, bound.values, strict=True):
-                rows[row["namespace"]] += 1
-                tokens[row["namespace"]] += sum(values[at].count(" ") + 1 for at in fields if values[at])
+                if row.get("status", "active") == "active":  # what is moved here may have ended
+                    rows[row["namespace"]] += 1
+                    tokens[row["namespace"]] += sum(values[at].count(" ") + 1 for at in fields if values[at])
     if rows:
         added = [{"namespace": name, "rows": count, "tokens": tokens[name]} for name, count in sorted(rows.items())]
         yield Step("statistics_add", added)
 
 
+def _numbering(batch: Sequence[Bound]) -> Iterator[Step]:
+    """Rows that were moved here brought their numbers; those that come are to be higher."""
+    for bound in batch:
+        if bound.query in _NUMBERED and bound.rows:
+            yield step(f"{bound.query}_numbers", upto=max(row["n"] for row in bound.rows))
+
+
 def _folding(batch: Sequence[Bound]) -> Iterator[Step]:
     """Now and then: the more was appended, the likelier."""
-    namespaces = sorted({row["namespace"] for bound in batch if "chunk_" in bound.query for row in bound.rows})
+    namespaces = sorted({row["namespace"] for bound in batch if "chunk" in bound.query for row in bound.rows})
     if random.random() < len(namespaces) / FOLD_AFTER:  # noqa: S311 - nothing depends on it
         yield Step("statistics_fold", [{"namespace": namespace} for namespace in namespaces])
 
 
 def _rows(connection: Connection, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-    return connection.execute(sql, values).fetchall()
+    cursor = connection.execute(sql, values)
+    return unpacked(cursor.fetchall(), cursor.description or ())
 
 
 def _ordered(rows: Iterable[Sequence[Any]], limit: int | None) -> list[Match]:

@@ -15,6 +15,7 @@ cannot outlive it.
 
 import logging
 import random
+import re
 import threading
 import time
 import uuid
@@ -28,7 +29,7 @@ from psycopg import Pipeline, RawCursor, conninfo, errors
 from psycopg.pq import TransactionStatus
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
-from retentive.errors import Busy, Closed, Stale, StorageError, Uncertain, Unreachable
+from retentive.errors import BadConfig, Busy, Closed, Stale, StorageError, Uncertain, Unreachable
 from retentive.storage.postgres.problems import Lost, Unsettled, is_lost, translated
 from retentive.storage.postgres.rows import register
 
@@ -45,7 +46,8 @@ TRIES = 5  # of a write that the server chose to end a deadlock
 
 # Of a session. Generic plans do not know which index of a space to take (8 -> 108 ms); compiling a plan takes longer
 # than running it; the graph is looked through until there are enough rows of the namespace (else one that has 5 % of
-# all rows finds 18 % of its own); a transaction whose client vanished is ended, and its locks with it.
+# all rows finds 18 % of its own); a transaction whose client vanished is ended, and its locks with it; a statement that
+# waited for another writer sees what that one wrote, whatever the database's own default is.
 SESSION = {
     "plan_cache_mode": "force_custom_plan",
     "jit": "off",
@@ -55,6 +57,7 @@ SESSION = {
     "hnsw.ef_search": "100",
     "hnsw.max_scan_tuples": "40000",
     "idle_in_transaction_session_timeout": "60s",
+    "default_transaction_isolation": "read committed",
 }
 _PATH = (
     f"'{SCHEMA}, ' || coalesce((SELECT quote_ident(n.nspname) FROM pg_extension e"
@@ -80,15 +83,20 @@ class Options:
     namespaces: tuple[str, ...] = ()
     """Those they are restricted to; none: not restricted."""
     connect_timeout: int = 10
+    attributes: str = "read-write"
+    """What is looked for among the servers of an address that names several."""
 
 
 class Link:
     def __init__(self, url: str, options: Options) -> None:
-        given = conninfo.conninfo_to_dict(url)
+        given = _parts(url)
         self.where = conninfo.make_conninfo("", **{k: v for k, v in given.items() if k in ("host", "port", "dbname")})
         defaults: dict[str, Any] = {"application_name": "retentive", "keepalives_idle": "30"}
         defaults["connect_timeout"] = str(options.connect_timeout)
-        self._info = conninfo.make_conninfo(url, **{name: v for name, v in defaults.items() if name not in given})
+        if "," in given.get("host", ""):
+            defaults["target_session_attrs"] = options.attributes
+        missing = {name: value for name, value in defaults.items() if name not in given}
+        self._info = conninfo.make_conninfo(url, **missing, client_encoding="UTF8")
         self._options = options
         self._opening = threading.Lock()
         self._pool: ConnectionPool[Connection] | None = None
@@ -279,3 +287,19 @@ class Link:
         settings = {**SESSION, "statement_timeout": f"{int(self._options.statement_timeout * 1000)}ms"}
         calls = ", ".join(f"set_config('{name}', '{value}', false)" for name, value in settings.items())
         connection.execute(f"SELECT set_config('search_path', {_PATH}, false), {calls}")
+
+
+def _parts(url: str) -> dict[str, Any]:
+    """Of an address. What it says of one that it cannot read must not show the password in it."""
+    hint = (
+        "It is postgresql://user@host:port/database; characters such as / @ % in a password are written as %2F %40 %25."
+    )
+    try:
+        given = conninfo.conninfo_to_dict(url)
+    except psycopg.ProgrammingError as error:
+        said = "it has a % that is followed by no number" if "percent-encoded" in str(error) else str(error).strip()
+        raise BadConfig(f"cannot read the server's address: {said}", hint) from None
+    place = str(given.get("host", "")) + str(given.get("dbname", ""))
+    if "@" in place or not re.fullmatch(r"[\d,]*", str(given.get("port", ""))):
+        raise BadConfig("cannot read the server's address: it cannot be told where its password ends", hint)
+    return given

@@ -38,6 +38,7 @@ _KINDS: dict[type[psycopg.Error], tuple[type[RetentiveError], str]] = {
     errors.IndexCorrupted: (Corrupt, ""),
 }
 _GONE = (errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow, errors.IdleInTransactionSessionTimeout)
+_DISTRUST = ("certificate", "does not support SSL")  # of what is wrong with the encryption: it does not pass by itself
 _COMING = (
     "starting up",
     "shutting down",
@@ -77,10 +78,12 @@ def translated(where: str) -> Iterator[None]:
 
 
 def problem(where: str, error: psycopg.Error) -> RetentiveError:
-    text = f"{where}: {str(error).strip()}"
+    text = f"{where}: {error.diag.message_primary or str(error).strip()}"  # its details show what was to be written
     for kind, (ours, hint) in _KINDS.items():
         if isinstance(error, kind):
             return ours(text, hint)
+    if error.sqlstate is None and any(word in text for word in _DISTRUST):
+        return Unwritable(text, "Look at sslmode and sslrootcert in the address, and at the server's certificate.")
     if isinstance(error, psycopg.OperationalError) and (error.sqlstate is None or isinstance(error, _GONE)):
         return _refused(text) if "FATAL:" in text and not any(word in text for word in _COMING) else Unreachable(text)
     return StorageError(text)

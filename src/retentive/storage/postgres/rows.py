@@ -4,7 +4,9 @@ The rows of a step are the same for every engine. What PostgreSQL wants beside t
 
   f_x      the text of a field x of the full text: its tokens, separated by blanks, None where there are none. SQL
            counts them; only the tokenizer is ours (`storage/tokenizer.py`).
-  vector   float16 bytes, little-endian: pgvector's own binary format, big-endian behind a header.
+  raw_x    the same text as it was given, which is what moves on to another engine.
+  vector   float16 bytes, little-endian: pgvector's own binary format, big-endian behind a header. What is read is made
+           the same bytes again.
   sets     tuples become lists, which the driver sends as arrays.
 """
 
@@ -13,7 +15,7 @@ from array import array
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from psycopg import Connection
+from psycopg import Column, Connection
 from psycopg.adapt import Buffer, Dumper
 from psycopg.pq import Format
 from psycopg.types.numeric import Int8Dumper
@@ -50,6 +52,20 @@ def half(vector: bytes) -> Packed:
     return Packed(len(numbers), numbers.tobytes())
 
 
+def unpacked(rows: list[tuple[Any, ...]], columns: Sequence[Column]) -> list[tuple[Any, ...]]:
+    """With the vectors among them as the store's rows have them."""
+    places = [place for place, column in enumerate(columns) if column.name == "vector"]
+    for place in places:
+        rows = [(*row[:place], row[place] and _bytes(row[place]), *row[place + 1 :]) for row in rows]
+    return rows
+
+
+def _bytes(packed: bytes) -> bytes:
+    numbers = array("H", packed[4:])
+    numbers.byteswap()
+    return numbers.tobytes()
+
+
 def asked(vector: Any) -> dict[str, Packed]:
     """A question's vector, rounded and in full."""
     size = len(vector)
@@ -63,9 +79,12 @@ class Binder:
         self._tokens = tokens
 
     def __call__(self, names: Sequence[str], row: Params) -> list[Any]:
-        return [self._value(name, row[name]) for name in names]
+        return [self._value(name, row) for name in names]
 
-    def _value(self, name: str, value: Any) -> Any:
+    def _value(self, name: str, row: Params) -> Any:
+        if name.startswith("raw_"):
+            return row[f"f_{name[4:]}"]
+        value = row[name]
         if value is None:
             return None
         if name.startswith("f_"):

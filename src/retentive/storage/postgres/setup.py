@@ -10,7 +10,7 @@ from typing import Any
 
 from psycopg import errors, sql
 
-from retentive.errors import StorageError, Unwritable
+from retentive.errors import NotAStore, StorageError, Unwritable
 from retentive.storage.migrations import Migration, migrations, missing
 from retentive.storage.postgres.link import ROLE, SCHEMA, Connection, Link
 from retentive.storage.postgres.problems import translated
@@ -25,7 +25,7 @@ _RIGHTS = sql.SQL(
     "GRANT USAGE ON SCHEMA {schema} TO {role};"
     "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {role};"
     "REVOKE ALL ON commits, migrations FROM {role}; GRANT SELECT ON migrations TO {role};"
-    "REVOKE INSERT, UPDATE, DELETE ON meta FROM {role};"
+    "REVOKE INSERT, UPDATE, DELETE ON meta FROM {role}; REVOKE UPDATE, DELETE ON spaces FROM {role};"
     "GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA {schema} TO {role}"
 ).format(schema=sql.Identifier(SCHEMA), role=sql.Identifier(ROLE))
 
@@ -50,6 +50,7 @@ def _migrate(connection: Connection, link: Link, known: list[Migration], partiti
     todo = missing(known, _applied(connection), link.where)
     if not todo:
         return
+    _check_encoding(connection, link)
     _extend(connection)
     connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
     connection.execute(
@@ -88,6 +89,14 @@ def _applied(connection: Connection) -> dict[int, str]:
     return dict(rows)
 
 
+def _check_encoding(connection: Connection, link: Link) -> None:
+    """In another than UTF-8 there would be texts that cannot be kept."""
+    encoding = connection.execute("SHOW server_encoding").fetchall()[0][0]
+    if encoding != "UTF8":
+        hint = "Make another, and give its address: createdb -E UTF8 -T template0 NAME"
+        raise NotAStore(f"{link.where}: the database is in {encoding}, a store is in UTF8", hint)
+
+
 def _extend(connection: Connection) -> None:
     """The extension, and the search path to where it is."""
     try:
@@ -106,10 +115,13 @@ def _extend(connection: Connection) -> None:
 
 
 def _is_prepared(connection: Connection) -> bool:
-    """Is the role there, and may we become it?"""
+    """Is the role there, with its rights on every table there is by now and no more, and may we become it?"""
     found = connection.execute(
-        "SELECT has_schema_privilege(rolname, $2, 'USAGE') AND pg_has_role(oid, 'MEMBER') FROM pg_roles"
-        " WHERE rolname = $1",
+        "SELECT has_schema_privilege(r.oid, $2, 'USAGE') AND pg_has_role(r.oid, 'MEMBER')"
+        " AND NOT has_table_privilege(r.oid, 'spaces', 'UPDATE, DELETE')"
+        " AND NOT EXISTS (SELECT 1 FROM pg_class c WHERE c.relnamespace = $2::text::regnamespace"
+        "   AND c.relkind IN ('r', 'p') AND c.relname <> 'commits' AND NOT has_table_privilege(r.oid, c.oid, 'SELECT'))"
+        " FROM pg_roles r WHERE r.rolname = $1",
         (ROLE, SCHEMA),
     ).fetchall()
     return found == [(True,)]

@@ -53,6 +53,13 @@ WHERE namespace = :namespace AND session = :session AND last_sequence = :expecte
 -- name: summary_get
 SELECT session, summary, summary_upto, epoch FROM session_state WHERE namespace = :namespace AND session = :session
 
+-- name: summary_due
+-- The summary, how many messages it does not cover yet, and about how many tokens they are.
+SELECT s.session, s.summary, s.summary_upto, s.epoch, count(e.sequence), coalesce(sum(e.tokens), 0) FROM session_state s
+LEFT JOIN events e ON e.namespace = s.namespace AND e.session = s.session AND e.sequence > s.summary_upto
+WHERE s.namespace = :namespace AND s.session = :session
+GROUP BY s.session, s.summary, s.summary_upto, s.epoch
+
 -- name: summary_put
 -- A guard: another epoch means that someone else summarised first; another creation, that the session was deleted and
 -- begun anew.
@@ -63,9 +70,8 @@ WHERE namespace = :namespace AND session = :session AND epoch = :epoch
       (SELECT s.created FROM sessions s WHERE s.namespace = :namespace AND s.id = :session)
 
 -- name: summary_pending
--- How many messages no summary covers yet, and about how many tokens they are.
-SELECT count(*), coalesce(sum(e.tokens), 0) FROM events e
-WHERE e.namespace = :namespace AND e.session = :session AND e.sequence > :upto
+-- How many messages no summary covers yet.
+SELECT count(*) FROM events e WHERE e.namespace = :namespace AND e.session = :session AND e.sequence > :upto
 
 -- name: event_insert
 INSERT INTO events (namespace, session, sequence, role, speaker, content, payload, time, tokens)
@@ -78,6 +84,12 @@ SELECT {event} FROM events e WHERE e.namespace = :namespace AND e.session = :ses
 -- name: event_oldest
 SELECT {event} FROM events e WHERE e.namespace = :namespace AND e.session = :session
   AND e.sequence > :after AND e.sequence < :before ORDER BY e.sequence LIMIT :limit
+
+-- fragment: next_event
+-- The one after the message p.sequence of the session p.session.
+e.namespace = p.namespace AND e.session = p.session AND e.sequence = (
+  SELECT min(x.sequence) FROM events x
+  WHERE x.namespace = p.namespace AND x.session = p.session AND x.sequence > p.sequence)
 
 -- fragment: event_of_chunk
 FROM chunks t JOIN events e ON e.namespace = t.namespace AND e.session = t.session AND e.sequence = t.first_sequence

@@ -23,6 +23,12 @@ WHERE t.namespace = :namespace AND t.status = 'active' AND t.kind <> 'note' AND 
 SELECT {memory} FROM memories t
 WHERE t.namespace = :namespace AND t.status = 'active' AND t.slot IN {each:slots}
 
+-- name: memory_chain
+-- What holds or held a slot, in any scope (the caller compares the session).
+SELECT {memory} FROM memories t
+WHERE t.namespace = :namespace AND t.slot = :slot AND t.status IN ('active', 'superseded')
+ORDER BY t.valid_from, t.created, t.id
+
 -- name: memory_some
 -- What hits show, if they may still be seen: they may have changed since the index answered.
 SELECT {memory} FROM memories t WHERE t.namespace IN {each:namespaces} AND t.id IN {each:ids}{filters}
@@ -39,6 +45,13 @@ INSERT INTO memories (namespace, id, session, kind, content, context, tags, slot
                       status, content_hash, valid_from, created, updated, expires, metadata)
 VALUES (:namespace, :id, :session, :kind, :content, :context, :tags, :slot, :source, :origin, :confidence, :importance,
         'active', :content_hash, :valid_from, :created, :created, :expires, :metadata)
+
+-- name: memory_insert_ended
+-- Of something that had been replaced before it came.
+INSERT INTO memories (namespace, id, session, kind, content, context, tags, slot, source, origin, confidence, importance,
+                      status, superseded_by, content_hash, valid_from, valid_to, created, updated, expires, metadata)
+VALUES (:namespace, :id, :session, :kind, :content, :context, :tags, :slot, :source, :origin, :confidence, :importance,
+        'superseded', :superseded_by, :content_hash, :valid_from, :valid_to, :created, :created, :expires, :metadata)
 
 -- name: memory_touch
 UPDATE memories SET updated = :now WHERE namespace = :namespace AND id = :id AND status = 'active'

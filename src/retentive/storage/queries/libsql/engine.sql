@@ -32,10 +32,16 @@ INSERT INTO batches (id, outcome, at) VALUES (:id, 'kept', unixepoch());
 
 -- name: batch_never
 -- Whoever is first decides: a batch that is still on its way fails when it meets this row.
-INSERT INTO batches (id, outcome, at) VALUES (:id, 'never', unixepoch()) ON CONFLICT DO NOTHING
+-- One statement that writes and says what is there: a server that only reads passes it on to the one that has the row.
+INSERT INTO batches (id, outcome, at) VALUES (:id, 'never', unixepoch())
+ON CONFLICT (id) DO UPDATE SET outcome = batches.outcome RETURNING outcome
 
--- name: batch_outcome
-SELECT outcome FROM batches WHERE id = :id
+-- name: lease_take
+-- By the server's clock: those of the holders, who are on many machines, differ.
+INSERT INTO leases (namespace, name, holder, expires)
+VALUES (:namespace, :name, :holder, CAST(unixepoch('subsec') * 1000000 AS INTEGER) + :span)
+ON CONFLICT (namespace, name) DO UPDATE SET holder = excluded.holder, expires = excluded.expires
+WHERE leases.holder = excluded.holder OR leases.expires <= excluded.expires - :span
 
 -- name: server_facts
 SELECT pages.page_count * size.page_size, free.freelist_count * size.page_size,

@@ -4,10 +4,10 @@
 c.namespace = m.namespace AND c.owner = m.id AND c.owner_type = 'memory'
 
 -- fragment: broken
--- Memories with a chunk of another status or without its text, without a slice in between, or without the last.
+-- Memories with a chunk of another status or without its texts, without a slice in between, or without the last.
 SELECT m.namespace, m.id FROM memories m
 WHERE EXISTS (SELECT 1 FROM chunks c WHERE {of_memory} AND (c.status <> m.status OR NOT EXISTS
-                (SELECT 1 FROM texts x WHERE x.namespace = c.namespace AND x.chunk = c.n)))
+                (SELECT 1 FROM texts x WHERE x.namespace = c.namespace AND x.chunk = c.n AND x.raw_content IS NOT NULL)))
    OR (SELECT max(c.ordinal) + 1 <> count(*) FROM chunks c WHERE {of_memory})
    OR NOT EXISTS (SELECT 1 FROM chunks c WHERE {of_memory}
                   AND (c.text IS NULL OR right(m.content, length(c.text)) = c.text))
@@ -20,7 +20,7 @@ SELECT count(*) FROM ({broken}) b
 
 -- name: check_chunks
 SELECT (SELECT count(*) FROM chunks c LEFT JOIN texts x ON x.namespace = c.namespace AND x.chunk = c.n
-        WHERE x.chunk IS NULL)
+        WHERE x.raw_content IS NULL)
      + (SELECT count(*) FROM texts x LEFT JOIN chunks c ON c.namespace = x.namespace AND c.n = x.chunk
         WHERE c.n IS NULL)
 

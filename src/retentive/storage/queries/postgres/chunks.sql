@@ -1,7 +1,11 @@
 -- Chunks with what is derived from them: postings, vectors, statistics. Each change is one statement whose parts begin
 -- with the rows it is about, so all of them see one state and there is one round trip.
 --
--- A parameter f_x comes as the tokens of the field x, separated by blanks; `vector` in the server's own format.
+-- A parameter f_x comes as the tokens of the field x, separated by blanks, raw_x as the field was given; `vector` in the
+-- server's own format, as which a column of this name is read too.
+
+-- fragment: halves
+halfvec_send(v.vector) AS vector
 
 -- fragment: frequencies
 -- The terms of a row x of texts, each with the sum of its fields' weights.
@@ -13,18 +17,20 @@ INSERT INTO chunks (namespace, owner_type, owner, ordinal, text, session, kind, 
                     status, valid_from, expires)
   VALUES (:namespace, :owner_type, :owner, :ordinal, :text, :session, :kind, :source, :tags, :confidence, :importance,
           'active', :valid_from, :expires)
-  RETURNING namespace, n
+  RETURNING namespace, n, status
 
 -- fragment: new_text
 -- What is new in a batch is counted by the engine, which appends it to the statistics at the end: one row, not thousands.
 kept AS (
-  INSERT INTO texts (namespace, chunk, content, context, tags, before, after, speaker, date)
-  SELECT new.namespace, new.n, :f_content, :f_context, :f_tags, :f_before, :f_after, :f_speaker, :f_date FROM new
+  INSERT INTO texts (namespace, chunk, content, context, tags, before, after, speaker, date,
+                     raw_content, raw_context, raw_tags, raw_before, raw_after, raw_speaker, raw_date)
+  SELECT new.namespace, new.n, :f_content, :f_context, :f_tags, :f_before, :f_after, :f_speaker, :f_date,
+         :raw_content, :raw_context, :raw_tags, :raw_before, :raw_after, :raw_speaker, :raw_date FROM new
   RETURNING *
 )
 INSERT INTO postings (namespace, term, chunk, frequency, length, active)
-SELECT x.namespace, word.term, x.chunk, word.frequency, cardinality(x.terms), true
-FROM kept x CROSS JOIN LATERAL {frequencies}
+SELECT x.namespace, word.term, x.chunk, word.frequency, cardinality(x.terms), new.status = 'active'
+FROM new CROSS JOIN kept x CROSS JOIN LATERAL {frequencies}
 
 -- fragment: new_vector
 seen AS (
@@ -45,7 +51,7 @@ INSERT INTO chunks (namespace, owner_type, owner, ordinal, text, session, kind, 
   VALUES (:namespace, 'event', :owner, :ordinal, :text, :session, 'event', 'conversation',
           (SELECT tags FROM sessions WHERE namespace = :namespace AND id = :session), :confidence, :importance,
           'active', :valid_from, :first, :last, :hash)
-  RETURNING namespace, n
+  RETURNING namespace, n, status
 
 -- name: event_chunk_insert
 WITH new AS ({new_event_chunk}), {new_text}
@@ -72,6 +78,9 @@ INSERT INTO statistics (namespace, rows, tokens)
 SELECT x.namespace, -count(*), -sum(cardinality(x.terms)) FROM unsaid x WHERE x.status = 'active' GROUP BY x.namespace
 
 -- name: chunk_delete
+-- First they are held, as a statement of its own: one that had to wait for another writer of these rows would go on with
+-- what it saw before, and leave the vector or the postings that the other had just added.
+SELECT 1 FROM chunks c WHERE {own} FOR UPDATE;
 WITH gone AS (DELETE FROM chunks c WHERE {own} RETURNING c.namespace, c.n, c.status), {and_what_hangs_on_it}
 
 -- name: chunk_status
@@ -109,17 +118,18 @@ UPDATE chunks c SET kind = :kind, tags = :tags, confidence = :confidence, import
                     valid_from = :valid_from, expires = :expires
 WHERE {own};
 WITH changed AS (
-  UPDATE texts x SET context = :f_context, tags = :f_tags FROM chunks c
+  UPDATE texts x SET context = :f_context, tags = :f_tags, raw_context = :raw_context, raw_tags = :raw_tags FROM chunks c
   WHERE {own} AND x.namespace = c.namespace AND x.chunk = c.n
-    AND (x.context IS DISTINCT FROM :f_context OR x.tags IS DISTINCT FROM :f_tags)
+    AND (x.context, x.tags, x.raw_context, x.raw_tags) IS DISTINCT FROM (:f_context, :f_tags, :raw_context, :raw_tags)
   RETURNING x.*, c.status
 ), {posted_anew}
 
 -- name: chunk_after
 -- The last slice of an event hears what came after it.
 WITH changed AS (
-  UPDATE texts x SET after = :f_after FROM chunks c
-  WHERE x.namespace = :namespace AND x.chunk = c.n AND x.after IS DISTINCT FROM :f_after
+  UPDATE texts x SET after = :f_after, raw_after = :raw_after FROM chunks c
+  WHERE x.namespace = :namespace AND x.chunk = c.n
+    AND (x.after, x.raw_after) IS DISTINCT FROM (:f_after, :raw_after)
     AND c.namespace = :namespace AND c.n = (
       SELECT n FROM chunks WHERE namespace = :namespace AND owner = :owner AND owner_type = 'event'
       ORDER BY ordinal DESC LIMIT 1)
@@ -145,14 +155,19 @@ FOR KEY SHARE OF c
 ON CONFLICT (namespace, space, chunk) DO UPDATE SET vector = excluded.vector
 
 -- name: session_unindex
+-- First they are held, as by chunk_delete.
+SELECT 1 FROM chunks WHERE namespace = :namespace AND session = :session AND owner_type = 'event' FOR UPDATE;
 WITH gone AS (
   DELETE FROM chunks c WHERE c.namespace = :namespace AND c.session = :session AND c.owner_type = 'event'
   RETURNING c.namespace, c.n, c.status
 ), {and_what_hangs_on_it}
 
 -- name: session_delete
--- First its state, which whoever appends to it holds: what they said is seen by what follows.
+-- First its state, which whoever appends to it holds: what they said is seen by what follows. Then its memories, which
+-- whoever changes one of them holds, and its chunks, as by chunk_delete.
 DELETE FROM session_state WHERE namespace = :namespace AND session = :session;
+SELECT 1 FROM memories WHERE namespace = :namespace AND session = :session ORDER BY id FOR UPDATE;
+SELECT 1 FROM chunks WHERE namespace = :namespace AND session = :session FOR UPDATE;
 WITH gone AS (
   DELETE FROM chunks c WHERE c.namespace = :namespace AND c.session = :session RETURNING c.namespace, c.n, c.status
 ), {and_what_hangs_on_it};
@@ -170,17 +185,17 @@ DELETE FROM events WHERE namespace = :namespace AND session = :session;
 DELETE FROM sessions WHERE namespace = :namespace AND id = :session
 
 -- name: chunk_rows
-SELECT {row}, v.vector FROM chunks t
+SELECT {row}, {halves} FROM chunks t
 LEFT JOIN vectors v ON v.namespace = t.namespace AND v.chunk = t.n AND v.space = (SELECT id FROM spaces WHERE name = :space)
 WHERE t.namespace = :namespace AND t.status = 'active' AND t.n > :after ORDER BY t.n LIMIT :limit
 
 -- name: chunk_rows_of
-SELECT {row}, v.vector FROM chunks t
+SELECT {row}, {halves} FROM chunks t
 LEFT JOIN vectors v ON v.namespace = t.namespace AND v.chunk = t.n AND v.space = (SELECT id FROM spaces WHERE name = :space)
 WHERE t.namespace = :namespace AND t.n IN {each:chunks} AND t.status = 'active' ORDER BY t.n
 
 -- name: chunk_scan
-SELECT {row}, v.vector FROM chunks t
+SELECT {row}, {halves} FROM chunks t
 JOIN vectors v ON v.namespace = t.namespace AND v.chunk = t.n AND v.space = (SELECT id FROM spaces WHERE name = :space)
 WHERE t.namespace IN {each:namespaces}{filters}
 

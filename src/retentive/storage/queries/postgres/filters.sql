@@ -23,11 +23,23 @@ ORDER BY e.time DESC, t.n DESC LIMIT :limit
 SELECT t.n, t.text, t.first_sequence, t.last_sequence, {event} {event_of_chunk}
 WHERE t.n IN {each:chunks} AND t.namespace IN {each:namespaces}{filters}
 
+-- name: event_next
+-- What was said right after each of these messages, which come as three lists.
+SELECT p.place - 1, {event}
+FROM unnest(:namespaces::text[], :sessions::text[], :sequences::bigint[]) WITH ORDINALITY
+  AS p (namespace, session, sequence, place)
+JOIN events e ON {next_event}
+WHERE e.namespace = ANY (:namespaces)
+
 -- fragment: from_session
 -- A memory whose origin names the session, or one of its events. A zero character, which JSON may hold, is one that
 -- PostgreSQL's JSON cannot read; no session has one in its name.
 origin IS NOT NULL AND (replace(origin, '\u0000', '')::json ->> 'session' = :session
   OR starts_with(replace(origin, '\u0000', '')::json ->> 'event', :session || '#'))
+
+-- name: memory_from_session
+-- The newest memories that were learned from a session.
+SELECT {memory} FROM memories t WHERE t.namespace = :namespace AND {from_session} ORDER BY t.created DESC, t.id DESC LIMIT :limit
 
 -- name: learned_count
 SELECT count(*) FROM memories
@@ -38,9 +50,9 @@ SELECT {memory} FROM memories t WHERE t.namespace = :namespace AND t.kind = 'not
 ORDER BY t.created DESC, t.id DESC LIMIT :limit
 
 -- name: chunk_hashes
--- Of the slices of a session that can be found.
+-- Of the slices of a session that can be found, and moved.
 SELECT t.hash FROM chunks t WHERE t.namespace = :namespace AND t.session = :session AND t.owner_type = 'event'
-  AND EXISTS (SELECT 1 FROM texts x WHERE x.namespace = :namespace AND x.chunk = t.n)
+  AND EXISTS (SELECT 1 FROM texts x WHERE x.namespace = :namespace AND x.chunk = t.n AND x.raw_content IS NOT NULL)
 
 -- name: access_insert
 -- Only while the memory is there, and it cannot go before this is committed.

@@ -80,6 +80,10 @@ DELETE FROM sessions WHERE namespace = :namespace AND id = :session;
 origin IS NOT NULL AND (json_extract(origin, '$.session') = :session
   OR substr(json_extract(origin, '$.event'), 1, length(:session) + 1) = :session || '#')
 
+-- name: memory_from_session
+-- The newest memories that were learned from a session.
+SELECT {memory} FROM memories t WHERE t.namespace = :namespace AND {from_session} ORDER BY t.created DESC, t.id DESC LIMIT :limit
+
 -- name: learned_count
 SELECT count(*) FROM memories WHERE namespace = :namespace AND session IS NOT :session AND {from_session}
 
@@ -87,3 +91,10 @@ SELECT count(*) FROM memories WHERE namespace = :namespace AND session IS NOT :s
 -- Without the hint SQLite goes through all memories of the namespace.
 SELECT {memory} FROM memories t INDEXED BY memories_notes WHERE t.namespace = :namespace AND t.kind = 'note'{filters}
 ORDER BY t.created DESC, t.id DESC LIMIT :limit
+
+-- name: event_next
+-- What was said right after each of these messages, which come as three lists.
+SELECT p.place, {event} FROM (
+  SELECT n.key AS place, n.value AS namespace, s.value AS session, q.value AS sequence
+  FROM json_each(:namespaces) n JOIN json_each(:sessions) s ON s.key = n.key JOIN json_each(:sequences) q ON q.key = n.key
+) p CROSS JOIN events e WHERE {next_event}

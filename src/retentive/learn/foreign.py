@@ -1,0 +1,55 @@
+"""The same requests in German, French and Spanish, in their commonest forms. What is kept stays in its language."""
+
+import re
+from typing import NamedTuple
+
+
+class Request(NamedTuple):
+    keep: bool
+    rule: bool
+    start: int
+    """Where in the sentence the words begin that say what is meant."""
+
+
+_HEAD = (
+    r"^(?:(?:bitte|also|und|ok|okay|hallo|hey|s'il (?:te|vous) plaît|et|bonjour|salut|por favor|y|hola|oye)[\s,!]+)*"
+)
+_KEEP = re.compile(
+    _HEAD + r"(?:(?:merke? dir|merken sie sich|denke? daran|vergiss nicht|behalte im kopf"
+    r"|notiere?(?: dir)?)(?:\s+bitte)?\s*(?:,\s*dass\s+|:\s*)|(?:souviens-toi|rappelle-toi|retiens|n'oublie pas"
+    r"|n'oubliez pas|souvenez-vous|notez?)(?:\s*:\s*|\s+(?:bien )?(?:que\s+|qu'))"
+    r"|(?:recuerda|recuerde|no olvides|no te olvides de|ten en cuenta|apunta|anota)(?:\s*:\s*"
+    r"|\s+que\s+))(?P<what>\S.{2,})$",
+    re.IGNORECASE,
+)
+_RULE = re.compile(
+    _HEAD + r"(?P<what>(?:ab (?:jetzt|sofort|heute)|von nun an|künftig|in zukunft|désormais|dorénavant"
+    r"|à partir de maintenant|a partir de ahora|de ahora en adelante|desde ahora)[\s,]+\S.{3,})$",
+    re.IGNORECASE,
+)
+_FORGET = re.compile(
+    _HEAD + r"(?:vergiss(?:\s+bitte)?,?\s+(?:dass\s+)?(?=ich |mein|unser|was ich)|oublie(?:z)?\s+(?:que\s+|qu')?(?=je "
+    r"|j'|mon |ma |mes |notre |nos |ce que j)|olvida(?:te)?\s+(?:de\s+)?(?:que\s+)?(?=mi |mis |nuestr|lo que|vivo"
+    r"|soy|tengo|trabajo|me ))(?P<what>\S.{2,})$",
+    re.IGNORECASE,
+)
+
+
+def foreign(sentence: str) -> Request | None:
+    if sentence.rstrip().endswith("?"):
+        return None
+    for pattern, keep, rule in ((_KEEP, True, False), (_RULE, True, True), (_FORGET, False, False)):
+        if found := pattern.match(sentence):
+            return Request(keep, rule, found.start("what"))
+    return None
+
+
+_VERB_LAST = re.compile(
+    r"(?P<who>ich|wir|er|sie|es|(?:mein|unser|der|die|das)\w* \w+|[A-ZÄÖÜ]\w+) (?P<rest>.+) (?P<verb>\w+)[\s.!]*$"
+)
+
+
+def in_order(clause: str) -> str:
+    """German puts the verb last after "dass": "ich in Köln wohne" -> "ich wohne in Köln". Others are given back."""
+    found = _VERB_LAST.match(clause) if re.match(r"(?:ich|wir|mein|unser)", clause) else None
+    return f"{found['who']} {found['verb']} {found['rest']}" if found else clause

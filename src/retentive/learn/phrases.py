@@ -1,0 +1,162 @@
+"""How people put it when they ask to keep or to forget something. English; `foreign.py` has a few more.
+
+All are matched against one sentence whose quotes are masked.
+"""
+
+import re
+
+LIKELY = re.compile(
+    r"remember|memor|forget|note|mind|write|jot|save|store|future|always|never|from |forward|henceforth|as of"
+    r"|starting|whenever|each time|every time|delete|erase|remove|clear|wipe|drop|remind|true|the case|valid|scratch"
+    r"|strike|disregard|ignore|date|longer|any ?more|learn|merk|vergiss|denk|jetzt|sofort|nun an|souviens|rappelle"
+    r"|retiens|oubli|désormais|partir|recuerda|olvid|cuenta|apunta",
+    re.IGNORECASE,
+)
+
+_FILLERS = (
+    r"(?:(?:ok|okay|so|and|but|also|oh|well|hey|hi|hello|yes|yeah|no|thanks|thank you|great|cool|alright|right"
+    r"|actually|by the way|btw|first|second|finally|one more thing|one thing|claude|chatgpt|assistant|just|now|then"
+    r"|again|sorry|wait|hmm|for the record|quick note|important|reminder)\b[\s,;:!.\u2013\u2014-]*)*"
+)
+_ASKS = (
+    r"(?:(?:please|pls|plz|kindly)[\s,]+|(?:can|could|would|will) you (?:please |also |just )*"
+    r"|i(?:'d| would) (?:like|love) you to |i (?:want|need) you to (?:please )?"
+    r"|you (?:should|must|can|need to|have to) |(?:do|make sure (?:that )?you|make sure to"
+    r"|be sure to) (?:always )?(?=remember|keep|note))*"
+)
+_HEAD = rf"{_FILLERS}{_ASKS}(?:please )?"
+KEEP = re.compile(
+    rf"^{_HEAD}(?P<verb>(?:note to self|remember|memori[sz]e|note down|note|keep in mind|keep (?:that|this) in mind"
+    r"|bear in mind|take note|do(?:n't| not) (?:ever )?forget|never forget|make a (?:mental )?note"
+    r"|(?:write|jot) (?:this |it )?down|save (?=that\b|this:|:)|store (?=that\b|this:|:)|add to (?:your )?memory"
+    r"|put in (?:your )?memory)|for (?:your |my )?future reference)(?P<link>(?: (?:of|about))?(?: the (?:fact"
+    r"|following)| this| it)?(?:\s*(?::|-|\u2013|\u2014|,)| that)?)\s*(?P<rest>.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+MIDDLE = re.compile(
+    r"[,;.\u2013\u2014-]\s*(?:(?:and|so|but) )?(?=(?:please (?:remember|note|keep (?:that )?in mind|don't forget"
+    r"|do not forget|never forget|forget)|(?:do not forget that|don't forget that|remember that)[.!]?$))",
+    re.IGNORECASE,
+)
+SPOKEN = re.compile(
+    r"\b(?:said|says|say|told|tells|tell|asked|asks|wrote|writes|goes|if i|what if|suppose|imagine|pretend|example"
+    r"|lyrics?|song|title|sings?|quote)\b",
+    re.IGNORECASE,
+)
+REMINDER = re.compile(r"^to (?P<what>(?!me\b)\w.{2,})$", re.IGNORECASE)
+REMIND_ME = re.compile(rf"^{_HEAD}remind me (?P<what>(?:to|that|about) .{{3,}})$", re.IGNORECASE)
+STANDING = re.compile(
+    r"\b(?:always|never|from now on|going forward|every time|each time|whenever|in (?:the )?future"
+    r"|(?:before|after|when) (?:you|committing|pushing|answering|replying))\b",
+    re.IGNORECASE,
+)
+NO_CLAUSE = re.compile(
+    r"^(?:(?:that )?(?:time|day|night|one|guy|girl|movie|film|song|book|game|summer|trip|party|place|restaurant"
+    r"|episode|old|feeling|kid|photo|pic)\b|when|where|how|what|who|whom|why|which|if|whether"
+    r"|me (?:to|as|for|when)\b|us\b|him\b|her\b|them\b|those\b|these\b|to\b|back\b|all those"
+    r"|the (?:good|old|time|days?|first|last|name of|alamo|titans|milk)\b)",
+    re.IGNORECASE,
+)
+FINITE = re.compile(
+    r"\b(?:is|are|was|were|am|has|have|had|do|does|did|will|would|can|cannot|could|should|must|may|might"
+    r"|(?:[Ii]|[Ww]e|[Yy]ou|[Tt]hey) \w+|\w+'(?:s|re|m|ve|ll|d)|\w+(?:ed|es)|(?:he|she|it|[A-Z]\w+) \w+s|lives?"
+    r"|works?|likes?|loves?|hates?|prefers?|goes|means|starts?|ends?|costs?|needs?|uses?|takes?|left|moved)\b"
+)
+BACK = re.compile(
+    r"^(?:(?:that|this|it|about (?:that|this))(?: (?:for (?:me|later|next time|future)|please|in future|from now on"
+    r"|too|forever|next time))?)?[\s.!]*$",
+    re.IGNORECASE,
+)
+_IMPERATIVE = (
+    r"(?:answer|use|write|reply|respond|call me|call us|address me|address us|start|begin|end|finish|include|add|put"
+    r"|run|ask|check|format|keep (?:it|your|the|all|every|responses|answers|replies|functions|commits?|code|things)"
+    r"|make (?:sure|your|the|it)|show|give me|prefer|cite|explain|translate|speak|talk|avoid|assume|treat|refer|wrap"
+    r"|commit|push|test|tell me|let me know|send|remind|mention|suggest|recommend|create|delete|remove|change|modify"
+    r"|touch|provide|follow|stick to|indent|name|document|log|print|return|say (?!never)|do not|don't"
+    r"|do (?:not|it|this|that|a|the|so)|be (?:concise|brief|polite|honest|direct|formal|informal|casual|short"
+    r"|specific|critical|kind|precise|careful)|consult|confirm|double-check|summari[sz]e|quote|sign|capitali[sz]e"
+    r"|spell|convert|round|sort|verify|review|deploy|merge|rebase|squash|force|install|import|please|skip|stop"
+    r"|leave out|omit|separate|limit|read|look up|search|save|store|back up|share|repeat|apologi[sz]e|interrupt|edit"
+    r"|rewrite|refactor|rename|generate|comment|schedule|book|order|draft|proofread)"
+)
+RULE = re.compile(
+    rf"^{_HEAD}(?:to )?(?P<rule>(?:always|never)\s+(?:(?:just|only|also|ever) )?{_IMPERATIVE}\b.+)$",
+    re.IGNORECASE | re.DOTALL,
+)
+YOU_RULE = re.compile(
+    r"^(?:please )?(?:you (?:should|must|need to|have to)|make sure (?:that )?(?:you|to)|be sure to"
+    r"|i(?:'d| would) like you to|i want you to|i need you to) (?:always|never)\b",
+    re.IGNORECASE,
+)
+FROM_NOW = re.compile(
+    rf"^{_HEAD}(?P<when>from (?:now|today|this point|here) on(?:wards?)?|starting (?:now|today)|going forward"
+    r"|as of now|henceforth)\s*[,:;\u2013\u2014-]?\s*(?P<rest>.+)$",
+    re.IGNORECASE | re.DOTALL,
+)
+HENCEFORTH = re.compile(
+    rf"^{_HEAD}(?P<rule>{_IMPERATIVE}\b.+?\s(?:from (?:now|today) on|going forward|in (?:the )?future|every time"
+    r"|each time)[\s.!]*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+WHENEVER = re.compile(
+    rf"^{_HEAD}(?P<rule>(?:whenever|every time|each time) (?:i|you|we)\b[^,]{{3,80}},\s*(?:please )?(?:always "
+    rf"|never )?{_IMPERATIVE}\b.+)$",
+    re.IGNORECASE | re.DOTALL,
+)
+OTHERS = re.compile(r"^(?:he|she|they|it|this|that|there)\b", re.IGNORECASE)
+
+_DATA = (
+    r"(?:address|number|phone|e-?mail|birthday|password|notes?|memory|memories|facts?|preferences?|info(?:rmation)?"
+    r"|details?|diet|allergy|job|employer|name|age)"
+)
+FORGET = re.compile(rf"^{_HEAD}(?:forget|un-?learn)\s*(?P<rest>.*)$", re.IGNORECASE | re.DOTALL)
+DELETE = re.compile(
+    rf"^{_HEAD}(?:delete|erase|remove|clear|wipe|drop|forget|discard) (?:(?:what(?:ever)?|everything|anything|all"
+    r"|all that)(?: (?:that )?(?:you (?:know|have|remember|stored|saved|learned|kept)|i (?:said|told you|mentioned)"
+    r"|we (?:said|discussed)))? (?:about|on|regarding)|(?:the|any|your|all) (?:memory|memories|notes?|facts?"
+    r"|information|info|records?)(?: you (?:have|kept|stored))? (?:about|of|on|that say)) (?P<rest>.+)$",
+    re.IGNORECASE | re.DOTALL,
+)
+FROM_MEMORY = re.compile(
+    rf"^{_HEAD}(?:delete|erase|remove|wipe|drop) (?P<rest>.+?) from (?:your |the )?memor(?:y|ies)[\s.!]*$",
+    re.IGNORECASE | re.DOTALL,
+)
+FORGETTABLE = re.compile(
+    r"^(?:about )?(?:that (?=(?:i|we|my|our|the|he|she|they|[A-Z]\w+ (?:is|was|has|likes|lives|works))\b)"
+    r"|(?=(?:i|we)(?: (?!said|ever|mentioned)\w+)+)|(?=(?:my|our) )"
+    rf"|(?=the [\w ]{{2,30}}? (?:i|we) (?:gave|told|mentioned|said|asked))|(?=the (?:[\w-]+ ){{0,2}}{_DATA}\b)"
+    r"|(?:what|everything|anything|all|whatever) (?:that )?i (?:said|told you|mentioned|wrote)(?: you| earlier"
+    r"| before| just now)* (?:about|on|regarding) )(?P<what>\S.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+FORGET_LAST = re.compile(
+    r"^(?:(?:about )?(?:that|this)|(?:that )?i (?:ever )?(?:said|mentioned) (?:that|this|it|anything)"
+    r"|what i (?:just )?said(?: (?:before|earlier|just now))?|the last (?:one|thing|message|part)"
+    r"|my last (?:message|sentence|point|statement))(?: (?:please|again))?(?:[\s.!]*$|\s*[,;\u2013\u2014-])",
+    re.IGNORECASE,
+)
+IDIOM = re.compile(
+    r"\b(?:for (?:a|one) (?:sec|second|minute|moment|while|bit)|for now|for the moment)\b", re.IGNORECASE
+)
+NO_LONGER = re.compile(
+    rf"^{_FILLERS}(?:please )?(?:(?:that|this|it)(?:'s| is| isn't|'s not)(?: actually"
+    r"| now)? (?:no longer (?:true|the case|valid|correct|right|accurate|current)"
+    r"|(?:true|the case|valid|correct) any ?more|not (?:true|the case|valid|correct|right|accurate) any ?more"
+    r"|not true now|outdated|out of date|obsolete|out-of-date)|(?:scratch|strike|disregard|ignore) that"
+    r"|that (?:does not|doesn't) (?:hold|apply) any ?more)(?:[\s.!]*$|\s*[,;:\u2013\u2014-])",
+    re.IGNORECASE,
+)
+NO_LONGER_THAT = re.compile(
+    rf"^{_FILLERS}it(?:'s| is) (?:no longer true|not true any ?more) that (?P<what>.{{3,}})$", re.IGNORECASE
+)
+SAID_BEFORE = re.compile(
+    rf"^{_FILLERS}what i (?:said|told you) about (?P<what>.{{2,60}}?) (?:is|was) (?:no longer (?:true|valid|correct)"
+    r"|not (?:true|correct|right) any ?more|outdated|wrong)[\s.!]*$",
+    re.IGNORECASE,
+)
+POLITE = re.compile(rf"^{_FILLERS}(?:please )?(?:can|could|would|will) you\b", re.IGNORECASE)
+
+
+POINTING = re.compile(
+    r"(?:this|it|these|those|they|that)\b", re.IGNORECASE
+)  # "note that this fails": of what is before us

@@ -1,0 +1,141 @@
+"""What does a statement say, and whom and what is it about?
+
+A statement is read for its subject, the areas of life it touches (`areas.py`), the words that carry it, the attribute
+it gives a value to (`slots.py`), and the words that tell of a change: something ended ("quit", "no longer"), something
+took another's place ("switched to", "instead of", "promoted to"), or something merely holds now. What is added
+("also"), supposed ("if", "might"), past ("used to") or of one day ("yesterday I had") changes nothing.
+"""
+
+import re
+from functools import lru_cache
+
+from retentive.learn import turns
+from retentive.learn.areas import stem, stems, topics
+from retentive.learn.lists import LISTS, any_of, members
+from retentive.learn.slots import slot_of
+from retentive.learn.statement import Reading, Turn
+from retentive.text.terms import STOP_WORDS
+
+CACHED = 4096  # readings kept: a batch of claims is compared with the same few memories again and again
+
+
+PEOPLE, _NOBODY = members("people"), members("nobody")
+_SAME_PERSON: dict[str, str] = LISTS["same_person"]
+_COUNTED = frozenset(map(stem, members("counted")))
+_PLAIN = STOP_WORDS | frozenset(map(stem, members("plain")))
+SHORTEST = 3  # letters of a word that carries something
+_USER = re.compile(r"\b(?:the )user(?P<s>'s)?\b", re.IGNORECASE)
+_CONTRACTED = (
+    (re.compile(r"\bcan't\b", re.IGNORECASE), "can not"),
+    (re.compile(r"\bwon't\b", re.IGNORECASE), "will not"),
+    (re.compile(r"n't\b", re.IGNORECASE), " not"),
+    (re.compile(r"\b(i)'m\b", re.IGNORECASE), r"\1 am"),
+    (re.compile(r"'re\b", re.IGNORECASE), " are"),
+    (re.compile(r"'ve\b", re.IGNORECASE), " have"),
+    (re.compile(r"'ll\b", re.IGNORECASE), " will"),
+    (re.compile(r"\b(i|we|you|they|he|she)'d (?=been|had|got)", re.IGNORECASE), r"\1 had "),
+    (re.compile(r"\b(i|we|you|they|he|she)'d\b", re.IGNORECASE), r"\1 would"),
+    (re.compile(r"\b(it|he|she|that|there|here|what|who)'s\b", re.IGNORECASE), r"\1 is"),
+)
+_LEAD = re.compile(rf"^(?:{any_of('lead')}(?:[,:!.\u2014-]+\s*|\s+(?=(?:i|we|my|our|the|please)\b)))+", re.IGNORECASE)
+_FIRST = re.compile(r"^(?:i|we|me|just call me|call me)\b", re.IGNORECASE)
+_OWN = re.compile(r"^(?:my|our) (?P<first>[\w-]+)(?:'s)?(?: (?P<second>[\w-]+))?", re.IGNORECASE)
+_ORDER = re.compile(rf"^(?:please |always |never |do not )*(?:{'|'.join(sorted(members('orders')))})\b", re.IGNORECASE)
+_MINE = re.compile(r"\b(?:my|our) ([\w-]+)(?: ([\w-]+))?")
+_NAME = re.compile(r"\b[A-ZÀ-Þ][\w&'-]*(?:\.\w+)?|\b\w+[a-z][A-Z]\w*")
+_VALUED = re.compile(rf"^(?P<what>\D+?) {any_of('valued')}\b.*\d", re.IGNORECASE)
+_SENTENCE_START = re.compile(r"(?:^|[.!?]\s+)(\w+)")
+_NUMBER = re.compile(r"\d[\d.,:/-]*\d?\s?(?:am|pm|k|%)?\b", re.IGNORECASE)
+
+
+@lru_cache(CACHED)
+def read(text: str) -> Reading:
+    """A statement of the user's own, or one about them in the third person."""
+    said = plain(text)
+    about = subject(said)
+    clauses = [clause for clause in turns.clauses(said) if not turns.APART.search(clause)]
+    holds = ", ".join(clauses) or said
+    stemmed = stems(holds)
+    turn = _turn(holds)
+    new = turns.NEW.search(holds)
+    return Reading(
+        subject=about,
+        people=frozenset(_person(who) for found in _MINE.findall(said.lower()) for who in found if who in PEOPLE),
+        turn=turn,
+        adds=bool(turns.ADDS.search(holds)),
+        apart=not clauses or bool(turns.ONE_DAY.search(holds) and turn < Turn.ENDED),
+        hearsay=bool(turns.HEARSAY.search(holds)) and not turns.SEEN.search(holds),
+        seen=bool(turns.SEEN.search(holds)),
+        again=bool(turns.AGAIN.search(holds)),
+        negated=bool(turns.NEGATED.search(holds)),
+        exclusive=bool(turns.ONLY.search(holds)),
+        feeling=turns.feeling(holds),
+        words=frozenset(word for word in stemmed if word not in _PLAIN and (len(word) >= SHORTEST or word.isdigit())),
+        names=_names(holds),
+        numbers=frozenset(_NUMBER.findall(holds.lower())) | (frozenset(stemmed) & _COUNTED),
+        counted=_counted(holds),
+        new=frozenset(word for word in stems(new["what"]) if word not in _PLAIN) if new else frozenset(),
+        topics=topics(stemmed),
+        excluded=turns.excluded(holds),
+        slot=slot_of(", ".join(clause for clause in clauses if not turns.NEGATED.search(clause)), about),
+    )
+
+
+def plain(text: str) -> str:
+    """In the first person, without contractions and what leads up to the statement."""
+    said = text.strip().rstrip(".").replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+    said = _USER.sub(lambda found: "my" if found["s"] else "I", said)
+    for pattern, full in _CONTRACTED:
+        said = pattern.sub(full, said)
+    # A leading word of correction is a sign of change: kept as such.
+    lead = _LEAD.match(said)
+    if lead and lead.end() < len(said):
+        rest = said[lead.end() :]
+        return f"{rest} (correcting)" if turns.RETRACTED.search(lead.group()) else rest
+    return said
+
+
+def subject(said: str) -> str:
+    if own := _OWN.match(said):
+        for who in (own["first"].lower(), (own["second"] or "").lower()):
+            if who in PEOPLE:
+                return _person(who)
+        return "user"
+    if _FIRST.match(said) or _ORDER.match(said):
+        return "user"
+    first = said.split(maxsplit=1)[0].strip(",'") if said else ""
+    if first.lower() in PEOPLE:
+        return _person(first.lower())
+    common = first.lower() in _NOBODY or first.lower() in STOP_WORDS or stem(first) in _COUNTED
+    if _NAME.fullmatch(first) and not common and not topics([stem(first)]):
+        return first.lower().removesuffix("'s")
+    return "world"
+
+
+def _person(who: str) -> str:
+    return f"user.{_SAME_PERSON.get(who, who)}"
+
+
+def _turn(said: str) -> Turn:
+    if turns.REPLACED.search(said):
+        return Turn.REPLACED
+    if turns.ENDED.search(said):
+        return Turn.ENDED
+    return Turn.NOW if turns.NOW.search(said) else Turn.NONE
+
+
+def _counted(said: str) -> str:
+    found = _VALUED.match(said)
+    return " ".join(stems(found["what"])) if found else ""
+
+
+def _names(said: str) -> frozenset[str]:
+    starts = {found.start(1) for found in _SENTENCE_START.finditer(said)}
+    found = (name for name in _NAME.finditer(said) if name.start() not in starts or not _common(name.group()))
+    return frozenset(stem(name.group()) for name in found) - {"i"}
+
+
+def _common(word: str) -> bool:
+    """At the head of a sentence every word has a capital."""
+    lower = word.lower()
+    return lower in STOP_WORDS or stem(lower) in _PLAIN or lower in PEOPLE or len(word) < SHORTEST

@@ -1,0 +1,72 @@
+"""What "she", "it" and "they" mean, where the sentence before leaves one possibility.
+
+"My brother is a doctor. He just published a paper." -> "The user's brother just published a paper." A pronoun is
+followed only to something of the speaker's own: "my ..." at the head, or what "I have" or "I adopted". If two people
+could be meant, or none, nothing is.
+"""
+
+import re
+
+from retentive.learn import vocabulary as words
+
+_PRONOUN = re.compile(r"^(she|he|it|they)(?:'(s|re|ve|ll|d))?\b\s*", re.IGNORECASE)
+_SHORT = {"s": "is", "re": "are", "ve": "have", "ll": "will", "d": "would"}
+_FEMALE = (
+    r"wife|girlfriend|fiancée|mother|mom|mum|daughter|sister|grandma|grandmother|granny|aunt|niece|landlady"
+    r"|mother-in-law"
+)
+_MALE = r"husband|boyfriend|fiancé|father|dad|son|brother|grandpa|grandfather|uncle|nephew|father-in-law"
+_EITHER = rf"spouse|partner|baby|toddler|child|kid|cousin|{words.PEOPLE}|dog|cat|puppy|kitten|pet|parrot|rabbit|horse"
+_PERSON = re.compile(rf"^(?:(?P<she>{_FEMALE})|(?P<he>{_MALE})|(?P<any>{_EITHER}))$", re.IGNORECASE)
+_HEAD = re.compile(
+    r"^(?:my|our) (?P<np>(?:[\w'-]+ ){0,3}?[\w'-]+)(?P<name>(?:,? [A-Z]\w+,?)?) (?:is|are|was|were|has|have|had"
+    r"|just|loves?|works?|lives?|\w+ed|\w+s)\b",
+    re.IGNORECASE,
+)
+_HAVING = re.compile(
+    r"^(?:i|we) (?:also |just |recently |now |still )*(?:have|got|adopted|bought|own|rescued|started|opened|joined"
+    r"|am (?:writing|building|working on|reading|designing|developing|making))(?: (?:also|just|got|adopted"
+    r"|bought))* (?:a|an|two|three|\d|my|our) (?P<np>(?:[\w'-]+ ){0,3}?[\w'-]+?)(?: (?:named"
+    r"|called) (?P<name>[A-Z]\w+))?(?:[,.!]|$| (?:in|at|from|with|last|who|that|for|about|and|on|two|three|a"
+    r"|together|this)\b)",
+    re.IGNORECASE,
+)
+_PLURAL = re.compile(
+    r"(?:kids|children|parents|sons|daughters|twins|brothers|sisters|siblings|dogs|cats|pets|friends|\w{2,}[^sui]s)$",
+    re.IGNORECASE,
+)
+
+
+def resolved(clause: str, before: str) -> str | None:
+    """The clause with its leading pronoun replaced, in the first person still ("my brother ..."); None if unclear.
+
+    A clause that does not begin with one is given back.
+    """
+    found = _PRONOUN.match(clause)
+    if not found:
+        return clause
+    meant = _meant(found[1].lower(), before)
+    if meant is None:
+        return None
+    verb = f"{_SHORT[found[2].lower()]} " if found[2] else ""
+    if verb == "is " and clause[found.end() :].startswith(("been ", "got ")):
+        verb = "has "
+    return f"{meant} {verb}{clause[found.end() :]}"
+
+
+def _meant(pronoun: str, before: str) -> str | None:
+    found = _HEAD.match(before) or _HAVING.match(before)
+    if not found:
+        return None
+    noun, name = found["np"].removesuffix("'s name"), (found["name"] or "").strip(" ,")
+    if re.search(r"\band\b", noun) or noun.lower() in ("favorite", "favourite", "own", "new"):
+        return None
+    person = _PERSON.match(noun.split()[-1])
+    many = bool(_PLURAL.search(noun)) and not person
+    fits = {
+        "she": bool(person and not person["he"]),
+        "he": bool(person and not person["she"]),
+        "they": many,
+        "it": not many and (person is None or bool(re.search(rf"\b(?:{words.PETS})$", noun))),
+    }[pronoun]
+    return f"my {noun}{f' {name}' if name else ''}" if fits else None

@@ -1,0 +1,148 @@
+"""What is kept from a conversation, by rules alone: no model, no network, the same result every time.
+
+People's messages are read in order. Each is cut into sentences, each sentence into clauses; a clause that states
+something lasting (`worth.py`) becomes a statement in the third person (`person.py`). A pronoun at its head is followed
+one sentence back (`references.py`), a short answer is joined with its question (`replies.py`), and what the speaker
+asks to be remembered is taken at once (`commands.py`). The words looked for are English.
+"""
+
+import re
+from collections import deque
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime
+from itertools import chain
+from typing import NamedTuple
+
+from retentive.learn import vocabulary as words
+from retentive.learn.clauses import bare, clauses, is_joke
+from retentive.learn.commands import MOST_TEXT, Wish, wishes
+from retentive.learn.deeds import Worth
+from retentive.learn.person import USER, third
+from retentive.learn.references import resolved
+from retentive.learn.replies import stated
+from retentive.learn.worth import judge
+from retentive.model import Claim, Event, Kind, Role
+from retentive.text.sentences import own, spans
+
+LONGEST = 300  # characters of a sentence; past that it is pasted text
+WISHED = Worth(Kind.FACT, 7)  # what was asked to be remembered matters to someone
+
+_JOKING = re.compile(r"\b(?:just kidding|jk|j/k|lol jk|i'm joking|i'm kidding)\b", re.IGNORECASE)
+_NAMED = re.compile(
+    rf"\b(?:named|called) ([A-Z]\w+)|\b[Mm]y (?:\w+ )?(?:{words.KIN}|{words.PETS}"
+    rf"|{words.PEOPLE})(?: is)?,? ((?:Dr\.? )?[A-Z]\w+)|\b(?:kids|children|sons|daughters|dogs"
+    r"|cats)[,:]? ([A-Z]\w+) and ([A-Z]\w+)|\blive with ([A-Z]\w+)|^([A-Z]\w+)(?: [\w ]+)? is my\b"
+)
+_SUBJECT = re.compile(r"(?:Dr\.? )?[A-Z]\w+")
+
+
+def extract(events: Sequence[Event], people: Collection[str] = ()) -> list[Claim]:
+    """The lasting statements of the people in a conversation, in their order, none twice.
+
+    Where several people talk, each is called by name; `people` are those known from earlier parts of it.
+    """
+    names = {event.speaker for event in events if event.role is Role.USER and event.speaker} | {*people}
+    readers: dict[str, _Reader] = {}
+    heard: Event | None = None
+    for event in events:
+        if event.role is Role.USER:
+            name = event.speaker if event.speaker and len(names) > 1 else USER
+            readers.setdefault(name, _Reader(name)).read(event, heard)
+        if event.role in (Role.USER, Role.ASSISTANT) and event.content.strip():
+            heard = event
+    found = sorted(
+        chain.from_iterable(reader.claims() for reader in readers.values()), key=lambda claim: claim.events[-1]
+    )
+    return [*{claim.content.casefold(): claim for claim in found}.values()]
+
+
+def dated(text: str, said: datetime) -> tuple[str, datetime | None]:
+    """The statement with its relative dates made absolute, and when it ends if it says so. As yet it stays as it is."""
+    del said
+    return text, None
+
+
+class _Found(NamedTuple):
+    """A statement that is kept."""
+
+    text: str
+    worth: Worth
+    event: Event
+    context: tuple[int, ...] = ()
+    """The message whose question it answers."""
+
+
+class _Reader:
+    """One person's messages, in order: what they said before is what a pronoun or "just kidding" refers to."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.alone = name == USER
+        self.sentences: list[list[_Found]] = []
+        self.known: set[str] = set()
+        self.before = ""
+
+    def read(self, event: Event, heard: Event | None) -> None:
+        text = own(event.content[:MOST_TEXT])
+        asked = wishes(text, self.name) if self.alone else ()  # what people ask of each other is not ours
+        due = deque(asked)
+        if heard and (answer := self._answer(text, heard)):
+            self.sentences.append([_Found(answer.text, answer.worth, event, (heard.sequence,))])
+        for sentence in spans(text):
+            if any(start < sentence.end and sentence.start < end for _, _, _, (start, end) in asked):
+                while due and due[0].span[0] < sentence.end:
+                    self._heed(due.popleft(), event)
+            elif is_joke(sentence.text):
+                self.sentences = self.sentences[:-1]
+            elif len(sentence.text) <= LONGEST:
+                self.sentences.append([*self._sentence(sentence.text, event)])
+
+    def _heed(self, wish: Wish, event: Event) -> None:
+        """What is asked to be kept is kept; what is asked to be forgotten was not said, as far as this part goes."""
+        if wish.verb == "keep":
+            self.sentences.append([_Found(wish.text, WISHED._replace(kind=wish.kind), event)])
+        elif wish.text:
+            meant = _telling(wish.text)
+            self.sentences = [[each for each in some if not meant <= _telling(each.text)] for some in self.sentences]
+        else:
+            self.sentences = self.sentences[:-1]
+
+    def claims(self) -> Iterator[Claim]:
+        for found in chain.from_iterable(self.sentences):
+            content, ends = dated(found.text, found.event.time)
+            yield Claim(
+                content=content,
+                kind=found.worth.kind,
+                said=found.event.time,
+                events=(*found.context, found.event.sequence),
+                confidence=found.worth.confidence,
+                importance=found.worth.importance,
+                expires=ends,
+            )
+
+    def _answer(self, text: str, heard: Event) -> _Found | None:
+        said = stated(own(heard.content), text) if heard.speaker != self.name else None
+        worth = judge(said) if said else None
+        return _Found(third(said, self.name), worth, heard) if said and worth else None
+
+    def _sentence(self, sentence: str, event: Event) -> Iterator[_Found]:
+        if _JOKING.search(sentence):
+            return
+        for clause in clauses(bare(sentence)):
+            text = resolved(clause, self.before)
+            self.before = text or ""
+            worth = (judge(text) or self._of_known(text)) if text else None
+            if text and worth:
+                self.known.update(name for found in _NAMED.findall(text) for name in found if name)
+                yield _Found(third(text, self.name), worth, event)
+
+    def _of_known(self, text: str) -> Worth | None:
+        """Of someone whom the speaker has told of: "Charlie loves peanut butter"."""
+        subject = _SUBJECT.match(text)
+        return judge(f"my {text}") if subject and subject[0] in self.known else None
+
+
+def _telling(text: str) -> set[str]:
+    """The words that say what a statement is about, roughly without their endings: "live" is in "lives"."""
+    found = re.findall(r"\w+", text.lower())
+    return {word.removesuffix("s") for word in found if word not in words.SMALL} or {""}

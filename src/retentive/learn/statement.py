@@ -1,0 +1,75 @@
+"""What is read out of a statement: values."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple
+
+
+class Topic(NamedTuple):
+    """A part of an area: `running` of `sport`."""
+
+    area: str
+    name: str
+    single: bool
+    """A person has one value of the area at a time."""
+
+
+class Slot(NamedTuple):
+    name: str
+    """`user.home`"""
+    value: frozenset[str]
+    """The stems of the words of its value."""
+
+
+class Turn(IntEnum):
+    """How a statement tells of a change."""
+
+    NONE = 0
+    NOW = 1
+    ENDED = 2
+    REPLACED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A statement, as far as it matters for what it corrects."""
+
+    subject: str
+    """`user`, a person of theirs (`user.partner`), the name of another, or `world`."""
+    people: frozenset[str]
+    """The user's people that it names: `user.son`."""
+    turn: Turn
+    adds: bool
+    """Comes beside what is known: also, another, too."""
+    apart: bool
+    """Says nothing of how things are now: supposed, wished for, past, of one day, or a question."""
+    hearsay: bool
+    seen: bool
+    """The speaker saw or read it themself."""
+    again: bool
+    negated: bool
+    exclusive: bool
+    """Only, exclusively: leaves no room beside."""
+    feeling: int
+    """1 if something is liked, -1 if disliked."""
+    words: frozenset[str]
+    """Stems of the words that carry it."""
+    names: frozenset[str]
+    numbers: frozenset[str]
+    counted: str
+    """What the numbers are said of, where they are a value: `my passport` in "my passport expires in 2027"."""
+    new: frozenset[str]
+    """The words of what took the place: `padel` in "switched to padel"."""
+    topics: frozenset[Topic]
+    excluded: frozenset[str]
+    """The words of what one does not have who says this: `meat`, of a vegetarian."""
+    slot: Slot | None
+
+    @property
+    def areas(self) -> frozenset[str]:
+        return frozenset(topic.area for topic in self.topics)
+
+    @property
+    def marks(self) -> frozenset[str]:
+        """What can be shared with another statement."""
+        return self.words | self.names

@@ -1,0 +1,45 @@
+-- What of a move differs between engines: numbers, full text, vectors.
+
+-- name: end_move
+-- The server does not know yet what it was given, and would plan searches badly until it looks by itself, after a minute
+-- (100 ms instead of 27 ms with 20,000 rows).
+DELETE FROM meta WHERE key LIKE 'move!_%' ESCAPE '!';
+SET LOCAL statement_timeout = 0;
+ANALYZE memories, events, chunks, texts, postings, statistics, vectors
+
+-- name: put_access_log
+INSERT INTO access_log (n, namespace, memory, at, how, query, score) OVERRIDING SYSTEM VALUE
+VALUES (:n, :namespace, :memory, :at, :how, :query, :score)
+
+-- name: put_access_log_numbers
+-- The rows brought their numbers; those that come are to be higher.
+SELECT setval('access_log_n_seq', :upto) FROM access_log_n_seq WHERE NOT is_called OR last_value < :upto
+
+-- name: copy_chunks
+-- With the fields of the full text as they were written.
+SELECT t.n, t.namespace, t.owner_type, t.owner, t.ordinal, t.text, t.session, t.kind, t.source, t.tags, t.confidence,
+       t.importance, t.status, t.valid_from, t.expires, t.first_sequence, t.last_sequence, t.hash,
+       x.raw_content, x.raw_context, x.raw_tags, x.raw_before, x.raw_after, x.raw_speaker, x.raw_date
+FROM chunks t LEFT JOIN texts x ON x.namespace = t.namespace AND x.chunk = t.n
+WHERE t.n > :k1 ORDER BY t.n LIMIT :limit
+
+-- name: put_chunks
+WITH new AS (
+  INSERT INTO chunks (n, namespace, owner_type, owner, ordinal, text, session, kind, source, tags, confidence,
+                      importance, status, valid_from, expires, first_sequence, last_sequence, hash)
+  VALUES (:n, :namespace, :owner_type, :owner, :ordinal, :text, :session, :kind, :source, :tags, :confidence,
+          :importance, :status, :valid_from, :expires, :first_sequence, :last_sequence, :hash)
+  RETURNING namespace, n, status
+), {new_text}
+
+-- name: put_chunks_numbers
+SELECT setval('chunk_numbers', :upto) FROM chunk_numbers WHERE NOT is_called OR last_value < :upto
+
+-- name: copy_vectors
+SELECT t.namespace, t.n AS chunk, s.name AS space, s.dimension, {halves}
+FROM chunks t CROSS JOIN spaces s JOIN vectors v ON v.namespace = t.namespace AND v.space = s.id AND v.chunk = t.n
+WHERE t.n >= :k1 AND (t.n, s.name) > (:k1, :k2) ORDER BY t.n, s.name LIMIT :limit
+
+-- name: put_vectors
+INSERT INTO vectors (namespace, space, chunk, vector)
+VALUES (:namespace, (SELECT id FROM spaces WHERE name = :space), :chunk, :vector::halfvec)

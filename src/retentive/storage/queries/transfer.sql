@@ -1,0 +1,79 @@
+-- A whole store, table by table in the order of keys, as another engine takes it: all namespaces of it. `:k1`, `:k2` ... are the key of the
+-- last row that was read.
+
+-- name: copy_namespaces
+SELECT name, created FROM namespaces WHERE name > :k1 ORDER BY name LIMIT :limit
+
+-- name: put_namespaces
+INSERT INTO namespaces (name, created) VALUES (:name, :created)
+
+-- name: copy_memories
+SELECT namespace, id, session, kind, content, context, tags, slot, source, origin, confidence, importance, status,
+       superseded_by, content_hash, valid_from, valid_to, created, updated, expires, access_count, last_access,
+       metadata, version
+FROM memories WHERE (namespace, id) > (:k1, :k2) ORDER BY namespace, id LIMIT :limit
+
+-- name: put_memories
+INSERT INTO memories (namespace, id, session, kind, content, context, tags, slot, source, origin, confidence,
+                      importance, status, superseded_by, content_hash, valid_from, valid_to, created, updated, expires,
+                      access_count, last_access, metadata, version)
+VALUES (:namespace, :id, :session, :kind, :content, :context, :tags, :slot, :source, :origin, :confidence,
+        :importance, :status, :superseded_by, :content_hash, :valid_from, :valid_to, :created, :updated, :expires,
+        :access_count, :last_access, :metadata, :version)
+
+-- name: copy_memory_history
+SELECT namespace, memory, version, action, at, actor, reason, before FROM memory_history
+WHERE (namespace, memory, version) > (:k1, :k2, :k3) ORDER BY namespace, memory, version LIMIT :limit
+
+-- name: put_memory_history
+INSERT INTO memory_history (namespace, memory, version, action, at, actor, reason, before)
+VALUES (:namespace, :memory, :version, :action, :at, :actor, :reason, :before)
+
+-- name: copy_sessions
+SELECT namespace, id, agent, tags, metadata, created FROM sessions
+WHERE (namespace, id) > (:k1, :k2) ORDER BY namespace, id LIMIT :limit
+
+-- name: put_sessions
+INSERT INTO sessions (namespace, id, agent, tags, metadata, created)
+VALUES (:namespace, :id, :agent, :tags, :metadata, :created)
+
+-- name: copy_session_state
+SELECT namespace, session, last_sequence, events, active, summary, summary_upto, epoch FROM session_state
+WHERE (namespace, session) > (:k1, :k2) ORDER BY namespace, session LIMIT :limit
+
+-- name: put_session_state
+INSERT INTO session_state (namespace, session, last_sequence, events, active, summary, summary_upto, epoch)
+VALUES (:namespace, :session, :last_sequence, :events, :active, :summary, :summary_upto, :epoch)
+
+-- name: copy_events
+SELECT namespace, session, sequence, role, speaker, content, payload, time, tokens FROM events
+WHERE (namespace, session, sequence) > (:k1, :k2, :k3) ORDER BY namespace, session, sequence LIMIT :limit
+
+-- name: put_events
+INSERT INTO events (namespace, session, sequence, role, speaker, content, payload, time, tokens)
+VALUES (:namespace, :session, :sequence, :role, :speaker, :content, :payload, :time, :tokens)
+
+-- name: copy_access_log
+SELECT n, namespace, memory, at, how, query, score FROM access_log
+WHERE (namespace, n) > (:k1, :k2) ORDER BY namespace, n LIMIT :limit
+
+-- name: copy_purges
+SELECT namespace, id, at, actor, reason, gone FROM purges
+WHERE (namespace, id, at) > (:k1, :k2, :k3) ORDER BY namespace, id, at LIMIT :limit
+
+-- name: put_purges
+INSERT INTO purges (namespace, id, at, actor, reason, gone) VALUES (:namespace, :id, :at, :actor, :reason, :gone)
+
+-- name: copy_measures
+SELECT namespace, measure, tier, bucket, count FROM measures
+WHERE (namespace, measure, tier, bucket) > (:k1, :k2, :k3, :k4) ORDER BY namespace, measure, tier, bucket LIMIT :limit
+
+-- name: put_measures
+INSERT INTO measures (namespace, measure, tier, bucket, count) VALUES (:namespace, :measure, :tier, :bucket, :count)
+
+-- name: mark_move
+-- A guard: whoever else moves into this store has moved on the mark.
+UPDATE meta SET value = :value WHERE key = :key AND value = :before
+
+-- name: end_move
+DELETE FROM meta WHERE key LIKE 'move!_%' ESCAPE '!'

@@ -1,0 +1,96 @@
+"""Passwords, keys, tokens and card numbers in text: where they are and by which rule, never what they are.
+
+Looking is in two steps, because nearly every text holds no secret and must not pay for those that do:
+  a. `hints` runs one compiled pattern over the text. A line that names nothing secret, has no word of twenty
+     characters and no long row of digits is done after a few microseconds;
+  b. what it points at is looked at by the rules: `issued` (what has a shape of its own, such as a token of GitHub; the
+     shapes that are common come from the library detect-secrets), `numbers` (cards), and `named` (what is called a
+     secret, in prose or in a configuration: a name, a link, a value that `values` believes).
+
+A rule never looks across a secret that was found or a mark that `redact` left. So the pieces between them are texts of
+their own, and they are searched again until nothing is found in them: what `redact` gives back holds no secret.
+
+Every pattern is bounded, or begins only where a word begins, so the time grows with the length of the text and not
+with its square.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from retentive.text.secrets import hints, issued, named, numbers
+
+# Pieces are searched again so many times. Ordinary texts need two; one that needs more was made to be slow, and what is
+# left of it is taken as a whole.
+ROUNDS = 6
+
+UNCLEAR = "several secrets"
+RULES: tuple[str, ...] = tuple(dict.fromkeys((*issued.RULES, *numbers.RULES, *named.RULES, UNCLEAR)))
+"""The names of all rules. They are stable: they stand in texts that were kept."""
+
+_MARK = re.compile(rf"\[redacted: (?:{'|'.join(map(re.escape, RULES))})\]")
+
+
+class Secret(NamedTuple):
+    """Where one is, and by which rule. Its text is not here, so that no message and no log can show it."""
+
+    rule: str
+    start: int
+    end: int
+
+
+def find(text: str) -> tuple[Secret, ...]:
+    """All secrets in the order of the text; none overlaps another."""
+    if not hints.any_in(text):
+        return ()
+    found: list[Secret] = []
+    for start, end in _between(text, 0, [match.span() for match in _MARK.finditer(text)]):
+        found += _in_piece(text, start, end, ROUNDS)
+    return tuple(sorted(found, key=lambda secret: secret.start))
+
+
+def redact(text: str, found: Sequence[Secret]) -> str:
+    """The text with each secret replaced by the name of its rule."""
+    kept, last = [], 0
+    for secret in found:
+        kept += [text[last : secret.start], f"[redacted: {secret.rule}]"]
+        last = secret.end
+    return "".join([*kept, text[last:]])
+
+
+def _in_piece(text: str, start: int, end: int, rounds: int) -> Iterator[Secret]:
+    piece = text[start:end]
+    here = _apart(_all(piece)) if hints.any_in(piece) else []
+    if here and not rounds:
+        yield Secret(UNCLEAR, start, end)
+        return
+    for rule, begin, stop in here:
+        yield Secret(rule, start + begin, start + stop)
+    if here:
+        for first, last in _between(piece, start, [(secret.start, secret.end) for secret in here]):
+            yield from _in_piece(text, first, last, rounds - 1)
+
+
+def _all(piece: str) -> list[Secret]:
+    """By every rule, still overlapping. The order decides between rules that find the same."""
+    places = hints.of(piece)
+    found = [*(issued.find(piece) if places.long else ()), *numbers.find(piece, places.digits)]
+    return [Secret(*each) for each in (*found, *named.find(piece, places.names))]
+
+
+def _apart(found: list[Secret]) -> list[Secret]:
+    """The first of those that overlap; of those that begin together, the longest."""
+    chosen: list[Secret] = []
+    for secret in sorted(found, key=lambda secret: (secret.start, -secret.end)):
+        if not chosen or secret.start >= chosen[-1].end:
+            chosen.append(secret)
+    return chosen
+
+
+def _between(text: str, offset: int, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The pieces that the spans leave, counted from `offset`."""
+    last = 0
+    for start, end in (*spans, (len(text), len(text))):
+        if start > last:
+            yield offset + last, offset + start
+        last = end

@@ -1,0 +1,66 @@
+"""Where to look at all: one pattern over the lower-case text.
+
+Every alternative begins with a letter in lower case, because then Python's engine skips to the next such letter, and
+those that begin with the same one are gathered: 2.5 µs for a line of a hundred characters. Not gathered it takes 6 µs,
+with one alternative that begins otherwise 15 µs, with IGNORECASE 24 µs.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+# Words that name a secret begin with one of these; `named` has the whole words. They may stand inside an identifier
+# (`dbPassword`, `FOO_TOKEN`).
+_NAMES = (
+    r"pass(?:w|ph|co|ord|[^a-z]|\Z)", "pwd", r"pw[^a-z]", r"secret", r"token", r"key", r"pin[^a-z]", r"code", r"login",
+    r"log in", r"sign in", r"credential", r"creds", r"cvv", r"cvc", r"combination", r"phrase", r"mnemonic", r"bearer",
+    r"basic ", r"curl ", r"identified by", r"otp[^a-z]",
+    r"kennwort", r"zugang", r"mot de passe", r"mdp", r"contrase", r"clave", r"senha", r"palavra", r"wachtwoord",
+    r"l[oö]senord", r"adgangskode", r"salasana", r"has[lł]o", r"heslo", r"jelszó", r"şifre", r"parol",
+    r"парол", r"密码", r"密碼", r"口令", r"パスワード", r"暗証番号", r"비밀번호",
+)  # fmt: skip
+
+# A row of digits as long as the shortest card number; cards begin with these.
+_ROWS = [f"{first}(?:[ -]?[0-9]){{13}}" for first in "23456"]
+
+_LONG = re.compile(r"[!-~]{20}")
+_ADDRESS = "://"
+
+
+def _gathered(alternatives: Iterable[str]) -> str:
+    """By their first letters."""
+    rests: dict[str, list[str]] = {}
+    for each in alternatives:
+        rests.setdefault(each[0], []).append(each[1:])
+    return "|".join(f"{first}(?:{'|'.join(rest)})" for first, rest in rests.items())
+
+
+_HINT = re.compile(_gathered((*_NAMES, *_ROWS)))
+
+
+class Places(NamedTuple):
+    names: list[int]
+    """Where a word begins that may name a secret."""
+    digits: list[int]
+    """Where a row of at least fourteen digits begins."""
+    long: bool
+    """Whether there is a word of twenty characters, for no token is shorter, or an address."""
+
+
+def any_in(text: str) -> bool:
+    return _HINT.search(_lower(text)) is not None or _has_long(text)
+
+
+def of(text: str) -> Places:
+    places = [hint.start() for hint in _HINT.finditer(_lower(text))]
+    digits = [place for place in places if text[place].isdigit()]
+    return Places([place for place in places if not text[place].isdigit()], digits, _has_long(text))
+
+
+def _has_long(text: str) -> bool:
+    return _ADDRESS in text or _LONG.search(text) is not None
+
+
+def _lower(text: str) -> str:
+    """Of the same length: the capital I with a dot is the one letter that becomes two."""
+    return text.replace("İ", "I").lower()

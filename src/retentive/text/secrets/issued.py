@@ -1,0 +1,164 @@
+"""Secrets that have a shape of their own: keys and tokens as services issue them, private keys, passwords in URLs.
+
+Common shapes are taken from detect-secrets. It is imported when a word begins like one of them, and not before: the
+import takes 140 ms, because it brings an HTTP client for a verification that is never asked for here. Only the patterns
+of its plugins are used, so it reaches no network and no log, and answers with places (its own scan gives texts, and for
+GitHub's tokens only their first letters). What they match counts if it stands alone, for they also match inside long
+base64. Ours are the shapes that it lacks or sees only in part.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from retentive.text.secrets import values
+
+Found = tuple[str, int, int]
+
+PRIVATE_KEY, URL, JWT = "private key", "password in a URL", "JSON web token"
+
+# A shape begins where a word begins, so no text is read twice from its middle.
+_OURS = {
+    "Anthropic key": r"sk-ant-[\w-]{20,}",
+    "OpenAI key": r"sk-(?:proj|svcacct|admin|None)-[\w-]{20,}|sk-[A-Za-z0-9]{32,}",
+    "API key": r"sk-(?=[\w-]{0,80}[0-9])[a-z]{2,8}(?:-v[0-9])?-[\w-]{20,}|sk-(?=[a-z]{0,40}[0-9A-Z])[A-Za-z0-9]{16,31}",
+    "Hugging Face token": r"hf_(?=[a-z]{0,40}[0-9A-Z])[A-Za-z0-9]{20,}",
+    "Google key": r"AIza[\w-]{35}|GOCSPX-[\w-]{20,}|ya29\.[\w-]{20,}|1//0[\w-]{30,}",
+    "GitHub token": r"github_pat_\w{22,}",
+    "Slack token": r"xapp-[0-9]-[\w-]{20,}|xox[a-z](?:\.xox[a-z])?-[\w-]{20,}",
+    "Stripe key": r"[rs]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,}",
+    "npm token": r"npm_[A-Za-z0-9]{36}",
+    "PyPI token": r"pypi-[\w-]{50,}",
+    "Azure key": r"[\w~.-]{3}8Q~[\w~.-]{31,34}|sig=[A-Za-z0-9%+/]{40,}(?:%3D|=)",
+    "service token": (
+        r"do[opr]_v1_[0-9a-f]{64}|shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}|lin_api_\w{30,}|(?:secret|ntn)_[A-Za-z0-9]{43,}"
+        r"|dapi[0-9a-f]{32}|dp\.(?:pt|st|ct)\.\w{40,}|hv[sb]\.[\w-]{24,}|gsk_[A-Za-z0-9]{40,}|xai-[A-Za-z0-9]{40,}"
+        r"|pplx-[A-Za-z0-9]{40,}|r8_[A-Za-z0-9]{30,}|ATATT3[\w=-]{50,}|dckr_pat_[\w-]{20,}"
+        r"|pat[A-Za-z0-9]{14}\.[0-9a-f]{64}|PMAK-[0-9a-f-]{40,}|NRAK-[A-Z0-9]{27}"
+        r"|gls?a_[\w-]{30,}|sntry[su]_[\w+/=]{40,}"
+        r"|sbp_[0-9a-f]{40}|tvly-[\w-]{20,}|figd_[\w-]{30,}|AGE-SECRET-KEY-1[0-9A-Z]{58}|tskey-[\w-]{20,}"
+        r"|AKCp[A-Za-z0-9]{60,}"
+    ),
+    JWT: r"eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*",
+}
+
+# What begins like this is shown to detect-secrets.
+_BEGINS = re.compile(
+    r"(?<![A-Za-z0-9])(?:A3T|AKIA|ASIA|ABIA|ACCA|gh[opsru]_|gl[a-z]{2,6}-|GR1348941|xox|hooks\.slack|SG\.|sq0csp-"
+    r"|sk-|[rs]k_live|AC[0-9a-z]{32}|SK[0-9a-z]{32}|[MNO][\w-]{23,25}\.|[0-9a-z]{32}-us[0-9]|[0-9]{8,10}:[\w-]{35}"
+    r"|AccountKey=|pypi-)"
+)
+_THEIRS = {
+    "AWS Access Key": "AWS access key",
+    "Azure Storage Account access key": "Azure key",
+    "Discord Bot Token": "Discord token",
+    "GitHub Token": "GitHub token",
+    "GitLab Token": "GitLab token",
+    "Mailchimp Access Key": "Mailchimp key",
+    "OpenAI Token": "OpenAI key",
+    "PyPI Token": "PyPI token",
+    "SendGrid API Key": "SendGrid key",
+    "Slack Token": "Slack token",
+    "Square OAuth Secret": "Square key",
+    "Stripe Access Key": "Stripe key",
+    "Telegram Bot Token": "Telegram token",
+    "Twilio API Key": "Twilio key",
+}
+# Its patterns are run over so much of the text, because some are unbounded. The longest of these tokens has 200
+# characters; what begins in the last 200 of a window is the next window's.
+_BEFORE, _AFTER, _LONGEST = 20, 500, 200
+
+RULES = (PRIVATE_KEY, URL, *_OURS, *_THEIRS.values())
+
+_SHAPES = re.compile(rf"(?<![\w.-])(?:{'|'.join(f'({shape})' for shape in _OURS.values())})(?![\w-])")
+_NAMES = [*_OURS]
+
+_USER_AND_PASSWORD = re.compile(r"://(?P<user>[^\s/:@?#\[\]]{0,64}):(?P<password>[^\s/@\"'<>]{1,128})@[\w\[]")
+
+_PEM = re.compile(r"-----(?P<side>BEGIN|END) (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+_PUTTY = re.compile(r"Private-Lines: [0-9]{1,4}")
+# Headers (`Proc-Type: 4,ENCRYPTED`), and lines of base64; in JSON a line ends with a backslash and an n.
+_BODY = re.compile(r"(?:(?:\s|\\[nr])*+(?:[A-Z][A-Za-z-]{2,20}: ?[^\n\\]{1,80}(?=[\n\\])|[A-Za-z0-9+/=]{16,}+))*+")
+
+
+def find(text: str) -> Iterator[Found]:
+    yield from _private_keys(text)
+    for match in _SHAPES.finditer(text):
+        if not values.is_placeholder(match[0]):
+            yield _NAMES[(match.lastindex or 1) - 1], *match.span()
+    for match in _USER_AND_PASSWORD.finditer(text):
+        if not _is_example(match["user"], match["password"]):
+            yield URL, *match.span("password")
+    yield from _known_to_the_library(text)
+
+
+def _is_example(user: str, password: str) -> bool:
+    documented = password.lower() == "password" or (user.lower(), password.lower()) == ("user", "pass")
+    return documented or values.is_open(password)
+
+
+def _private_keys(text: str) -> Iterator[Found]:
+    """From the line that begins one to the line that ends it, or as far as it looks like one."""
+    begin: int | None = None
+    for mark in _PEM.finditer(text) if "PRIVATE KEY" in text else ():
+        if mark["side"] == "BEGIN":
+            begin = mark.start()
+            yield from _with_body(text, begin, mark.end())
+        elif begin is not None:
+            if values.has_base64(text[begin : mark.start()]):
+                yield PRIVATE_KEY, begin, mark.end()
+            begin = None
+    for mark in _PUTTY.finditer(text) if "PuTTY" in text else ():
+        yield from _with_body(text, mark.end(), mark.end())
+
+
+def _with_body(text: str, start: int, head: int) -> Iterator[Found]:
+    body = _BODY.match(text, head)
+    if body and body.end() > head:
+        yield PRIVATE_KEY, start, body.end()
+
+
+def _known_to_the_library(text: str) -> Iterator[Found]:
+    seen = 0
+    for hint in _BEGINS.finditer(text):
+        if hint.start() < seen:
+            continue
+        start, end = max(0, hint.start() - _BEFORE), hint.start() + _AFTER
+        for rule, pattern in _library():
+            yield from (
+                (rule, start + begin, start + stop) for begin, stop in _standing_alone(pattern, text[start:end])
+            )
+        seen = end - _LONGEST
+
+
+def _standing_alone(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
+    for match in pattern.finditer(text):
+        start, end = match.span()
+        joined = text[start - 1 : start].isalnum() or text[end : end + 1].isalnum()
+        if not joined and not values.is_placeholder(match[0]):
+            yield start, end
+
+
+@cache
+def _library() -> list[tuple[str, re.Pattern[str]]]:
+    from detect_secrets.plugins.aws import AWSKeyDetector
+    from detect_secrets.plugins.azure_storage_key import AzureStorageKeyDetector
+    from detect_secrets.plugins.discord import DiscordBotTokenDetector
+    from detect_secrets.plugins.github_token import GitHubTokenDetector
+    from detect_secrets.plugins.gitlab_token import GitLabTokenDetector
+    from detect_secrets.plugins.mailchimp import MailchimpDetector
+    from detect_secrets.plugins.openai import OpenAIDetector
+    from detect_secrets.plugins.pypi_token import PypiTokenDetector
+    from detect_secrets.plugins.sendgrid import SendGridDetector
+    from detect_secrets.plugins.slack import SlackDetector
+    from detect_secrets.plugins.square_oauth import SquareOAuthDetector
+    from detect_secrets.plugins.stripe import StripeDetector
+    from detect_secrets.plugins.telegram_token import TelegramBotTokenDetector
+    from detect_secrets.plugins.twilio import TwilioKeyDetector
+
+    plugins = (
+        AWSKeyDetector, AzureStorageKeyDetector, DiscordBotTokenDetector, GitHubTokenDetector, GitLabTokenDetector,
+        MailchimpDetector, OpenAIDetector, PypiTokenDetector, SendGridDetector, SlackDetector,
+        SquareOAuthDetector, StripeDetector, TelegramBotTokenDetector, TwilioKeyDetector,
+    )  # fmt: skip
+    return [(_THEIRS[plugin.secret_type], pattern) for plugin in plugins for pattern in plugin.denylist]

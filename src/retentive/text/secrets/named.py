@@ -1,0 +1,325 @@
+"""What is called a secret: a name ("password", `FOO_TOKEN`), a link ("is", `=`), and a value that looks like one.
+
+Between name and link there may be what it is for ("the password for the router is ..."), or other words; the farther
+apart they are, the more the value must show (`values.Need`). A name that is only about secrets ("password manager",
+`token_count`) names none.
+"""
+
+# ruff: noqa: RUF001 - quotes, dashes and colons as people type them
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from retentive.text.secrets import values, words
+from retentive.text.secrets.values import Need
+
+Found = tuple[str, int, int]
+
+SAID, SETTING, LOGIN, COMMAND = "password in prose", "password in a setting", "login in prose", "password in a command"
+TOKEN, HEADER, PIN, CVV = "key or token", "authorization header", "PIN or code", "card security code"
+PHRASE = "passphrase"
+RULES = (SAID, SETTING, LOGIN, COMMAND, TOKEN, HEADER, PIN, CVV, PHRASE)
+
+_NAME = re.compile(
+    r"""
+      (?P<password>
+          pass(?:words?|wd|codes?|wort|ord) | pwd | (?<![a-z])pw(?![a-z])
+        | kennwort | zugangscode | mots?\ de\ passe | (?<![a-z])mdp | contrase[ñn]as? | (?<![a-z])clave | senhas?
+        | palavra[-\ ]passe | wachtwoord | l[öo]senord | adgangskode | salasana | has[łl]o | heslo | jelszó | şifre
+        | parola? | парол\w{0,3} | 密[码碼] | 口令 | パスワード | 暗証番号 | 비밀번호 )
+    | (?P<phrase> passphrases? | (?<![a-z])phrase | mnemonic )
+    | (?P<pass> pass )
+    | (?P<pin> (?<![a-z])pin(?:\ ?(?:code|number))? | (?<![a-z])otp )
+    | (?P<cvv> (?<![a-z])cv[vc]2? )
+    | (?P<code> (?<![a-z])codes? | (?<![a-z])combination )
+    | (?P<secret> secrets?(?:[\ _-]?(?:access[\ _-]?)?key(?:[\ _-]base)?)? )
+    | (?P<token> tokens? )
+    | (?P<key> keys? )
+    | (?P<login> (?<![a-z])(?:log-?in|log\ in|sign\ in|credentials?|creds)(?:\ (?:info|details|data))? )
+    | (?P<header> (?<![a-z])(?:bearer|basic)\ + )
+    | (?P<curl> (?<![a-z])curl\  )
+    | (?P<sql> identified\ by\  )
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_ENGLISH = re.compile(r"pass(?:words?|wd|codes?)|pwd|pw", re.IGNORECASE)
+
+# After a name: it is about secrets, and none itself.
+_ABOUT = re.compile(rf"[ _-]?{words.any_of(words.ABOUT)}(?![^\W_])", re.IGNORECASE)
+# The end of an identifier: `API_KEY_PROD`, `password2`.
+_REST = (
+    r"(?:[_-]?(?:[0-9]{1,3}|v[0-9]|prod(?:uction)?|dev|test|staging|live|main|backup|root|admin|value))?(?![a-z0-9_-])"
+)
+
+_FOR = words.any_of(words.FOR)
+_IS = (
+    r"(?:is|was|are|were|will\ be|should\ be|reads|ist|war|lautet|heißt|sind|est|était|c'est|es|era|é|è|är|er|jest|je"
+    r"|это|is\ dit)"
+)
+_THEN = (
+    r"(?:\ +(?:now|still|currently|just|simply|actually|always|again|also|literally|called|jetzt|immer\ noch|maintenant"
+    r"|toujours|ahora|sempre|nu)){0,2}"
+)
+_LINKS = rf"""
+      (?P<assign> \s{{0,3}}(?:=>|:=|->|→|={{1,3}}|[:：]\*{{0,2}}|>(?=[^\s<>]{{1,100}}</))\s{{0,4}} )
+    | (?P<said> (?:'s|’s|\s{{1,3}}{_IS}{_THEN}(?:\s{{0,2}}[:=])?)\s{{1,3}} )
+    | (?P<to> \s{{1,3}}(?:(?:has\ been|was|is|got|to\ be)\s)?(?:(?:set|changed|reset|updated|switched)\s)?
+        (?:back\s)?to\s{{1,3}}
+      | \s{{1,3}}-p\s? | \s{{1,3}}[–—-]{{1,2}}\s{{1,3}} | \s{{1,3}}auf\s | \s{{1,3}}\()
+    | (?P<cjk> \s?(?:は|是|为|為|은|는|이|가)\s?[:：]?\s? )
+"""
+_VALUE = r"""
+    (?: (?P<open>\\?["'`“”„«‘]{1,2}|\*\*)(?P<quoted>[^"'`“”»’\n\\*]{1,100})["'`“”»’\\*]
+      | (?P<bare>[^\s"'`“”«»]\S{0,199}) )
+"""
+_END = r"""\\?["'`*_\])]{0,3}"""
+
+
+def _pattern(between: str, links: str) -> re.Pattern[str]:
+    return re.compile(rf"{_REST}{_END}{between}(?:{links}){_VALUE}", re.VERBOSE | re.IGNORECASE)
+
+
+# From near to far.
+_NEAR = _pattern("", _LINKS)
+_FOR_IT = _pattern(rf"\s{{1,3}}{_FOR}(?:\s{{1,3}}[^\s:=;]{{1,30}}){{1,7}}?", _LINKS)
+_FAR = _pattern(r"(?:\s{1,3}[^\s:=;.!?]{1,30}){1,6}?", _LINKS)
+_BESIDE = _pattern("", r"(?P<beside>\s{1,3})")
+
+# Words that only code and settings stop at; prose stops at blanks.
+_STOPS = re.compile(r"[\s\"'`,;&<>)\]}]")
+_TRAIL = ".,;:!?)]}\"'`”»"
+_CLAUSE_ENDS = re.compile(
+    r"[.,;:!?)\]}\"'`]*(?:\s*$|\s*\n|\s+(?:and|but|for|or|so|if|on|in|btw|please|thanks|und|et|y)\b|[.,;!)]\s)"
+)
+_LINE_ENDS = re.compile(r"[.;!?&]?\s*(?:$|\n)|[;&]|\s+(?:#|//)|[.,!?] ")
+_UNITS = re.compile(rf"[ -]*{words.any_of(words.UNITS)}", re.IGNORECASE)
+
+_SAYING = 7  # characters of a quoted password of several words
+_DIGITS_OF_A_PASSWORD = 4
+_DIGITS = re.compile(r"[#*]?[0-9]{3,10}[#*]?(?![\w.,/:-]*[0-9])")
+_PIN_DIGITS = re.compile(
+    r"[#*]?(?:[0-9]{4,8}|[0-9]{2}[ -][0-9]{2}(?:[ -][0-9]{2})?|[0-9]{3}[ -][0-9]{3})[#*]?(?![\w/:-]|[.,][0-9])"
+)
+_CODE_VALUE = re.compile(
+    r"(?:[#*]?[0-9]{3,8}[#*]?|[0-9]{1,2}(?:[ -][0-9]{1,2}){2,3}|[0-9]{3}[ -][0-9]{3}"
+    r"|(?=[A-Za-z-]*[0-9])[A-Z0-9][A-Za-z0-9-]{3,19})"
+    r"(?![\w/:-]|[.,][0-9])"
+)
+_CVV_DIGITS = re.compile(r"[0-9]{3,4}(?![\w.,/:-]*[0-9])")
+_LOCKS = words.any_of(words.LOCKS)
+_LOCK_BEFORE = re.compile(rf"\b{_LOCKS}(?:['’]s)?[ _-](?:[\w-]{{1,12}} )?$", re.IGNORECASE)
+_LOCK_AFTER = re.compile(rf"\s(?:for|to|of|on|at)\s(?:\w{{1,10}}\s){{0,2}}{_LOCKS}\b", re.IGNORECASE)
+_KEY_BEFORE = re.compile(rf"{words.any_of(words.KEYS)}[ _-]?$", re.IGNORECASE)
+_MARKER_BEFORE = re.compile(rf"{words.any_of(words.MARKERS)}[-_ ]?$", re.IGNORECASE)
+_SEED_BEFORE = re.compile(r"(?:seed|recovery|secret|backup|wallet|mnemonic|pass)[ _-]?$", re.IGNORECASE)
+_PHRASE_WORDS = re.compile(
+    r"[\"'`“(]?(?:[0-9]{1,2}[.)] ?)?[a-z]{3,12}(?:[ ,]{1,3}(?:[0-9]{1,2}[.)] ?)?[a-z]{3,12}){3,23}(?![\w'’])"
+)
+_PHRASE_LINK = re.compile(
+    r"s?(?:\s(?:for|of|to)(?:\s[^\s:=;]{1,20}){1,5}?)?\s?(?:[:=]|\sis:?|\swas:?|\sare:?)\s{1,3}", re.IGNORECASE
+)
+_FUNCTION = frozenset(words.FUNCTION.split())
+
+_BEFORE = re.compile(
+    r"(?<!\S)(?P<value>\S{4,64})\s(?:is|was|as|ist|est|es|als|comme|como)\s"
+    r"(?:my|the|our|your|his|her|their|a|das|mein|unser|le|mon|notre|la|mi|nuestra|its|dein|ihr)\s"
+    r"(?:[\w'’-]{1,20}\s){0,3}$",
+    re.IGNORECASE,
+)
+_PAIR = re.compile(
+    rf"""(?:\s(?:for|to|on|at|of|in|into|via)(?:\s[^\s:=;]{{1,30}}){{1,5}}?)?
+    (?:\s(?:is|are|was|were|with|as|using|ist|sind|est|sont|son|es)|\s?[:=])\s{{0,3}}(?:user(?:name)?\s)?
+    ["'`]?(?P<user>[\w.@+-]{{2,64}})["'`]?
+    (?P<sign>\s?[/|:]\s?|\s(?:and|with|und|et|y|\+|-)\s(?:(?:the\s)?(?:password|pw|pass)\s)?|,\s?)
+    ["'`]?(?P<value>[^\s"'`]{{3,64}})""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_CURL = re.compile(r"[^\n]{0,200}?(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,64}:(?P<value>[^\s\"']{1,128})")
+_QUOTED = re.compile(r"[\"'](?P<value>[^\"'\n]{1,100})[\"']")
+_HEADER = re.compile(r"(?P<value>[A-Za-z0-9_\-+/=.~]{12,2000}+)")
+
+
+def find(text: str, places: Sequence[int]) -> Iterator[Found]:
+    for place in places:
+        name = _NAME.match(text, place)
+        if name and name.lastgroup and not _ABOUT.match(text, name.end()):
+            yield from _FINDERS[name.lastgroup](text, name)
+
+
+def _password(text: str, name: re.Match[str]) -> Iterator[Found]:
+    english = _ENGLISH.fullmatch(name[0]) is not None
+    yield from _first(_values(text, name.end(), Need.PLAIN if english else Need.MIXED, 3))
+    yield from _said_before(text, name.start())
+    yield from _phrase_after(text, name)
+
+
+def _values(text: str, end: int, need: Need, length: int) -> Iterator[Found]:
+    """What the name may be linked to, from near to far."""
+    for pattern, least in (
+        (_NEAR, need),
+        (_FOR_IT, need),
+        (_FAR, max(need, Need.MIXED)),
+        (_BESIDE, max(need, Need.MIXED)),
+    ):
+        link = pattern.match(text, end)
+        if link and (found := _value(text, link, Need(least), length, near=pattern in {_NEAR, _FOR_IT})):
+            yield found
+
+
+def _value(text: str, link: re.Match[str], need: Need, length: int, *, near: bool) -> Found | None:
+    rule = SETTING if link.lastgroup and link.groupdict().get("assign") else SAID
+    if link["quoted"]:
+        start, end = link.span("quoted")
+        word = link["quoted"]
+        least = need if rule == SETTING or near else Need.MIXED
+        believed = values.is_believed(word, least, length) or (near and need == Need.PLAIN and _is_saying(word))
+        return (rule, start, end) if believed else None
+    start = link.start("bare")
+    end = _end_of(text, link, setting=rule == SETTING)
+    return (rule, start, end) if _is_bare(text, start, end, need, length, link, near=near) else None
+
+
+def _is_saying(quoted: str) -> bool:
+    return " " in quoted.strip() and len(quoted) >= _SAYING and not values.is_placeholder(quoted)
+
+
+def _is_bare(text: str, start: int, end: int, need: Need, length: int, link: re.Match[str], *, near: bool) -> bool:
+    word = text[start:end]
+    parts = link.groupdict()
+    if near and need == Need.PLAIN and (parts.get("said") or parts.get("assign") or parts.get("cjk")):
+        if _DIGITS.fullmatch(word) and len(word) >= _DIGITS_OF_A_PASSWORD:
+            return not _UNITS.match(text, end)
+        if _may_be_plain(text, end, link):
+            return values.is_believed(word, Need.PLAIN, length)
+    return values.is_believed(word, max(need, Need.MIXED), length)
+
+
+def _may_be_plain(text: str, end: int, link: re.Match[str]) -> bool:
+    """The word is all that follows. In code it would stand in quotes, or close to its sign."""
+    if not link["assign"]:
+        return _CLAUSE_ENDS.match(text, end) is not None
+    code = link[0][:1] in "\"'`\\" or re.fullmatch(r"\s+=+>?\s+", link["assign"])
+    return not code and _LINE_ENDS.match(text, end) is not None
+
+
+def _end_of(text: str, link: re.Match[str], *, setting: bool) -> int:
+    start, end = link.span("bare")
+    if setting and (stop := _STOPS.search(text, start + 1, end)):
+        end = stop.start()
+    while end - 1 > start and text[end - 1] in _TRAIL and not (setting and text[end - 1] in "!?"):
+        end -= 1
+    return end + 1 if text[end : end + 1] == "!" else end
+
+
+def _first(found: Iterator[Found]) -> Iterator[Found]:
+    for each in found:
+        yield each
+        return
+
+
+def _said_before(text: str, start: int) -> Iterator[Found]:
+    """As in: hunter2 is my password."""
+    before = max(0, start - 120)
+    match = _BEFORE.search(text[before:start]) if text[start - 1 : start] == " " else None
+    if match and values.is_believed(match["value"].strip(_TRAIL + "“«("), Need.MIXED, 4):
+        yield SAID, before + match.start("value"), before + match.end("value")
+
+
+def _pass(text: str, name: re.Match[str]) -> Iterator[Found]:
+    """The word alone means other things too; it needs a sign after it."""
+    link = _NEAR.match(text, name.end())
+    if link and (link["assign"] or text.startswith(" -p", name.end())):
+        yield from _first(filter(None, (_value(text, link, Need.MIXED, 4, near=True),)))
+
+
+def _machine(text: str, name: re.Match[str]) -> Iterator[Found]:
+    before = text[max(0, name.start() - 14) : name.start()]
+    if before.endswith(":") or (name.lastgroup == "token" and _MARKER_BEFORE.search(before)):
+        return  # `:secret:x` and `X::Token` are names in a catalogue
+    for _, start, end in _first(_values(text, name.end(), Need.DENSE, 8)):
+        yield TOKEN, start, end
+
+
+def _key(text: str, name: re.Match[str]) -> Iterator[Found]:
+    if _KEY_BEFORE.search(text[max(0, name.start() - 16) : name.start()]):
+        yield from _machine(text, name)
+
+
+def _pin(text: str, name: re.Match[str]) -> Iterator[Found]:
+    certain = name[0].isupper() or _LOCK_BEFORE.search(text[max(0, name.start() - 30) : name.start()]) is not None
+    yield from _digits(text, name.end(), PIN, _PIN_DIGITS, beside=certain)
+
+
+def _code(text: str, name: re.Match[str]) -> Iterator[Found]:
+    before = text[max(0, name.start() - 30) : name.start()]
+    if _LOCK_BEFORE.search(before) or _LOCK_AFTER.match(text, name.end()):
+        rule = CVV if before.lower().endswith("security ") else PIN
+        yield from _digits(text, name.end(), rule, _CODE_VALUE, beside=True)
+
+
+def _cvv(text: str, name: re.Match[str]) -> Iterator[Found]:
+    yield from _digits(text, name.end(), CVV, _CVV_DIGITS, beside=True)
+
+
+def _digits(text: str, end: int, rule: str, shape: re.Pattern[str], *, beside: bool) -> Iterator[Found]:
+    for pattern in (_NEAR, _FOR_IT, _BESIDE) if beside else (_NEAR, _FOR_IT):
+        link = pattern.match(text, end)
+        start = link.start("quoted" if link["quoted"] else "bare") if link else 0
+        value = shape.match(text, start) if link else None
+        if value and not _UNITS.match(text, value.end()):
+            yield rule, *value.span()
+            return
+
+
+def _phrase(text: str, name: re.Match[str]) -> Iterator[Found]:
+    if name[0].lower() != "phrase" or _SEED_BEFORE.search(text[max(0, name.start() - 12) : name.start()]):
+        if name[0].lower().startswith("pass"):
+            yield from _first(_values(text, name.end(), Need.MIXED, 4))
+        yield from _phrase_after(text, name)
+
+
+def _phrase_after(text: str, name: re.Match[str]) -> Iterator[Found]:
+    link = _PHRASE_LINK.match(text, name.end())
+    row = _PHRASE_WORDS.match(text, link.end()) if link else None
+    if not row:
+        return
+    said = re.findall(r"[a-z]+", row[0])
+    if not _FUNCTION.intersection(said) and (name.lastgroup == "phrase" or values.may_begin(said[0])):
+        yield PHRASE, *row.span()
+
+
+def _login(text: str, name: re.Match[str]) -> Iterator[Found]:
+    pair = _PAIR.match(text, name.end())
+    if not pair:
+        return
+    start, end = pair.span("value")
+    while end - 1 > start and text[end - 1] in _TRAIL.replace("!", ""):
+        end -= 1
+    shared = pair["sign"].strip() in {"/", ":", "|"} and name[0][0] in "cC"
+    need = Need.PLAIN if shared and _CLAUSE_ENDS.match(text, end) else Need.MIXED
+    if "=" not in pair["value"] and values.is_believed(text[start:end], need, 3):
+        yield LOGIN, start, end
+
+
+def _header(text: str, name: re.Match[str]) -> Iterator[Found]:
+    value = _HEADER.match(text, name.end())
+    if value and values.is_believed(value["value"], Need.DENSE if name[0][0] in "bB" else Need.MIXED, 12):
+        yield HEADER, *value.span()
+
+
+def _curl(text: str, name: re.Match[str]) -> Iterator[Found]:
+    value = _CURL.match(text, name.end())
+    if value and not values.is_placeholder(value["value"]):
+        yield COMMAND, *value.span("value")
+
+
+def _sql(text: str, name: re.Match[str]) -> Iterator[Found]:
+    value = _QUOTED.match(text, name.end())
+    if value and not values.is_placeholder(value["value"]):
+        yield COMMAND, *value.span("value")
+
+
+_FINDERS: dict[str, Callable[[str, re.Match[str]], Iterator[Found]]] = {
+    "password": _password, "pass": _pass, "phrase": _phrase, "pin": _pin, "cvv": _cvv, "code": _code,
+    "secret": _machine, "token": _machine, "key": _key, "login": _login, "header": _header, "curl": _curl, "sql": _sql,
+}  # fmt: skip

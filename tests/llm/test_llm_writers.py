@@ -1,0 +1,312 @@
+"""Does a writer give the model's whole answer, or say what went wrong? A real server on the loopback answers."""
+
+import os
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from email.utils import formatdate
+from typing import Any
+
+import pytest
+
+from retentive.config import resolve
+from retentive.errors import BadConfig, Declined, KeyRefused, LlmError, MissingExtra, NoAnswer, Overloaded, Unusable
+from retentive.llm import Written, open_writer
+from tests.llm.conftest import Ask
+from tests.llm.provider import KEY, Reply
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"greeting": {"type": "string"}},
+    "required": ["greeting"],
+    "additionalProperties": False,
+}
+
+
+def said(asked: dict[str, Any]) -> tuple[str, str]:
+    """The instructions and the material of a request."""
+    if "system" in asked:
+        return asked["system"], asked["messages"][0]["content"]
+    return asked["messages"][0]["content"], asked["messages"][1]["content"]
+
+
+def form(asked: dict[str, Any]) -> str:
+    """What the answer was to be held to."""
+    if "output_config" in asked:
+        return str(asked["output_config"]["format"]["type"])
+    return str(asked.get("response_format", {}).get("type", "text"))
+
+
+def test_the_answer_comes_with_its_tokens(ask: Ask) -> None:
+    """Thinking is not part of it, tokens read from a cache count."""
+    writer, provider = ask(Reply("Good morning."))
+    assert writer.write("Greet.", "It is 8 o'clock.", None, tokens=50) == Written("Good morning.", 100, 7)
+    assert said(provider.asked[0]) == ("Greet.", "It is 8 o'clock.")
+    assert provider.asked[0]["max_tokens"] == 50
+    assert form(provider.asked[0]) == "text"
+
+
+def test_a_schema_is_given_to_the_server(ask: Ask) -> None:
+    writer, provider = ask()
+    writer.write("Greet.", "It is 8 o'clock.", SCHEMA, tokens=50)
+    assert form(provider.asked[0]) == "json_schema"
+    assert str(SCHEMA) in str(provider.asked[0])
+    assert "temperature" not in provider.asked[0]
+
+
+def test_tokens_are_estimated_where_the_server_does_not_say(ask: Ask) -> None:
+    """A daily limit holds with every server."""
+    writer, _ = ask(Reply("Good morning.", usage=False))
+    written = writer.write("Greet.", "It is 8 o'clock.", None, tokens=50)
+    assert written.tokens_in > 4
+    assert written.tokens_out > 2
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        "output_config.format: Extra inputs are not permitted",
+        "'response_format.type' must be 'json_schema' or 'text'",
+        "This model does not support response format `json_schema`.",
+    ],
+)
+def test_a_server_that_cannot_keep_to_a_schema_is_told_it(ask: Ask, model: str, refusal: str) -> None:
+    """The next form is tried, the schema stands in the instructions, and the next question begins there."""
+    tried = ["json_schema", "json_object"] if model.startswith("openai") else ["json_schema"]
+    writer, provider = ask(*[Reply(status=400, error=refusal) for _ in tried], Reply())
+    writer.write("Greet.", "It is 8 o'clock.", SCHEMA, tokens=50)
+    writer.write("Greet.", "It is 9 o'clock.", SCHEMA, tokens=50)
+    assert [form(asked) for asked in provider.asked] == [*tried, "text", "text"]
+    assert '"greeting"' in said(provider.asked[-1])[0]
+
+
+def test_another_bad_request_is_not_repeated(ask: Ask) -> None:
+    writer, provider = ask(Reply(status=400, error="prompt is too long"))
+    with pytest.raises(LlmError, match="400 prompt is too long") as caught:
+        writer.write("Greet.", "x", SCHEMA, tokens=50)
+    assert len(provider.asked) == 1
+    assert not caught.value.retryable
+
+
+@pytest.mark.parametrize("status", [408, 429, 503, 529])
+def test_a_short_wait_is_waited(ask: Ask, status: int) -> None:
+    writer, provider = ask(Reply(status=status, headers={"Retry-After": "0.05"}), Reply("Good morning."))
+    assert writer.write("Greet.", "x", None, tokens=50).text == "Good morning."
+    assert len(provider.asked) == 2
+
+
+def test_a_server_that_always_asks_to_wait_is_given_up(ask: Ask) -> None:
+    writer, provider = ask(Reply(status=429, headers={"Retry-After": "0"}))
+    with pytest.raises(Overloaded):
+        writer.write("Greet.", "x", None, tokens=50)
+    assert len(provider.asked) == 3
+
+
+@pytest.mark.parametrize("after", ["a number", "a date"])
+def test_a_long_wait_is_the_callers(ask: Ask, after: str) -> None:
+    """The error says how long, be it as a number or as a date."""
+    asked = "60" if after == "a number" else formatdate(time.time() + 100, usegmt=True)
+    writer, provider = ask(Reply(status=429, headers={"Retry-After": asked}, error="limit of a minute"))
+    with pytest.raises(Overloaded, match="429 limit of a minute") as caught:
+        writer.write("Greet.", "x", None, tokens=50)
+    assert caught.value.retryable
+    assert caught.value.retry_after
+    assert 50 < caught.value.retry_after < 110
+    assert len(provider.asked) == 1
+
+
+def test_a_failing_server_may_be_asked_later(ask: Ask) -> None:
+    writer, provider = ask(Reply(status=500, error="internal error"))
+    with pytest.raises(Overloaded, match="500 internal error") as caught:
+        writer.write("Greet.", "x", None, tokens=50)
+    assert caught.value.retryable
+    assert caught.value.retry_after is None
+    assert len(provider.asked) == 1
+
+
+def test_a_wrong_key_is_told_without_showing_it(ask: Ask) -> None:
+    """Not in the message, the hint, the traceback's causes, nor in what the writer shows of itself."""
+    writer, _ = ask(key="sk-secret-of-mine")
+    with pytest.raises(KeyRefused) as caught:
+        writer.write("Greet.", "x", None, tokens=50)
+    assert (
+        "secret" not in f"{caught.value} {caught.value.hint} {caught.value.__cause__} {writer!r} {vars(caught.value)}"
+    )
+
+
+def test_what_a_server_says_is_told_without_the_key(ask: Ask) -> None:
+    writer, _ = ask(Reply(status=404, error=f"no model for {KEY}"))
+    with pytest.raises(LlmError, match=r"404 no model for \*\*\*"):
+        writer.write("Greet.", "x", None, tokens=50)
+
+
+def test_no_answer_in_time_is_an_error(ask: Ask) -> None:
+    writer, provider = ask(Reply(delay=2), timeout=0.3)
+    with pytest.raises(NoAnswer, match=r"within 0\.3 seconds") as caught:
+        writer.write("Greet.", "x", None, tokens=50)
+    assert caught.value.retryable
+    assert len(provider.asked) == 1
+
+
+@pytest.mark.parametrize("status", [200, 400, 500])
+@pytest.mark.parametrize("spoilt", [{"broken": True}, {"headers": {"Content-Encoding": "gzip"}}])
+def test_an_answer_that_breaks_off_is_none(ask: Ask, status: int, spoilt: dict[str, Any]) -> None:
+    """Or that was spoilt on its way."""
+    writer, _ = ask(Reply(status=status, **spoilt))
+    with pytest.raises(NoAnswer):
+        writer.write("Greet.", "x", None, tokens=50)
+
+
+def test_no_server_is_an_error(ask: Ask) -> None:
+    writer, provider = ask()
+    provider.stop()
+    with pytest.raises(NoAnswer):
+        writer.write("Greet.", "x", None, tokens=50)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"content": [{"type": "text", "te',  # ends in the middle
+        b"<html>Welcome to the hotel</html>",  # of a proxy
+        b"[]",
+        b"{}",
+        b'{"content": null, "choices": null}',
+        b'{"content": [{"type": "text"}], "choices": [{"message": null}]}',
+        b"\xff\xfe",
+    ],
+)
+@pytest.mark.parametrize("content_type", ["application/json", "text/html"])
+def test_an_answer_in_no_protocol_is_unusable(ask: Ask, body: bytes, content_type: str) -> None:
+    writer, _ = ask(Reply(body=body, headers={"Content-Type": content_type}))
+    with pytest.raises(Unusable):
+        writer.write("Greet.", "x", None, tokens=50)
+
+
+def test_an_answer_that_was_cut_off_is_unusable(ask: Ask) -> None:
+    """Half of a text may say the opposite of the whole. Its tokens are told: they are paid for."""
+    writer, _ = ask(Reply("Good", stop="length"))
+    with pytest.raises(Unusable, match="cut off") as caught:
+        writer.write("Greet.", "x", None, tokens=50)
+    assert caught.value.tokens == 107
+
+
+def test_a_model_may_decline(ask: Ask) -> None:
+    writer, _ = ask(Reply("", stop="refusal"))
+    with pytest.raises(Declined) as caught:
+        writer.write("Greet.", "x", None, tokens=50)
+    assert caught.value.tokens > 0
+
+
+@pytest.mark.parametrize(
+    ("reply", "error"),
+    [
+        (Reply(stop="content_filter"), Declined),
+        (Reply(body=b'{"error": {"message": "upstream is gone"}}'), LlmError),  # with status 200
+        (Reply(status=400, body=b'{"error": {"code": "json_validate_failed", "message": "no JSON"}}'), Unusable),
+    ],
+)
+def test_what_compatible_servers_do_besides(ask: Ask, reply: Reply, error: type[LlmError]) -> None:
+    writer, provider = ask(reply, model="openai:gpt-x")
+    with pytest.raises(error):
+        writer.write("Greet.", "x", SCHEMA, tokens=50)
+    assert len(provider.asked) == 1
+
+
+def test_nothing_follows_a_redirection(ask: Ask) -> None:
+    """The key goes to the server it was meant for."""
+    _, other = ask()
+    writer, _ = ask(Reply(status=307, headers={"Location": f"{other.url}/v1/messages"}))
+    with pytest.raises(LlmError, match="307"):
+        writer.write("Greet.", "x", None, tokens=50)
+    assert other.asked == []
+
+
+def test_the_environment_diverts_nothing(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither other addresses nor other keys nor proxies that the clients look for."""
+    for name in ("ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY"):
+        monkeypatch.setenv(name, "sk-of-someone-else")
+    writer, _ = ask()
+    assert writer.write("Greet.", "x", None, tokens=50).text == "Good morning."
+
+
+@pytest.mark.parametrize(
+    ("spec", "given"),
+    [
+        ("gemini:x", {"key": "k"}),  # no such provider
+        ("anthropic", {}),  # no key
+        ("openai", {}),
+        ("openai", {"url": "http://localhost:11434/v1"}),  # no model, and the server is not OpenAI's
+        ("openai:x", {"url": "localhost:11434"}),
+        ("openai:x", {"url": "http://[::1/v1"}),
+        ("anthropic:x", {"url": "http://localhost:99999999"}),
+    ],
+)
+def test_what_cannot_be_asked_is_told_at_once(spec: str, given: dict[str, Any]) -> None:
+    with pytest.raises(BadConfig):
+        open_writer(spec, **given)
+
+
+def test_any_thread_may_ask(ask: Ask) -> None:
+    writer, provider = ask()
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda number: writer.write("Greet.", str(number), SCHEMA, tokens=50), range(40)))
+    assert {answer.text for answer in answers} == {"Good morning."}
+    assert {said(asked)[1] for asked in provider.asked} == {str(number) for number in range(40)}
+
+
+def test_half_a_pair_of_surrogates_can_be_sent(ask: Ask) -> None:
+    """It may stand in a message, and is no reason to fail."""
+    writer, provider = ask()
+    writer.write("Greet.", "\ud83d Bom dia 😀", None, tokens=50)
+    assert said(provider.asked[0])[1] == "? Bom dia 😀"
+
+
+def test_none_is_nobody() -> None:
+    assert open_writer("none") is None
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "openai"])
+def test_a_missing_extra_is_named(provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith("retentive.llm.")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, provider, None)
+    with pytest.raises(MissingExtra) as caught:
+        open_writer(provider, key="k")
+    assert caught.value.hint == f"pip install 'retentive[{provider}]'"
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "openai"])
+def test_a_provider_has_a_small_model_by_default(provider: str) -> None:
+    writer = open_writer(provider, key="k")
+    assert writer
+    assert writer.name.startswith(f"{provider}:")
+    writer.close()
+
+
+KEYS = {"ANTHROPIC_API_KEY": "sk-a", "OPENAI_API_KEY": "sk-o"}
+
+
+@pytest.mark.parametrize(
+    ("environment", "key"),
+    [
+        (KEYS, ("", "default")),  # nobody is asked, so nothing is looked up
+        ({**KEYS, "RETENTIVE_LLM": "anthropic:x"}, ("sk-a", "ANTHROPIC_API_KEY")),
+        ({**KEYS, "RETENTIVE_LLM": "openai"}, ("sk-o", "OPENAI_API_KEY")),
+        ({**KEYS, "RETENTIVE_LLM": "openai", "RETENTIVE_LLM_KEY": "mine"}, ("mine", "RETENTIVE_LLM_KEY")),
+        ({**KEYS, "RETENTIVE_LLM": "openai:x", "RETENTIVE_LLM_URL": "https://groq.example"}, ("", "default")),
+    ],
+)
+def test_the_key_of_a_provider_goes_to_that_provider_only(environment: dict[str, str], key: tuple[str, str]) -> None:
+    assert resolve({}, environment)["llm_key"] == key
+
+
+@pytest.mark.parametrize(
+    "settings", [{"llm": "gpt"}, {"llm": "none:x"}, {"llm_url": "localhost:11434"}, {"llm_key": "two\nlines"}]
+)
+def test_settings_that_cannot_be_used_are_refused(settings: dict[str, str]) -> None:
+    with pytest.raises(BadConfig) as caught:
+        resolve(settings, os.environ)
+    assert "two" not in str(caught.value)
