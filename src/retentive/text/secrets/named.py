@@ -127,11 +127,11 @@ _BEFORE = re.compile(
     re.IGNORECASE,
 )
 _PAIR = re.compile(
-    rf"""(?:\s(?:for|to|on|at|of|in|into|via)(?:\s[^\s:=;]{{1,30}}){{1,5}}?)?
-    (?:\s(?:is|are|was|were|with|as|using|ist|sind|est|sont|son|es)|\s?[:=])\s{{0,3}}(?:user(?:name)?\s)?
-    ["'`]?(?P<user>[\w.@+-]{{2,64}})["'`]?
+    r"""(?:\s(?:for|to|on|at|of|in|into|via)(?:\s[^\s:=;]{1,30}){1,5}?)?
+    (?:\s(?:is|are|was|were|with|as|using|ist|sind|est|sont|son|es)|\s?[:=])\s{0,3}(?:user(?:name)?\s)?
+    ["'`]?(?P<user>[\w.@+-]{2,64})["'`]?
     (?P<sign>\s?[/|:]\s?|\s(?:and|with|und|et|y|\+|-)\s(?:(?:the\s)?(?:password|pw|pass)\s)?|,\s?)
-    ["'`]?(?P<value>[^\s"'`]{{3,64}})""",
+    ["'`]?(?P<value>[^\s"'`]{3,64})""",
     re.VERBOSE | re.IGNORECASE,
 )
 _CURL = re.compile(r"[^\n]{0,200}?(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,64}:(?P<value>[^\s\"']{1,128})")
