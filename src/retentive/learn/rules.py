@@ -9,7 +9,6 @@ asks to be remembered is taken at once (`commands.py`). The words looked for are
 import re
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
-from datetime import datetime
 from itertools import chain
 from typing import NamedTuple
 
@@ -22,6 +21,7 @@ from retentive.learn.references import resolved
 from retentive.learn.replies import stated
 from retentive.learn.worth import judge
 from retentive.model import Claim, Event, Kind, Role
+from retentive.text import dates
 from retentive.text.sentences import own, spans
 
 LONGEST = 300  # characters of a sentence; past that it is pasted text
@@ -33,6 +33,8 @@ _NAMED = re.compile(
     rf"|{words.PEOPLE})(?: is)?,? ((?:Dr\.? )?[A-Z]\w+)|\b(?:kids|children|sons|daughters|dogs"
     r"|cats)[,:]? ([A-Z]\w+) and ([A-Z]\w+)|\blive with ([A-Z]\w+)|^([A-Z]\w+)(?: [\w ]+)? is my\b"
 )
+_YEARLY = re.compile(r"\b(?:birthday|anniversary|born|every|each|always|never)\b", re.IGNORECASE)
+_TIMELESS = (Kind.INSTRUCTION, Kind.PATTERN, Kind.PREFERENCE)
 _SUBJECT = re.compile(r"(?:Dr\.? )?[A-Z]\w+")
 
 
@@ -56,12 +58,6 @@ def extract(events: Sequence[Event], people: Collection[str] = ()) -> list[Claim
     return [*{claim.content.casefold(): claim for claim in found}.values()]
 
 
-def dated(text: str, said: datetime) -> tuple[str, datetime | None]:
-    """The statement with its relative dates made absolute, and when it ends if it says so. As yet it stays as it is."""
-    del said
-    return text, None
-
-
 class _Found(NamedTuple):
     """A statement that is kept."""
 
@@ -70,6 +66,13 @@ class _Found(NamedTuple):
     event: Event
     context: tuple[int, ...] = ()
     """The message whose question it answers."""
+
+
+def _dated(found: _Found) -> str:
+    """With relative dates made absolute; not of what is done again and again, nor of days that come every year."""
+    if found.worth.kind in _TIMELESS or _YEARLY.search(found.text):
+        return found.text
+    return dates.absolute(found.text, found.event.time)
 
 
 class _Reader:
@@ -109,14 +112,15 @@ class _Reader:
 
     def claims(self) -> Iterator[Claim]:
         for found in chain.from_iterable(self.sentences):
-            content, ends = dated(found.text, found.event.time)
+            begun, ends = dates.ends(found.text, found.event.time)
             yield Claim(
-                content=content,
+                content=_dated(found),
                 kind=found.worth.kind,
                 said=found.event.time,
                 events=(*found.context, found.event.sequence),
                 confidence=found.worth.confidence,
                 importance=found.worth.importance,
+                valid_from=begun if begun and begun > found.event.time else None,  # newer words hold, since when ever
                 expires=ends,
             )
 

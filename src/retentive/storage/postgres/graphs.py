@@ -31,8 +31,8 @@ LARGEST_DIMENSION = 4000  # of what pgvector can index
 PASSING = 40  # what passing over a row of the graph costs, in rows read one by one (30 us against 0.4 to 1)
 KNOWN_SECONDS = 60.0  # for which it is believed what graphs there are
 LOOK_EVERY = 64  # questions
-REST_SECONDS = 600.0  # after one that could not be made
 DEPTH = 35  # rows that the usual question, for the best ten, is asked for
+REST_SECONDS = 600.0  # after one that could not be made
 _NAME = "vectors_graph_"
 
 
