@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from retentive.errors import Invalid
 from retentive.text.chunk import chunk
 from retentive.text.normal import content_hash, normalise
+from retentive.text.sentences import MEMORIES_HEADING, SUMMARY_HEADING, own, spans
 from retentive.text.terms import terms, words
 from retentive.text.tokens import estimate
 from retentive.text.when import instant
@@ -138,3 +139,34 @@ def test_tokens_are_estimated(text: str, tokens: int) -> None:
 @given(st.text(max_size=50), st.text(max_size=50))
 def test_the_estimate_of_a_whole_is_at_most_that_of_its_parts(one: str, other: str) -> None:
     assert max(estimate(one), estimate(other)) <= estimate(one + other) <= estimate(one) + estimate(other)
+
+
+def test_sentences_know_where_they_stand() -> None:
+    text = "Hi there!  I live in Graz.\n- Dr. Kim is my dentist. And yours?"
+    found = [*spans(text)]
+    assert [each.text for each in found] == ["Hi there!", "I live in Graz.", "Dr. Kim is my dentist.", "And yours?"]
+    assert all(text[each.start : each.end] == each.text for each in found)
+
+
+@pytest.mark.parametrize(
+    "carried",
+    [
+        "```py\nx = 1\n```",
+        "```\nnever closed",
+        "~~~\nx = 1\n~~~",
+        "> quoted\n> twice",
+        f"{MEMORIES_HEADING}\n- The user lives in Rome.\n  It is large.",
+        f"{SUMMARY_HEADING}user: I live in Rome.\nassistant: Nice.",
+    ],
+)
+def test_what_a_message_only_carries_is_not_its_senders_own(carried: str) -> None:
+    assert own(carried).strip() == ""
+    assert own(f"Mine.\n\n{carried}").split() == ["Mine."]
+
+
+@given(st.text(max_size=200))
+def test_blanks_keep_every_character_in_its_place(text: str) -> None:
+    kept = own(text)
+    assert len(kept) == len(text)
+    assert all(after in (before, " ") for before, after in zip(text, kept, strict=True))
+    assert all(text[each.start : each.end] == each.text and each.text.strip() for each in spans(text))

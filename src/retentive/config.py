@@ -36,6 +36,10 @@ class Config:
     max_content: int
     max_message: int
     corrections: bool
+    commands: bool
+    learn_after: float
+    secrets_in_memories: str
+    secrets_in_messages: str
     tokenizer: str
     summarise: bool
     session_budget: int
@@ -184,6 +188,24 @@ SETTINGS = (
         lambda: True,
         _switch,
         "Read the words of a new memory for what they correct? Off: only slots correct.",
+    ),
+    Setting(
+        "commands", lambda: True, _switch, 'Do what users ask in plain words: "remember that ...", "forget my ..."?'
+    ),
+    Setting(
+        "learn_after", lambda: 300.0, _between(0, 1e9), "Seconds of silence after which a session is learned from."
+    ),
+    Setting(
+        "secrets_in_memories",
+        lambda: "refuse",
+        _one_of("refuse", "redact", "allow"),
+        "What to do with a memory or note that holds a password, key or token: `refuse`, `redact` or `allow`.",
+    ),
+    Setting(
+        "secrets_in_messages",
+        lambda: "redact",
+        _one_of("refuse", "redact", "allow"),
+        "The same for messages of conversations, and for files.",
     ),
     Setting(
         "tokenizer",

@@ -2,7 +2,8 @@
 
     RetentiveError
     ├── Invalid            the caller's input is wrong; nothing was changed
-    │   └── BadConfig      a setting cannot be used
+    │   ├── BadConfig      a setting cannot be used
+    │   └── SecretFound    it holds a password, key or token; the rule is named, never the secret
     ├── NotFound           no such memory, session or note in this namespace
     ├── Conflict           the store is not as the caller expected
     │   └── Stale          someone else was first; read again (but for summaries, the store does so itself)
@@ -23,6 +24,7 @@
     │   ├── KeyRefused     its provider does not accept the key
     │   ├── Overloaded     its provider is busy or limits us; `retry_after` has the seconds it asks for
     │   ├── NoAnswer       its server could not be reached, did not answer in time, or broke off
+    │   ├── Spent          as many questions or tokens as a day may have are used up
     │   ├── Declined       the model does not want to answer this
     │   └── Unusable       the answer is not what was asked for
     └── MissingExtra       an optional dependency is not installed
@@ -48,6 +50,9 @@ class Invalid(RetentiveError): ...
 
 class BadConfig(Invalid):
     default_hint = "`retentive config` shows each setting and where it comes from."
+
+
+class SecretFound(Invalid): ...
 
 
 class NotFound(RetentiveError):
@@ -143,6 +148,9 @@ class Overloaded(LlmError):
 class NoAnswer(LlmError):
     retryable = True
     default_hint = "See whether the server runs and llm_url is right; a slow model needs a longer llm_timeout."
+
+
+class Spent(LlmError): ...
 
 
 class Declined(LlmError):

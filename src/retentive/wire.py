@@ -11,7 +11,9 @@ from retentive.model import (
     Context,
     Event,
     Forgotten,
+    Heard,
     Hit,
+    Learned,
     Leg,
     Memory,
     Page,
@@ -44,7 +46,16 @@ def memory(value: Memory) -> dict[str, Any]:
 
 
 def event(value: Event) -> dict[str, Any]:
-    return {"id": value.id, **shown(value)}
+    told = {"id": value.id, **shown(value)}
+    return told | {"heard": [heard(each) for each in value.heard]}
+
+
+def heard(value: Heard) -> dict[str, Any]:
+    return {**shown(value), "candidates": [each._asdict() for each in value.candidates]}
+
+
+def learned(value: Learned) -> dict[str, Any]:
+    return {**shown(value), "unclear": [heard(each) for each in value.unclear]}
 
 
 def replay(value: Replay) -> dict[str, Any]:

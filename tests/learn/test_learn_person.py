@@ -65,6 +65,10 @@ SENTENCES = [
     ("I use `my_tool` daily", "The user uses `my_tool` daily."),
     ("I\u2019m from Kraków", "The user is from Kraków."),
     ("I carry my phone and wash it", "The user carries their phone and washes it."),
+    ("I live in the US", "The user lives in the US."),
+    ("I study World War I", "The user studies World War I."),
+    ("I work in a coal mine", "The user works in a coal mine."),
+    ("A friend of mine is a pilot", "A friend of the user's is a pilot."),
     ("Leo starts school in May", "Leo starts school in May."),
 ]
 

@@ -66,6 +66,8 @@ CODES = [
     "gate code: ⟦1379⟧",
     "The code for the garage is ⟦2580⟧",
     "alarm code ⟦5512⟧",
+    "can you keep my bank pin? it's ⟦5930⟧",
+    "le code de la porte est ⟦4512⟧",
     "the safe combination is ⟦12-34-56⟧",
     "your verification code is ⟦482913⟧",
     "CVV ⟦123⟧",
@@ -101,6 +103,8 @@ SETTINGS = [
     "aws_secret_access_key = " + token("wJalrXUtnFEMI/K7MDENG/", "bPxRfiCYzzKEY12345"),
     'client_secret: "' + token("Gh7", "kLm90", "PqRs12") + '"',
     "the api key is " + token(HEX[:24]),
+    '{"session_token": "' + token(letters(250), HEX * 5) + '"}',
+    "security_token=" + token(letters(250), HEX * 20) + "&x=1",
     "api key: " + token("sk-", letters(40)),
     "our access token: " + token(HEX),
     "Authorization: Bearer " + token(letters(40)),
@@ -135,11 +139,7 @@ ISSUED = [
 ]
 
 BLOCKS = [
-    "⟦-----BEGIN "
-    + "RSA PRIVATE KEY-----\n"
-    + (letters(64) + "\n") * 3
-    + "-----END "
-    + "RSA PRIVATE KEY-----⟧\nthanks",
+    "⟦-----BEGIN RSA PRIVATE KEY-----\n" + (letters(64) + "\n") * 3 + "-----END " + "RSA PRIVATE KEY-----⟧\nthanks",
     "⟦-----BEGIN " + "OPENSSH PRIVATE KEY-----\n" + letters(64) + "⟧",
     '{"private_key": "⟦-----BEGIN ' + "PRIVATE KEY-----\\n" + letters(64) + "\\n-----END " + 'PRIVATE KEY-----⟧\\n"}',
     "⟦-----BEGIN " + "PGP PRIVATE KEY BLOCK-----\n\n" + letters(64) + "\n-----END " + "PGP PRIVATE KEY BLOCK-----⟧",
@@ -266,6 +266,8 @@ ABOUT_CODES = [
     "the value on pin A0 is 1023",
     "shopping and spinning in 2024",
     "I need to pin this message",
+    "I lost my PIN, it's a pity",
+    "I forgot my password, it's Tuesday again",
     "error code is 4821",
     "zip code 90210",
     "the area code is 415",

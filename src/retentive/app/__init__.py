@@ -3,25 +3,23 @@
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, Unpack
 
 from retentive import config
-from retentive.app import add, check, edit, fill, forget, keep, move, purge, report, search, why
+from retentive.app import add, check, edit, fill, forget, keep, learn, move, purge, report, search, why
 from retentive.app import context as contexts
 from retentive.app.check import UNSET, Options, Unset, When
 from retentive.app.filters import Filters, View, namespaces_of, scope
 from retentive.app.notes import Notes
-from retentive.app.parts import Once, Parts
+from retentive.app.opening import open_parts
+from retentive.app.parts import Parts
 from retentive.app.sessions import Sessions
-from retentive.app.upkeep import Journal
-from retentive.context import Counter, open_counter
-from retentive.embed import open_embedder
+from retentive.context import Counter
 from retentive.errors import Invalid, StorageError
 from retentive.folders import make_private
-from retentive.index import open_images
-from retentive.learn import open_rules
 from retentive.model import (
     Access,
     Added,
@@ -31,6 +29,7 @@ from retentive.model import (
     Context,
     Forgotten,
     Fusion,
+    Learned,
     Loaded,
     Memory,
     Mode,
@@ -40,12 +39,7 @@ from retentive.model import (
     Query,
     Results,
 )
-from retentive.storage import Finding, open_engine
-from retentive.storage.chunks import Chunks
-from retentive.storage.conversations import Conversations
-from retentive.storage.memories import Memories
-from retentive.storage.upkeep import Upkeep
-from retentive.text.fields import FIELD_WEIGHTS
+from retentive.storage import Finding
 from retentive.transfer.migrate import Moved
 
 KEEP_CHANGES = 200_000  # rows of the change log kept for indexes that lag; further behind they load anew
@@ -73,7 +67,7 @@ class Retentive:
         given = config.load(db=None if target is None else str(target), namespace=namespace, **settings)
         if target is None and given.db == config.default_db():
             make_private(config.data_folder())
-        return cls(_parts(given))
+        return cls(open_parts(given))
 
     @classmethod
     def migrate(
@@ -109,11 +103,20 @@ class Retentive:
             self._parts.images.made.close()
         if self._parts.embedder:
             self._parts.embedder.close()
+        if self._parts.writer.made:
+            self._parts.writer.made.close()
         self._parts.engine.close()
 
     @property
     def namespace(self) -> str:
         return self._parts.namespace
+
+    def in_namespace(self, namespace: str) -> Self:
+        """The same open store for another namespace: costs nothing, so a server may ask for one with each request.
+
+        Connections, index and model are shared; closing one closes them for all.
+        """
+        return type(self)(replace(self._parts, namespace=check.namespace_of(namespace)))
 
     def add(self, text: str, vector: Any = None, **options: Unpack[Options]) -> Added:
         """Keep one memory, durable and searchable on return.
@@ -315,6 +318,20 @@ class Retentive:
         """Undo `forget`, or a correction: what was superseded is current again, and what took its place is not."""
         return edit.restore(self._parts, id, reason, actor)
 
+    def learn(self, session: str | None = None, progress: Callable[[Learned], None] | None = None) -> Sequence[Learned]:
+        """Read what was said since the last time, and keep what is worth keeping.
+
+        Of one session at once; without one, of all sessions of the namespace in which nothing was said for
+        `learn_after` seconds. `progress` hears of each when it is done.
+        """
+        names = learn.due(self._parts, self._parts.config.learn_after) if session is None else [session]
+        done = []
+        for name in names:
+            done.append(learn.learn(self._parts, check.required(name, "session")))
+            if progress:
+                progress(done[-1])
+        return done
+
     def history(self, id: str) -> Sequence[Change]:
         """What happened to it: when, by whom, why, and how it was before."""
         return edit.history(self._parts, id)
@@ -345,8 +362,8 @@ class Retentive:
         self._parts.journal.flush()
         keep.expire(self._parts)
         forget.apply_retention(self._parts)
-        purge.finish(self._parts)
         self._parts.upkeep.prune_changes(KEEP_CHANGES)
+        purge.finish(self._parts)
 
     def namespaces(self) -> Sequence[str]:
         """The namespaces of the store that were ever written to."""
@@ -356,36 +373,3 @@ class Retentive:
         """Upkeep can wait for the next time: closing must not fail because the disk is full or another is writing."""
         with suppress(StorageError):
             self.upkeep()
-
-
-def _parts(settings: config.Config) -> Parts:
-    namespace = check.namespace_of(settings.namespace)
-    embedder = open_embedder(
-        settings.embedder,
-        cache=Path(settings.cache).expanduser(),
-        model_path=Path(settings.model_path).expanduser() if settings.model_path else None,
-        threads=settings.threads or None,
-        download=settings.download,
-    )
-    engine = open_engine(settings)
-    chunks, upkeep = Chunks(engine), Upkeep(engine)
-    return Parts(
-        config=settings,
-        namespace=namespace,
-        engine=engine,
-        memories=Memories(engine),
-        conversations=Conversations(engine),
-        chunks=chunks,
-        upkeep=upkeep,
-        embedder=embedder,
-        journal=Journal(engine, log_accesses=settings.access_log, keep=settings.access_log_keep),
-        fruitless={},
-        rules=Once(open_rules),
-        counter=Once(lambda: open_counter(settings.tokenizer)),
-        images=Once(lambda: open_images(
-            chunks,
-            weights=FIELD_WEIGHTS,
-            cache=Path(settings.cache).expanduser() / "index" if settings.db != ":memory:" else None,
-            store_id=upkeep.store_id(),
-        )),
-    )  # fmt: skip

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, zip_longest
 from typing import Any
 
-from retentive.app import check, edit
+from retentive.app import check, edit, guard
 from retentive.app.check import Options
 from retentive.app.correct import corrected
 from retentive.app.filters import scope
@@ -14,7 +14,7 @@ from retentive.app.search import text_matches
 from retentive.app.vectors import space_for, with_vectors
 from retentive.errors import Invalid
 from retentive.learn.likeness import NEAR, overlap, telling
-from retentive.model import Added, Draft, Loaded, Memory, Resemblance, Space, Traits
+from retentive.model import Added, Draft, Loaded, Memory, Resemblance, Space, Status, Traits
 from retentive.text.terms import words
 
 BATCH = 2000  # memories that share one commit in a bulk load: a tenth faster than 1,000, and 4,000 gain nothing more
@@ -26,9 +26,9 @@ CANDIDATES = 20  # memories looked at for what resembles a new one
 
 def add(parts: Parts, text: Any, vector: Any, options: Mapping[str, Any]) -> Added:
     (draft,) = with_vectors([_draft(parts, text, options)], [vector], space_for(parts, [vector]))
-    near = _near(parts, draft)
-    resembling = _resembling(parts, draft, near)
-    (kept,) = keep(parts, [corrected(parts, draft, near)])
+    known = near(parts, draft)
+    resembling = _resembling(parts, draft, known)
+    (kept,) = keep(parts, [corrected(parts, draft, known)])
     others = tuple(each for each in resembling if each.id not in (kept.id, *kept.superseded)) if kept.created else ()
     return Added(edit.load(parts, kept.id), kept.created, kept.superseded, others, kept.pending)
 
@@ -95,13 +95,13 @@ def _numbered(parts: Parts, number: int, item: Any, options: Mapping[str, Any], 
         if isinstance(item, Mapping):
             own = {key: value for key, value in item.items() if key not in ("text", "vector")}
             return _draft(parts, item.get("text", ""), {**options, **own})
-        return check.draft(item, common, parts.config.max_content)
+        return guard.draft(parts, check.draft(item, common, parts.config.max_content))
     except Invalid as error:
         raise Invalid(f"item {number}: {error}", error.hint) from error
 
 
 def _draft(parts: Parts, text: Any, options: Mapping[str, Any]) -> Draft:
-    return check.draft(text, _traits(parts, options, "add"), parts.config.max_content)
+    return guard.draft(parts, check.draft(text, _traits(parts, options, "add"), parts.config.max_content))
 
 
 def _traits(parts: Parts, options: Mapping[str, Any], verb: str) -> Traits:
@@ -125,21 +125,21 @@ def _matched(items: Iterable[Any], vectors: Iterable[Any]) -> Iterator[tuple[Any
         yield item, vector
 
 
-def _near(parts: Parts, draft: Draft) -> Sequence[Memory]:
+def near(parts: Parts, draft: Draft, status: Status = Status.ACTIVE) -> Sequence[Memory]:
     """Memories of the same scope that share telling words."""
-    within = scope([parts.namespace], session=draft.traits.session, include="memories")
+    within = scope([parts.namespace], session=draft.traits.session, status=status, include="memories")
     matches = text_matches(parts, telling(words(draft.content)), within, CANDIDATES)
     rows = parts.memories.some([match.owner for match in matches], within) if matches else {}
     return [memory for memory in rows.values() if memory.session == draft.traits.session]
 
 
-def _resembling(parts: Parts, draft: Draft, near: Sequence[Memory]) -> Sequence[Resemblance]:
+def _resembling(parts: Parts, draft: Draft, known: Sequence[Memory]) -> Sequence[Resemblance]:
     """Memories of the same kind that share most of the keywords."""
     tokens = parts.engine.tokens
     own = tokens(" ".join(words(draft.content)))
     found = (
         Resemblance(memory.id, memory.content, round(overlap(own, tokens(" ".join(words(memory.content)))), 2))
-        for memory in near
+        for memory in known
         if memory.content_hash != draft.content_hash and memory.kind is draft.traits.kind
     )
     return sorted((each for each in found if each.overlap >= NEAR), key=lambda each: -each.overlap)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from retentive import clock
-from retentive.app import check
+from retentive.app import check, guard
 from retentive.app.keep import TRIES, embedded
 from retentive.app.parts import Parts
 from retentive.app.plan import expiry
@@ -166,6 +166,9 @@ def _checked(parts: Parts, changes: Mapping[str, Any]) -> dict[str, Any]:
         "metadata": lambda given: check.json_object(given, "metadata") or {},
     }
     checked = {name: checks[name](value) for name, value in changes.items()}
+    for name in ("content", "context"):
+        if checked.get(name):
+            checked[name] = guard.guarded(parts, checked[name], "memory")
     if "content" in checked:
         checked["content_hash"] = content_hash(checked["content"])
     return checked

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from retentive import clock
-from retentive.app import check, edit
+from retentive.app import check, edit, guard
 from retentive.app.edit import chunks_anew
 from retentive.app.filters import scope
 from retentive.app.keep import TRIES, new_steps
@@ -31,7 +31,7 @@ class Notes:
         parts = self._parts
         limit = parts.config.max_content
         traits = check.traits(max_content=limit, kind=Kind.NOTE, session=session, tags=tags)
-        draft = check.draft(text, traits, limit)
+        draft = guard.draft(parts, check.draft(text, traits, limit))
         id = _own_id(note_id) or f"note-{new_ids(clock.now(), 1)[0]}"
         for _ in range(TRIES):
             now = clock.now()

@@ -11,6 +11,7 @@ from retentive.model import Space
 from retentive.storage import Engine
 from retentive.storage.chunks import Chunks
 from retentive.storage.conversations import Conversations
+from retentive.storage.learning import Learning
 from retentive.storage.memories import Memories
 from retentive.storage.upkeep import Upkeep
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from retentive.context import Counter
     from retentive.index import Images
     from retentive.learn import Rules
+    from retentive.llm import Writer
 
 T = TypeVar("T")
 
@@ -54,8 +56,11 @@ class Parts:
     journal: "Journal"
     fruitless: dict[tuple[str, str], int]
     """Of sessions in which nothing could be condensed: how many tokens waited then."""
+    learning: Learning
     rules: Once["Rules"]
     """What can be told from words: loaded by the first memory whose words are read."""
+    writer: Once["Writer | None"]
+    """The language model, if one is set; opened when it is first asked for."""
     counter: Once["Counter"]
     """What counts tokens."""
     images: Once["Images"]

@@ -19,7 +19,7 @@ from retentive.storage.memories import unchanged_step
 
 PAGE = 500  # messages read at a time
 REPAIR = "Run `retentive doctor --repair`."
-COUNTERS = ("upserts", "queries", "answered")
+COUNTERS = ("upserts", "queries", "answered", "llm_calls", "llm_tokens")
 
 
 def stats(parts: Parts) -> dict[str, Any]:
@@ -46,6 +46,8 @@ def stats(parts: Parts) -> dict[str, Any]:
         "upserts": totals["upserts"],
         "queries": totals["queries"],
         "hit_rate": totals["answered"] / totals["queries"] if totals["queries"] else None,
+        "llm_calls": totals["llm_calls"],
+        "llm_tokens": totals["llm_tokens"],
         "latency_ms": _latencies(measures),
         "store": dict(parts.engine.facts()),
         "index": parts.images.made.stats() if parts.images.made else {},

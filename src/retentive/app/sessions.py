@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from retentive import clock
-from retentive.app import chatlog, check, summaries
+from retentive.app import chatlog, check, guard, learn, summaries
 from retentive.app.append import append
 from retentive.app.check import UNSET, Unset, When
 from retentive.app.keep import TRIES
@@ -46,7 +46,8 @@ class Sessions:
         is a `Conflict`.
         """
         given = Message(role, content, speaker, time, sequence, payload)  # type: ignore[arg-type]  # checked next
-        return self._append(session, [check.message(given, self._parts.config.max_message)])[0][0]
+        (event,), _ = self._append(session, [check.message(given, self._parts.config.max_message)])
+        return learn.heed(self._parts, event)
 
     def append_pair(
         self,
@@ -62,7 +63,7 @@ class Sessions:
         said = {"role": "user", "content": user, "speaker": user_speaker, "time": time}
         answered = {"role": "assistant", "content": assistant, "speaker": assistant_speaker, "time": time}
         (first, second), _ = self._append(session, check.messages([said, answered], self._parts.config.max_message))
-        return first, second
+        return learn.heed(self._parts, first), second
 
     def append_many(
         self,
@@ -209,7 +210,7 @@ class Sessions:
 
     def _append(self, session: str, messages: Sequence[Message]) -> tuple[builtins.list[Event], int]:
         name = self._name(session)
-        events, pending = append(self._parts, name, messages)
+        events, pending = append(self._parts, name, [guard.message(self._parts, each) for each in messages])
         summaries.keep_up(self._parts, name)
         return events, pending
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from retentive import wire
 from retentive.app import Retentive
-from retentive.cli import forgetting, show, talk
+from retentive.cli import forgetting, learning, show, talk
 from retentive.cli.given import FILTERS, MOMENTS, given, is_json, json_of, text_of
 from retentive.errors import Invalid
 from retentive.model import Change
@@ -246,5 +246,6 @@ _VERBS: dict[str, Callable[[Retentive, Any], int]] = {
     "backfill": _backfill,
     "doctor": _doctor,
     **forgetting.VERBS,
+    **learning.VERBS,
     **talk.VERBS,
 }

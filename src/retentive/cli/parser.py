@@ -71,6 +71,7 @@ def build() -> ArgumentParser:
     verb = Verbs(parser.add_subparsers(title="verbs", metavar="VERB"), common)
     _writing(verb)
     _reading(verb)
+    _learning(verb)
     _talking(verb.of("session", "keep and read conversations"))
     _noting(verb.of("note", "keep notes under ids of their own"))
     _importing(verb.of("chat-log", "bring in conversations from elsewhere"))
@@ -230,6 +231,20 @@ def _reading(verb: Verbs) -> None:
 
     history = verb("history", "tell what happened to a memory")
     history.add_argument("id", metavar="ID")
+
+
+def _learning(verb: Verbs) -> None:
+    learn = verb(
+        "learn",
+        "read conversations for what is worth keeping",
+        epilog="Each message is read once. Rules do it, or the language model of the setting llm.",
+    )
+    learn.add_argument(
+        "session",
+        nargs="?",
+        metavar="SESSION",
+        help="this one, at once; if not given, all that have been silent a while",
+    )
 
 
 def _talking(verb: Verbs) -> None:

@@ -9,6 +9,7 @@ from retentive import wire
 from retentive.app import Retentive
 from retentive.cli import show
 from retentive.cli.given import MOMENTS, agreed, given, is_json, json_of, text_of
+from retentive.cli.learning import heard
 from retentive.errors import Invalid
 from retentive.model import Deleted, Event, Session
 from retentive.text.messages import readable
@@ -23,6 +24,7 @@ def _append(memory: Retentive, arguments: Any) -> int:
         show.as_json(wire.event(kept))
     else:
         show.say(f"kept {kept.id}")
+        heard(kept.heard)
     return 0
 
 

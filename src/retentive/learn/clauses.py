@@ -8,12 +8,13 @@ statement by itself ("When I was a child and we lived in Oslo, ...").
 import re
 
 from retentive.learn.person import plain
-from retentive.learn.words import is_concrete
+from retentive.learn.vocabulary import is_concrete
 
 _ALONE = (  # fillers that need no comma
     r"oh|ah|hey|hi|hello|hmm+|well|yeah|yep|yup|actually|btw|by the way|anyways?|wow|haha\w*|lol|and|but|so|plus"
-    r"|honestly|you (?:should|must|may) know(?: that)?|basically|fyi|also|cuz|luckily|unfortunately|sadly|thankfully"
-    r"|fortunately|in fact|to be honest|tbh|man|ugh|omg"
+    r"|honestly|you (?:should|must|may) know(?: that)?|i (?:forgot to|should|wanted to|want to|must"
+    r"|have to) (?:mention|add|say|admit|confess)(?: that)?|basically|fyi|also|cuz|luckily|unfortunately|sadly"
+    r"|thankfully|fortunately|in fact|to be honest|tbh|man|ugh|omg"
 )
 _MARKED = (  # and those that do
     r"yes|no|nope|nah|ok|okay|sure|right|true|thanks(?: a lot| so much| again)?|thank you(?: so much)?|cool|great"
@@ -64,7 +65,7 @@ _ELIDED = (
         re.compile(
             r"(?=(?:just |recently |finally |also |still )?(?:got|started|bought|adopted|moved|joined|finished"
             r"|signed up|took|went|visited|attended|met|saw|ran|made|painted|tried|began|quit|switched|graduated"
-            r"|found|built|wrote|passed|won|lost|volunteered)\b)",
+            r"|found|built|wrote|passed|won|lost|volunteered)\b(?! (?:a bit|some time|a while|a lot|me|us|it)\b))",
             re.IGNORECASE,
         ),
         "I ",
@@ -83,6 +84,7 @@ _ELIDED = (
 
 
 _PUT_OTHERWISE = (
+    (re.compile(r"^(?:\w+, )?it turn(?:s|ed) out (?:that )?(?!to\b)", re.IGNORECASE), "turns out "),
     (
         re.compile(r"^(?:Please )?[Cc]all me (?=[A-Z]\w+[.!]?$)"),
         "I want to be called ",

@@ -8,10 +8,10 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from retentive.learn import words
+from retentive.learn import vocabulary as words
 from retentive.learn.signs import DANGLING, JUDGED, TASK, TRIVIAL
 from retentive.learn.verbs import is_past
-from retentive.learn.words import is_concrete, is_told
+from retentive.learn.vocabulary import is_concrete, is_told
 from retentive.model import Kind
 
 
@@ -54,7 +54,8 @@ _STATE = re.compile(
 )
 _NO_ROLE = re.compile(
     rf"^{_ADVERBS}* (?:a|an|the|one) (?:of )?(?:(?:such|so|really|very|real|total|bit|little|lot|kind"
-    rf"|few) )*(?:{words.EVALUATIONS}|mess|bit|little|one|only one|reason|type|kind|person who|same|first to)\b"
+    rf"|few) )*(?:{words.EVALUATIONS}|mess|bit|little|one|only one|fan(?= too|$)|reason|type|kind|person who|same"
+    r"|first to)\b"
 )
 _NAMED = re.compile(r"\bI am (?:Dr\.? )?[A-Z][a-zà-ÿ]+(?: [A-Z]\w+)?(?:[,.!]|$| (?:and|from)\b)")
 _GOING_ON = re.compile(rf"^{_ADVERBS}* ([a-z-]+ing)\b(.*)")
@@ -62,17 +63,19 @@ _GOING_TO = re.compile(r" to (\w+)(.*)")
 _AFTER_ING = {  # what must follow, for these to tell something
     "trying": re.compile(
         r" (?:(?:out )?(?!to\b|out\b|for\b|at\b|into\b|it\b)\w|to (?:eat|lose|learn|quit|buy|find|get|stop|cut|save"
-        r"|become|adopt|raise|improve)\b)"
+        r"|become|adopt|raise|improve|conceive|have)\b)"
     ),
     "looking": re.compile(r" (?:for an?|into|forward to (?:my|our|the))\b"),
     "getting": re.compile(r" (?:married|divorced|engaged|a|an|my|our|into)\b"),
+    "thinking": re.compile(r" (?:of|about) \w+ing\b"),
+    "writing": re.compile(r" (?!to\b|in\b)"),
     "seeing": re.compile(r" (?:a|an|my|our)\b"),
 }
 _PROJECTS = re.compile(r"(?:working on|(?:building|developing|writing|designing) (?:a|an|my|our))\b")
 _NEGATED = re.compile(r" (?:not|never)(?: (?:really|even|ever|usually|actually|yet|often|always))? (\w+)(.*)")
 _ABLE = re.compile(
     r" (?:only |also |no longer )?(?:eat|drink|have (?:dairy|gluten|nuts|caffeine|alcohol|sugar|meat)|stand|tolerate"
-    r"|swim|drive|speak|cook|sing|ride|hear|see (?:out|well|colou?rs?)|digest|afford)\b"
+    r"|swim|drive|speak|cook|sing|ride|hear|see (?:out|well|colou?rs?)|digest|afford|run|walk|lift|fly)\b"
 )
 _BEEN = re.compile(
     r" been (?:a|an|the|in|at|on|to|with|married|diagnosed|vegetarian|vegan|into|sober|accepted|promoted)\b"
@@ -84,6 +87,16 @@ _WOULD = re.compile(r" (?:really )?(?:love|like) to (?:also |be able to )?(\w+)(
 _RATHER = re.compile(r" (?:much )?rather (?:not )?(?!be\b|die\b|see\b|know\b)\w+ (.*)")
 _WILL = re.compile(r" (?:also |soon |finally |definitely |not )?(?:be (\w+)|(\w+))(.*)")
 _WISH = re.compile(r" (?:to|of|on) (?:also )?(\w+)(.*)")
+_LACKED = re.compile(  # what it tells something not to have
+    rf"\b(?:{words.KIN}|{words.PETS}|{words.HEALTH}|car|tv|house|garden|phone|computer|licen[cs]e|degree|passport"
+    r"|account)\b"
+)
+_HANDLED = re.compile(  # steps of a task at hand
+    r"(?:ran|changed|updated|restarted|installed|removed|renamed|deleted|fixed|refactored|committed|pushed|merged"
+    r"|enabled|reinstalled|configured|disabled|replaced|moved|cleared|tried|set|built"
+    r"|wrote) (?:the (?!.*\b(?:marathon|race)\b)|clearing|running|using|restarting|setting|changing"
+    r"|a (?:function|script|test|line|query))"
+)
 _NOT_LIKED = re.compile(
     r"^ (?:to (?:see|hear|know|chat|talk|help|think|say|be)|seeing|hearing|how|when|what|having|being|knowing|that"
     r"|it|all|the (?:way|idea|view|look|sound|colou?rs?|fact|vibes?)|everything|being able|every|talking)\b"
@@ -250,6 +263,8 @@ def _happened(deed: Deed) -> Worth | None:
 def _habit(deed: Deed) -> Worth | None:
     known = deed.verb in words.HABITS and is_told(deed.tail if deed.verb in words.VAGUE else deed.rest)
     often = OFTEN.search(deed.low)
+    if deed.negated and deed.verb == "have" and not _LACKED.search(deed.low):
+        return None
     unkept = JUDGED.search(deed.low) or (TASK.match(deed.tail) and not often)
     kept = (known or (often and is_told(deed.rest) and deed.verb not in words.MENTAL)) and not unkept
     return _told(deed, Kind.PATTERN if often else Kind.FACT, 5, kept=bool(kept))
@@ -257,7 +272,7 @@ def _habit(deed: Deed) -> Worth | None:
 
 _RULES: tuple[tuple[Callable[[Deed], object], Callable[[Deed], Worth | None]], ...] = (
     (lambda deed: deed.verb in words.TASTE, _liking),
-    (lambda deed: TRIVIAL.match(deed.tail) or DANGLING.match(deed.rest), lambda _: None),
+    (lambda deed: TRIVIAL.match(deed.tail) or DANGLING.match(deed.rest) or _HANDLED.match(deed.rest), lambda _: None),
     (lambda deed: deed.verb in words.WANTING, _wanting),
     (lambda deed: deed.rest.startswith("go by "), lambda _: Worth(Kind.PERSONAL, 8)),
     (

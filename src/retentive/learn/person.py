@@ -50,8 +50,8 @@ _AND = frozenset("and but then or".split())
 _FIRST = frozenset("i we me us my our mine ours myself ourselves".split())
 # After these a verb is a verb: "and eat it", "and use Amex", but not "food and drink".
 _OBJECTS = frozenset(
-    "a an the my our his her their its it them him me us some no two three more most at in on to with for as by from"
-    " about every each up out all both only".split()
+    "a an the my our his her their its it them him me us some no two three more most at in on to with for as by"
+    " from about every each up out all both only".split()
 )
 _ITS = frozenset("it them my our".split())  # only a verb stands before these, or a small word
 # Verbs that are hardly ever nouns: after "and" they need no object to be known.
@@ -119,7 +119,7 @@ class _Rewriting:
 
     def _word(self, place: int, word: str) -> str:
         low = word.lower()
-        if low in _FIRST:
+        if low in _FIRST and self._is_meant(place, word):
             return self._first_person(place, low)
         if not word[0].isalpha():
             if word in ",;:(" and self.pending is None:
@@ -132,6 +132,13 @@ class _Rewriting:
         if low in ("to", *MODALS):
             self.inflects = False
         return word
+
+    def _is_meant(self, place: int, word: str) -> bool:
+        """Not the US, not World War I, not a gold mine."""
+        if word == "I":
+            return bool(self._after(place, 1)) and self.words[place + 1].isspace()
+        mine = word.lower() == "mine" and place > 1 and self.words[place - 2].lower() not in ("is", "was", "are", "of")
+        return not mine and (len(word) == 1 or not word.isupper())
 
     def _first_person(self, place: int, low: str) -> str:
         if low in ("i", "we"):
@@ -189,9 +196,10 @@ class _Rewriting:
 
 
 _VERBS = _SURE | frozenset(
-    "love hate like use drive read take make need sleep hold think hope try volunteer work run play cook drink walk"
-    " travel dance swim paint draw call visit train study practice practise ride watch help lead manage build plan"
-    " move focus exercise journal code order pay hike climb support".split()
+    "deploy test push host store develop ship release design sell love hate like use drive read take make need"
+    " sleep hold think hope try volunteer work run play cook drink walk travel dance swim paint draw call visit"
+    " train study practice practise ride watch help lead manage build plan move focus exercise journal code order"
+    " pay hike climb support".split()
 )
 
 

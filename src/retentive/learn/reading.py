@@ -77,7 +77,7 @@ def read(text: str) -> Reading:
         new=frozenset(word for word in stems(new["what"]) if word not in _PLAIN) if new else frozenset(),
         topics=topics(stemmed),
         excluded=turns.excluded(holds),
-        slot=slot_of(holds, about),
+        slot=slot_of(", ".join(clause for clause in clauses if not turns.NEGATED.search(clause)), about),
     )
 
 

@@ -7,7 +7,7 @@ could be meant, or none, nothing is.
 
 import re
 
-from retentive.learn import words
+from retentive.learn import vocabulary as words
 
 _PRONOUN = re.compile(r"^(she|he|it|they)(?:'(s|re|ve|ll|d))?\b\s*", re.IGNORECASE)
 _SHORT = {"s": "is", "re": "are", "ve": "have", "ll": "will", "d": "would"}
@@ -58,7 +58,7 @@ def _meant(pronoun: str, before: str) -> str | None:
     found = _HEAD.match(before) or _HAVING.match(before)
     if not found:
         return None
-    noun, name = found["np"], (found["name"] or "").strip(" ,")
+    noun, name = found["np"].removesuffix("'s name"), (found["name"] or "").strip(" ,")
     if re.search(r"\band\b", noun) or noun.lower() in ("favorite", "favourite", "own", "new"):
         return None
     person = _PERSON.match(noun.split()[-1])

@@ -2,29 +2,29 @@
 
 People's messages are read in order. Each is cut into sentences, each sentence into clauses; a clause that states
 something lasting (`worth.py`) becomes a statement in the third person (`person.py`). A pronoun at its head is followed
-one sentence back (`references.py`), a short answer is joined with its question (`answers.py`), and what the speaker
+one sentence back (`references.py`), a short answer is joined with its question (`replies.py`), and what the speaker
 asks to be remembered is taken at once (`commands.py`). The words looked for are English.
 """
 
 import re
+from collections import deque
 from collections.abc import Collection, Iterator, Sequence
-from datetime import datetime
 from itertools import chain
 from typing import NamedTuple
 
-from retentive.learn import words
-from retentive.learn.answers import stated
+from retentive.learn import vocabulary as words
 from retentive.learn.clauses import bare, clauses, is_joke
-from retentive.learn.commands import wishes
+from retentive.learn.commands import MOST_TEXT, Wish, wishes
 from retentive.learn.deeds import Worth
 from retentive.learn.person import USER, third
 from retentive.learn.references import resolved
+from retentive.learn.replies import stated
 from retentive.learn.worth import judge
 from retentive.model import Claim, Event, Kind, Role
+from retentive.text import dates
 from retentive.text.sentences import own, spans
 
 LONGEST = 300  # characters of a sentence; past that it is pasted text
-MOST_TEXT = 8000  # characters of a message that are read: more is a document, not talk
 WISHED = Worth(Kind.FACT, 7)  # what was asked to be remembered matters to someone
 
 _JOKING = re.compile(r"\b(?:just kidding|jk|j/k|lol jk|i'm joking|i'm kidding)\b", re.IGNORECASE)
@@ -33,6 +33,8 @@ _NAMED = re.compile(
     rf"|{words.PEOPLE})(?: is)?,? ((?:Dr\.? )?[A-Z]\w+)|\b(?:kids|children|sons|daughters|dogs"
     r"|cats)[,:]? ([A-Z]\w+) and ([A-Z]\w+)|\blive with ([A-Z]\w+)|^([A-Z]\w+)(?: [\w ]+)? is my\b"
 )
+_YEARLY = re.compile(r"\b(?:birthday|anniversary|born|every|each|always|never)\b", re.IGNORECASE)
+_TIMELESS = (Kind.INSTRUCTION, Kind.PATTERN, Kind.PREFERENCE)
 _SUBJECT = re.compile(r"(?:Dr\.? )?[A-Z]\w+")
 
 
@@ -50,14 +52,10 @@ def extract(events: Sequence[Event], people: Collection[str] = ()) -> list[Claim
             readers.setdefault(name, _Reader(name)).read(event, heard)
         if event.role in (Role.USER, Role.ASSISTANT) and event.content.strip():
             heard = event
-    found = [claim for reader in readers.values() for claim in reader.claims()]
-    return [*{claim.content.casefold(): claim for claim in sorted(found, key=lambda claim: claim.events[-1:])}.values()]
-
-
-def dated(text: str, said: datetime) -> tuple[str, datetime | None]:
-    """The statement with relative dates made absolute, and when it ends."""
-    del said
-    return text, None
+    found = sorted(
+        chain.from_iterable(reader.claims() for reader in readers.values()), key=lambda claim: claim.events[-1]
+    )
+    return [*{claim.content.casefold(): claim for claim in found}.values()]
 
 
 class _Found(NamedTuple):
@@ -68,6 +66,13 @@ class _Found(NamedTuple):
     event: Event
     context: tuple[int, ...] = ()
     """The message whose question it answers."""
+
+
+def _dated(found: _Found) -> str:
+    """With relative dates made absolute; not of what is done again and again, nor of days that come every year."""
+    if found.worth.kind in _TIMELESS or _YEARLY.search(found.text):
+        return found.text
+    return dates.absolute(found.text, found.event.time)
 
 
 class _Reader:
@@ -83,29 +88,39 @@ class _Reader:
     def read(self, event: Event, heard: Event | None) -> None:
         text = own(event.content[:MOST_TEXT])
         asked = wishes(text, self.name) if self.alone else ()  # what people ask of each other is not ours
-        for wish in asked:
-            if wish.verb == "keep":
-                self.sentences.append([_Found(wish.text, WISHED._replace(kind=wish.kind), event)])
+        due = deque(asked)
         if heard and (answer := self._answer(text, heard)):
             self.sentences.append([_Found(answer.text, answer.worth, event, (heard.sequence,))])
         for sentence in spans(text):
             if any(start < sentence.end and sentence.start < end for _, _, _, (start, end) in asked):
-                continue
-            if is_joke(sentence.text):
+                while due and due[0].span[0] < sentence.end:
+                    self._heed(due.popleft(), event)
+            elif is_joke(sentence.text):
                 self.sentences = self.sentences[:-1]
             elif len(sentence.text) <= LONGEST:
                 self.sentences.append([*self._sentence(sentence.text, event)])
 
+    def _heed(self, wish: Wish, event: Event) -> None:
+        """What is asked to be kept is kept; what is asked to be forgotten was not said, as far as this part goes."""
+        if wish.verb == "keep":
+            self.sentences.append([_Found(wish.text, WISHED._replace(kind=wish.kind), event)])
+        elif wish.text:
+            meant = _telling(wish.text)
+            self.sentences = [[each for each in some if not meant <= _telling(each.text)] for some in self.sentences]
+        else:
+            self.sentences = self.sentences[:-1]
+
     def claims(self) -> Iterator[Claim]:
         for found in chain.from_iterable(self.sentences):
-            content, ends = dated(found.text, found.event.time)
+            begun, ends = dates.ends(found.text, found.event.time)
             yield Claim(
-                content=content,
+                content=_dated(found),
                 kind=found.worth.kind,
                 said=found.event.time,
                 events=(*found.context, found.event.sequence),
                 confidence=found.worth.confidence,
                 importance=found.worth.importance,
+                valid_from=begun if begun and begun > found.event.time else None,  # newer words hold, since when ever
                 expires=ends,
             )
 
@@ -129,3 +144,9 @@ class _Reader:
         """Of someone whom the speaker has told of: "Charlie loves peanut butter"."""
         subject = _SUBJECT.match(text)
         return judge(f"my {text}") if subject and subject[0] in self.known else None
+
+
+def _telling(text: str) -> set[str]:
+    """The words that say what a statement is about, roughly without their endings: "live" is in "lives"."""
+    found = re.findall(r"\w+", text.lower())
+    return {word.removesuffix("s") for word in found if word not in words.SMALL} or {""}

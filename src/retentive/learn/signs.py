@@ -5,8 +5,8 @@ All are matched in lower case, with the short forms in full.
 
 import re
 
-from retentive.learn import words
-from retentive.learn.words import is_concrete
+from retentive.learn import vocabulary as words
+from retentive.learn.vocabulary import is_concrete
 
 _TIMES = (
     r"summer|week|weekend|month|year|fall|winter|spring|autumn|season|term|morning|evening|afternoon|quarter|days"
@@ -32,9 +32,10 @@ _ASKING = re.compile(
 _POINTING = re.compile(
     rf"\b(?:this|these|those) (?!{_TIMES})\w|\b(?:each other|one another|here)\b"
     r"|\b(?:one|ones|another)(?:[,.!]|$| (?:with|for|like|that|of (?:my|our) own|in|at|on|last|next|and|to|from)\b)"
-    r"|\b(?:played|had|did|made|built|found|got|won) one\b|\bone of (?:them|these|those|my own|our own)\b"
-    r"|\b(?:to|in|on|from|into|\w+ed|read|saw|bought|took|find|found|using|about|of|with|for|at|by|love|like|enjoy"
-    r"|did|made|do|want|need|got) that (?!(?:i|we|is|are|was|were|he|she|they|it|my|our|the|a|there)\b)"
+    r"|\b(?:played|had|did|made|built|found|got|won) one\b|\bone more\b"
+    r"|\bone of (?:them|these|those|my own|our own)\b|\b(?:to|in|on|from|into|\w+ed|read|saw|bought|took|find|found"
+    r"|using|about|of|with|for|at|by|love|like|enjoy|did|made|do|want|need"
+    r"|got) that (?!(?:i|we|is|are|was|were|he|she|they|it|my|our|the|a|there)\b)"
     r"|\b(?:on|doing|do|made|make|tackled|try|trying|have|has) something\b"
     r"|\bsince (?:we|i|our) (?:last |both )?(?:spoke|talked|chat\w*|met)\b"
     r"|\b(?:this|that|these|those)(?:[,.;:!]|$| (?:is|was|were|are|has|too|again|and|for|to|kind|sort|way|one"
@@ -46,8 +47,8 @@ DANGLING = re.compile(
 )
 JUDGED = re.compile(
     r"\b(?:is|are|was|were|am|been|be|feels?|felt|looks?|looked|seems?|(?:made|makes?) (?:me|us)(?: feel)?|had|have"
-    r"|has|means?|meant) (?:(?:a|an|the|my|so|such|really|very|pretty|quite|super|always|just|all|a bit"
-    r"|a little|definitely|truly|more|less|too|even|still|also|not|some|lots of|absolutely|and|one of"
+    r"|has|means?|meant) (?:(?:a|an|the|my|so|such|really|very|pretty|quite|super|always|just|all|a bit|a little"
+    r"|definitely|truly|more|less|too|even|still|also|not|some|lots of|absolutely|and|one of"
     rf"|going to be) )*(?:{words.EVALUATIONS})\b"
 )
 FELT = re.compile(
@@ -60,8 +61,8 @@ TASK = re.compile(
     r"|story|stuff|option|event|day-off|day off|conversation|experience|incident|list|dataframe|table|file|script"
     r"|question|error|bug|problem|string|array|class|code|column|query|test|issue|doubt|idea|request|task|method"
     r"|loop|json|csv|snippet|screenshot|log|trouble|feeling|look|hard time|tough time|rough|chat|talk|good|great"
-    r"|nice|fun|time|lot|ton|bunch|chance|point|thought|plan|sec|minute|break|laugh|drink|lunch|dinner|breakfast|nap"
-    r"|shower)s?\b"
+    r"|nice|fun|time|lot(?! of)|ton(?! of)|bunch(?! of)|chance|point|thought|plan|sec|minute|break|laugh|drink|lunch"
+    r"|dinner|breakfast|nap|shower)s?\b"
 )
 TRIVIAL = re.compile(
     r"^ (?:to )?(?:(?:the|my|a|some) )?(?:bed|home|out|sleep|shower|lunch|dinner|breakfast|break|nap|back|online|off"

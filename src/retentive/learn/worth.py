@@ -8,11 +8,11 @@ forms. What no rule knows is left out: a wrong memory costs more than a missing 
 
 import re
 
-from retentive.learn import words
+from retentive.learn import vocabulary as words
 from retentive.learn.deeds import AUXILIARIES, FAMILY, Deed, Worth, auxiliary, being, doing, is_vital, topic
 from retentive.learn.signs import DANGLING, FELT, JUDGED, is_talk, is_unclear
 from retentive.learn.verbs import is_adverb, is_past
-from retentive.learn.words import is_concrete
+from retentive.learn.vocabulary import is_concrete
 from retentive.model import Kind
 
 HEDGED = 0.4  # also of hearsay: less than the 0.6 of what was said plainly
@@ -27,18 +27,21 @@ _HEARSAY = re.compile(
     r"^(?:(?:my|our|a|an|the|some|one of my) [\w' -]{2,30}?|[a-z]\w+|people|someone|they) (?:just |once |recently "
     r"|also )?(?:said|says|told (?:me|us)|mentioned|claims?|claimed|thinks|believes|suggested|recommended|reckons"
     r"|heard) (?!so\b|it\b|that[.!]?$|hi\b|yes\b|no\b)(?P<told>\w.{6,})"
-    r"|^i (?:just )?(?:heard|read|saw)(?: (?:on|in) [\w' ]{2,30})? that (?P<read>.{6,})"
+    r"|^i (?:just )?(?:heard|read|saw)(?: (?:on|in) [\w' ]{2,30})? that (?=(?:the|a|an|my|our|his|her|their|he|she"
+    r"|they|it|there|some|many|most|all|no|\w+ (?:is|are|was|were|has|have|will|can))\b)(?P<read>.{6,})"
 )
 _LEAD = (
-    r"(?:(?:in|on|at|after|since|last|this|next|for|during|every|today|yesterday|recently|lately|currently|now|as"
-    r"|before|when|once|over|until|from|by|tomorrow|tonight|these days|sometimes|usually|back|right now|nowadays"
-    r"|a (?:few|couple)|two|three|besides|apart|with|to)\b[^;.]{0,60}?,? )?"
+    r"(?:(?:in|on|at|because of|due to|after|since|last|this|next|for|during"
+    r"|every(?= (?:\w+ )?(?:\w*day|week|weekend|month|year|morning|evening|night|summer|winter|spring|fall|autumn"
+    r"|time|christmas)\b)|today|yesterday|recently|lately|currently|now|as|before|when|once|over|until|from|by"
+    r"|tomorrow|tonight|these days|sometimes|usually|back|right now|nowadays|a (?:few|couple)|two|three|besides"
+    r"|apart|with|to)\b[^;.]{0,60}?,? )?"
 )
 _ADVERBS = (
     r"(?:(?:also|really|just|still|now|always|usually|often|only|never|recently|finally|even|actually|currently"
     r"|mostly|absolutely|definitely|especially|personally|sometimes|already|once|both|all|then|truly|totally|kind of"
-    r"|kinda|too|no longer|exclusively|mainly|first|rarely|officially|eventually|accidentally|typically"
-    r"|generally|regularly) )*"
+    r"|kinda|too|no longer|exclusively|mainly|first|rarely|officially|eventually|accidentally|typically|generally"
+    r"|regularly) )*"
 )
 _FIRST = re.compile(
     rf"^{_LEAD}(?:i|we)(?: and (?:my|our) [\w'-]+(?: [\w'-]+)?| both"
@@ -98,6 +101,7 @@ _CALLED = re.compile(r"I want to be called [A-Z]")
 _FAVOURITE = re.compile(r"(?:all-time )?(?:absolute )?favou?rite")
 _NO_FAVOURITE = re.compile(r"\w+ (?:when|that|the way|how)\b")
 _PEOPLE = re.compile(rf"\b(?:{words.PEOPLE})\b")
+_TURNED_WELL = re.compile(rf"\bout (?:to be )?(?:(?:a|an|so|really|total|very) )*(?:{words.EVALUATIONS})\b")
 _REACHED = re.compile(r"\b(?:e-?mail|phone(?: number)?|number|address)$")
 _IDENTITY = re.compile(r"(?:(?:full|first|last|nick|middle) ?)?name$|pronouns|age$")
 
@@ -172,7 +176,7 @@ def _predicate(said: list[str]) -> int | None:
         if (
             word in words.SMALL
             and not is_adverb(word)
-            and word not in ("and", "of", "from", "at", "in", "for", "own", "new", "old", "my")
+            and word not in ("and", "of", "from", "at", "in", "for", "on", "own", "new", "old", "my")
         ):
             return None
     return None
@@ -185,4 +189,4 @@ def _others(low: str) -> Worth | None:
         return None if unkept else Worth(kind, 5)
     if _TO_ME.match(low) and not JUDGED.search(low):
         return Worth(topic(low, Kind.FACT), 5)
-    return Worth(Kind.OUTCOME, 5) if _TURNED_OUT.search(low) and not JUDGED.search(low) else None
+    return Worth(Kind.OUTCOME, 5) if _TURNED_OUT.search(low) and not _TURNED_WELL.search(low) else None

@@ -15,7 +15,7 @@ from retentive.model.conversation import (
     Summary,
 )
 from retentive.model.forgetting import Candidates, Forgotten, Provenance, Purged, Repeat
-from retentive.model.learning import Claim
+from retentive.model.learning import Claim, Heard, Learned
 from retentive.model.memory import (
     DEFAULT_CONFIDENCE,
     DEFAULT_IMPORTANCE,
@@ -54,9 +54,11 @@ __all__ = [
     "Filter",
     "Forgotten",
     "Fusion",
+    "Heard",
     "Hit",
     "Imported",
     "Kind",
+    "Learned",
     "Leg",
     "Loaded",
     "Match",

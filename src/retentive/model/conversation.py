@@ -6,6 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from retentive.model.learning import Heard
+
 
 class Role(StrEnum):
     USER = "user"
@@ -51,6 +53,8 @@ class Event:
     payload: Any
     """What came with the text, as it was given: tool calls, results, anything JSON can say. None if nothing did."""
     time: datetime
+    heard: tuple[Heard, ...] = ()
+    """What was done about requests in it, told to who appended it."""
 
     @property
     def id(self) -> str:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from retentive.model.memory import DEFAULT_CONFIDENCE, DEFAULT_IMPORTANCE, Kind, Source
+from retentive.model.memory import DEFAULT_CONFIDENCE, DEFAULT_IMPORTANCE, Kind, Resemblance, Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,3 +24,43 @@ class Claim:
     """If it holds from another moment than that when it was said."""
     expires: datetime | None = None
     """When it ends, if the words say so: "until June 1"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What was done about a request in plain words: "remember that ...", "forget my ..."."""
+
+    verb: str
+    """`keep` or `forget`."""
+    text: str
+    """What to keep, or the words for what to forget."""
+    memories: tuple[str, ...] = ()
+    """The ids of what was kept or forgotten."""
+    candidates: tuple[Resemblance, ...] = ()
+    """What may have been meant, where that was unclear: nothing was forgotten. Ask which, and forget it by its id."""
+    refused: str | None = None
+    """Why it was not kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What became of the messages of a session since the last time."""
+
+    session: str
+    upto: int
+    """The sequence up to which messages were read."""
+    events: int
+    """How many were read this time."""
+    kept: tuple[str, ...] = ()
+    reinforced: tuple[str, ...] = ()
+    """Known already: said again in other words, or in the same."""
+    superseded: tuple[str, ...] = ()
+    forgotten: tuple[str, ...] = ()
+    unclear: tuple[Heard, ...] = ()
+    """Requests to forget whose target could not be told."""
+    refused: tuple[str, ...] = ()
+    """Why claims were not kept: the rules of the secrets in them, never the secrets."""
+    by: str = "rules"
+    """Who read: `rules`, or the name of the language model."""
+    notes: tuple[str, ...] = ()
+    """What went wrong and was made up for."""

@@ -58,6 +58,11 @@ class Memories:
         rows = self.engine.read("memory_vital", {**params, "limit": limit}, filters)
         return [memory_of(row, scope.now) for row in rows]
 
+    def learned(self, namespace: str, session: str, now: int, limit: int = 20) -> list[Memory]:
+        """Those that came from a session, the newest first."""
+        values = {"namespace": namespace, "session": session, "limit": limit}
+        return [memory_of(row, now) for row in self.engine.read("memory_from_session", values)]
+
     def containing(self, text: str, scope: Scope, limit: int) -> Sequence[Memory]:
         filters, params = scope_filters(scope)
         values = {**params, "pattern": containing_pattern(text), "limit": limit}

@@ -32,6 +32,11 @@ class Upkeep:
         rows = self.engine.read("access_list", {"namespace": namespace, "id": id, "limit": limit})
         return [Access(namespace, memory, from_micros(at), how, query, score) for memory, at, how, query, score in rows]
 
+    def usage(self, namespace: str, measure: str, day: int) -> int:
+        """What was used of it on a day."""
+        rows = self.engine.read("usage_get", {"namespace": namespace, "measure": measure, "day": day})
+        return int(rows[0][0]) if rows else 0
+
     def store_id(self) -> str:
         found = self.engine.read("meta_get", {"key": "store_id"})
         return str(found[0][0]) if found else ""
@@ -57,6 +62,15 @@ def access_steps(accesses: Sequence[Access], keep: int) -> Iterator[Step]:
     )
     namespaces = {access.namespace for access in accesses}
     yield Step("access_prune", [{"namespace": namespace, "keep": keep} for namespace in namespaces])
+
+
+NO_LIMIT = 1 << 62
+
+
+def usage_step(namespace: str, measure: str, day: int, count: int, limit: int = NO_LIMIT) -> Step:
+    """More of something that is counted by days; refused at its limit."""
+    values = {"namespace": namespace, "measure": measure, "day": day, "count": count, "limit": limit}
+    return step("usage_add", expect=1, **values)
 
 
 def measure_step(counts: Mapping[Measure, int]) -> Step:

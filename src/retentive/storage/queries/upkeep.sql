@@ -20,6 +20,15 @@ WHERE namespace = :namespace AND (:id IS NULL OR memory = :id) ORDER BY n DESC L
 INSERT INTO measures (namespace, measure, tier, bucket, count) VALUES (:namespace, :measure, :tier, :bucket, :count)
 ON CONFLICT (namespace, measure, tier, bucket) DO UPDATE SET count = measures.count + excluded.count
 
+-- name: usage_add
+-- A guard: nothing is added at the limit.
+INSERT INTO measures (namespace, measure, tier, bucket, count) VALUES (:namespace, :measure, '', :day, :count)
+ON CONFLICT (namespace, measure, tier, bucket) DO UPDATE SET count = measures.count + excluded.count
+WHERE measures.count < :limit
+
+-- name: usage_get
+SELECT count FROM measures WHERE namespace = :namespace AND measure = :measure AND tier = '' AND bucket = :day
+
 -- name: measure_list
 SELECT measure, tier, bucket, count FROM measures WHERE namespace = :namespace ORDER BY measure, tier, bucket
 

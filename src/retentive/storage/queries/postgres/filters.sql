@@ -37,6 +37,10 @@ WHERE e.namespace = ANY (:namespaces)
 origin IS NOT NULL AND (replace(origin, '\u0000', '')::json ->> 'session' = :session
   OR starts_with(replace(origin, '\u0000', '')::json ->> 'event', :session || '#'))
 
+-- name: memory_from_session
+-- The newest memories that were learned from a session.
+SELECT {memory} FROM memories t WHERE t.namespace = :namespace AND {from_session} ORDER BY t.created DESC, t.id DESC LIMIT :limit
+
 -- name: learned_count
 SELECT count(*) FROM memories
 WHERE namespace = :namespace AND session IS DISTINCT FROM :session AND {from_session}

@@ -80,6 +80,10 @@ DELETE FROM sessions WHERE namespace = :namespace AND id = :session;
 origin IS NOT NULL AND (json_extract(origin, '$.session') = :session
   OR substr(json_extract(origin, '$.event'), 1, length(:session) + 1) = :session || '#')
 
+-- name: memory_from_session
+-- The newest memories that were learned from a session.
+SELECT {memory} FROM memories t WHERE t.namespace = :namespace AND {from_session} ORDER BY t.created DESC, t.id DESC LIMIT :limit
+
 -- name: learned_count
 SELECT count(*) FROM memories WHERE namespace = :namespace AND session IS NOT :session AND {from_session}
 

@@ -35,7 +35,8 @@ LEANINGS = (
     r"|tired of|good at|bad at|terrible at|hooked on|crazy about"
 )
 ROLES = (
-    r"a|an|the|part of|one of|head of|in charge|fluent|bilingual|based|responsible for|certified|licensed|trained"
+    r"a|an|the|on (?:windows|macos|a mac|linux|ubuntu|debian|fedora|arch|android|ios)|part of|one of|head of"
+    r"|in charge|fluent|bilingual|based|responsible for|certified|licensed|trained"
     r"|on (?:the|a|an|my) [\w ]*(?:team|board|committee|diet|retreat|trip|medication|waiting list|waitlist|visa"
     r"|sabbatical)|on (?:\w+ leave|leave|sabbatical|vacation|holiday|medication)|at (?:university|college|school)"
     r"|back (?:from|in|at)|in (?:a band|a relationship|my|school|college|therapy|the|finance|tech|sales|marketing"
@@ -64,13 +65,14 @@ EVALUATIONS = (
 )
 SMALL = _set(
     "a an the my our your his her its their me us him them it i we he she they this that these those there here and"
-    " or but so to of in on at for with from by as is are was were be been am do did does have has had not no yes very"
-    " really just also too again now then up out off over about into back more most some any all lot lots much many"
-    " something anything everything nothing someone everyone one ones thing things stuff such both each other another"
-    " own still even ever never always only quite pretty super totally definitely absolutely how what when where why"
-    " who which if because while get got getting go going went come came make made making take took taking lately"
-    " recently today yesterday bit little few couple around same way time times place places trip event events usual"
-    " new old people person"
+    " or but so to of in on at for with from by as is are was were be been am do did does have has had not no yes"
+    " very really just also too again now then up out off over about into back more most some any all lot lots much"
+    " many something anything everything nothing someone everyone one ones thing things stuff such both each other"
+    " another own still even ever never always only quite pretty super totally definitely absolutely how what when"
+    " where why who which if because while get got getting go going went come came make made making take took taking"
+    " lately recently today yesterday bit little few couple around same way time times place places trip event"
+    " events usual new old people person often usually once twice sometimes rarely somewhere two three four five six"
+    " seven eight nine ten since"
 )
 
 TIME = (
@@ -88,13 +90,13 @@ WORK = _set(
     " founded majored interned left quit resigned coach mentor volunteer volunteered own enrolled pivoted"
 )
 HABITS = _set(
-    "use drive own play speak wear eat drink collect volunteer practise practice read write watch run cook bake cycle"
-    " have bike walk commute take see go visit call video-call sleep hold weigh subscribe pay keep back fly ski deliver"
-    " meditate listen code journal lift do make consume attend follow train coach teach mentor sing dance paint draw"
-    " garden hike swim climb surf belong support work live study manage lead invest save earn rent share co-own host"
-    " travel camp order shop exercise jog knit sew photograph program develop build design avoid fast smoke vape"
-    " stream exclusively suffer identify recreate meet celebrate spend bring prepare pray worship vote donate sell"
-    " grow"
+    "owe use drive own play speak wear eat drink collect volunteer practise practice read write watch run cook bake"
+    " cycle have bike walk commute take see go visit call video-call sleep hold weigh subscribe pay keep back fly"
+    " ski deliver meditate listen code journal lift do make consume attend follow train coach teach mentor sing"
+    " dance paint draw garden hike swim climb surf belong support work live study manage lead invest save earn rent"
+    " share co-own host travel camp order shop exercise jog knit sew photograph program develop build design avoid"
+    " fast smoke vape stream exclusively suffer identify recreate meet celebrate spend bring prepare pray worship"
+    " vote donate sell grow"
 )
 VAGUE = _set(
     "go take make do keep get have see use bring spend hold meet share give set try write create build"
@@ -110,21 +112,22 @@ WISHED = _set(
     " set give expand continue"
 )
 PROGRESSIVE = _set(
-    "working living studying learning training planning moving taking writing building avoiding preparing saving"
-    " applying considering dating covering visiting house-sitting teaching volunteering reading recovering expecting"
-    " starting switching hosting organizing organising attending joining launching opening leaving flying travelling"
-    " traveling developing practicing practising collecting getting running composing designing renovating raising"
-    " managing leading freelancing interning majoring pursuing remodeling restoring growing eating cutting playing"
-    " seeing creating exploring researching looking going participating trying using coaching mentoring experimenting"
-    " performing competing painting cooking improving baking throwing setting meeting celebrating"
+    "thinking migrating upgrading rewriting working living studying learning training planning moving taking"
+    " writing building avoiding preparing saving applying considering dating covering visiting house-sitting"
+    " teaching volunteering reading recovering expecting starting switching hosting organizing organising attending"
+    " joining launching opening leaving flying travelling traveling developing practicing practising collecting"
+    " getting running composing designing renovating raising managing leading freelancing interning majoring"
+    " pursuing remodeling restoring growing eating cutting playing seeing creating exploring researching looking"
+    " going participating trying using coaching mentoring experimenting performing competing painting cooking"
+    " improving baking throwing setting meeting celebrating"
 )
 VAGUE_ING = _set(
     "feeling trying thinking doing having going looking getting putting staring searching wondering wanting"
 )
 WANTING = _set("want plan intend aim aspire dream hope wanted")
 MENTAL = _set(
-    "think know guess hope feel mean see agree understand believe bet wonder imagine suppose wish remember need want"
-    " try look say tell find get keep have learn wait"
+    "think know guess hope feel mean see agree understand believe bet wonder imagine suppose wish remember need"
+    " want try look say tell find get keep have learn wait"
 )
 CHANGES = _set("switched moved stopped quit gave started began became left joined got bought sold lost")
 PROMISED = _set("see let keep try talk call check do send tell")  # "I will call on Monday" is said to the other one
@@ -169,8 +172,10 @@ TOLD_WITH = {
     **dict.fromkeys(("loved", "liked", "enjoyed", "hated"), r"(?:(?:reading|watching|playing) )?[\"\u201c]"),
     "heard": r"from (?:my|the)",
     "made": r"(?!sure\b|it\b|me\b|us\b)\w",
-    "had": r"(?:a|an|my|our|two|three|some|only|to (?:quit|cancel|sell|move|stop|give up|take (?:a|time|my))|sushi"
-    r"|surgery)\b",
+    "had": (
+        r"(?:(?:\w+ )?(?:pain|headaches?|covid)|a|an|my|our|two|three|some|only|sushi|surgery"
+        r"|to (?:quit|cancel|sell|move|stop|give up|take (?:a|time|my)))\b"
+    ),
     "did": r"(?:a|an|my|our|some|have) ",
     "got": (
         r"married|divorced|engaged|separated|promoted|hired|fired|laid off|accepted|admitted|diagnosed|pregnant"

@@ -25,6 +25,7 @@ _VAGUE = re.compile(
     re.IGNORECASE,
 )
 
+_AS = {"use": " as my {}", "prefer": " as {}", "like": " as {}"}  # "Helix" alone does not say that it is an editor
 _WHAT: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], str], str]], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), make)
     for pattern, make in (
@@ -40,16 +41,7 @@ _WHAT: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], str], str]], ...] =
         (r"what do you do(?: for (?:a living|work))?$", lambda _, a: f"I work as {_article(a)}"),
         (
             r"(?:what|which) ([\w -]{2,30}?) do you (use|prefer|speak|drive|play|like)$",
-            lambda q, a: (
-                f"I {q[2]} {a}"
-                + (
-                    ""
-                    if q[2].lower() in ("speak", "drive", "play")
-                    else f" as my {q[1]}"
-                    if q[2].lower() == "use"
-                    else f" as {q[1]}"
-                )
-            ),
+            lambda q, a: f"I {q[2]} {a}{_AS.get(q[2].lower(), '').format(q[1])}",
         ),
         (
             r"how many (kids|children|pets|dogs|cats|siblings|brothers|sisters) do you have$",

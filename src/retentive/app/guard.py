@@ -1,0 +1,59 @@
+"""No secret gets in: what to do where one is found is a setting."""
+
+from dataclasses import replace
+from typing import Any
+
+from retentive.app.parts import Parts
+from retentive.errors import SecretFound
+from retentive.model import Draft, Message
+from retentive.text import secrets
+from retentive.text.normal import content_hash
+
+REDACTED = "[redacted: "  # how what stands in place of a secret begins
+
+
+def guarded(parts: Parts, text: str, what: str) -> str:
+    """The text as it may be kept, by the setting for memories or for messages."""
+    policy = parts.config.secrets_in_memories if what == "memory" else parts.config.secrets_in_messages
+    found = secrets.find(text) if policy != "allow" else ()
+    if not found:
+        return text
+    if policy == "refuse":
+        rules = ", ".join(dict.fromkeys(each.rule for each in found))
+        hint = f"Keep it without the secret; or set secrets_in_{_PLURAL[what]} to redact or allow."
+        raise SecretFound(f"the {what} holds a secret ({rules})", hint)
+    return secrets.redact(text, found)
+
+
+def draft(parts: Parts, given: Draft) -> Draft:
+    """A memory as it may be kept."""
+    if parts.config.secrets_in_memories == "allow":
+        return given
+    content, traits = guarded(parts, given.content, "memory"), given.traits
+    context = guarded(parts, traits.context, "memory") if traits.context else None
+    if content is given.content and context is traits.context:
+        return given
+    return given._replace(content=content, content_hash=content_hash(content), traits=replace(traits, context=context))
+
+
+def message(parts: Parts, given: Message) -> Message:
+    """The same for a message, with what came along."""
+    if parts.config.secrets_in_messages == "allow":
+        return given
+    return given._replace(
+        content=guarded(parts, given.content, "message"), payload=guarded_json(parts, given.payload, "message")
+    )
+
+
+def guarded_json(parts: Parts, value: Any, what: str) -> Any:
+    """The same for all texts in a JSON value."""
+    if isinstance(value, str):
+        return guarded(parts, value, what)
+    if isinstance(value, dict):
+        return {key: guarded_json(parts, each, what) for key, each in value.items()}
+    if isinstance(value, list):
+        return [guarded_json(parts, each, what) for each in value]
+    return value
+
+
+_PLURAL = {"memory": "memories", "message": "messages"}

@@ -1,0 +1,165 @@
+"""From talk to memories: each message is read once, and what is found in it is done once.
+
+Reading and doing are two steps, so that neither a crash nor a second process loses or doubles anything, and a model is
+not asked again. First everything since the last time is read, and what was found is written down together with the
+mark of how far was read, by compare-and-swap. Then each claim is compared with what is known and kept, merged or
+dropped; it commits together with its being done. Whoever comes later goes on with what is left.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
+from itertools import count
+
+from retentive import clock
+from retentive.app.act import Deed, Outcome, act, read, written
+from retentive.app.guard import REDACTED
+from retentive.app.parts import Parts
+from retentive.errors import Conflict, LlmError, NotFound, Stale
+from retentive.learn import Rules
+from retentive.model import DEFAULT_CONFIDENCE, Claim, Event, Heard, Kind, Learned, Role, Source
+from retentive.storage import Step, learning
+from retentive.storage.learning import State
+
+PAGE = 500  # messages read at a time
+BEFORE = 4  # messages before these, for what a first answer refers to
+WISHED = 6  # importance of what the user asked to be remembered
+RULE = 8  # of how the user asked things to be done
+
+
+class Overtaken(Conflict):
+    """Another process was first with this claim."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was done so far."""
+
+    events: int = 0
+    by: str = "rules"
+    kept: list[str] = field(default_factory=list)
+    reinforced: list[str] = field(default_factory=list)
+    superseded: list[str] = field(default_factory=list)
+    forgotten: list[str] = field(default_factory=list)
+    unclear: list[Heard] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def count(self, outcome: Outcome) -> None:
+        heard = outcome.heard
+        if heard.refused:
+            self.refused.append(heard.refused)
+        elif heard.verb == "forget":
+            self.forgotten += heard.memories
+            self.unclear += [] if heard.memories else [heard]
+        else:
+            (self.reinforced if outcome.reinforced else self.kept).extend(heard.memories)
+            self.superseded += outcome.superseded
+
+    def learned(self, state: State) -> Learned:
+        told = {each.name: getattr(self, each.name) for each in fields(self)}
+        lists = {name: tuple(value) for name, value in told.items() if isinstance(value, list)}
+        return Learned(state.session, state.upto, self.events, by=self.by, **lists)
+
+
+def learn(parts: Parts, session: str) -> Learned:
+    """Everything that was said since the last time."""
+    tally = Tally()
+    while True:
+        state = _state(parts, session)
+        if state.left:
+            with suppress(Overtaken):
+                _do(parts, state, tally)
+        elif state.upto < state.last:
+            with suppress(Stale):
+                _read(parts, state, tally)
+        else:
+            return tally.learned(state)
+
+
+def due(parts: Parts, silent: float) -> list[str]:
+    """The sessions of the namespace in which nothing was said for so many seconds, but something before."""
+    return parts.learning.due(parts.namespace, clock.now() - round(silent * 1e6))
+
+
+def heed(parts: Parts, event: Event) -> Event:
+    """What a message just said asks for in plain words, done at once."""
+    if event.role is not Role.USER or not parts.config.commands:
+        return event
+    heard = []
+    for done, deed in enumerate(wishes(parts.rules(), event)):
+        mark = learning.heed_step(event.namespace, event.session, event.sequence, done)
+        heard.append(act(parts, event.session, deed, partial(list, [mark])).heard)
+    return replace(event, heard=tuple(heard)) if heard else event
+
+
+def wishes(rules: Rules, event: Event) -> Iterator[Deed]:
+    """In the order of the message."""
+    for wish in rules.wishes(event.content):
+        claim = Claim(
+            content=wish.text,
+            kind=wish.kind,
+            said=event.time,
+            events=(event.sequence,),
+            confidence=DEFAULT_CONFIDENCE[Source.EXPLICIT],
+            importance=RULE if wish.kind is Kind.INSTRUCTION else WISHED,
+        )
+        yield Deed(wish.verb, claim, Source.EXPLICIT)
+
+
+def _state(parts: Parts, session: str) -> State:
+    state = parts.learning.get(parts.namespace, session)
+    if state is None:
+        hint = "`retentive session list` shows those there are."
+        raise NotFound(f"no session {session[:60]!r} in namespace {parts.namespace!r}", hint)
+    return state
+
+
+def _do(parts: Parts, state: State, tally: Tally) -> None:
+    """The next of what was written down."""
+
+    def done() -> Iterable[Step]:
+        if _state(parts, state.session)[:4] != state[:4]:
+            raise Overtaken(f"another process learns from session {state.session!r}")
+        return [learning.done_step(parts.namespace, state)]
+
+    tally.count(act(parts, state.session, read(json.loads(state.claims)[-state.left]), done))
+
+
+def _read(parts: Parts, state: State, tally: Tally) -> None:
+    """Messages, and what is found in them: written down before any of it is done."""
+    key = parts.namespace, state.session
+    events = parts.conversations.oldest(*key, PAGE, state.upto)
+    before = parts.conversations.newest(*key, BEFORE, before=state.upto + 1)
+    found = _claims(parts, before, events, tally)
+    claims = [claim for claim in found if claim.events[-1] > state.upto and REDACTED not in claim.content]
+    deeds = [*_asked(parts, state, events), *(Deed("keep", claim, Source.EXTRACTED) for claim in claims)]
+    deeds.sort(key=lambda deed: deed.sequence)
+    text = json.dumps([written(deed) for deed in deeds], ensure_ascii=False) if deeds else ""
+    parts.engine.apply([learning.begin_step(parts.namespace, state, events[-1].sequence, text, len(deeds))])
+    parts.journal.wrote = True
+    tally.events += len(events)
+
+
+def _asked(parts: Parts, state: State, events: Sequence[Event]) -> Iterator[Deed]:
+    """Requests that were not done when they were said: those of imported logs."""
+    heeded = parts.learning.heeded(parts.namespace, state.session, state.upto, events[-1].sequence)
+    for event in events:
+        if event.role is Role.USER and parts.config.commands:
+            yield from (deed for at, deed in zip(count(), wishes(parts.rules(), event), strict=False)
+                        if at >= heeded.get(event.sequence, 0))  # fmt: skip
+
+
+def _claims(parts: Parts, before: Sequence[Event], events: Sequence[Event], tally: Tally) -> Sequence[Claim]:
+    """By the language model, if there is one and it can be used; else by rules."""
+    if writer := parts.writer():
+        try:
+            tally.by = writer.name
+            return parts.rules().ask(writer, [*before[-1:], *events], ())
+        except LlmError as error:
+            tally.by = "rules"
+            tally.notes.append(f"the language model was not used: {error}")
+            parts.journal.failed("llm", error)
+    return parts.rules().extract([*before, *events])

@@ -1,0 +1,60 @@
+"""A language model with a limit for each day, counted in the store: it holds for all processes of a namespace."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from retentive import clock
+from retentive.errors import LlmError, Spent, Stale
+from retentive.llm import Writer, Written
+from retentive.storage import Engine
+from retentive.storage.upkeep import Upkeep, usage_step
+
+DAY = 86_400_000_000  # microseconds; days are those of UTC
+
+
+@dataclass(frozen=True, slots=True)
+class Metered:
+    """A `Writer` that is not asked more than `calls` times, nor after `tokens` were read and written."""
+
+    writer: Writer
+    engine: Engine
+    namespace: str
+    calls: int
+    tokens: int
+
+    @property
+    def name(self) -> str:
+        return self.writer.name
+
+    def write(self, instructions: str, material: str, schema: Mapping[str, Any] | None, *, tokens: int) -> Written:
+        day = clock.now() // DAY
+        self._take(day)
+        try:
+            answer = self.writer.write(instructions, material, schema, tokens=tokens)
+        except LlmError as error:
+            self._note(day, error.tokens)
+            raise
+        self._note(day, answer.tokens_in + answer.tokens_out)
+        return answer
+
+    def close(self) -> None:
+        self.writer.close()
+
+    def _take(self, day: int) -> None:
+        """One call of the day's, if there is one left."""
+        if Upkeep(self.engine).usage(self.namespace, "llm_tokens", day) >= self.tokens:
+            raise Spent(f"today's {self.tokens:,} tokens are used up", "Raise llm_tokens_per_day, or wait.")
+        if Upkeep(self.engine).usage(self.namespace, "llm_calls", day) >= self.calls:
+            raise self._asked_out()
+        try:
+            self.engine.apply([usage_step(self.namespace, "llm_calls", day, 1, self.calls)])
+        except Stale as error:  # another process had the last one
+            raise self._asked_out() from error
+
+    def _asked_out(self) -> Spent:
+        return Spent(f"today's {self.calls:,} questions are used up", "Raise llm_calls_per_day, or wait.")
+
+    def _note(self, day: int, tokens: int) -> None:
+        if tokens:
+            self.engine.apply([usage_step(self.namespace, "llm_tokens", day, tokens)])

@@ -1,0 +1,63 @@
+"""How a store is opened: its parts, put together by the settings."""
+
+from pathlib import Path
+
+from retentive.app import check
+from retentive.app.metered import Metered
+from retentive.app.parts import Once, Parts
+from retentive.app.upkeep import Journal
+from retentive.config import Config
+from retentive.context import open_counter
+from retentive.embed import open_embedder
+from retentive.index import open_images
+from retentive.learn import open_rules
+from retentive.llm import Writer, open_writer
+from retentive.storage import Engine, open_engine
+from retentive.storage.chunks import Chunks
+from retentive.storage.conversations import Conversations
+from retentive.storage.learning import Learning
+from retentive.storage.memories import Memories
+from retentive.storage.upkeep import Upkeep
+from retentive.text.fields import FIELD_WEIGHTS
+
+
+def open_parts(settings: Config) -> Parts:
+    """All that the settings ask for. What is heavy is opened at its first use."""
+    namespace = check.namespace_of(settings.namespace)
+    embedder = open_embedder(
+        settings.embedder,
+        cache=Path(settings.cache).expanduser(),
+        model_path=Path(settings.model_path).expanduser() if settings.model_path else None,
+        threads=settings.threads or None,
+        download=settings.download,
+    )
+    engine = open_engine(settings)
+    chunks, upkeep = Chunks(engine), Upkeep(engine)
+    return Parts(
+        config=settings,
+        namespace=namespace,
+        engine=engine,
+        memories=Memories(engine),
+        conversations=Conversations(engine),
+        chunks=chunks,
+        upkeep=upkeep,
+        embedder=embedder,
+        journal=Journal(engine, log_accesses=settings.access_log, keep=settings.access_log_keep),
+        fruitless={},
+        learning=Learning(engine),
+        rules=Once(open_rules),
+        writer=Once(lambda: _writer(settings, engine, namespace)),
+        counter=Once(lambda: open_counter(settings.tokenizer)),
+        images=Once(lambda: open_images(
+            chunks,
+            weights=FIELD_WEIGHTS,
+            cache=Path(settings.cache).expanduser() / "index" if settings.db != ":memory:" else None,
+            store_id=upkeep.store_id(),
+        )),
+    )  # fmt: skip
+
+
+def _writer(settings: Config, engine: Engine, namespace: str) -> Writer | None:
+    writer = open_writer(settings.llm, key=settings.llm_key, url=settings.llm_url, timeout=settings.llm_timeout)
+    limits = settings.llm_calls_per_day, settings.llm_tokens_per_day
+    return Metered(writer, engine, namespace, *limits) if writer else None

@@ -1,0 +1,61 @@
+"""Learning from conversations, and what was done about requests in them."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from retentive import wire
+from retentive.app import Retentive
+from retentive.cli import show
+from retentive.cli.given import is_json
+from retentive.model import Heard, Learned
+
+
+def _learn(memory: Retentive, arguments: Any) -> int:
+    tell = (lambda _: None) if is_json(arguments) else (lambda learned: _told(memory, learned))
+    done = memory.learn(arguments.session, tell)
+    if is_json(arguments):
+        show.as_json({"learned": [wire.learned(each) for each in done]})
+    elif not done:
+        show.say("nothing new to learn from")
+    return 0
+
+
+def _told(memory: Retentive, learned: Learned) -> None:
+    counts = [
+        f"{len(ids)} {what}"
+        for what, ids in (
+            ("kept", learned.kept),
+            ("known already", learned.reinforced),
+            ("superseded", learned.superseded),
+            ("forgotten", learned.forgotten),
+            ("not kept", learned.refused),
+        )
+        if ids
+    ]
+    read = show.counted(learned.events, "message", "messages")
+    show.say(f"{learned.session}: {read} read by {learned.by}; {', '.join(counts) or 'nothing to keep'}")
+    for id in learned.kept:
+        show.say(show.line(f"  {id}  {memory.why(id).memory.content}"))
+    for why in dict.fromkeys(learned.refused):
+        show.say(f"  not kept: {why}")
+    heard(learned.unclear)
+    for note in learned.notes:
+        show.say(f"  note: {note}")
+
+
+def heard(told: Sequence[Heard]) -> None:
+    """What was done about requests."""
+    for each in told:
+        if each.refused:
+            show.say(f"not kept: {each.refused}")
+        elif each.memories:
+            show.say(show.line(f"{'remembers' if each.verb == 'keep' else 'forgot'} {each.memories[0]}  {each.text}"))
+        elif each.candidates:
+            show.say(f"unclear what to forget by {each.text!r}; retentive forget ID, of:")
+            for candidate in each.candidates:
+                show.say(show.line(f"  {candidate.id}  {candidate.content}"))
+        else:
+            show.say(f"nothing to forget by {each.text!r}")
+
+
+VERBS: dict[str, Callable[[Retentive, Any], int]] = {"learn": _learn}
