@@ -77,7 +77,7 @@ def read(text: str) -> Reading:
         seen=bool(turns.SEEN.search(holds)),
         again=bool(turns.AGAIN.search(holds)),
         negated=bool(turns.NEGATED.search(holds)),
-        exclusive=bool(turns.ONLY.search(holds)),
+        exclusive=bool(turns.ONLY.search(holds)) and not turns.AT_TIMES.search(holds),
         feeling=turns.feeling(holds),
         words=_telling(_REASON.sub("", holds) or holds),
         names=_names(holds),
