@@ -7,23 +7,30 @@ import platform
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from benchmarks import corpus, measure, stores, talk
+from benchmarks import corpus, engines, filtered, measure, stores, talk
+from benchmarks.engines import Value
 from benchmarks.measure import Figure, Target
+from benchmarks.servers import ENGINES
 
 SIZES = (10_000, 100_000)
 QUICK = (2_000,)
 MESSAGES, QUICK_MESSAGES = 10_000, 1_000  # of the session that is talked in
 WITH_MODEL, QUICK_WITH_MODEL = 500, 100  # of the one whose messages are embedded by the model
-PARTS = ("bulk", "search", "add", "first", "memory", "help", "talk")
-STORELESS = {"help", "talk"}  # parts that need no store of memories
+LINES = 1_000  # that the secrets filter looks at
+SPREAD, QUICK_SPREAD = 100_000, 5_000  # memories, over the namespaces of the engines that are compared
+CROWDED, QUICK_CROWDED = 10.0, 2.0  # seconds that their clients work
+PARTS = ("bulk", "search", "add", "first", "memory", "help", "talk", "secrets", "engines")
+STORELESS = {"help", "talk", "secrets", "engines"}  # parts that need no store beside a do-it-yourself one
 QUESTIONS = 200
 EXTRA = 100  # single adds
 FIRST_SIZE = 10_000  # the store that fresh processes are asked about, if it is among the sizes
 BUILT_FOR_BULK = 30_000  # memories built in all for a bulk rate: three rounds of 10,000 or one of 100,000
+MET = {True: "yes", False: "NO", None: ""}
 
 Found = list[tuple[int | None, Figure]]
 """Each figure with the size of its store, or with the messages of its session."""
@@ -40,12 +47,17 @@ def main() -> None:
         found = {
             "memories": _run(arguments.sizes or (QUICK if arguments.quick else SIZES), arguments.only, Path(folder)),
             "messages": _talked(Path(folder), quick=arguments.quick) if "talk" in arguments.only else [],
+            "lines": [*filtered.figures(LINES)] if "secrets" in arguments.only else [],
         }
+        values = _compared(Path(folder), arguments.folder, quick=arguments.quick) if "engines" in arguments.only else []
     facts["load at the end"] = _load()
     print(f"load at the end: {_load()}")
     print("".join(f"\n{_table(of, figures)}\n" for of, figures in found.items() if figures))
+    if values:
+        print(f"{_beside(values)}\n")
     if arguments.json:
         plain = [each for of, figures in found.items() for each in _plain(of, figures)]
+        plain += [asdict(value) | {"met": value.met} for value in values]
         Path(arguments.json).write_text(json.dumps({"machine": facts, "figures": plain}, indent=2), "utf-8")
 
 
@@ -85,6 +97,11 @@ def _run(sizes: Iterable[int], parts: Sequence[str], folder: Path) -> Found:
 def _talked(folder: Path, *, quick: bool) -> Found:
     size, with_model = (QUICK_MESSAGES, QUICK_WITH_MODEL) if quick else (MESSAGES, WITH_MODEL)
     return [*talk.figures(folder / "talk", size, with_model, _teller(size))]
+
+
+def _compared(folder: Path, disk: str | None, *, quick: bool) -> list[Value]:
+    size, seconds = (QUICK_SPREAD, QUICK_CROWDED) if quick else (SPREAD, CROWDED)
+    return [*engines.figures(folder / "engines", size, seconds, disk, _teller(size))]
 
 
 def _from_first(size: int) -> int:
@@ -161,7 +178,29 @@ def _processor() -> str:
 
 def _table(of: str, found: Found) -> str:
     head = (of, "what", "Retentive", "do-it-yourself", "ratio", "target", "met")
-    rows = [head, *(_cells(size, figure) for size, figure in found)]
+    return _lines([head, *(_cells(size, figure) for size, figure in found)])
+
+
+def _beside(values: Sequence[Value]) -> str:
+    """One line for each figure, one column for each engine."""
+    lines: dict[str, dict[str, Value]] = {}
+    for value in values:
+        lines.setdefault(value.what, {})[value.engine] = value
+    return _lines([("what", *ENGINES, "target", "met"), *(_compare(what, found) for what, found in lines.items())])
+
+
+def _compare(what: str, found: dict[str, Value]) -> tuple[str, ...]:
+    some = next(iter(found.values()))
+    met = None if some.target is None else all(value.met for value in found.values())
+    return (
+        what,
+        *(_amount(found[name].value, some.unit) if name in found else "" for name in ENGINES),
+        _goal(some.target, some.unit) if some.target else "",
+        MET[met],
+    )
+
+
+def _lines(rows: Sequence[tuple[str, ...]]) -> str:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["| " + " | ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) + " |" for row in rows]
     return "\n".join([lines[0], "|" + "|".join("-" * (width + 2) for width in widths) + "|", *lines[1:]])
@@ -175,7 +214,7 @@ def _cells(size: int | None, figure: Figure) -> tuple[str, ...]:
         "" if figure.theirs is None else _amount(figure.theirs, figure.unit),
         "" if figure.ratio is None else f"{figure.ratio:.3g}",
         ", ".join(_goal(target, figure.unit) for target in figure.targets),
-        {True: "yes", False: "NO", None: ""}[figure.met],
+        MET[figure.met],
     )
 
 

@@ -1,11 +1,11 @@
-"""Does a correction correct? Scenarios of dated statements with a question, and pairs of statements; offline rules only.
+"""Does a correction correct? Scenarios of dated statements with a question, and pairs of statements; rules only.
 
     python -m benchmarks.corrections FOLDER
 
 FOLDER has `supersession*.jsonl` (scenarios: `propositions` with `text` and `asserted_at`, `questions`) and
-`contradiction-pairs*.jsonl` (`p1`, `p2`, `label`). Each scenario is a namespace of its own, told through `add` and asked
-through `search`. Scored by statement, not by substring: an answer counts as the statement that it is, so that a current
-statement may name the old thing.
+`contradiction-pairs*.jsonl` (`p1`, `p2`, `label`). Each scenario is a namespace of its own, told through `add` and
+asked through `search`. Scored by statement, not by substring: an answer counts as the statement that it is, so that a
+current statement may name the old thing.
 """
 
 import json
@@ -88,7 +88,7 @@ def main() -> None:
     if not told and not paired:
         sys.exit(f"no supersession*.jsonl and no contradiction-pairs*.jsonl in {folder}")
     for line in (*scenarios(told), *pairs(paired)):
-        print(line)  # noqa: T201
+        print(line)
 
 
 if __name__ == "__main__":

@@ -87,12 +87,12 @@ def main(side: str, task: str, place: str) -> None:
 def _memory(build: Side, question: str, vector: Any) -> dict[str, float]:
     build.text(question)
     build.settle(question, vector)
-    before = _resident()
+    before = resident()
     build.hybrid(question)
-    return {"before": before, "after": _resident()}
+    return {"before": before, "after": resident()}
 
 
-def _resident() -> float:
+def resident() -> float:
     """Megabytes of 1024 x 1024 bytes."""
     lines = Path("/proc/self/status").read_text("utf-8").splitlines()
     return int(next(line for line in lines if line.startswith("VmRSS:")).split()[1]) / 1024

@@ -60,11 +60,15 @@ class Sqld:
             self._process.wait()
             self._process = None
 
-    def database(self) -> str:
-        """The address of a new one."""
+    def database(self, *, durable: bool = False) -> str:
+        """The address of a new one; a durable one waits for the disk at each commit."""
         name = f"d{uuid.uuid4().hex}"
-        create = f"http://127.0.0.1:{self._admin}/v1/namespaces/{name}/create"
-        httpx.post(create, json={}, verify=NO_TLS).raise_for_status()
+        admin = f"http://127.0.0.1:{self._admin}/v1/namespaces/{name}"
+        httpx.post(f"{admin}/create", json={}, verify=NO_TLS).raise_for_status()
+        if durable:
+            settings = httpx.get(f"{admin}/config", verify=NO_TLS).json()
+            strong = {**settings, "durability_mode": "strong"}
+            httpx.post(f"{admin}/config", json=strong, verify=NO_TLS).raise_for_status()
         return f"libsql://127.0.0.1:{self.port}/{name}"
 
     def _await(self) -> None:

@@ -31,10 +31,12 @@ def binaries() -> Path:
 class Server:
     """Made, started, stopped and started again; `remove` leaves nothing, and neither does the end of the tests."""
 
-    def __init__(self, settings: Mapping[str, str] = NOTHING, follows: "Server | None" = None) -> None:
-        """A new one, or a standby that follows another."""
+    def __init__(
+        self, settings: Mapping[str, str] = NOTHING, follows: "Server | None" = None, folder: str | None = None
+    ) -> None:
+        """A new one, or a standby that follows another; below a folder, or where temporary files are."""
         self.settings = settings
-        self.folder = Path(tempfile.mkdtemp(prefix="retentive-postgres-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="retentive-postgres-", dir=folder))
         self.data = self.folder / "data"
         self.port = _free_port()
         self._who: dict[str, Any] = AS_NOBODY if os.geteuid() == 0 else {}

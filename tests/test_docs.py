@@ -283,6 +283,7 @@ def json_answers() -> Iterator[Any]:
     for verb in ("get", "forget", "restore", "history"):
         yield answer(verb, old["memory"]["id"])
     yield answer("update", old["memory"]["id"], "--tag", "x")
+    yield answer("why", old["memory"]["id"])
     yield answer("search", "--mode", "text", "alle")
     yield from spoken_answers()
     yield answer("get", "nothing", code=3)
@@ -304,6 +305,7 @@ def spoken_answers() -> Iterator[Any]:
     context = answer("context", "when does the ferry leave?", "--session", "talk", "--budget", "20")
     assert context["left_out"]
     yield context
+    yield answer("purge", "talk#1", "--yes")
     yield answer("session", "delete", "talk", "--yes")
 
 

@@ -60,6 +60,7 @@ def filled(where: Where) -> None:
         store.add("Of this session alone", session="s")
         store.notes.put("Buy milk", "n")
         store.add("A key, as it was pasted", context="4pX9" * 2000)
+        store.purge(store.add("Nothing to see").id)
         store.search("dog", include="memories")
     with Retentive.open(where, namespace="other/place", embedder="none") as store:
         store.add("Elsewhere, and without a vector")

@@ -354,6 +354,7 @@ def test_a_partitioned_store_is_like_any_other(server: Server, monkeypatch: pyte
     name = f"parts_{uuid.uuid4().hex}"
     server.execute(f"CREATE DATABASE {name}")
     monkeypatch.setattr(graphs, "GRAPH_FROM", 50)
+    monkeypatch.setattr(graphs, "PASSING", 0)
     stores = [Retentive.open(server.url(name), namespace=f"n{n}", embedder="hashing", partitions=4) for n in range(6)]
     for number, store in enumerate(stores):
         store.add_many([f"fact {n} of {number}" for n in range(60)])

@@ -154,12 +154,21 @@ def test_images_hold_active_rows_only(images: "Images") -> None:
 
 def test_the_least_recently_asked_is_given_up(store: "Store", open_all: Callable[..., "Images"]) -> None:
     """No more images than there is room for, but one question is never torn apart."""
-    images = open_all(store, capacity=2)
+    images = open_all(store, capacity=2, room=0)
     for name in "abac":
         images.search_vectors(EAST, store.space, Scope((name,), None, 100), 1)
     assert sorted(images.stats()) == ["a", "c"]
     images.search_vectors(EAST, store.space, Scope(tuple("abcd"), None, 100), 1)
     assert sorted(images.stats()) == ["a", "b", "c", "d"]
+    images.close()
+
+
+def test_of_small_namespaces_more_are_kept(store: "Store", open_all: Callable[..., "Images"]) -> None:
+    """As many as have room together, so that a store of many users does not load them again with each question."""
+    images = open_all(store, capacity=2, room=90)
+    for name in "abcdefgh":
+        images.search_vectors(EAST, store.space, Scope((name,), None, 100), 1)
+    assert sorted(images.stats()) == [*"cdefgh"]
     images.close()
 
 

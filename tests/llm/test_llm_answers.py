@@ -8,13 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retentive.app.context import HEADINGS
 from retentive.errors import Unusable
-from retentive.learn.answer import GUESS, MOST_CLAIMS, SCHEMA, SURE, claims
+from retentive.learn.believed import GUESS, MOST_CLAIMS, SCHEMA, SURE, claims
 from retentive.learn.model import batches
-from retentive.learn.said import own
 from retentive.model import Claim, Event, Kind, Role
-from retentive.text.sentences import SUMMARY_HEADING
 from retentive.text.tokens import estimate
 
 MAY = datetime(2026, 5, 8, 10, tzinfo=UTC)
@@ -217,15 +214,3 @@ def test_long_conversations_are_cut_before_a_users_message() -> None:
     assert [each for batch in found for each in batch] == talk
     assert all(batch[0].role is Role.ASSISTANT for batch in found)
     assert all(sum(estimate(each.content) for each in batch) <= 1000 for batch in found)
-
-
-@pytest.mark.parametrize("heading", [*filter(None, HEADINGS.values()), SUMMARY_HEADING])
-def test_what_was_recalled_is_not_said_again(heading: str) -> None:
-    """The parts of a context that a caller puts before the user's message are none of it."""
-    context = f"{heading}\n- The user lives in Oslo. (2025-01-01)\n  And more."
-    assert own(f"{context}\n\n{context}\n\nI moved to Porto.\n\nReally.") == "I moved to Porto.\n\nReally."
-    assert own(context) == ""
-
-
-def test_a_heading_of_the_users_own_stays() -> None:
-    assert own("## Relevant Memories of Porto\nThe sea.") == "## Relevant Memories of Porto\nThe sea."

@@ -95,6 +95,14 @@ def test_nothing_is_asked_if_the_user_said_nothing(ask: Ask) -> None:
     assert provider.asked == []
 
 
+def test_what_was_recalled_or_quoted_is_not_shown(ask: Ask) -> None:
+    """The parts of a context that a caller puts before a message are not what the user says in it."""
+    recalled = "Rolling session summary: user: I live in Oslo.\n\n## Relevant Memories\n- The user is old. (2025-01-01)"
+    writer, provider = ask(reply())
+    extract(writer, [event(1, f"{recalled}\n\nI moved to Porto.\n> You live in Oslo.\nReally.")])
+    assert json.loads(said(provider.asked[0])[1])["text"] == "I moved to Porto.\nReally."
+
+
 def test_a_long_conversation_is_asked_about_in_parts(ask: Ask) -> None:
     """What was learned from one part is known in the next, and a message is cited by its own part only."""
     talk = [event(number, f"I met person {number} in Porto. " + "word " * 500) for number in range(1, 9)]

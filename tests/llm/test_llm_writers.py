@@ -88,7 +88,7 @@ def test_another_bad_request_is_not_repeated(ask: Ask) -> None:
     assert not caught.value.retryable
 
 
-@pytest.mark.parametrize("status", [429, 503, 529])
+@pytest.mark.parametrize("status", [408, 429, 503, 529])
 def test_a_short_wait_is_waited(ask: Ask, status: int) -> None:
     writer, provider = ask(Reply(status=status, headers={"Retry-After": "0.05"}), Reply("Good morning."))
     assert writer.write("Greet.", "x", None, tokens=50).text == "Good morning."
@@ -148,8 +148,11 @@ def test_no_answer_in_time_is_an_error(ask: Ask) -> None:
     assert len(provider.asked) == 1
 
 
-def test_an_answer_that_breaks_off_is_none(ask: Ask) -> None:
-    writer, _ = ask(Reply(broken=True))
+@pytest.mark.parametrize("status", [200, 400, 500])
+@pytest.mark.parametrize("spoilt", [{"broken": True}, {"headers": {"Content-Encoding": "gzip"}}])
+def test_an_answer_that_breaks_off_is_none(ask: Ask, status: int, spoilt: dict[str, Any]) -> None:
+    """Or that was spoilt on its way."""
+    writer, _ = ask(Reply(status=status, **spoilt))
     with pytest.raises(NoAnswer):
         writer.write("Greet.", "x", None, tokens=50)
 

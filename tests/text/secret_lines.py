@@ -135,11 +135,7 @@ ISSUED = [
 ]
 
 BLOCKS = [
-    "⟦-----BEGIN "
-    + "RSA PRIVATE KEY-----\n"
-    + (letters(64) + "\n") * 3
-    + "-----END "
-    + "RSA PRIVATE KEY-----⟧\nthanks",
+    "⟦-----BEGIN RSA PRIVATE KEY-----\n" + (letters(64) + "\n") * 3 + "-----END " + "RSA PRIVATE KEY-----⟧\nthanks",
     "⟦-----BEGIN " + "OPENSSH PRIVATE KEY-----\n" + letters(64) + "⟧",
     '{"private_key": "⟦-----BEGIN ' + "PRIVATE KEY-----\\n" + letters(64) + "\\n-----END " + 'PRIVATE KEY-----⟧\\n"}',
     "⟦-----BEGIN " + "PGP PRIVATE KEY BLOCK-----\n\n" + letters(64) + "\n-----END " + "PGP PRIVATE KEY BLOCK-----⟧",

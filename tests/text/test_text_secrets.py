@@ -2,6 +2,7 @@ import json
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -12,6 +13,8 @@ from retentive.text import secrets
 from retentive.text.secrets import RULES, Secret, find, numbers, redact
 from tests.text import secret_lines as lines
 from tests.text.secret_lines import LETTERS, NEGATIVE, POSITIVE
+
+BEGIN, END = (f"-----{side} {'PRIVATE'} KEY-----\n" for side in ("BEGIN", "END"))
 
 RULES_BY_TABLE = {
     "PROSE": {"password in prose", "password in a setting", "passphrase"},
@@ -91,12 +94,19 @@ def test_every_rule_is_one_of_those_named() -> None:
     assert found < set(RULES)
 
 
+@pytest.mark.parametrize("rule", RULES)
+def test_every_rule_is_documented(rule: str) -> None:
+    page = Path(__file__).parents[2] / "docs" / "reference" / "secrets.md"
+    assert f"\n| {rule} |" in page.read_text("utf-8")
+
+
 # Parts that secrets are made of, so that random texts come near to them.
 PARTS = st.sampled_from([
-    "password", "my password is ", " is my password", "PIN", "token=", "api_key: ", "login is bob / ", "hunter2", "s3cret!",
-    "4821", "4111 1111 1111 1111", "://a:", "@b", f"{'gh'}p_", LETTERS, "aB3d", "-----BEGIN " "PRIVATE KEY-----\n",
-    "-----END " "PRIVATE KEY-----", "eyJ", ".", "[redacted: password in prose]", "[redacted: ", "]", '"', "'", "=", ":",
-    " ", "\n", "İ", "ſ", "密码是", "**", "AKIA", "IOSFODNN7EXAMPL3", "seed phrase: ", "word ",
+    "password", "my password is ", " is my password", "PIN",
+    "token=", "api_key: ", "login is bob / ", "hunter2", "s3cret!",
+    "4821", "4111 1111 1111 1111", "://a:", "@b", f"{'gh'}p_", LETTERS, "aB3d", BEGIN,
+    END, "eyJ", ".", "[redacted: password in prose]", "[redacted: ", "]", '"', "'", "=", ":",
+    " ", "\n", "İ", "\u017f", "密码是", "**", "AKIA", "IOSFODNN7EXAMPL3", "seed phrase: ", "word ",
 ])  # fmt: skip
 TEXTS = st.one_of(st.text(), st.lists(st.one_of(PARTS, st.text(max_size=5)), max_size=12).map("".join))
 
@@ -129,13 +139,15 @@ def test_redacting_touches_nothing_but_the_secrets(text: str) -> None:
 @pytest.mark.parametrize(
     "unit",
     [
-        "password ", "password", "password is ", "token=", "api_key", "eyJ", "eyJabcdefgh.", "sk-", "://a:", "a", " ", "\n",
-        "-----BEGIN " "RSA PRIVATE KEY-----\n", "4", "4-", "4111 ", "AKIA ", "xoxb-1-", LETTERS, f"{LETTERS}\n", "login is a / ",
-        "curl -u ", "bearer ", 'password "', "a is my password ", "[redacted: ", "my password is hunter2 and ", "İ password",
+        "password ", "password", "password is ", "token=", "api_key", "eyJ", "eyJabcdefgh.", "sk-", "://a:",
+        "a", " ", "\n",
+        BEGIN, "4", "4-", "4111 ", "AKIA ", "xoxb-1-", LETTERS, f"{LETTERS}\n", "login is a / ",
+        "curl -u ", "bearer ", 'password "', "a is my password ",
+        "[redacted: ", "my password is hunter2 and ", "İ password",
     ],
 )  # fmt: skip
 def test_the_time_grows_with_the_length_and_not_with_its_square(unit: str) -> None:
-    """Sixteen times the text may take sixteen times as long, and twice that for noise; a square would take 256 times."""
+    """Sixteen times the text may take 32 times as long, for noise; by the square it would take 256 times."""
     short, long = ((unit * (size // len(unit) + 1))[:size] for size in (4_000, 64_000))
     assert _seconds(long) < 32 * max(_seconds(short), 0.002)
 
@@ -160,7 +172,8 @@ def test_what_would_need_many_rounds_is_taken_as_a_whole(monkeypatch: pytest.Mon
 def test_the_library_is_imported_only_for_what_looks_like_a_token() -> None:
     code = (
         "import json, sys; from retentive.text.secrets import find\n"
-        "find('my password is hunter2'); find('see https://example.org/a/long/path/with/words'); before = 'requests' in sys.modules\n"
+        "find('my password is hunter2'); find('see https://example.org/a/long/path/with/words')\n"
+        "before = 'requests' in sys.modules\n"
         f"find('{'gh'}p_{LETTERS}aB3d'); print(json.dumps([before, 'detect_secrets' in sys.modules]))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

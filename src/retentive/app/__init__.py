@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, Unpack
@@ -108,6 +109,13 @@ class Retentive:
     @property
     def namespace(self) -> str:
         return self._parts.namespace
+
+    def in_namespace(self, namespace: str) -> Self:
+        """The same open store for another namespace: costs nothing, so a server may ask for one with each request.
+
+        Connections, index and model are shared; closing one closes them for all.
+        """
+        return type(self)(replace(self._parts, namespace=check.namespace_of(namespace)))
 
     def add(self, text: str, vector: Any = None, **options: Unpack[Options]) -> Added:
         """Keep one memory, durable and searchable on return.

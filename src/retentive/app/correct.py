@@ -23,8 +23,11 @@ def corrected(parts: Parts, draft: Draft, near: Iterable[Memory]) -> Draft:
     `near` are memories that share its words; those of the same areas are looked up. A slot that the caller gave
     decides alone.
     """
+    if not parts.config.corrections or draft.traits.kind in AS_THEY_ARE:
+        return draft
+    draft = draft._replace(traits=_bounded(parts, draft))
     traits = draft.traits
-    if not parts.config.corrections or traits.slot or traits.kind in AS_THEY_ARE:
+    if traits.slot:
         return draft
     reading = parts.rules().read(draft.content)
     if reading.apart:
@@ -40,6 +43,15 @@ def corrected(parts: Parts, draft: Draft, near: Iterable[Memory]) -> Draft:
         corrects=tuple(ends),
         ended_by=later.id if later and not slot else None,
     )
+
+
+def _bounded(parts: Parts, draft: Draft) -> Traits:
+    """With the times between which it holds by its own words, as far as the caller did not give them."""
+    traits, said = draft.traits, draft.traits.valid_from or from_micros(clock.now())
+    begun, end = parts.rules().ends(draft.content, said)
+    if end is None or traits.expires:
+        return traits
+    return replace(traits, valid_from=traits.valid_from or begun, expires=end)
 
 
 def _known(parts: Parts, reading: Reading, traits: Traits, near: Iterable[Memory]) -> Sequence[Memory]:

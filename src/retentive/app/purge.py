@@ -108,11 +108,12 @@ def _doomed(parts: Parts, ids: Sequence[str], with_origin: bool) -> Doomed:
         doomed.summaries = _covering(parts, doomed.events, places)
         doomed.traces = _with(doomed.traces, doomed.events.values())
         covering = []
-    left = [place for place in places if place.place not in ("message", "summary") and place not in doomed.queries]
+    left = {place for place in places if place.place == "query"} - {*doomed.queries}
     doomed.remaining = [
         *(Repeat("message", id) for id in {**origins, **said} if id not in doomed.events),
         *(Repeat("summary", name) for name in covering),
-        *dict.fromkeys(Repeat(place.place, place.name) for place in left),
+        *([Repeat("query", "", len(left))] if left else []),
+        *(Repeat(place.place, place.name) for place in places if place.place in ("memory", "history", "session")),
     ]
     return doomed
 
@@ -269,7 +270,7 @@ def _looked_through(parts: Parts, files: Sequence[Path], known: Traces, tell: Pr
         return UNKNOWN, []
     seen = scan(files, known.pieces, lambda done, of: tell("scanning", done, of))
     where = {piece: [*_rows_with(parts, piece.decode())] for piece in seen.found}
-    looked = f"scanned {seen.files} files, {seen.size:,} bytes"
+    looked = f"scanned {seen.files} files, {seen.size} bytes"
     strays = [piece for piece, names in where.items() if not names and not Purges(parts.engine).is_name(piece.decode())]
     if strays:
         return f"incomplete: {looked}: still in {seen.found[strays[0]].name}", []

@@ -102,7 +102,7 @@ def _repeat(each: Repeat) -> str:
     return {
         "message": f"message {each.id}",
         "summary": f"the summary of session {each.id}",
-        "query": f"a logged question that found {each.id}",
+        "query": f"{show.counted(each.entries, 'question')} in the access log",
         "history": f"the history of {each.id}",
     }.get(each.place, f"{each.place} {each.id}")
 

@@ -92,6 +92,12 @@ class Image:
         """The size at which a graph was found not to be worth it."""
 
     @property
+    def size(self) -> int:
+        """In rows; asked without the lock, so perhaps a moment old."""
+        rows = self._rows
+        return 0 if rows is None else rows.live
+
+    @property
     def has_terms(self) -> bool:
         return self._terms is not None
 

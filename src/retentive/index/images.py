@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retentive.errors import Invalid
-from retentive.index import CAPACITY, HNSW_FROM, TERMS_FROM
+from retentive.index import CAPACITY, HNSW_FROM, ROOM, TERMS_FROM
 from retentive.index.image import Image, Setting
 from retentive.index.sidecar import saved_at
 from retentive.index.worker import Worker
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from retentive.index import Source
     from retentive.index.arrays import Floats
     from retentive.model import Scope, Space
+
+
+_EMPTY = 15  # rows that an image counts for by itself: 25 KB, at 2 KB a row
 
 
 def _best_first(match: Match) -> tuple[float, int, int]:
@@ -53,10 +56,11 @@ class Images:
         terms_from: int = TERMS_FROM,
         hnsw_from: int = HNSW_FROM,
         capacity: int = CAPACITY,
+        room: int = ROOM,
     ) -> None:
         self._source = source
         self._terms_from = terms_from
-        self._capacity = capacity
+        self._capacity, self._room = capacity, room
         self._setting = Setting(source, tuple(weights), cache, store_id, hnsw_from)
         self._images: OrderedDict[str, Image] = OrderedDict()
         self._lock = Lock()
@@ -171,11 +175,19 @@ class Images:
             raise Invalid("images hold active rows only", hint="Ask the database when `Images.answers` says no.")
         names = dict.fromkeys(scope.namespaces)
         with self._lock:
+            new = [name for name in names if name not in self._images]
+            self._images.update((name, Image(name, self._setting)) for name in new)
             for name in names:
-                if name not in self._images:
-                    self._images[name] = Image(name, self._setting)
                 self._images.move_to_end(name)
-            # A question about more namespaces than there is room for must not load them all each time.
-            while len(self._images) > max(self._capacity, len(names)):
-                self._images.popitem(last=False)
+            if new:
+                self._give_up(len(names))
             return [self._images[name] for name in names]
+
+    def _give_up(self, asked: int) -> None:
+        """Those asked longest ago, until there is room for the rest.
+
+        A question about more namespaces than there is room for must not load them all each time.
+        """
+        rows = sum(_EMPTY + image.size for image in self._images.values())
+        while len(self._images) > max(self._capacity, asked) and rows > self._room:
+            rows -= _EMPTY + self._images.popitem(last=False)[1].size

@@ -1,6 +1,7 @@
 """What is worth keeping? Pure functions on texts; `model.py` asks the language model that it is given."""
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from retentive.learn.statement import Reading
@@ -21,6 +22,8 @@ class Rules(NamedTuple):
     """Does the newer of two statements say no more than the older?"""
     about: Callable[[Reading], list[str]]
     """Words by which statements of the same areas of life are found."""
+    ends: Callable[[str, datetime], tuple[datetime | None, datetime | None]]
+    """From when and until when a statement of that moment holds, if its words say so."""
     wishes: "Callable[[str], tuple[Wish, ...]]"
     """What a message asks to be kept or forgotten."""
     extract: Callable[[Sequence[Event]], list[Claim]]
@@ -37,5 +40,6 @@ def open_rules() -> Rules:
     from retentive.learn.reading import read
     from retentive.learn.resolve import repeats, superseded
     from retentive.learn.rules import extract
+    from retentive.text.dates import ends
 
-    return Rules(read, superseded, repeats, words_of, wishes, extract, ask)
+    return Rules(read, superseded, repeats, words_of, ends, wishes, extract, ask)

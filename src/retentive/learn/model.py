@@ -1,10 +1,10 @@
 """Claims found in talk by a language model.
 
 What it is shown: the user's messages, and before each the assistant's that it answers ("Yes, exactly" says nothing by
-itself). Not what tools gave, not instructions of a system, not what was recalled for the conversation. Each message is
-a line of JSON with its number, so none can pass for another or for the end of the conversation.
+itself). Not what tools gave, not instructions of a system, not what was quoted, or recalled for the conversation. Each
+message is a line of JSON with its number, so none can pass for another or for the end of the conversation.
 
-What comes back is checked in `answer.py`. A bad answer is shown to the model once, with what is wrong with it; if the
+What comes back is checked in `believed.py`. A bad answer is shown to the model once, with what is wrong with it; if the
 second is no better, that is `Unusable`, and rules have to do.
 """
 
@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from retentive.errors import Unusable
-from retentive.learn.answer import KINDS, MOST_CLAIMS, SCHEMA, claims
-from retentive.learn.said import own
+from retentive.learn.believed import KINDS, MOST_CLAIMS, SCHEMA, claims
 from retentive.model import Claim, Event, Memory, Role
+from retentive.text.sentences import own
 from retentive.text.tokens import estimate
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def extract(
     """
     found: list[Claim] = []
     for batch in batches(events, limit):
-        found += _learned(writer, batch, [*known, *found])
+        found += _learned(writer, batch, [*found, *known])
     return tuple(found)
 
 
@@ -132,7 +132,7 @@ def _line(event: Event) -> str:
 
 def _text(event: Event) -> str:
     """The speaker's own words. Of a user's message without any, such as a tool's result, there is nothing."""
-    text = own(event.content)
+    text = "\n".join(line.strip() for line in own(event.content).splitlines() if line.strip())
     if event.role is Role.ASSISTANT:
         return text if len(text) <= LONGEST_ANSWERED else f"... {text[-LONGEST_ANSWERED:]}"
     if len(text) <= LONGEST_SAID:

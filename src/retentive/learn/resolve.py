@@ -54,13 +54,18 @@ def supersedes(old: str, new: str) -> Ground:
     if after.apart or not _same_subject(before, after) or (after.hearsay and not before.hearsay):
         return Ground.NONE
     if before.slot and after.slot and before.slot.name == after.slot.name:
-        refines = before.slot.value <= after.slot.value or after.slot.value <= before.slot.value
-        return Ground.NONE if refines or after.adds else Ground.SLOT
+        refined = _closer(before.slot.value, after.slot.value) or _closer(after.slot.value, before.slot.value)
+        return Ground.NONE if refined or after.adds else Ground.SLOT
     if after.adds or _only_of_the_new(before, after):
         return Ground.NONE
     if _contrary(before, after):
         return Ground.WORDS
     return _BY_TURN[after.turn](before, after)
+
+
+def _closer(broad: frozenset[str], close: frozenset[str]) -> bool:
+    """Is each word of the one in the other: Berlin, and Berlin-Mitte?"""
+    return broad <= {part for word in close for part in (word, *word.split("-"))}
 
 
 def _contrary(before: Reading, after: Reading) -> bool:

@@ -9,7 +9,6 @@ asks to be remembered is taken at once (`commands.py`). The words looked for are
 import re
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
-from datetime import datetime
 from itertools import chain
 from typing import NamedTuple
 
@@ -22,6 +21,7 @@ from retentive.learn.references import resolved
 from retentive.learn.replies import stated
 from retentive.learn.worth import judge
 from retentive.model import Claim, Event, Kind, Role
+from retentive.text import dates
 from retentive.text.sentences import own, spans
 
 LONGEST = 300  # characters of a sentence; past that it is pasted text
@@ -54,12 +54,6 @@ def extract(events: Sequence[Event], people: Collection[str] = ()) -> list[Claim
         chain.from_iterable(reader.claims() for reader in readers.values()), key=lambda claim: claim.events[-1]
     )
     return [*{claim.content.casefold(): claim for claim in found}.values()]
-
-
-def dated(text: str, said: datetime) -> tuple[str, datetime | None]:
-    """The statement with its relative dates made absolute, and when it ends if it says so. As yet it stays as it is."""
-    del said
-    return text, None
 
 
 class _Found(NamedTuple):
@@ -109,14 +103,15 @@ class _Reader:
 
     def claims(self) -> Iterator[Claim]:
         for found in chain.from_iterable(self.sentences):
-            content, ends = dated(found.text, found.event.time)
+            begun, ends = dates.ends(found.text, found.event.time)
             yield Claim(
-                content=content,
+                content=dates.absolute(found.text, found.event.time),
                 kind=found.worth.kind,
                 said=found.event.time,
                 events=(*found.context, found.event.sequence),
                 confidence=found.worth.confidence,
                 importance=found.worth.importance,
+                valid_from=begun if begun and begun > found.event.time else None,  # newer words hold, since when ever
                 expires=ends,
             )
 

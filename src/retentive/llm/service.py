@@ -30,7 +30,9 @@ DIRECT = dict.fromkeys(("all://localhost", "all://127.0.0.1", "all://[::1]"))  #
 UNKEYED = "none"  # servers on this machine ask for no key, but the clients do
 
 _ABOUT_FORM = re.compile(r"response[_ ]?format|output_config|json|schema|grammar|structured", re.IGNORECASE)
-_BAD_REQUEST, _UNAUTHORIZED, _FORBIDDEN, _UNPROCESSABLE, _TOO_MANY, _SERVER_ERROR = 400, 401, 403, 422, 429, 500
+_BAD_REQUEST, _UNPROCESSABLE = 400, 422
+_UNAUTHORIZED, _FORBIDDEN = 401, 403
+_TOO_SLOW, _TOO_MANY, _SERVER_ERROR = 408, 429, 500
 
 
 class Form(StrEnum):
@@ -140,7 +142,7 @@ class Service(ABC):
         reason = f"{self._where}: {status} {said}".strip()
         if refusal.is_about_answer:
             return Unusable(reason)
-        if status == _TOO_MANY or status >= _SERVER_ERROR:
+        if status in (_TOO_SLOW, _TOO_MANY) or status >= _SERVER_ERROR:
             return Overloaded(reason, retry_after=refusal.retry_after)
         return LlmError(reason)
 

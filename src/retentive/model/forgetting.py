@@ -38,7 +38,9 @@ class Repeat(NamedTuple):
 
     place: str
     id: str
-    """Of the memory, message (`session#7`) or session; of a query, the memory that it found."""
+    """Of the memory, the message (`session#7`), the session or the namespace; none for queries."""
+    entries: int = 1
+    """Of queries, how many entries of the access log."""
 
 
 @dataclass(frozen=True, slots=True)

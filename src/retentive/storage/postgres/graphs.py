@@ -2,8 +2,9 @@
 
 Reading every vector of a namespace is exact and quick while there are few (10,000: 4 ms); keeping a graph makes every
 write slower (by 1 to 3 ms a row, a bulk load six times). So a space gets its graph when a namespace that is being asked
-has grown beyond `GRAPH_FROM` rows; it is made in the background, without holding up anybody (CONCURRENTLY), by one
-process of all (an advisory lock). A process that only asks once, such as the command line, makes none; `rebuild` does.
+has grown so far that it would be used, beyond `GRAPH_FROM` rows at least; it is made in the background, without holding
+up anybody (CONCURRENTLY), by one process of all (an advisory lock). A process that only asks once, such as the command
+line, makes none; `rebuild` does.
 
 A graph is over all namespaces, so looking for the rows of one means passing over the others: about `depth` times all
 rows by its own. Where that is more than reading its own rows, they are read.
@@ -30,6 +31,7 @@ LARGEST_DIMENSION = 4000  # of what pgvector can index
 PASSING = 40  # what passing over a row of the graph costs, in rows read one by one (30 us against 0.4 to 1)
 KNOWN_SECONDS = 60.0  # for which it is believed what graphs there are
 LOOK_EVERY = 64  # questions
+DEPTH = 35  # rows that the usual question, for the best ten, is asked for
 REST_SECONDS = 600.0  # after one that could not be made
 _NAME = "vectors_graph_"
 
@@ -57,7 +59,7 @@ class Graphs:
             self._known = self._link.read(_found)
             self._looked = time.monotonic()
         graph = self._known.get(space)
-        return None if graph is None else max(GRAPH_FROM, int(sqrt(PASSING * depth * graph.rows)))
+        return None if graph is None else _bound(graph.rows, depth)
 
     def asked(self, space: int, dimension: int, namespaces: Sequence[str]) -> None:
         """Now and then, look whether it is time for a graph."""
@@ -75,13 +77,15 @@ class Graphs:
     def mend(self) -> None:
         """Make what is missing, and anew what was begun and not finished. Waits for it."""
         sql = (
-            "SELECT DISTINCT s.id, s.dimension FROM spaces s JOIN (SELECT space, namespace FROM vectors"
-            " GROUP BY space, namespace HAVING count(*) >= $1) v ON v.space = s.id WHERE s.dimension <= $2"
+            "SELECT id, dimension FROM spaces WHERE dimension <= $2 AND (id IN (SELECT space FROM vectors"
+            " GROUP BY space, namespace HAVING count(*) >= $1) OR id IN (SELECT split_part(relname, '_', 3)::int"
+            f" FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relname ^@ '{_NAME}'))"
         )
         connection = self._link.connect()
         try:
             with translated(self._link.where):
-                for space, dimension in connection.execute(sql, (GRAPH_FROM, LARGEST_DIMENSION)).fetchall():
+                least = _bound(_largest(connection), DEPTH)
+                for space, dimension in connection.execute(sql, (least, LARGEST_DIMENSION)).fetchall():
                     self._build(connection, space, dimension)
         finally:
             connection.close()
@@ -101,7 +105,8 @@ class Graphs:
             connection = self._building = self._link.connect()
             try:
                 sql = "SELECT coalesce(sum(rows), 0) FROM statistics WHERE namespace = ANY ($1)"
-                if not self._closed and connection.execute(sql, (namespaces,)).fetchall()[0][0] >= GRAPH_FROM:
+                rows = connection.execute(sql, (namespaces,)).fetchall()[0][0]
+                if not self._closed and rows >= _bound(_largest(connection), DEPTH):
                     self._build(connection, space, dimension)
                     self._looked = float("-inf")
             finally:
@@ -137,6 +142,20 @@ def _make(connection: Connection, name: str, sql: str) -> None:
     if connection.execute(valid, (name,)).fetchall() == [(False,)]:
         connection.execute(f"DROP INDEX CONCURRENTLY {name}")
     connection.execute(sql)
+
+
+def _bound(rows: float, depth: int) -> int:
+    """Up to how many rows of a namespace reading them is better than a graph over so many of all namespaces."""
+    return max(GRAPH_FROM, int(sqrt(PASSING * depth * rows)))
+
+
+def _largest(connection: Connection) -> float:
+    """Rows of the largest table that holds vectors, as far as the server has counted them."""
+    sql = (
+        "SELECT max(c.reltuples) FROM pg_class c LEFT JOIN pg_inherits i ON i.inhrelid = c.oid"
+        " WHERE c.relkind = 'r' AND 'vectors'::regclass IN (c.oid, i.inhparent)"
+    )
+    return max(0.0, float(connection.execute(sql).fetchall()[0][0]))
 
 
 def _leaves(connection: Connection, space: int) -> list[tuple[str, str]]:

@@ -26,7 +26,7 @@ class Replica:
         self._copy = Link(url, replace(options, connect_timeout=2, attributes="any")) if url else None
         self._away_until = 0.0
         self._looking = threading.Lock()
-        self._wrote = False
+        self._writes = self._asked_about = 0
         self._awaited: str | None = None
         """How far the copy must have come to have what was written here."""
 
@@ -41,7 +41,7 @@ class Replica:
 
     def wrote(self) -> None:
         """Something that searches find was committed."""
-        self._wrote = True
+        self._writes += 1
 
     def close(self) -> None:
         if self._copy:
@@ -49,12 +49,13 @@ class Replica:
 
     def _has_all(self, copy: Link) -> bool:
         """Has it what this process wrote? One that does not follow a log cannot tell, and is believed."""
-        if not self._wrote and self._awaited is None:
+        if self._writes == self._asked_about and self._awaited is None:
             return True
         with self._looking:
-            if self._wrote:
-                self._wrote = False  # before asking: what is written meanwhile asks again
+            writes = self._writes
+            if writes != self._asked_about:
                 self._awaited = self._primary.read(_asking("SELECT pg_current_wal_insert_lsn()::text"))
+                self._asked_about = writes
             if self._awaited is not None:
                 come = _asking("SELECT coalesce(pg_last_wal_replay_lsn() >= $1::pg_lsn, true)", self._awaited)
                 if not copy.read(come, _IMPATIENT):

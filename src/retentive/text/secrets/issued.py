@@ -34,8 +34,10 @@ _OURS = {
         r"do[opr]_v1_[0-9a-f]{64}|shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}|lin_api_\w{30,}|(?:secret|ntn)_[A-Za-z0-9]{43,}"
         r"|dapi[0-9a-f]{32}|dp\.(?:pt|st|ct)\.\w{40,}|hv[sb]\.[\w-]{24,}|gsk_[A-Za-z0-9]{40,}|xai-[A-Za-z0-9]{40,}"
         r"|pplx-[A-Za-z0-9]{40,}|r8_[A-Za-z0-9]{30,}|ATATT3[\w=-]{50,}|dckr_pat_[\w-]{20,}"
-        r"|pat[A-Za-z0-9]{14}\.[0-9a-f]{64}|PMAK-[0-9a-f-]{40,}|NRAK-[A-Z0-9]{27}|gls?a_[\w-]{30,}|sntry[su]_[\w+/=]{40,}"
-        r"|sbp_[0-9a-f]{40}|tvly-[\w-]{20,}|figd_[\w-]{30,}|AGE-SECRET-KEY-1[0-9A-Z]{58}|tskey-[\w-]{20,}|AKCp[A-Za-z0-9]{60,}"
+        r"|pat[A-Za-z0-9]{14}\.[0-9a-f]{64}|PMAK-[0-9a-f-]{40,}|NRAK-[A-Z0-9]{27}"
+        r"|gls?a_[\w-]{30,}|sntry[su]_[\w+/=]{40,}"
+        r"|sbp_[0-9a-f]{40}|tvly-[\w-]{20,}|figd_[\w-]{30,}|AGE-SECRET-KEY-1[0-9A-Z]{58}|tskey-[\w-]{20,}"
+        r"|AKCp[A-Za-z0-9]{60,}"
     ),
     JWT: r"eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*",
 }
@@ -100,17 +102,20 @@ def _private_keys(text: str) -> Iterator[Found]:
     begin: int | None = None
     for mark in _PEM.finditer(text) if "PRIVATE KEY" in text else ():
         if mark["side"] == "BEGIN":
-            begin, end = mark.start(), _BODY.match(text, mark.end()).end()  # type: ignore[union-attr] # matches nothing too
-            if end > mark.end():
-                yield PRIVATE_KEY, begin, end
+            begin = mark.start()
+            yield from _with_body(text, begin, mark.end())
         elif begin is not None:
             if values.has_base64(text[begin : mark.start()]):
                 yield PRIVATE_KEY, begin, mark.end()
             begin = None
     for mark in _PUTTY.finditer(text) if "PuTTY" in text else ():
-        body = _BODY.match(text, mark.end())
-        if body and body.end() > mark.end():
-            yield PRIVATE_KEY, mark.end(), body.end()
+        yield from _with_body(text, mark.end(), mark.end())
+
+
+def _with_body(text: str, start: int, head: int) -> Iterator[Found]:
+    body = _BODY.match(text, head)
+    if body and body.end() > head:
+        yield PRIVATE_KEY, start, body.end()
 
 
 def _known_to_the_library(text: str) -> Iterator[Found]:

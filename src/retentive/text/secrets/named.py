@@ -5,10 +5,12 @@ apart they are, the more the value must show (`values.Need`). A name that is onl
 `token_count`) names none.
 """
 
+# ruff: noqa: RUF001 - quotes, dashes and colons as people type them
+
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from retentive.text.secrets import values
+from retentive.text.secrets import values, words
 from retentive.text.secrets.values import Need
 
 Found = tuple[str, int, int]
@@ -43,25 +45,13 @@ _NAME = re.compile(
 _ENGLISH = re.compile(r"pass(?:words?|wd|codes?)|pwd|pw", re.IGNORECASE)
 
 # After a name: it is about secrets, and none itself.
-_ABOUT = re.compile(
-    r"[ _-]?(?:managers?|less|vaults?|generators?|reset|polic(?:y|ies)|hash(?:es|ed|er)?|hints?|fields?|lengths?|strength|expir\w*|"
-    r"changes?|protect\w*|prompts?|dialogs?|screens?|pages?|rotation|rules?|requirements?|complexity|attempts?|recovery|"
-    r"files?|paths?|names?|ids?|urls?|uri|endpoints?|types?|counts?|limits?|budgets?|usage|price|prices|costs?|bucket|"
-    r"sizes?|boards?|words?|pairs?|holes?|notes?|points?|signature|signing|rings?|iz\w+|s?et|sharing|store|storage|based|"
-    r"form|input|column|label|param\w*|format|regex|pattern|length|min|max|lifetime|ttl|timeout|age|review\w*|base64|"
-    r"authentication|auth|login|grant|flow|provider|service|server|validat\w*|check\w*|verif\w*|confirm\w*|encod\w*|crack\w*)"
-    r"(?![^\W_])",
-    re.IGNORECASE,
-)
+_ABOUT = re.compile(rf"[ _-]?{words.any_of(words.ABOUT)}(?![^\W_])", re.IGNORECASE)
 # The end of an identifier: `API_KEY_PROD`, `password2`.
 _REST = (
     r"(?:[_-]?(?:[0-9]{1,3}|v[0-9]|prod(?:uction)?|dev|test|staging|live|main|backup|root|admin|value))?(?![a-z0-9_-])"
 )
 
-_FOR = (
-    r"(?:for|of|to|at|on|in|from|with|für|fürs|von|vom|zum|zur|am|im|beim|pour|de|du|des|d'|à|au|sur|para|del|do|da|no|na"
-    r"|voor|van|för|til|для|от|к)"
-)
+_FOR = words.any_of(words.FOR)
 _IS = (
     r"(?:is|was|are|were|will\ be|should\ be|reads|ist|war|lautet|heißt|sind|est|était|c'est|es|era|é|è|är|er|jest|je"
     r"|это|is\ dit)"
@@ -73,7 +63,8 @@ _THEN = (
 _LINKS = rf"""
       (?P<assign> \s{{0,3}}(?:=>|:=|->|→|={{1,3}}|[:：]\*{{0,2}}|>(?=[^\s<>]{{1,100}}</))\s{{0,4}} )
     | (?P<said> (?:'s|’s|\s{{1,3}}{_IS}{_THEN}(?:\s{{0,2}}[:=])?)\s{{1,3}} )
-    | (?P<to> \s{{1,3}}(?:(?:has\ been|was|is|got|to\ be)\s)?(?:(?:set|changed|reset|updated|switched)\s)?(?:back\s)?to\s{{1,3}}
+    | (?P<to> \s{{1,3}}(?:(?:has\ been|was|is|got|to\ be)\s)?(?:(?:set|changed|reset|updated|switched)\s)?
+        (?:back\s)?to\s{{1,3}}
       | \s{{1,3}}-p\s? | \s{{1,3}}[–—-]{{1,2}}\s{{1,3}} | \s{{1,3}}auf\s | \s{{1,3}}\()
     | (?P<cjk> \s?(?:は|是|为|為|은|는|이|가)\s?[:：]?\s? )
 """
@@ -101,39 +92,25 @@ _CLAUSE_ENDS = re.compile(
     r"[.,;:!?)\]}\"'`]*(?:\s*$|\s*\n|\s+(?:and|but|for|or|so|if|on|in|btw|please|thanks|und|et|y)\b|[.,;!)]\s)"
 )
 _LINE_ENDS = re.compile(r"[.;!?&]?\s*(?:$|\n)|[;&]|\s+(?:#|//)|[.,!?] ")
-_UNITS = re.compile(
-    r"[ -]*(?:char|digit|letter|word|symbol|day|month|year|week|hour|minute|min\b|second|sec\b|bit|byte|time|user|account|people|%|or\b|to\b|and\s[0-9]|of\b|attempt|entries|percent|tokens?|keys?|in\b)",
-    re.IGNORECASE,
-)
+_UNITS = re.compile(rf"[ -]*{words.any_of(words.UNITS)}", re.IGNORECASE)
 
+_SAYING = 7  # characters of a quoted password of several words
+_DIGITS_OF_A_PASSWORD = 4
 _DIGITS = re.compile(r"[#*]?[0-9]{3,10}[#*]?(?![\w.,/:-]*[0-9])")
 _PIN_DIGITS = re.compile(
     r"[#*]?(?:[0-9]{4,8}|[0-9]{2}[ -][0-9]{2}(?:[ -][0-9]{2})?|[0-9]{3}[ -][0-9]{3})[#*]?(?![\w/:-]|[.,][0-9])"
 )
 _CODE_VALUE = re.compile(
-    r"(?:[#*]?[0-9]{3,8}[#*]?|[0-9]{1,2}(?:[ -][0-9]{1,2}){2,3}|[0-9]{3}[ -][0-9]{3}|(?=[A-Za-z-]*[0-9])[A-Z0-9][A-Za-z0-9-]{3,19})"
+    r"(?:[#*]?[0-9]{3,8}[#*]?|[0-9]{1,2}(?:[ -][0-9]{1,2}){2,3}|[0-9]{3}[ -][0-9]{3}"
+    r"|(?=[A-Za-z-]*[0-9])[A-Z0-9][A-Za-z0-9-]{3,19})"
     r"(?![\w/:-]|[.,][0-9])"
 )
 _CVV_DIGITS = re.compile(r"[0-9]{3,4}(?![\w.,/:-]*[0-9])")
-_LOCKS = (
-    r"(?:door|gate|alarm|garage|entry|entrance|access|security|lock|locker|safe|vault|unlock|verification|confirmation|keypad"
-    r"|building|lobby|elevator|2fa|otp|one[- ]time|backup|recovery|login|log-in|burglar|lockbox|bike|suitcase|padlock|tür|haustür"
-    r"|alarmanlage|front|back|house|apartment|office|shed|gym|phone|tablet|ipad|sim|mfa|auth|authenticator|sms)"
-)
+_LOCKS = words.any_of(words.LOCKS)
 _LOCK_BEFORE = re.compile(rf"\b{_LOCKS}(?:['’]s)?[ _-](?:[\w-]{{1,12}} )?$", re.IGNORECASE)
 _LOCK_AFTER = re.compile(rf"\s(?:for|to|of|on|at)\s(?:\w{{1,10}}\s){{0,2}}{_LOCKS}\b", re.IGNORECASE)
-_KEY_BEFORE = re.compile(
-    r"(?:api|access|secret|private|auth|encryption|decryption|signing|master|account|client|service|admin|wpa2?|wi-?fi"
-    r"|network|licen[cs]e|product|storage|app|application|consumer|shared|subscription|function|host|deploy|activation|(?-i:[A-Z]{2}_))"
-    r"[ _-]?$",
-    re.IGNORECASE,
-)
-# Such tokens say where to go on.
-_MARKER_BEFORE = re.compile(
-    r"(?:next|lock|page|paging|request|client|export|import|sync|start|starting|change|idempotency|continuation|update|cursor"
-    r"|first|last|previous)[-_ ]?$",
-    re.IGNORECASE,
-)
+_KEY_BEFORE = re.compile(rf"{words.any_of(words.KEYS)}[ _-]?$", re.IGNORECASE)
+_MARKER_BEFORE = re.compile(rf"{words.any_of(words.MARKERS)}[-_ ]?$", re.IGNORECASE)
 _SEED_BEFORE = re.compile(r"(?:seed|recovery|secret|backup|wallet|mnemonic|pass)[ _-]?$", re.IGNORECASE)
 _PHRASE_WORDS = re.compile(
     r"[\"'`“(]?(?:[0-9]{1,2}[.)] ?)?[a-z]{3,12}(?:[ ,]{1,3}(?:[0-9]{1,2}[.)] ?)?[a-z]{3,12}){3,23}(?![\w'’])"
@@ -141,15 +118,12 @@ _PHRASE_WORDS = re.compile(
 _PHRASE_LINK = re.compile(
     r"s?(?:\s(?:for|of|to)(?:\s[^\s:=;]{1,20}){1,5}?)?\s?(?:[:=]|\sis:?|\swas:?|\sare:?)\s{1,3}", re.IGNORECASE
 )
-_FUNCTION = frozenset(
-    "the and for you your with that this not are was were too very from have has had its our his her they them which when"
-    " who how why what will would should can could must may but all any than then also only just more most less about into"
-    " over after before because been being does did done get got use used using never always every each same".split()
-)
+_FUNCTION = frozenset(words.FUNCTION.split())
 
 _BEFORE = re.compile(
     r"(?<!\S)(?P<value>\S{4,64})\s(?:is|was|as|ist|est|es|als|comme|como)\s"
-    r"(?:my|the|our|your|his|her|their|a|das|mein|unser|le|mon|notre|la|mi|nuestra|its|dein|ihr)\s(?:[\w'’-]{1,20}\s){0,3}$",
+    r"(?:my|the|our|your|his|her|their|a|das|mein|unser|le|mon|notre|la|mi|nuestra|its|dein|ihr)\s"
+    r"(?:[\w'’-]{1,20}\s){0,3}$",
     re.IGNORECASE,
 )
 _PAIR = re.compile(
@@ -206,14 +180,14 @@ def _value(text: str, link: re.Match[str], need: Need, length: int, *, near: boo
 
 
 def _is_saying(quoted: str) -> bool:
-    return " " in quoted.strip() and len(quoted) > 6 and not values.is_placeholder(quoted)
+    return " " in quoted.strip() and len(quoted) >= _SAYING and not values.is_placeholder(quoted)
 
 
 def _is_bare(text: str, start: int, end: int, need: Need, length: int, link: re.Match[str], *, near: bool) -> bool:
     word = text[start:end]
     parts = link.groupdict()
     if near and need == Need.PLAIN and (parts.get("said") or parts.get("assign") or parts.get("cjk")):
-        if _DIGITS.fullmatch(word) and len(word) > 3:
+        if _DIGITS.fullmatch(word) and len(word) >= _DIGITS_OF_A_PASSWORD:
             return not _UNITS.match(text, end)
         if _may_be_plain(text, end, link):
             return values.is_believed(word, Need.PLAIN, length)
@@ -244,7 +218,7 @@ def _first(found: Iterator[Found]) -> Iterator[Found]:
 
 
 def _said_before(text: str, start: int) -> Iterator[Found]:
-    """ "hunter2 is my password" """
+    """As in: hunter2 is my password."""
     before = max(0, start - 120)
     match = _BEFORE.search(text[before:start]) if text[start - 1 : start] == " " else None
     if match and values.is_believed(match["value"].strip(_TRAIL + "“«("), Need.MIXED, 4):
@@ -306,12 +280,12 @@ def _phrase(text: str, name: re.Match[str]) -> Iterator[Found]:
 
 def _phrase_after(text: str, name: re.Match[str]) -> Iterator[Found]:
     link = _PHRASE_LINK.match(text, name.end())
-    words = _PHRASE_WORDS.match(text, link.end()) if link else None
-    if not words:
+    row = _PHRASE_WORDS.match(text, link.end()) if link else None
+    if not row:
         return
-    said = re.findall(r"[a-z]+", words[0])
+    said = re.findall(r"[a-z]+", row[0])
     if not _FUNCTION.intersection(said) and (name.lastgroup == "phrase" or values.may_begin(said[0])):
-        yield PHRASE, *words.span()
+        yield PHRASE, *row.span()
 
 
 def _login(text: str, name: re.Match[str]) -> Iterator[Found]:

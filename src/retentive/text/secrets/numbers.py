@@ -41,4 +41,4 @@ def is_card(digits: str) -> bool:
 def _checks(digits: str) -> bool:
     """Luhn's sum: every second digit from the right counts twice, and its digits are added."""
     doubled = [int(digit) * (1 + place % 2) for place, digit in enumerate(reversed(digits))]
-    return sum(number - 9 if number > 9 else number for number in doubled) % 10 == 0
+    return sum(number // 10 + number % 10 for number in doubled) % 10 == 0

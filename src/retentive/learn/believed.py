@@ -18,9 +18,9 @@ from math import isfinite
 from typing import Any
 
 from retentive.errors import Unusable
-from retentive.learn.said import own
 from retentive.model import DEFAULT_CONFIDENCE, Claim, Event, Kind, Role, Source
 from retentive.text.normal import normalise
+from retentive.text.sentences import own
 from retentive.text.terms import words
 
 MOST_CLAIMS = 20  # of one answer: a batch is a few dozen messages, and most say nothing worth keeping

@@ -1,0 +1,71 @@
+"""The secrets filter: what it costs a line, beside detect-secrets alone.
+
+The lines are messages in invented words, a hundred characters each; those with a secret end with one, of several kinds.
+Both take turns, and the time is the processor's, for nothing here waits. detect-secrets runs its plugins without
+filters and without verification, which would ask the services themselves.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from benchmarks.corpus import OPENINGS, SEED, text, vocabulary, zipfian
+from benchmarks.measure import Figure, Target
+from retentive.text.secrets import find
+
+LENGTH = 100  # characters of a line
+PASSES = 5
+MEGABYTE = 1_000_000
+AN_ORDINARY_LINE = Target(5, of="value")  # microseconds: a hundredth of what an add takes
+
+WITH_SECRETS = (
+    "my wifi password is hunter2",
+    "the PIN for the alarm is 4821",
+    "DATABASE_URL=postgres://app:s3cret@db.internal/shop",
+    f"the key id of the backups is {'AK'}IAIOSFODNN7EXAMPL3",
+    "card 4111 1111 1111 1111, valid until 04/27",
+)
+
+
+def figures(count: int) -> Iterator[tuple[int, Figure]]:
+    """Each with the number of its lines."""
+    lines = _lines(count)
+    scan = _detect_secrets()
+    yield count, Figure("an ordinary line", "µs", *_in_turns(lines, find, scan), (AN_ORDINARY_LINE,))
+    secret = [
+        f"{line[: LENGTH // 2]} {found}" for line, found in zip(lines, WITH_SECRETS * (count // 50), strict=False)
+    ]
+    yield len(secret), Figure("a line with a secret", "µs", *_in_turns(secret, find, scan))
+    page = " ".join(lines * (MEGABYTE // (LENGTH * count) + 1))[:MEGABYTE]
+    yield 1, Figure("one text of a megabyte", "ms", _microseconds([page], find) / 1e3)
+
+
+def _lines(count: int) -> list[str]:
+    generator = np.random.default_rng(SEED)
+    words = zipfian(generator, vocabulary(generator))
+    return [text(OPENINGS[number % len(OPENINGS)], words, LENGTH // 4)[:LENGTH] for number in range(count)]
+
+
+def _detect_secrets() -> Callable[[str], Any]:
+    from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
+
+    plugins = [plugin() for plugin in get_mapping_from_secret_type_to_class().values()]
+    return lambda line: [plugin.analyze_line("line", line) for plugin in plugins]
+
+
+def _in_turns(lines: Sequence[str], *both: Callable[[str], Any]) -> list[float]:
+    """Median microseconds a line; what is imported late is there before."""
+    for each in both:
+        each(lines[0])
+    rounds = [[_microseconds(lines, each) for each in both] for _ in range(PASSES)]
+    return [median(times) for times in zip(*rounds, strict=True)]
+
+
+def _microseconds(lines: Sequence[str], action: Callable[[str], Any]) -> float:
+    begun = time.process_time()
+    for line in lines:
+        action(line)
+    return (time.process_time() - begun) / len(lines) * 1e6
