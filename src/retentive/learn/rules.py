@@ -33,6 +33,7 @@ _NAMED = re.compile(
     rf"|{words.PEOPLE})(?: is)?,? ((?:Dr\.? )?[A-Z]\w+)|\b(?:kids|children|sons|daughters|dogs"
     r"|cats)[,:]? ([A-Z]\w+) and ([A-Z]\w+)|\blive with ([A-Z]\w+)|^([A-Z]\w+)(?: [\w ]+)? is my\b"
 )
+_RECURRING = re.compile(r"\b(?:birthday|anniversary) (?:is|falls|comes)\b", re.IGNORECASE)
 _SUBJECT = re.compile(r"(?:Dr\.? )?[A-Z]\w+")
 
 
@@ -64,6 +65,12 @@ class _Found(NamedTuple):
     event: Event
     context: tuple[int, ...] = ()
     """The message whose question it answers."""
+
+
+def _dated(found: _Found) -> str:
+    """With its dates made absolute. What comes again has no one date: a birthday, a habit, a rule."""
+    again = found.worth.kind in (Kind.PATTERN, Kind.INSTRUCTION) or _RECURRING.search(found.text)
+    return found.text if again else dates.absolute(found.text, found.event.time)
 
 
 class _Reader:
@@ -105,7 +112,7 @@ class _Reader:
         for found in chain.from_iterable(self.sentences):
             begun, ends = dates.ends(found.text, found.event.time)
             yield Claim(
-                content=dates.absolute(found.text, found.event.time),
+                content=_dated(found),
                 kind=found.worth.kind,
                 said=found.event.time,
                 events=(*found.context, found.event.sequence),
