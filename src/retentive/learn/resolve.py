@@ -75,14 +75,16 @@ def _contrary(before: Reading, after: Reading) -> bool:
         return True
     if after.turn and (before.excluded & after.words or after.excluded & before.words) and not before.negated:
         return True
-    if before.feeling * after.feeling < 0 and overlap(before.words, after.words) >= ALIKE:
-        return True
+    if before.feeling * after.feeling < 0 and len(shared) >= ALIKE * max(1, min(len(before.words), len(after.words))):
+        return bool(shared)
     ended = before.turn is Turn.ENDED or before.negated
-    return ended and after.again and bool(shared) and not after.negated
+    return ended and after.again and bool(shared or before.topics & after.topics) and not after.negated
 
 
 def _replaced(before: Reading, after: Reading) -> Ground:
     shared = before.marks & after.marks
+    if after.instead and not after.instead & before.marks:
+        return Ground.NONE  # something else was replaced
     if shared or before.topics & after.topics:
         return Ground.WORDS if shared else Ground.TOPIC
     return Ground.AREA if before.areas & after.areas else Ground.NONE

@@ -33,7 +33,8 @@ _NAMED = re.compile(
     rf"|{words.PEOPLE})(?: is)?,? ((?:Dr\.? )?[A-Z]\w+)|\b(?:kids|children|sons|daughters|dogs"
     r"|cats)[,:]? ([A-Z]\w+) and ([A-Z]\w+)|\blive with ([A-Z]\w+)|^([A-Z]\w+)(?: [\w ]+)? is my\b"
 )
-_RECURRING = re.compile(r"\b(?:birthday|anniversary) (?:is|falls|comes)\b", re.IGNORECASE)
+_YEARLY = re.compile(r"\b(?:birthday|anniversary|born|every|each|always|never)\b", re.IGNORECASE)
+_TIMELESS = (Kind.INSTRUCTION, Kind.PATTERN, Kind.PREFERENCE)
 _SUBJECT = re.compile(r"(?:Dr\.? )?[A-Z]\w+")
 
 
@@ -68,9 +69,10 @@ class _Found(NamedTuple):
 
 
 def _dated(found: _Found) -> str:
-    """With its dates made absolute. What comes again has no one date: a birthday, a habit, a rule."""
-    again = found.worth.kind in (Kind.PATTERN, Kind.INSTRUCTION) or _RECURRING.search(found.text)
-    return found.text if again else dates.absolute(found.text, found.event.time)
+    """With relative dates made absolute; not of what is done again and again, nor of days that come every year."""
+    if found.worth.kind in _TIMELESS or _YEARLY.search(found.text):
+        return found.text
+    return dates.absolute(found.text, found.event.time)
 
 
 class _Reader:

@@ -60,6 +60,8 @@ class Reading:
     """What the numbers are said of, where they are a value: `my passport` in "my passport expires in 2027"."""
     new: frozenset[str]
     """The words of what took the place: `padel` in "switched to padel"."""
+    instead: frozenset[str]
+    """The words of what it took the place of, where they are said: `coffee` in "from coffee to tea"."""
     topics: frozenset[Topic]
     excluded: frozenset[str]
     """The words of what one does not have who says this: `meat`, of a vegetarian."""
