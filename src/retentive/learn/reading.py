@@ -37,10 +37,13 @@ _CONTRACTED = (
     (re.compile(r"\b(i|we|you|they|he|she)'d\b", re.IGNORECASE), r"\1 would"),
     (re.compile(r"\b(it|he|she|that|there|here|what|who)'s\b", re.IGNORECASE), r"\1 is"),
 )
-_LEAD = re.compile(rf"^(?:{any_of('lead')}(?:[,:!.\u2014-]+\s*|\s+(?=(?:i|we|my|our|the|please)\b)))+", re.IGNORECASE)
+_LEAD = re.compile(
+    rf"^(?:{any_of('lead')}(?:[,:!.\u2014-]+\s*|\s+(?=(?:i|we|my|our|the|it|please)\b)))+", re.IGNORECASE
+)
 _FIRST = re.compile(r"^(?:i|we|me|just call me|call me)\b", re.IGNORECASE)
 _OWN = re.compile(r"^(?:my|our) (?P<first>[\w-]+)(?:'s)?(?: (?P<second>[\w-]+))?", re.IGNORECASE)
 _ORDER = re.compile(rf"^(?:please |always |never |do not )*(?:{'|'.join(sorted(members('orders')))})\b", re.IGNORECASE)
+_ME = re.compile(r"\b(?:i|me|my|mine|we|us|our)\b", re.IGNORECASE)
 _WITH_ME = re.compile(r"^[\w ]+ and (?:i|me)\b", re.IGNORECASE)
 _REASON = re.compile(r",?\s(?:because|since|after|when|while|as soon as)\b.*$", re.IGNORECASE)
 _FROM = re.compile(
@@ -66,6 +69,7 @@ def read(text: str) -> Reading:
     return Reading(
         subject=about,
         people=frozenset(_person(who) for found in _MINE.findall(said.lower()) for who in found if who in PEOPLE),
+        mine=bool(_ME.search(said)),
         turn=turn,
         adds=bool(turns.ADDS.search(holds)),
         apart=not clauses or bool(turns.ONE_DAY.search(holds) and turn < Turn.ENDED),
@@ -97,7 +101,9 @@ def plain(text: str) -> str:
     lead = _LEAD.match(said)
     if lead and lead.end() < len(said):
         rest = said[lead.end() :]
-        return f"{rest} (correcting)" if turns.RETRACTED.search(lead.group()) else rest
+        if turns.RETRACTED.search(lead.group()):
+            return f"{rest} (correcting)"
+        return f"{rest} (now)" if turns.NOW.search(lead.group()) else rest
     return said
 
 

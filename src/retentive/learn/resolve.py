@@ -111,6 +111,8 @@ def _now(before: Reading, after: Reading) -> Ground:
 
 def _plainly(before: Reading, after: Reading) -> Ground:
     """Without a word of change: the same but for a number, or for a not."""
+    if after.exclusive and before.topics & after.topics:
+        return Ground.TOPIC
     like = overlap(before.words - before.numbers, after.words - after.numbers)
     counted = bool(before.counted) and before.counted == after.counted and before.numbers != after.numbers
     return Ground.WORDS if like >= SAME and (counted or before.negated != after.negated) else Ground.NONE
@@ -120,23 +122,18 @@ _BY_TURN = {Turn.REPLACED: _replaced, Turn.ENDED: _ended, Turn.NOW: _now, Turn.N
 
 
 def _same_subject(before: Reading, after: Reading) -> bool:
-    if before.subject == after.subject or before.subject in after.people:
-        return True
-    if before.hearsay and after.seen:
+    if before.subject == after.subject or before.subject in after.people or (before.hearsay and after.seen):
         return True
     if after.subject.startswith("user."):
         return after.subject in before.people
-    own = ("user", "world")
-    if before.subject in own and after.subject in own:
-        return True
-    if stem(after.subject) in before.marks or stem(before.subject) in after.marks:
-        return True
-    return (
-        before.subject in own
-        and after.slot is not None
-        and after.slot.name.count(".") == 1
-        and after.slot.name.startswith("user.")
-    )
+    if before.subject.startswith("user."):
+        return bool(before.names & after.names)
+    if before.subject in _OWN:
+        return after.subject in _OWN or after.mine or stem(after.subject) in before.marks
+    return stem(before.subject) in after.marks
+
+
+_OWN = ("user", "world")
 
 
 def _only_of_the_new(before: Reading, after: Reading) -> bool:

@@ -38,6 +38,8 @@ class Reading:
     """`user`, a person of theirs (`user.partner`), the name of another, or `world`."""
     people: frozenset[str]
     """The user's people that it names: `user.son`."""
+    mine: bool
+    """It says I, me or my somewhere."""
     turn: Turn
     adds: bool
     """Comes beside what is known: also, another, too."""
