@@ -119,7 +119,8 @@ class Sessions:
         if not isinstance(tags, Unset):
             changes["tags"] = check.tag_list(tags)
         if not isinstance(metadata, Unset):
-            changes["metadata"] = check.json_object(metadata, "metadata") or {}
+            given = check.json_object(metadata, "metadata") or {}
+            changes["metadata"] = guard.guarded_json(self._parts, given, "message")
         return self._put(self._name(session), changes)
 
     def get(self, session: str) -> Session:
@@ -185,7 +186,7 @@ class Sessions:
 
     def set_summary(self, session: str, text: str, *, upto: int, epoch: int) -> Summary:
         """Write the summary, if it is still at the epoch you read; else `Stale`, and nothing is changed."""
-        content = check.plain(text, "text").strip()
+        content = guard.guarded(self._parts, check.plain(text, "text").strip(), "message")
         if len(content) > self._parts.config.max_content:
             raise Invalid(f"the summary has {len(content):,} characters", "The limit is the setting max_content.")
         last, seen = check.sequence_of(upto, "upto"), check.sequence_of(epoch, "epoch")

@@ -15,7 +15,7 @@ from retentive.learn.statement import Reading, Turn
 
 ALIKE = 0.5  # share of their telling words from which two statements are about the same thing
 ALMOST = 0.75  # ... from which they say the same in other words
-SAME = 0.67  # ... from which they say the same but for a number or a not
+SAME = 0.66  # ... from which they say the same but for a number or a not
 
 
 class Ground(IntEnum):
@@ -81,8 +81,14 @@ def _contrary(before: Reading, after: Reading) -> bool:
     return ended and after.again and bool(shared or before.topics & after.topics) and not after.negated
 
 
+def _shared(before: Reading, after: Reading) -> frozenset[str]:
+    """What both speak of, beside whom: "my sister is vegan" and "my sister moved" share nothing."""
+    whom = {stem(subject.rpartition(".")[2]) for subject in (before.subject, after.subject)}
+    return (before.marks & after.marks) - (whom if len(whom) == 1 else frozenset())
+
+
 def _replaced(before: Reading, after: Reading) -> Ground:
-    shared = before.marks & after.marks
+    shared = _shared(before, after)
     if after.instead and not after.instead & before.marks:
         return Ground.NONE  # something else was replaced
     if shared or before.topics & after.topics:
@@ -93,7 +99,7 @@ def _replaced(before: Reading, after: Reading) -> Ground:
 def _ended(before: Reading, after: Reading) -> Ground:
     if before.negated or (before.turn is Turn.ENDED and not before.new & after.marks):
         return Ground.NONE
-    if before.marks & after.marks:
+    if _shared(before, after):
         return Ground.WORDS
     return Ground.TOPIC if before.topics & after.topics else Ground.NONE
 
