@@ -1,5 +1,6 @@
 """What was purged is gone: rows, history, full text, vectors, logs, and the bytes of files."""
 
+import io
 import random
 import string
 import subprocess
@@ -241,6 +242,21 @@ def test_an_imported_chat_is_still_known_after_a_purge(open_store: Open, tmp_pat
     assert (store.sessions.import_log(log, session="chat").events, len(store.sessions.events("chat"))) == (0, 2)
 
 
+@pytest.mark.engines("postgres")
+def test_a_restricted_connection_purges_what_is_its_own(open_store: Open) -> None:
+    alice = open_store(namespace="alice", restrict_to="alice")
+    open_store(namespace="bob").add("The door opens with a key")
+    gone = alice.purge(alice.add("The door opens with a key").id)
+    assert (gone.complete, gone.remaining) == (True, ())
+    alice.upkeep()
+
+
+@pytest.mark.parametrize("id", ["s#1", "s#0", "#1", "s#" + "9" * 30, "s#\u0661", "nothing", ""])
+def test_what_is_not_there_is_not_found(store: Retentive, id: str) -> None:
+    with pytest.raises(NotFound):
+        store.purge(id)
+
+
 # The bytes of files.
 
 
@@ -305,9 +321,9 @@ def test_a_store_in_memory_has_no_files() -> None:
 
 
 @contextmanager
-def holding(db: Path) -> Iterator[None]:
+def holding(db: Path, how: str = "hold") -> Iterator[None]:
     """Another process in the middle of reading."""
-    program = [sys.executable, str(PROGRAMS / "holder.py"), str(db)]
+    program = [sys.executable, str(PROGRAMS / "holder.py"), str(db), how]
     with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         assert process.stdout.readline().startswith("holding")
@@ -332,6 +348,14 @@ def test_a_purge_that_another_process_holds_up_is_completed_by_upkeep(
     assert files_with(db, model_cache, word) == []
     with pytest.raises(NotFound, match="was purged"):
         store.purge(id)
+
+
+def test_a_process_that_only_has_the_store_open_holds_up_nothing(store: Retentive, db: Path, model_cache: Path) -> None:
+    word = canary()
+    id = planted(store, word)
+    with holding(db, "idle"):
+        assert store.purge(id, with_origin=True).proof.endswith("nothing found")
+        assert files_with(db, model_cache, word) == []
 
 
 def test_a_second_purge_completes_the_first(store: Retentive, db: Path, model_cache: Path) -> None:
@@ -432,6 +456,25 @@ def test_a_purge_on_the_terminal_must_be_meant(run: Run, refused: Run) -> None:
     assert "purging cannot be undone" in refused("purge", id, code=2)
     assert "nothing found" in run("purge", id, "--yes", "--reason", "asked to")
     assert "was purged" in refused("why", id, code=3)
+
+
+class Person(io.StringIO):
+    """Who answers."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("answer", "left"), [("y\n", 0), ("n\n", 3), ("", 3)])
+def test_a_person_is_asked(run: Run, monkeypatch: pytest.MonkeyPatch, answer: str, left: int) -> None:
+    """Before one is purged, and before more than one is forgotten."""
+    for text in ("The door opens with a key", "The dog is called Rex", "The dog barks"):
+        run("add", text)
+    id = run("list").splitlines()[-1].split("\t")[0]
+    for command in (["purge", id], ["forget", "--words", "dog"]):
+        monkeypatch.setattr("sys.stdin", Person(answer))
+        run(*command, code=0 if left == 0 else 1)
+    assert run("list").count("\n") == left
 
 
 def test_the_engine_waits_only_as_long_as_it_was_told(db: Path) -> None:

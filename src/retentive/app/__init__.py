@@ -361,8 +361,8 @@ class Retentive:
         self._parts.journal.flush()
         keep.expire(self._parts)
         forget.apply_retention(self._parts)
-        purge.finish(self._parts)
         self._parts.upkeep.prune_changes(KEEP_CHANGES)
+        purge.finish(self._parts)
 
     def namespaces(self) -> Sequence[str]:
         """The namespaces of the store that were ever written to."""

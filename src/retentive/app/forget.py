@@ -29,10 +29,11 @@ def candidates(parts: Parts, text: str, filters: Filters) -> Candidates:
     asked = words(check.question(text))
     if not asked:
         raise Invalid("no words to go by", "Say what to forget: a few words that stand in it.")
-    meant = [word for word in asked if word not in BYGONE] or asked
-    found = _having(parts, meant, _scope(parts, filters))
-    if "status" not in filters and len(meant) < len(asked):
-        found = _having(parts, meant, _scope(parts, {**filters, "status": [Status.SUPERSEDED]})) or found
+    found = _having(parts, asked, _scope(parts, filters))
+    meant = [word for word in asked if word not in BYGONE]
+    if not found and 0 < len(meant) < len(asked):
+        replaced: Filters = {"status": [Status.SUPERSEDED], **filters}
+        found = _having(parts, meant, _scope(parts, replaced)) or _having(parts, meant, _scope(parts, filters))
     if found:
         return Candidates(text, tuple(found))
     near = search.search(parts, Query(text, _scope(parts, filters), limit=None))  # only what is similar enough

@@ -6,9 +6,10 @@ somebody still holds an old state, or the process is killed, the line of the pur
 the text itself is not kept for that.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from retentive import clock
 from retentive.app import check, summaries
@@ -16,12 +17,12 @@ from retentive.app.append import anew_steps
 from retentive.app.keep import TRIES
 from retentive.app.parts import Parts
 from retentive.app.traces import Traces, phrases, traces
-from retentive.app.why import found, said_in
-from retentive.errors import Busy, DiskFull, Invalid, NotFound, Stale
+from retentive.app.why import found, said_in, sequence_of
+from retentive.errors import Busy, Invalid, NotFound, Stale, StorageError
 from retentive.model import Event, Memory, Purged, Repeat
 from retentive.storage import Step, forgetting
 from retentive.storage.forgetting import Place, Purges
-from retentive.storage.memories import as_json
+from retentive.storage.memories import as_json, snapshot
 from retentive.storage.traces import scan
 from retentive.text.blank import PURGED, blanked
 from retentive.text.messages import readable
@@ -94,8 +95,10 @@ def _doomed(parts: Parts, ids: Sequence[str], with_origin: bool) -> Doomed:
     doomed = Doomed()
     for id in dict.fromkeys(check.plain(each, "id") for each in ids):
         _look_up(parts, id, doomed)
-    texts = [*dict.fromkeys(_texts(parts, doomed))]
-    doomed.traces = traces(texts, _about(doomed.memories))
+    versions = [version for memory in doomed.memories for version in _versions(parts, memory)]
+    texts = [each["content"] for each in versions]
+    texts += [readable(event.content, event.payload) for event in doomed.events.values()]
+    doomed.traces = traces(texts, _about(versions))
     places = _places(parts, doomed)
     learned = (event for memory in doomed.memories for event in said_in(parts, memory))
     origins = {event.id: event for event in learned if event.content != PURGED}
@@ -119,9 +122,10 @@ def _doomed(parts: Parts, ids: Sequence[str], with_origin: bool) -> Doomed:
 
 
 def _look_up(parts: Parts, id: str, doomed: Doomed) -> None:
-    session, is_event, sequence = id.rpartition("#")
-    if is_event and sequence.isdecimal():
-        event = parts.conversations.event(parts.namespace, session, int(sequence))
+    session, _, number = id.rpartition("#")
+    sequence = sequence_of(number) if session else None
+    if sequence is not None:
+        event = parts.conversations.event(parts.namespace, session, sequence)
         if event is not None and event.content != PURGED:
             doomed.events[id] = event
             return
@@ -134,19 +138,15 @@ def _look_up(parts: Parts, id: str, doomed: Doomed) -> None:
         doomed.begun.append(id)
 
 
-def _texts(parts: Parts, doomed: Doomed) -> Iterator[str]:
-    """What is to go has said, now and before."""
-    for memory in doomed.memories:
-        yield memory.content
-        for change in parts.memories.history(memory.namespace, memory.id):
-            if change.before:
-                yield change.before["content"]
-    yield from (readable(event.content, event.payload) for event in doomed.events.values())
+def _versions(parts: Parts, memory: Memory) -> Iterator[Mapping[str, Any]]:
+    """As it is, and as it was before each change."""
+    yield snapshot(memory)
+    yield from (change.before for change in parts.memories.history(memory.namespace, memory.id) if change.before)
 
 
-def _about(memories: Iterable[Memory]) -> Iterator[str]:
-    for memory in memories:
-        yield from (memory.context or "", *memory.tags, memory.slot or "", as_json(memory.metadata) or "")
+def _about(versions: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    for each in versions:
+        yield from (each["context"] or "", *each["tags"], each["slot"] or "", as_json(each["metadata"]) or "")
 
 
 def _with(own: Traces, events: Iterable[Event]) -> Traces:
@@ -251,7 +251,7 @@ def _proven(parts: Parts, known: Traces, tell: Progress) -> tuple[str, bool, lis
     tell("rewriting", 0, 1)
     try:
         scrubbed = parts.engine.scrub(PATIENCE)
-    except (Busy, DiskFull) as error:
+    except StorageError as error:  # no room, no time: the rows are gone, and upkeep tries again
         return f"incomplete: {error}", False, []
     tell("rewriting", 1, 1)
     if not scrubbed.done:
