@@ -21,6 +21,7 @@ QUERIES = Path(retentive.__file__).parent / "storage" / "queries"
 _FRAGMENT = re.compile(r"^-- fragment: (\w+)$", re.MULTILINE)
 HEAVY = {
     "anthropic",
+    "detect_secrets",
     "openai",
     "pydantic",
     "numpy",

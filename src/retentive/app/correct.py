@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from retentive import clock
-from retentive.app.check import scope
+from retentive.app.filters import scope
 from retentive.app.parts import Parts
 from retentive.app.search import text_matches
 from retentive.learn.statement import Reading

@@ -95,13 +95,18 @@ def replay(parts: Parts, state: Summary, budget: int, counter: Counter | None) -
     return replayed(state.session, summary, events, earlier, budget, count)
 
 
-def latest(parts: Parts, state: Summary, budget: int, count: Counter) -> tuple[list[Event], int]:
-    """The newest messages that no summary covers, more than fit the budget, and how many lie before them."""
-    waiting = parts.conversations.unsummarised(parts.namespace, state.session, state.upto)
+def latest(
+    parts: Parts, state: Summary, budget: int, count: Counter, end: int | None = None
+) -> tuple[list[Event], int]:
+    """The newest messages that no summary covers, more than fit the budget, and how many lie before them.
+
+    All of them before the sequence `end`.
+    """
+    waiting = parts.conversations.unsummarised(parts.namespace, state.session, state.upto, end)
     events: list[Event] = []
     tokens = 0
     while len(events) < waiting and tokens <= budget:
-        before = events[0].sequence if events else None
+        before = events[0].sequence if events else end
         page = parts.conversations.newest(parts.namespace, state.session, PAGE, state.upto, before)
         if not page:
             break  # deleted meanwhile
