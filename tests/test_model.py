@@ -73,7 +73,7 @@ class Model(RuleBasedStateMachine):
         assert added.created is (twin is None)
         if holder and holder != added.id:
             assert added.superseded == (holder,)
-            self.rows[holder]["status"] = "superseded"
+            self.rows[holder] |= {"status": "superseded", "by": added.id}
         if twin:
             assert added.id == twin
             row = self.rows[twin]
@@ -148,11 +148,29 @@ class Model(RuleBasedStateMachine):
         self.visible()
         if row["status"] == "active":
             assert self.store.restore(id).status == "active"
+        elif row["status"] == "superseded":
+            self.undo(id, row)
         elif row["status"] != "forgotten" or self.would_double(id, row):
             self.refused(lambda: self.store.restore(id))
         else:
             self.store.restore(id)
             row["status"] = row["before"]
+
+    def undo(self, id: str, row: dict[str, Any]) -> None:
+        """What took its place is superseded in its turn: what it leads to, or what holds its slot."""
+        last = row["by"]
+        while self.rows.get(last, {}).get("by"):
+            last = self.rows[last]["by"]
+        closed = {last, self.holder(row["slot"], row["session"])} & self.visible().keys()
+        twin = self.twin(row["text"], row["session"], id)
+        ran_out = row["expires"] is not None and row["expires"] <= self.clock.micros
+        if ran_out or (twin and twin not in closed):
+            self.refused(lambda: self.store.restore(id))
+            return
+        assert self.store.restore(id).superseded_by is None
+        row |= {"status": "active", "by": None}
+        for other in closed:
+            self.rows[other] |= {"status": "superseded", "by": id}
 
     def would_double(self, id: str, row: dict[str, Any]) -> bool:
         returns = row["before"] == "active"

@@ -237,9 +237,9 @@ def test_a_question_about_the_past_equals_a_scan_over_what_was_there(
                 assert {hit.id for hit in store.search("common word", limit=100, mode=mode, **given)} == expected
 
 
-@given(st.permutations([1, 2, 4, 7, 9]), st.booleans())
+@given(order=st.permutations([1, 2, 4, 7, 9]), together=st.booleans())
 @QUICK
-def test_facts_may_come_in_any_order(target: str, order: list[int], *, together: bool) -> None:
+def test_facts_may_come_in_any_order(target: str, order: list[int], together: bool) -> None:
     """What came late is what held before: each day has the answer it would have had in the order of time."""
     place = target if "://" in target else ":memory:"
     with Retentive.open(place, namespace=uuid4().hex, embedder="none") as store:
