@@ -97,7 +97,7 @@ def _numbered(parts: Parts, number: int, item: Any, options: Mapping[str, Any], 
             return _draft(parts, item.get("text", ""), {**options, **own})
         return guard.draft(parts, check.draft(item, common, parts.config.max_content))
     except Invalid as error:
-        raise Invalid(f"item {number}: {error}", error.hint) from error
+        raise type(error)(f"item {number}: {error}", error.hint) from error
 
 
 def _draft(parts: Parts, text: Any, options: Mapping[str, Any]) -> Draft:
