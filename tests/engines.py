@@ -121,6 +121,7 @@ def _postgres(request: pytest.FixtureRequest) -> str:
 
 
 ENGINES: dict[str, Callable[[pytest.FixtureRequest], str]] = {"sqlite": _file, "libsql": _libsql, "postgres": _postgres}
+PAST = ("as_of", "known_at", "as_of_known_at")  # the filters of questions about the past; on chunks: chunk_as_of
 SQLITE = ("sqlite", "libsql")  # those that speak its SQL
 
 

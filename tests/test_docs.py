@@ -25,7 +25,7 @@ import pytest
 
 import retentive
 from retentive import Retentive, errors
-from retentive.app import check
+from retentive.app import check, filters
 from retentive.app.notes import Notes
 from retentive.app.sessions import Sessions
 from retentive.cli import main
@@ -248,7 +248,7 @@ def test_every_field_of_a_value_is_described(name: str) -> None:
     assert {field.name for field in fields(getattr(retentive, name)) if f"`{field.name}`" not in told} == set()
 
 
-@pytest.mark.parametrize("choices", [check.Options, check.Filters], ids=["options", "filters"])
+@pytest.mark.parametrize("choices", [check.Options, filters.View], ids=["options", "filters"])
 def test_every_option_and_filter_is_described(choices: type) -> None:
     page = (REFERENCE / "library.md").read_text("utf-8")
     assert {name for name in choices.__annotations__ if f"`{name}`" not in page} == set()

@@ -47,6 +47,8 @@ def test_words_name_what_has_every_one_of_them(filled: Retentive, words: str, me
 def test_the_old_one_is_the_one_that_was_replaced(store: Retentive) -> None:
     old = store.add(ADDRESS, slot="user.address")
     store.add("The user's address is 5 Oak Lane", slot="user.address")
+    store.add("The old mill stands by the river")
+    assert contents(store.candidates("old mill").memories) == ["The old mill stands by the river"]
     assert store.candidates("address").clear != old.memory
     found = store.candidates("my old address").clear
     assert found is not None
@@ -213,6 +215,7 @@ def test_a_memory_says_where_it_came_from(store: Retentive) -> None:
         ({"event": "s#2"}, ["s#2"]),
         ({"events": ["s#1"], "session": "other"}, ["s#1"]),
         ({"session": "s", "events": "nonsense", "sequence": -1}, []),
+        ({"session": "s", "events": [10**30, True, None, 2.0, {}]}, []),
         ({"url": "https://example.org"}, []),
         (None, []),
     ],

@@ -73,7 +73,7 @@ class Model(RuleBasedStateMachine):
         assert added.created is (twin is None)
         if holder and holder != added.id:
             assert added.superseded == (holder,)
-            self.rows[holder]["status"] = "superseded"
+            self.rows[holder] |= {"status": "superseded", "by": added.id}
         if twin:
             assert added.id == twin
             row = self.rows[twin]
@@ -148,11 +148,46 @@ class Model(RuleBasedStateMachine):
         self.visible()
         if row["status"] == "active":
             assert self.store.restore(id).status == "active"
+        elif row["status"] == "superseded":
+            self.undo(id, row)
         elif row["status"] != "forgotten" or self.would_double(id, row):
             self.refused(lambda: self.store.restore(id))
         else:
             self.store.restore(id)
             row["status"] = row["before"]
+
+    @rule(id=ids)
+    def purge(self, id: str) -> None:
+        if id in self.rows:
+            assert self.store.purge(id).complete
+            del self.rows[id]
+        else:
+            self.refused(lambda: self.store.purge(id))
+
+    @rule(session=st.sampled_from(["s", "t"]), number=st.integers(1, 6))
+    def purge_message(self, session: str, number: int) -> None:
+        said = self.said.get(session, [])
+        if number <= len(said) and said[number - 1] != "[purged]":
+            assert self.store.purge(f"{session}#{number}").complete
+            said[number - 1] = "[purged]"
+        else:
+            self.refused(lambda: self.store.purge(f"{session}#{number}"))
+
+    def undo(self, id: str, row: dict[str, Any]) -> None:
+        """What took its place is superseded in its turn: what it leads to, or what holds its slot."""
+        last = row["by"]
+        while self.rows.get(last, {}).get("by"):
+            last = self.rows[last]["by"]
+        closed = {last, self.holder(row["slot"], row["session"])} & self.visible().keys()
+        twin = self.twin(row["text"], row["session"], id)
+        ran_out = row["expires"] is not None and row["expires"] <= self.clock.micros
+        if ran_out or (twin and twin not in closed):
+            self.refused(lambda: self.store.restore(id))
+            return
+        assert self.store.restore(id).superseded_by is None
+        row |= {"status": "active", "by": None}
+        for other in closed:
+            self.rows[other] |= {"status": "superseded", "by": id}
 
     def would_double(self, id: str, row: dict[str, Any]) -> bool:
         returns = row["before"] == "active"

@@ -22,6 +22,7 @@ from retentive.storage import Step, step
 from retentive.storage.postgres import Options, PostgresEngine, graphs, link
 from retentive.storage.postgres.setup import partitioned
 from retentive.text.fields import FIELD_WEIGHTS
+from tests.engines import PAST
 from tests.postgres_rows import chunk, run
 from tests.server import Server
 from tests.support import Open
@@ -98,7 +99,12 @@ def test_every_named_query_is_one_that_the_server_accepts(engine: PostgresEngine
     filters = ["active", "statuses", "kinds", "sources", "tags", "min_importance", "min_confidence", "since", "until"]
     connection = engine._link.connect()
     for name, text in engine._queries._blocks["name"].items():
-        fitting = [*filters, "visible" if "chunks t" in engine._queries.sql(name) else "local"]
+        of_chunks = "chunks t" in engine._queries.sql(name)
+        fitting = [
+            *filters,
+            "visible" if of_chunks else "local",
+            *(("chunk_" if of_chunks else "") + at for at in PAST),
+        ]
         for sql, _ in engine._queries.statements(name, fitting if "{filters}" in text or "search" in name else ()):
             if not sql.startswith(("LOCK", "SET", "ANALYZE")):
                 explained = sql.replace("halfvec(0)", "halfvec(2)")

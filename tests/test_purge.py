@@ -1,5 +1,7 @@
 """What was purged is gone: rows, history, full text, vectors, logs, and the bytes of files."""
 
+import io
+import json
 import random
 import string
 import subprocess
@@ -14,7 +16,7 @@ import apsw
 import pytest
 
 from retentive import Repeat, Retentive
-from retentive.app import traces
+from retentive.app import learn, traces
 from retentive.errors import Invalid, NotFound
 from retentive.storage import traces as files
 from retentive.text.blank import blanked
@@ -106,9 +108,9 @@ def test_a_dry_run_changes_nothing(store: Retentive) -> None:
 
 def test_other_memories_are_named_and_stay(store: Retentive) -> None:
     """Also those that were learned from the same message: only what says the same is a repeat."""
-    first = store.add("The safe code is 47114711", origin={"session": "talk", "sequence": 1})
-    other = store.add("Remember: the safe code is 47114711!", session="talk")
-    third = store.add("The safe is grey")
+    first = store.add("The parcel has the number 47114711", origin={"session": "talk", "sequence": 1})
+    other = store.add("As I said, the parcel has the number 47114711!", session="talk")
+    third = store.add("The parcel is grey")
     assert store.purge(first.id).remaining == (Repeat("memory", other.id),)
     assert {store.get(each.id).content for each in (other, third)} == {other.memory.content, third.memory.content}
 
@@ -227,6 +229,27 @@ def test_a_summary_is_made_anew_without_what_was_purged(open_store: Open) -> Non
     assert word not in made.text
 
 
+def test_what_was_about_to_be_learned_from_it_is_not(store: Retentive, target: str) -> None:
+    """Whether a message goes, or a memory that says the same; the rest is learned."""
+    for text in ("I live in Zanzibarville.", "I work as a baker.", "My name is Quintabelle Moreno."):
+        store.sessions.append("talk", "user", text)
+    learning = store._parts.learning
+    state = learning.get("default", "talk")
+    assert state
+    learn._read(store._parts, state, learn.Tally())
+    waiting = learning.get("default", "talk")
+    assert waiting
+    assert waiting.left == 3
+    same = store.add(next(each["content"] for each in json.loads(waiting.claims) if "Quintabelle" in each["content"]))
+    assert store.purge("talk#1").removed == {"messages": 1, "claims": 1}
+    gone = store.purge(same.id)
+    assert gone.removed == {"memories": 1, "slices": 1, "claims": 1}
+    assert gone.remaining == (Repeat("message", "talk#3"),)
+    store.learn("talk")
+    assert [("baker" in memory.content) for memory in store.list()] == [True]
+    assert traces_left(target, "Zanzibarville") == []
+
+
 def test_servers_say_what_they_may_keep(store: Retentive) -> None:
     proof = store.purge(store.add("The door opens with a key").id).proof
     assert proof.startswith("scanned 3 files" if store.stats()["store"]["engine"] == "sqlite" else "no row or posting")
@@ -239,6 +262,21 @@ def test_an_imported_chat_is_still_known_after_a_purge(open_store: Open, tmp_pat
     store.sessions.import_log(log, session="chat")
     store.purge("chat#1")
     assert (store.sessions.import_log(log, session="chat").events, len(store.sessions.events("chat"))) == (0, 2)
+
+
+@pytest.mark.engines("postgres")
+def test_a_restricted_connection_purges_what_is_its_own(open_store: Open) -> None:
+    alice = open_store(namespace="alice", restrict_to="alice")
+    open_store(namespace="bob").add("The door opens with a key")
+    gone = alice.purge(alice.add("The door opens with a key").id)
+    assert (gone.complete, gone.remaining) == (True, ())
+    alice.upkeep()
+
+
+@pytest.mark.parametrize("id", ["s#1", "s#0", "#1", "s#" + "9" * 30, "s#\u0661", "nothing", ""])
+def test_what_is_not_there_is_not_found(store: Retentive, id: str) -> None:
+    with pytest.raises(NotFound):
+        store.purge(id)
 
 
 # The bytes of files.
@@ -305,9 +343,9 @@ def test_a_store_in_memory_has_no_files() -> None:
 
 
 @contextmanager
-def holding(db: Path) -> Iterator[None]:
+def holding(db: Path, how: str = "hold") -> Iterator[None]:
     """Another process in the middle of reading."""
-    program = [sys.executable, str(PROGRAMS / "holder.py"), str(db)]
+    program = [sys.executable, str(PROGRAMS / "holder.py"), str(db), how]
     with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         assert process.stdout.readline().startswith("holding")
@@ -332,6 +370,14 @@ def test_a_purge_that_another_process_holds_up_is_completed_by_upkeep(
     assert files_with(db, model_cache, word) == []
     with pytest.raises(NotFound, match="was purged"):
         store.purge(id)
+
+
+def test_a_process_that_only_has_the_store_open_holds_up_nothing(store: Retentive, db: Path, model_cache: Path) -> None:
+    word = canary()
+    id = planted(store, word)
+    with holding(db, "idle"):
+        assert store.purge(id, with_origin=True).proof.endswith("nothing found")
+        assert files_with(db, model_cache, word) == []
 
 
 def test_a_second_purge_completes_the_first(store: Retentive, db: Path, model_cache: Path) -> None:
@@ -432,6 +478,25 @@ def test_a_purge_on_the_terminal_must_be_meant(run: Run, refused: Run) -> None:
     assert "purging cannot be undone" in refused("purge", id, code=2)
     assert "nothing found" in run("purge", id, "--yes", "--reason", "asked to")
     assert "was purged" in refused("why", id, code=3)
+
+
+class Person(io.StringIO):
+    """Who answers."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("answer", "left"), [("y\n", 0), ("n\n", 3), ("", 3)])
+def test_a_person_is_asked(run: Run, monkeypatch: pytest.MonkeyPatch, answer: str, left: int) -> None:
+    """Before one is purged, and before more than one is forgotten."""
+    for text in ("The door opens with a key", "The dog is called Rex", "The dog barks"):
+        run("add", text)
+    id = run("list").splitlines()[-1].split("\t")[0]
+    for command in (["purge", id], ["forget", "--words", "dog"]):
+        monkeypatch.setattr("sys.stdin", Person(answer))
+        run(*command, code=0 if left == 0 else 1)
+    assert run("list").count("\n") == left
 
 
 def test_the_engine_waits_only_as_long_as_it_was_told(db: Path) -> None:

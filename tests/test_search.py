@@ -334,8 +334,9 @@ filters = st.fixed_dictionaries(
         "until": st.integers(1, 28),
         "session": st.sampled_from(["s", "t"]),
         "status": st.sampled_from(["active", "forgotten", ("active", "forgotten")]),
+        "as_of": st.integers(1, 28),
     },
-)
+).filter(lambda wanted: not {"status", "as_of"} <= wanted.keys())
 
 
 def allowed(row: dict[str, Any], wanted: dict[str, Any]) -> bool:
@@ -348,6 +349,7 @@ def allowed(row: dict[str, Any], wanted: dict[str, Any]) -> bool:
         and row["importance"] >= wanted.get("min_importance", 1)
         and row["confidence"] >= wanted.get("min_confidence", 0)
         and wanted.get("since", 1) <= row["day"] < wanted.get("until", 99)
+        and row["day"] <= wanted.get("as_of", 99)
         and row["session"] in (None, wanted.get("session"))
         and status
         in ([wanted["status"]] if isinstance(wanted.get("status"), str) else wanted.get("status", ["active"]))
@@ -373,7 +375,7 @@ def test_a_filtered_search_equals_a_scan_over_the_filtered_rows(
         for wanted in asked:
             expected = {f"common word and number {n}" for n, row in enumerate(table) if allowed(row, wanted)}
             given: dict[str, Any] = dict(wanted)
-            given.update({name: day(wanted[name]) for name in ("since", "until") if name in wanted})
+            given.update({name: day(wanted[name]) for name in ("since", "until", "as_of") if name in wanted})
             for mode in ("text", "vector", "hybrid"):
                 assert set(contents(store, "common word", limit=100, mode=mode, **given)) == expected
             assert {memory.content for memory in store.list(limit=100, **given)} == expected

@@ -144,10 +144,12 @@ def test_namespaces_merge_best_first(store: "Store", images: "Images", ask: Call
 
 
 def test_images_hold_active_rows_only(images: "Images") -> None:
-    """Other statuses are the database's to answer."""
+    """Other statuses and other times are the database's to answer."""
     forgotten = Scope(("home",), None, 100, Filter(statuses=("active", "forgotten")))
     assert images.answers(HERE)
     assert not images.answers(forgotten)
+    assert not images.answers(Scope(("home",), None, 100, Filter(as_of=50)))
+    assert not images.answers(Scope(("home",), None, 100, Filter(known_at=50)))
     with pytest.raises(Invalid):
         images.search_text(["dog"], forgotten, 5)
 

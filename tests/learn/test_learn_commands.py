@@ -1,10 +1,10 @@
 """Requests in plain words, by examples of our own."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retentive.learn.commands import wishes
+from retentive.learn.talk.commands import wishes
 from retentive.model import Kind
 
 KEPT = [
@@ -14,6 +14,7 @@ KEPT = [
     ("Please remember that we ship on Thursdays.", "The user ships on Thursdays.", Kind.PATTERN),
     ("Hey, remember that Sam works at Google", "Sam works at Google.", Kind.FACT),
     ("ok so remember that my car is a blue Fiat", "The user's car is a blue Fiat.", Kind.FACT),
+    ("Remember, I'm vegan", "The user is vegan.", Kind.PERSONAL),
     ("Remember my name is Anna", "The user's name is Anna.", Kind.PERSONAL),
     ("Remember this: the spare key is under the pot", "The spare key is under the pot.", Kind.FACT),
     ("remember the deadline is Friday", "The deadline is Friday.", Kind.PROJECT),
@@ -66,6 +67,7 @@ KEPT = [
     ("You must never commit to main", "Never commit to main.", Kind.INSTRUCTION),
     ("I want you to always cite sources", "Always cite sources.", Kind.INSTRUCTION),
     ("Remember to always use tabs", "Always use tabs.", Kind.INSTRUCTION),
+    ("Don't forget to run the tests before you push", "Run the tests before you push.", Kind.INSTRUCTION),
     ("Remember: never push on Fridays", "Never push on Fridays.", Kind.INSTRUCTION),
     ("From now on, answer in French", "From now on, answer in French.", Kind.INSTRUCTION),
     ("From now on call me Max", "From now on, call the user Max.", Kind.INSTRUCTION),
@@ -220,6 +222,11 @@ NOTHING = [
     "Forget everything you know",
     "Don't forget your umbrella",
     "Don't forget me",
+    "Remember, it's never too late",
+    "Remember, you got this!",
+    "And remember, every small step counts",
+    "Don't forget, I'm always here if you need to chat",
+    "Remember to take care of yourself",
     # the task at hand
     "note that this fails on Windows",
     "Delete the file",
@@ -285,6 +292,7 @@ def test_a_named_speaker_is_called_by_name() -> None:
     assert wishes("Remember that I'm vegan", "Dana")[0].text == "Dana is vegan."
 
 
+@settings(deadline=None)
 @given(
     st.text(max_size=300) | st.lists(st.sampled_from([*NOTHING, *(row[0] for row in KEPT)]), max_size=6).map("\n".join)
 )

@@ -1,6 +1,6 @@
-"""Holds an old state of a store until its standard input is closed.
+"""Holds an old state of a store until its standard input is closed; or only has it open.
 
-Usage: holder.py DB
+Usage: holder.py DB hold|idle
 """
 
 import sys
@@ -8,6 +8,7 @@ import sys
 import apsw
 
 connection = apsw.Connection(sys.argv[1])
-connection.execute("BEGIN")
+if sys.argv[2] == "hold":
+    connection.execute("BEGIN")
 print("holding", connection.execute("SELECT count(*) FROM memories").fetchall()[0][0], flush=True)
 sys.stdin.read()

@@ -11,7 +11,8 @@ from typing import Any, Self, Unpack
 from retentive import config
 from retentive.app import add, check, edit, fill, forget, keep, learn, move, purge, report, search, why
 from retentive.app import context as contexts
-from retentive.app.check import UNSET, Filters, Options, Unset, When
+from retentive.app.check import UNSET, Options, Unset, When
+from retentive.app.filters import Filters, View, namespaces_of, scope
 from retentive.app.notes import Notes
 from retentive.app.opening import open_parts
 from retentive.app.parts import Parts
@@ -153,22 +154,21 @@ class Retentive:
         min_similarity: float | None = None,
         namespaces: Sequence[str] = (),
         include: str | Sequence[str] = ("memories", "events", "files"),
-        **filters: Unpack[Filters],
+        **filters: Unpack[View],
     ) -> Results:
         """Find what answers a question, best first.
 
         `limit=None` gives all that is similar enough (`min_similarity`, by default the model's own threshold) instead
         of the best ten. `namespaces` adds others to look in: names, or prefixes such as `work/*`. `include` chooses
         what is searched. Filters: session, kind, tags, source, status, min_importance, min_confidence, since, until.
-        With a session, its own memories are seen beside the global ones, and of events only its own. Each hit says
-        why it is there.
+        With a session, its own memories are seen beside the global ones, and of events only its own. `as_of` asks for
+        what was true at a moment, `known_at` for what the store held to be true. Each hit says why it is there.
         """
-        check.known(filters, Filters, "search")
-        scope = check.scope(self._namespaces(namespaces), include=include, **filters)
+        check.known(filters, View, "search")
         settings = self._parts.config
         asked = Query(
             text=check.question(query),
-            scope=scope,
+            scope=scope(namespaces_of(self._parts, namespaces), include=include, **filters),
             vector=vector,
             limit=None if limit is None else check.limit_of(limit),
             mode=check.one_of(Mode, mode, "mode"),
@@ -191,6 +191,8 @@ class Retentive:
         *,
         min_similarity: float | None = None,
         namespaces: Sequence[str] = (),
+        as_of: When | None = None,
+        known_at: When | None = None,
         shares: Mapping[str, float] | None = None,
         counter: Counter | None = None,
     ) -> Context:
@@ -202,17 +204,16 @@ class Retentive:
         leave room. `shares` says how much of the budget each may take before what is left is shared out:
         `{"summary": 0.2, "memories": 0.35, "excerpts": 0.15, "recent": 0.3}` if not set otherwise. `counter` counts
         tokens, by default the one of the setting `tokenizer`. The order is that of time, not of scores, so that the
-        text changes only where something did.
+        text changes only where something did. `as_of` and `known_at` are those of `search`.
         """
         if not check.question(query).strip() and session is None:
             raise Invalid("a context needs a question or a session", "Give the words that a model is asked.")
         asked = contexts.Asked(
             text=check.question(query),
-            session=check.name_of(session, "session"),
+            scope=scope(namespaces_of(self._parts, namespaces), session=session, as_of=as_of, known_at=known_at),
             budget=check.tokens_of(budget),
             recent=check.sequence_of(recent, "recent"),
             min_similarity=check.fraction(min_similarity, "min_similarity", None),
-            namespaces=self._namespaces(namespaces),
             shares=contexts.shares(self._parts, shares),
             count=counter or self._parts.counter(),
         )
@@ -222,12 +223,12 @@ class Retentive:
         """One memory, whatever became of it."""
         return edit.get(self._parts, id)
 
-    def list(self, limit: int = 50, before: str | None = None, **filters: Unpack[Filters]) -> Page:
+    def list(self, limit: int = 50, before: str | None = None, **filters: Unpack[View]) -> Page:
         """Memories, newest first, a page at a time; the filters are those of `search`."""
-        check.known(filters, Filters, "list")
-        scope = check.scope([self.namespace], **filters)
+        check.known(filters, View, "list")
+        seen = scope([self.namespace], **filters)
         after = None if before is None else edit.load(self._parts, before).id
-        found = self._parts.memories.page(scope, check.limit_of(limit) + 1, after)
+        found = self._parts.memories.page(seen, check.limit_of(limit) + 1, after)
         return Page(tuple(found[:limit]), found[limit - 1].id if len(found) > limit else None)
 
     def update(
@@ -314,7 +315,7 @@ class Retentive:
         return why.why(self._parts, id)
 
     def restore(self, id: str, reason: str | None = None, actor: str = "user") -> Memory:
-        """Undo `forget`."""
+        """Undo `forget`, or a correction: what was superseded is current again, and what took its place is not."""
         return edit.restore(self._parts, id, reason, actor)
 
     def learn(self, session: str | None = None, progress: Callable[[Learned], None] | None = None) -> Sequence[Learned]:
@@ -361,8 +362,8 @@ class Retentive:
         self._parts.journal.flush()
         keep.expire(self._parts)
         forget.apply_retention(self._parts)
-        purge.finish(self._parts)
         self._parts.upkeep.prune_changes(KEEP_CHANGES)
+        purge.finish(self._parts)
 
     def namespaces(self) -> Sequence[str]:
         """The namespaces of the store that were ever written to."""
@@ -372,11 +373,3 @@ class Retentive:
         """Upkeep can wait for the next time: closing must not fail because the disk is full or another is writing."""
         with suppress(StorageError):
             self.upkeep()
-
-    def _namespaces(self, others: Sequence[str]) -> Sequence[str]:
-        asked = [check.plain(name, "namespace") for name in check.each_of(others, "namespaces")]
-        plain = [check.namespace_of(name) for name in asked if not name.endswith("/*")]
-        prefixes = tuple(check.namespace_of(name[:-2]) + "/" for name in asked if name.endswith("/*"))
-        known = self._parts.memories.namespaces() if prefixes else ()
-        below = [name for name in known if f"{name}/".startswith(prefixes)]
-        return [*dict.fromkeys([self.namespace, *plain, *below])]

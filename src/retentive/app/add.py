@@ -7,6 +7,7 @@ from typing import Any
 from retentive.app import check, edit, guard
 from retentive.app.check import Options
 from retentive.app.correct import corrected
+from retentive.app.filters import scope
 from retentive.app.keep import keep
 from retentive.app.parts import Parts
 from retentive.app.search import text_matches
@@ -126,9 +127,9 @@ def _matched(items: Iterable[Any], vectors: Iterable[Any]) -> Iterator[tuple[Any
 
 def near(parts: Parts, draft: Draft, status: Status = Status.ACTIVE) -> Sequence[Memory]:
     """Memories of the same scope that share telling words."""
-    scope = check.scope([parts.namespace], session=draft.traits.session, status=status, include="memories")
-    matches = text_matches(parts, telling(words(draft.content)), scope, CANDIDATES)
-    rows = parts.memories.some([match.owner for match in matches], scope) if matches else {}
+    within = scope([parts.namespace], session=draft.traits.session, status=status, include="memories")
+    matches = text_matches(parts, telling(words(draft.content)), within, CANDIDATES)
+    rows = parts.memories.some([match.owner for match in matches], within) if matches else {}
     return [memory for memory in rows.values() if memory.session == draft.traits.session]
 
 

@@ -15,17 +15,12 @@ from retentive.model import (
     DEFAULT_IMPORTANCE,
     ROLES,
     Draft,
-    Filter,
     Kind,
     Message,
     Role,
-    Scope,
     Source,
-    Status,
     Traits,
-    Type,
     from_micros,
-    to_micros,
 )
 from retentive.text.messages import readable, written
 from retentive.text.normal import content_hash
@@ -64,20 +59,6 @@ class Options(TypedDict, total=False):
     valid_from: When | None
     metadata: Mapping[str, Any] | None
     origin: Mapping[str, Any] | None
-
-
-class Filters(TypedDict, total=False):
-    """Which memories may be seen."""
-
-    session: str | None
-    kind: str | Iterable[str]
-    tags: Iterable[str]
-    source: str | Iterable[str]
-    status: str | Iterable[str]
-    min_importance: int | None
-    min_confidence: float | None
-    since: When | None
-    until: When | None
 
 
 def known(given: Iterable[str], choices: type, verb: str) -> None:
@@ -356,47 +337,3 @@ def sequence_of(given: Any, name: str) -> int:
 
 def tokens_of(given: Any) -> int:
     return limit_of(given, "budget", MOST_TOKENS)
-
-
-def scope(
-    namespaces: Sequence[str],
-    *,
-    session: str | None = None,
-    kind: str | Iterable[str] = (),
-    tags: Iterable[str] = (),
-    source: str | Iterable[str] = (),
-    status: str | Iterable[str] = (Status.ACTIVE,),
-    min_importance: int | None = None,
-    min_confidence: float | None = None,
-    since: When | None = None,
-    until: When | None = None,
-    include: str | Iterable[str] = (),
-) -> Scope:
-    begin, end = moment(since, "since", past=True), moment(until, "until", past=True)
-    wanted = Filter(
-        kinds=_several(Kind, kind, "kind"),
-        tags=tag_list(tags),
-        sources=_several(Source, source, "source"),
-        min_importance=None if min_importance is None else importance_of(min_importance),
-        min_confidence=None if min_confidence is None else confidence_of(min_confidence),
-        since=None if begin is None else to_micros(begin),
-        until=None if end is None else to_micros(end),
-        statuses=_several(Status, status, "status"),
-    )
-    own = name_of(session, "session")
-    return Scope(tuple(namespaces), own, clock.now(), wanted, types_of(include), own)
-
-
-def types_of(include: str | Iterable[str]) -> tuple[Type, ...]:
-    """None given means all."""
-    asked = each_of(include, "include")
-    if unknown := [str(name) for name in asked if name not in _INCLUDED]:
-        raise Invalid(f"cannot include {unknown[0][:40]!r}", f"Choose from: {', '.join(_INCLUDED)}.")
-    return tuple(_INCLUDED[name] for name in asked) or tuple(Type)
-
-
-_INCLUDED = {"memories": Type.MEMORY, "events": Type.EVENT, "files": Type.FILE}
-
-
-def _several(choices: type[E], given: Any, name: str) -> tuple[E, ...]:
-    return tuple(one_of(choices, each, name) for each in each_of(given, name))

@@ -14,7 +14,7 @@ from retentive.context.assemble import Item, Section, assemble, distinct
 from retentive.context.fit import cut
 from retentive.context.turns import dangling, indented, line, speaker, turns
 from retentive.errors import EmbedError, Invalid
-from retentive.model import Context, Event, Fusion, Hit, Memory, Mode, Omission, Query, Summary, Type
+from retentive.model import Context, Event, Fusion, Hit, Memory, Mode, Omission, Query, Scope, Summary, Type, to_micros
 from retentive.text.chunk import CHUNK_SIZE, chunk
 from retentive.text.messages import readable
 from retentive.text.sentences import EXCERPTS_HEADING, MEMORIES_HEADING, RECENT_HEADING, SUMMARY_HEADING
@@ -39,13 +39,16 @@ class Asked:
     """What a context is to be made for, checked."""
 
     text: str
-    session: str | None
+    scope: Scope
     budget: int
     recent: int
     min_similarity: float | None
-    namespaces: Sequence[str]
     shares: Mapping[str, float]
     count: Counter
+
+    @property
+    def session(self) -> str | None:
+        return self.scope.session
 
 
 class Fact(NamedTuple):
@@ -107,12 +110,12 @@ def context(parts: Parts, asked: Asked) -> Context:
 
 
 def _found(parts: Parts, asked: Asked) -> Found:
-    state = parts.conversations.summary(parts.namespace, asked.session) if asked.session else None
-    recent, earlier = _recent(parts, state, asked) if state and asked.recent else ([], 0)
+    state, end = _state(parts, asked)
+    recent, earlier = _recent(parts, state, end, asked) if state and asked.recent else ([], 0)
     hits, excerpts, notes = _searched(parts, asked)
     if asked.session and state is None:
         notes.append(f"there is no session {asked.session!r} yet")
-    vital = parts.memories.vital(check.scope(asked.namespaces, session=asked.session), MOST_VITAL)
+    vital = parts.memories.vital(asked.scope, MOST_VITAL)
     memories = {_key(each): Fact(each, chunk(each.content)[0]) for each in vital}
     memories |= {_key(hit.memory): Fact(hit.memory, hit.excerpt) for hit in hits if _key(hit.memory) not in memories}
     return Found(_summary(asked, state), [*memories.values()], excerpts, recent, earlier, notes)
@@ -125,7 +128,8 @@ def _assembled(parts: Parts, asked: Asked, found: Found, spoken: Sequence[Event]
     told = distinct((_key(fact.memory), fact.excerpt) for fact in found.memories)
     quoted = distinct(((_key(hit.item), hit.excerpt) for hit in found.excerpts if hit.item not in spoken), known)
     quotes = [hit for hit in found.excerpts if _key(hit.item) in quoted.kept]
-    answers = _answers(parts, quotes, {_key(each) for each in (*spoken, *(hit.item for hit in found.excerpts))})
+    shown = {_key(each) for each in (*spoken, *(hit.item for hit in found.excerpts))}
+    answers = _answers(parts, quotes, shown, asked.scope.filter.said_until)
     groups: dict[str, Sequence[tuple[Item, ...]]] = {
         "summary": [(Item(asked.session or "", found.summary, 0),)] if found.summary else [],
         "memories": [(_memory(fact),) for fact in found.memories if _key(fact.memory) in told.kept],
@@ -164,7 +168,7 @@ def _query(parts: Parts, asked: Asked) -> tuple[Query, list[str]]:
     floor = parts.config.min_similarity or (parts.space.min_similarity if parts.space else 0.0)
     query = Query(
         asked.text,
-        check.scope(asked.namespaces, session=asked.session),
+        asked.scope,
         fusion=Fusion(parts.config.fusion),
         vector_weight=parts.config.vector_weight,
         min_similarity=floor if asked.min_similarity is None else asked.min_similarity,
@@ -177,9 +181,23 @@ def _query(parts: Parts, asked: Asked) -> tuple[Query, list[str]]:
         return replace(query, mode=Mode.TEXT), [f"vectors were not used: {error}"]
 
 
-def _recent(parts: Parts, state: Summary, asked: Asked) -> tuple[list[tuple[Event, ...]], int]:
+def _state(parts: Parts, asked: Asked) -> tuple[Summary | None, int | None]:
+    """The session's summary; in a question about the past, also the first message that had not been said then.
+
+    A summary that tells of such a message is none.
+    """
+    state = parts.conversations.summary(parts.namespace, asked.session) if asked.session else None
+    moment = asked.scope.filter.said_until
+    if state is None or moment is None:
+        return state, None
+    end = parts.conversations.first_after(parts.namespace, state.session, moment)
+    covered = end is not None and end <= state.upto
+    return replace(state, text="", upto=0) if covered else state, end
+
+
+def _recent(parts: Parts, state: Summary, end: int | None, asked: Asked) -> tuple[list[tuple[Event, ...]], int]:
     """The newest messages back to the summary, as far as the budget could hold them, as turns."""
-    events, earlier = latest(parts, state, asked.budget, asked.count)
+    events, earlier = latest(parts, state, asked.budget, asked.count, end)
     taken = [*takewhile(lambda turn: not (earlier and dangling(turn)), reversed(turns(events)))]
     return taken[::-1], earlier + len(events) - sum(map(len, taken))
 
@@ -208,12 +226,13 @@ def _quoted(hit: Hit) -> str:
     return hit.excerpt if hit.excerpt.strip() == whole.strip() else f"{hit.excerpt.strip()} …"
 
 
-def _answers(parts: Parts, hits: Sequence[Hit], known: Collection[str]) -> list[tuple[Item, ...]]:
+def _answers(parts: Parts, hits: Sequence[Hit], known: Collection[str], until: int | None) -> list[tuple[Item, ...]]:
     """What was said right after the best excerpts, as far as it is short: a question is found more easily than its
     answer.
     """
-    following = parts.conversations.following([hit.event for hit in hits[:ANSWERED]])
-    found = ((after, readable(after.content, after.payload)) for _, after in sorted(following.items()))
+    following = sorted(parts.conversations.following([hit.event for hit in hits[:ANSWERED]]).items())
+    said = (after for _, after in following if until is None or to_micros(after.time) <= until)
+    found = ((after, readable(after.content, after.payload)) for after in said)
     return [(_said(after, text),) for after, text in found if _key(after) not in known and 0 < len(text) <= CHUNK_SIZE]
 
 

@@ -1,6 +1,6 @@
 """One memory: read it, change it, forget it, bring it back, tell its story."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -39,7 +39,7 @@ def update(parts: Parts, id: str, changes: Mapping[str, Any], reason: str | None
 
 _WAYS_BACK = {
     Status.FORGOTTEN: "Bring it back first: retentive restore {}",
-    Status.SUPERSEDED: "Change the memory that replaced it; `retentive get {}` names it under superseded_by.",
+    Status.SUPERSEDED: "Change the memory that replaced it, or undo that: retentive restore {}",
     Status.EXPIRED: "Its time ran out; add it anew.",
 }
 
@@ -58,14 +58,16 @@ def forget(parts: Parts, id: str, reason: str | None, actor: str) -> Memory:
 
 
 def restore(parts: Parts, id: str, reason: str | None, actor: str) -> Memory:
-    """Undo `forget`: the memory is again what it was before."""
+    """Undo `forget`: the memory is again what it was before. Or undo a correction: it is current again."""
     check.why(reason, actor)
 
     def decide(old: Memory, now: int) -> list[Step]:
         if old.status is Status.ACTIVE:
             return []
-        if old.status is not Status.FORGOTTEN:
-            raise Conflict(f"{id} is {old.status}, not forgotten", "Only what was forgotten can be restored.")
+        if old.status is Status.EXPIRED:
+            raise Conflict(f"{id} is {old.status}", _WAYS_BACK[old.status])
+        if old.status is Status.SUPERSEDED:
+            return _reopened(parts, old, now, reason, actor)
         status = _status_before(parts, old)
         room = _room_for(parts, old, now) if status is Status.ACTIVE else []
         end = None if status is Status.ACTIVE else old.valid_to
@@ -73,6 +75,46 @@ def restore(parts: Parts, id: str, reason: str | None, actor: str) -> Memory:
         return [*room, *memories.status_steps(old, new, actor, reason)]
 
     return _decided(parts, id, decide)
+
+
+def _reopened(parts: Parts, old: Memory, now: int, reason: str | None, actor: str) -> list[Step]:
+    """As if it had never been corrected: from its own time on it alone holds.
+
+    What took its place is closed first (there is one active memory for a text and one for a slot), and leads to it.
+    Since only that changes where it leads, and the restored one now leads nowhere, no circle can arise; and restoring
+    the other one turns it round again.
+    """
+    if old.expires and old.expires <= from_micros(now):
+        raise Conflict(f"{old.id} would have expired by now", _WAYS_BACK[Status.EXPIRED])
+    steps: list[Step] = []
+    others = [(each, _closed(each, old, now)) for each in _successors(parts, old, now)]
+    for other, closed in others:
+        if closed != other:
+            steps += memories.status_steps(other, closed, actor, reason or f"{old.id} was restored")
+    steps += _room_for(parts, old, now, leaving={other.id for other, _ in others})
+    new = replace(old, status=Status.ACTIVE, superseded_by=None, valid_to=None, updated=from_micros(now))
+    return [*steps, *memories.status_steps(old, new, actor, reason)]
+
+
+def _successors(parts: Parts, old: Memory, now: int) -> list[Memory]:
+    """What came after a memory, up to what is current, and what else held its slot; but nothing forgotten."""
+    found: dict[str, Memory] = {}
+    after = old.superseded_by
+    while after and after not in found and (memory := parts.memories.get(old.namespace, after, now)):
+        found[after], after = memory, memory.superseded_by
+    if old.slot:
+        found |= {each.id: each for each in parts.memories.chain(old.namespace, old.session, old.slot, now)}
+    return [each for each in found.values() if each.id != old.id and each.status is not Status.FORGOTTEN]
+
+
+def _closed(other: Memory, restored: Memory, now: int) -> Memory:
+    """What was replaced or expired before stays so, but holds no longer than to the restored one's time."""
+    end = max(other.valid_from, restored.valid_from)
+    if other.valid_to and other.valid_to <= end:
+        return other
+    if other.status is Status.ACTIVE:
+        other = replace(other, status=Status.SUPERSEDED, superseded_by=restored.id)
+    return replace(other, valid_to=end, updated=from_micros(now))
 
 
 def history(parts: Parts, id: str) -> list[Change]:
@@ -133,13 +175,14 @@ def _checked(parts: Parts, changes: Mapping[str, Any]) -> dict[str, Any]:
     return checked
 
 
-def _room_for(parts: Parts, new: Memory, now: int) -> list[Step]:
+def _room_for(parts: Parts, new: Memory, now: int, leaving: Collection[str] = ()) -> list[Step]:
     """There is one active memory for a text and one for a slot: refuse a second, mark one whose time ran out."""
     hashes = [new.content_hash] if new.kind is not Kind.NOTE else []
     same = parts.memories.same_text(new.namespace, hashes, now)
     same += parts.memories.same_slot(new.namespace, [new.slot], now) if new.slot else []
     steps: list[Step] = []
-    for other in {each.id: each for each in same if each.id != new.id and each.session == new.session}.values():
+    taken = {new.id, *leaving}
+    for other in {each.id: each for each in same if each.id not in taken and each.session == new.session}.values():
         if other.status is Status.ACTIVE:
             what = "says the same" if other.content_hash == new.content_hash else f"holds the slot {new.slot}"
             raise Conflict(f"{other.id} {what}", f"Forget that one first: retentive forget {other.id}")

@@ -6,7 +6,7 @@ from itertools import islice
 
 from retentive import clock
 from retentive.app import check, search
-from retentive.app.check import Filters
+from retentive.app.filters import Filters, scope
 from retentive.app.keep import TRIES
 from retentive.app.parts import Parts
 from retentive.errors import Busy, Conflict, Invalid, NotFound, Stale
@@ -29,10 +29,11 @@ def candidates(parts: Parts, text: str, filters: Filters) -> Candidates:
     asked = words(check.question(text))
     if not asked:
         raise Invalid("no words to go by", "Say what to forget: a few words that stand in it.")
-    meant = [word for word in asked if word not in BYGONE] or asked
-    found = _having(parts, meant, _scope(parts, filters))
-    if "status" not in filters and len(meant) < len(asked):
-        found = _having(parts, meant, _scope(parts, {**filters, "status": [Status.SUPERSEDED]})) or found
+    found = _having(parts, asked, _scope(parts, filters))
+    meant = [word for word in asked if word not in BYGONE]
+    if not found and 0 < len(meant) < len(asked):
+        replaced: Filters = {"status": [Status.SUPERSEDED], **filters}
+        found = _having(parts, meant, _scope(parts, replaced)) or _having(parts, meant, _scope(parts, filters))
     if found:
         return Candidates(text, tuple(found))
     near = search.search(parts, Query(text, _scope(parts, filters), limit=None))  # only what is similar enough
@@ -94,22 +95,22 @@ def _chosen(parts: Parts, text: str | None, filters: Filters) -> list[Memory]:
     return [*found.memories]
 
 
-def _all(parts: Parts, scope: Scope) -> Iterator[Memory]:
+def _all(parts: Parts, within: Scope) -> Iterator[Memory]:
     """Read to the end before anything is changed."""
-    page = parts.memories.page(scope, AT_ONCE)
+    page = parts.memories.page(within, AT_ONCE)
     while page:
         yield from page
-        page = parts.memories.page(scope, AT_ONCE, page[-1].id)
+        page = parts.memories.page(within, AT_ONCE, page[-1].id)
 
 
-def _having(parts: Parts, meant: Sequence[str], scope: Scope) -> list[Memory]:
+def _having(parts: Parts, meant: Sequence[str], within: Scope) -> list[Memory]:
     tokens = parts.engine.tokens
     wanted = {*tokens(terms(" ".join(meant)))}
-    matches = search.text_matches(parts, meant, scope, LOOKED_AT)
+    matches = search.text_matches(parts, meant, within, LOOKED_AT)
     owners = dict.fromkeys((match.namespace, match.owner) for match in matches)
-    seen = parts.memories.some([id for _, id in owners], scope)
+    seen = parts.memories.some([id for _, id in owners], within)
     having = (seen[owner] for owner in owners if owner in seen and wanted <= {*tokens(terms(_said(seen[owner])))})
-    return [each for each in having if scope.session in (None, each.session)]
+    return [each for each in having if within.session in (None, each.session)]
 
 
 def _said(memory: Memory) -> str:
@@ -118,7 +119,7 @@ def _said(memory: Memory) -> str:
 
 def _scope(parts: Parts, filters: Filters) -> Scope:
     check.known(filters, Filters, "forget")
-    return check.scope([parts.namespace], include="memories", **filters)
+    return scope([parts.namespace], include="memories", **filters)
 
 
 def _of_session(found: Iterator[Memory], filters: Filters) -> Iterator[Memory]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from retentive import clock
 from retentive.app import check, edit, guard
 from retentive.app.edit import chunks_anew
+from retentive.app.filters import scope
 from retentive.app.keep import TRIES, new_steps
 from retentive.app.parts import Parts
 from retentive.errors import Busy, Conflict, Invalid, NotFound, Stale
@@ -54,9 +55,9 @@ class Notes:
 
     def list(self, limit: int = 50, before: str | None = None, session: str | None = None) -> Page:
         """The newest first, a page at a time: the global ones, and those of the session."""
-        scope = check.scope([self._parts.namespace], session=session)
+        seen = scope([self._parts.namespace], session=session)
         last = None if before is None else edit.load(self._parts, check.required(before, "before")).id
-        found = self._parts.memories.page(scope, check.limit_of(limit) + 1, last, "note_list")
+        found = self._parts.memories.page(seen, check.limit_of(limit) + 1, last, "note_list")
         return Page(tuple(found[:limit]), found[limit - 1].id if len(found) > limit else None)
 
     def delete(self, note_id: str) -> bool:

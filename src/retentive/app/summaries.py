@@ -8,6 +8,7 @@ from retentive.app.check import question
 from retentive.app.keep import TRIES
 from retentive.app.parts import Parts
 from retentive.context import Condenser, Counter
+from retentive.context.prose import Prose
 from retentive.context.replay import replay as replayed
 from retentive.context.summary import Extractive, Policy, oldest
 from retentive.context.turns import line
@@ -68,6 +69,14 @@ def summarise(parts: Parts, session: str, budget: int, condenser: Condenser | No
     raise Busy(f"others kept summarising session {session!r}", "Retry in a moment.")
 
 
+def prose(parts: Parts) -> Condenser | None:
+    """The language model, if there is one. It is not asked while someone waits for an append."""
+    writer = parts.writer()
+    if writer is None:
+        return None
+    return Prose(lambda instructions, material, tokens: writer.write(instructions, material, None, tokens=tokens).text)
+
+
 def write(parts: Parts, state: Summary, text: str, upto: int, epoch: int, about: Session | None = None) -> Summary:
     """Compare and swap: refused with `Stale` unless the summary is still at this epoch, and of this very session."""
     if upto < state.upto and epoch == state.epoch:
@@ -95,13 +104,18 @@ def replay(parts: Parts, state: Summary, budget: int, counter: Counter | None) -
     return replayed(state.session, summary, events, earlier, budget, count)
 
 
-def latest(parts: Parts, state: Summary, budget: int, count: Counter) -> tuple[list[Event], int]:
-    """The newest messages that no summary covers, more than fit the budget, and how many lie before them."""
-    waiting = parts.conversations.unsummarised(parts.namespace, state.session, state.upto)
+def latest(
+    parts: Parts, state: Summary, budget: int, count: Counter, end: int | None = None
+) -> tuple[list[Event], int]:
+    """The newest messages that no summary covers, more than fit the budget, and how many lie before them.
+
+    All of them before the sequence `end`.
+    """
+    waiting = parts.conversations.unsummarised(parts.namespace, state.session, state.upto, end)
     events: list[Event] = []
     tokens = 0
     while len(events) < waiting and tokens <= budget:
-        before = events[0].sequence if events else None
+        before = events[0].sequence if events else end
         page = parts.conversations.newest(parts.namespace, state.session, PAGE, state.upto, before)
         if not page:
             break  # deleted meanwhile

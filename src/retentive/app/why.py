@@ -11,6 +11,7 @@ from retentive.model import Event, Memory, Provenance
 from retentive.storage.forgetting import Purges, told
 
 LONGEST_CHAIN = 1000  # of what replaced what
+DIGITS = 20  # more has no sequence
 
 
 def why(parts: Parts, id: str) -> Provenance:
@@ -46,8 +47,15 @@ def origins(memory: Memory) -> Iterator[tuple[str, int]]:
     for each in (*_several(origin.get("event")), *_several(origin.get("events")), *_several(origin.get("sequence"))):
         name, _, number = each.rpartition("#") if isinstance(each, str) else (session, "", each)
         name = name or session
-        if isinstance(name, str) and str(number).isdecimal():
-            yield name, int(number)
+        place = sequence_of(number)
+        if isinstance(name, str) and place is not None:
+            yield name, place
+
+
+def sequence_of(given: Any) -> int | None:
+    """The number of a message, if it can be one."""
+    number = int(given) if str(given).isdecimal() and len(str(given)) < DIGITS else 0
+    return number if 0 < number <= check.LAST else None
 
 
 def _several(given: Any) -> list[Any]:

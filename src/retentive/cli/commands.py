@@ -7,7 +7,7 @@ from typing import Any
 from retentive import wire
 from retentive.app import Retentive
 from retentive.cli import forgetting, learning, show, talk
-from retentive.cli.given import FILTERS, given, is_json, json_of, text_of
+from retentive.cli.given import FILTERS, MOMENTS, given, is_json, json_of, text_of
 from retentive.errors import Invalid
 from retentive.model import Change
 
@@ -71,7 +71,7 @@ def _search(memory: Retentive, arguments: Any) -> int:
         fusion=arguments.fusion,
         min_similarity=arguments.min_similarity,
         namespaces=arguments.also,
-        **given(arguments, (*FILTERS, "include")),
+        **given(arguments, (*FILTERS, *MOMENTS, "include")),
     )
     if is_json(arguments):
         show.as_json(wire.results(found))
@@ -90,7 +90,7 @@ def _get(memory: Retentive, arguments: Any) -> int:
 
 
 def _list(memory: Retentive, arguments: Any) -> int:
-    page = memory.list(arguments.limit, arguments.before, **given(arguments, FILTERS))
+    page = memory.list(arguments.limit, arguments.before, **given(arguments, (*FILTERS, *MOMENTS)))
     if is_json(arguments):
         show.as_json(wire.page(page))
         return 0

@@ -8,6 +8,7 @@ from typing import Any
 from retentive.errors import Invalid
 
 FILTERS = ("session", "kind", "tags", "source", "status", "min_importance", "min_confidence", "since", "until")
+MOMENTS = ("as_of", "known_at")
 
 
 def given(arguments: Any, names: Iterable[str]) -> dict[str, Any]:

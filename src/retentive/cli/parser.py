@@ -119,6 +119,14 @@ def _filters() -> ArgumentParser:
     return options
 
 
+def _moments() -> ArgumentParser:
+    options = ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
+    group = options.add_argument_group("the past")
+    group.add_argument("--as-of", metavar="TIME", help=f"what was true at this time, {_TIMES} ago")
+    group.add_argument("--known-at", metavar="TIME", help="what the store held to be true at this time")
+    return options
+
+
 def _writing(verb: Verbs) -> None:
     add = verb("add", "keep a memory", _content_options(), epilog="Without TEXT, or with -, it is read from a pipe.")
     add.add_argument("text", nargs="?", metavar="TEXT", help="what to remember")
@@ -138,7 +146,7 @@ def _writing(verb: Verbs) -> None:
 
     _forgetting(verb)
 
-    restore = verb("restore", "bring back what was forgotten")
+    restore = verb("restore", "bring back what was forgotten, or undo a correction")
     restore.add_argument("ids", nargs="+", metavar="ID")
     restore.add_argument("--reason", metavar="WHY")
 
@@ -169,7 +177,13 @@ def _forgetting(verb: Verbs) -> None:
 
 
 def _reading(verb: Verbs) -> None:
-    search = verb("search", "find what answers a question", _filters(), epilog="Without QUERY it is read from a pipe.")
+    search = verb(
+        "search",
+        "find what answers a question",
+        _filters(),
+        _moments(),
+        epilog="Without QUERY it is read from a pipe.",
+    )
     search.add_argument("query", nargs="?", metavar="QUERY")
     search.add_argument("--limit", type=int, default=10, metavar="N", help="how many at the most (10)")
     search.add_argument("--all", action="store_true", help="all that is similar enough, however many")
@@ -190,6 +204,7 @@ def _reading(verb: Verbs) -> None:
     context = verb(
         "context",
         "show what a model should read before it answers",
+        _moments(),
         epilog="Prints the text alone in a pipe; --json adds tokens, the ids it cites, and what was left out and why.",
     )
     context.add_argument("query", nargs="?", default="", metavar="QUERY", help="what the model is asked")
@@ -208,7 +223,7 @@ def _reading(verb: Verbs) -> None:
     get = verb("get", "show a memory")
     get.add_argument("id", metavar="ID")
 
-    list_ = verb("list", "list memories, newest first", _filters())
+    list_ = verb("list", "list memories, newest first", _filters(), _moments())
     list_.add_argument("--limit", type=int, default=50, metavar="N", help="how many on a page (50)")
     list_.add_argument("--before", metavar="ID", help="the page after this one: the `next` of the page before")
 

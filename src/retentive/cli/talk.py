@@ -8,7 +8,7 @@ from typing import Any
 from retentive import wire
 from retentive.app import Retentive
 from retentive.cli import show
-from retentive.cli.given import agreed, given, is_json, json_of, text_of
+from retentive.cli.given import MOMENTS, agreed, given, is_json, json_of, text_of
 from retentive.cli.learning import heard
 from retentive.errors import Invalid
 from retentive.model import Deleted, Event, Session
@@ -177,7 +177,7 @@ def _note_delete(memory: Retentive, arguments: Any) -> int:
 
 def _context(memory: Retentive, arguments: Any) -> int:
     options = {name: getattr(arguments, name) for name in ("session", "budget", "recent", "min_similarity")}
-    made = memory.context(arguments.query, namespaces=arguments.also, **options)
+    made = memory.context(arguments.query, namespaces=arguments.also, **options, **given(arguments, MOMENTS))
     if is_json(arguments):
         show.as_json(wire.context(made))
         return 0

@@ -69,8 +69,8 @@ class Images:
         self._worker = Worker()
 
     def answers(self, scope: Scope) -> bool:
-        """Whether images can answer this: they hold active rows only."""
-        return tuple(scope.filter.statuses) == (Status.ACTIVE,)
+        """Whether images can answer this: they hold what is active now."""
+        return tuple(scope.filter.statuses) == (Status.ACTIVE,) and not scope.filter.past
 
     def search_vectors(
         self,

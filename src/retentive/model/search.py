@@ -36,6 +36,20 @@ class Filter:
     until: int | None = None
     """Valid from before this instant (exclusive)."""
     statuses: tuple[str, ...] = (Status.ACTIVE,)
+    """Of now; not looked at in questions about the past."""
+    as_of: int | None = None
+    """What was true at this instant."""
+    known_at: int | None = None
+    """What the store held to be true at this instant; with `as_of`: to have been true at that one."""
+
+    @property
+    def past(self) -> bool:
+        return self.as_of is not None or self.known_at is not None
+
+    @property
+    def said_until(self) -> int | None:
+        """The last instant whose messages are seen."""
+        return min((moment for moment in (self.as_of, self.known_at) if moment is not None), default=None)
 
 
 class Type(StrEnum):

@@ -112,9 +112,16 @@ class Conversations:
         rows = self.engine.read("summary_get", {"namespace": namespace, "session": session})
         return Summary(*rows[0]) if rows else None
 
-    def unsummarised(self, namespace: str, session: str, upto: int) -> int:
+    def first_after(self, namespace: str, session: str, moment: int) -> int | None:
+        """The sequence of the first message that was said after a moment."""
+        values = {"namespace": namespace, "session": session, "moment": moment}
+        sequence: int | None = self.engine.read("event_first_after", values)[0][0]
+        return sequence
+
+    def unsummarised(self, namespace: str, session: str, upto: int, before: int | None = None) -> int:
         """How many messages."""
-        values = {"namespace": namespace, "session": session, "upto": upto}
+        end = BEYOND if before is None else before
+        values = {"namespace": namespace, "session": session, "upto": upto, "before": end}
         return int(self.engine.read("summary_pending", values)[0][0])
 
     def due(self, namespace: str, session: str) -> Due | None:

@@ -152,6 +152,7 @@ def _chunk_status(namespace: str, id: str, status: Status) -> Step:
 
 
 _ACTIONS = {
+    Status.ACTIVE: "restored",
     Status.FORGOTTEN: "forgotten",
     Status.SUPERSEDED: "superseded",
     Status.EXPIRED: "expired",

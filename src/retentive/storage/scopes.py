@@ -7,23 +7,27 @@ from retentive.model import Filter, Scope, Status
 
 def scope_filters(scope: Scope) -> tuple[list[str], dict[str, Any]]:
     """For memories."""
-    names, params = _filter(scope.filter)
+    names, params = _filter(scope.filter, "")
     asker = {"namespaces": scope.namespaces, "own": scope.namespaces[0], "session": scope.session, "now": scope.now}
     return ["local", *names], {**asker, **params}
 
 
 def chunk_filters(scope: Scope) -> tuple[list[str], dict[str, Any]]:
     """For chunks, of whatever they are slices."""
-    (_, *names), params = scope_filters(scope)
-    return ["visible", *names], {**params, "types": scope.types, "within": scope.within}
+    names, params = _filter(scope.filter, "chunk_")
+    asker = {"namespaces": scope.namespaces, "own": scope.namespaces[0], "session": scope.session, "now": scope.now}
+    return ["visible", *names], {**asker, **params, "types": scope.types, "within": scope.within}
 
 
-def _filter(wanted: Filter) -> tuple[list[str], dict[str, Any]]:
+def _filter(wanted: Filter, row: str) -> tuple[list[str], dict[str, Any]]:
     params = {
         name: value
         for name in ("kinds", "tags", "sources", "min_importance", "min_confidence", "since", "until")
         if (value := getattr(wanted, name)) not in ((), None)
     }
+    if wanted.past:
+        moments = {name: at for name in ("as_of", "known_at") if (at := getattr(wanted, name)) is not None}
+        return [row + "_".join(moments), *params], {**params, **moments, "said_until": wanted.said_until}
     if wanted.statuses == (Status.ACTIVE,):
         return ["active", *params], params
     if wanted.statuses:

@@ -71,7 +71,12 @@ WHERE namespace = :namespace AND session = :session AND epoch = :epoch
 
 -- name: summary_pending
 -- How many messages no summary covers yet.
-SELECT count(*) FROM events e WHERE e.namespace = :namespace AND e.session = :session AND e.sequence > :upto
+SELECT count(*) FROM events e
+WHERE e.namespace = :namespace AND e.session = :session AND e.sequence > :upto AND e.sequence < :before
+
+-- name: event_first_after
+-- The first message that was said after a moment.
+SELECT min(e.sequence) FROM events e WHERE e.namespace = :namespace AND e.session = :session AND e.time > :moment
 
 -- name: event_insert
 INSERT INTO events (namespace, session, sequence, role, speaker, content, payload, time, tokens)

@@ -65,12 +65,13 @@ _LINKS = rf"""
     | (?P<said> (?:'s|’s|\s{{1,3}}{_IS}{_THEN}(?:\s{{0,2}}[:=])?)\s{{1,3}} )
     | (?P<to> \s{{1,3}}(?:(?:has\ been|was|is|got|to\ be)\s)?(?:(?:set|changed|reset|updated|switched)\s)?
         (?:back\s)?to\s{{1,3}}
+      | [?.!,]?\s{{1,3}}it(?:['’]s|\s(?:is|was))\s
       | \s{{1,3}}-p\s? | \s{{1,3}}[–—-]{{1,2}}\s{{1,3}} | \s{{1,3}}auf\s | \s{{1,3}}\()
     | (?P<cjk> \s?(?:は|是|为|為|은|는|이|가)\s?[:：]?\s? )
 """
 _VALUE = r"""
     (?: (?P<open>\\?["'`“”„«‘]{1,2}|\*\*)(?P<quoted>[^"'`“”»’\n\\*]{1,100})["'`“”»’\\*]
-      | (?P<bare>[^\s"'`“”«»]\S{0,199}) )
+      | \\?["'`“„«]?(?P<bare>[^\s"'`“”«»]\S{0,199}) )
 """
 _END = r"""\\?["'`*_\])]{0,3}"""
 
@@ -84,6 +85,10 @@ _NEAR = _pattern("", _LINKS)
 _FOR_IT = _pattern(rf"\s{{1,3}}{_FOR}(?:\s{{1,3}}[^\s:=;]{{1,30}}){{1,7}}?", _LINKS)
 _FAR = _pattern(r"(?:\s{1,3}[^\s:=;.!?]{1,30}){1,6}?", _LINKS)
 _BESIDE = _pattern("", r"(?P<beside>\s{1,3})")
+
+# The longest value that is looked at; tokens may be longer and are taken whole.
+_LOOKED_AT = 200
+_REST_OF_TOKEN = re.compile(r"[A-Za-z0-9_\-+/=.~%]{0,4096}+")
 
 # Words that only code and settings stop at; prose stops at blanks.
 _STOPS = re.compile(r"[\s\"'`,;&<>)\]}]")
@@ -108,7 +113,9 @@ _CODE_VALUE = re.compile(
 _CVV_DIGITS = re.compile(r"[0-9]{3,4}(?![\w.,/:-]*[0-9])")
 _LOCKS = words.any_of(words.LOCKS)
 _LOCK_BEFORE = re.compile(rf"\b{_LOCKS}(?:['’]s)?[ _-](?:[\w-]{{1,12}} )?$", re.IGNORECASE)
-_LOCK_AFTER = re.compile(rf"\s(?:for|to|of|on|at)\s(?:\w{{1,10}}\s){{0,2}}{_LOCKS}\b", re.IGNORECASE)
+_LOCK_AFTER = re.compile(
+    rf"\s(?:for|to|of|on|at|de|du|del|der|vom|von)\s(?:\w{{1,10}}\s){{0,2}}{_LOCKS}\b", re.IGNORECASE
+)
 _KEY_BEFORE = re.compile(rf"{words.any_of(words.KEYS)}[ _-]?$", re.IGNORECASE)
 _MARKER_BEFORE = re.compile(rf"{words.any_of(words.MARKERS)}[-_ ]?$", re.IGNORECASE)
 _SEED_BEFORE = re.compile(r"(?:seed|recovery|secret|backup|wallet|mnemonic|pass)[ _-]?$", re.IGNORECASE)
@@ -176,7 +183,10 @@ def _value(text: str, link: re.Match[str], need: Need, length: int, *, near: boo
         return (rule, start, end) if believed else None
     start = link.start("bare")
     end = _end_of(text, link, setting=rule == SETTING)
-    return (rule, start, end) if _is_bare(text, start, end, need, length, link, near=near) else None
+    if not _is_bare(text, start, end, need, length, link, near=near):
+        return None
+    rest = _REST_OF_TOKEN.match(text, end) if end - start == _LOOKED_AT else None
+    return rule, start, rest.end() if rest else end
 
 
 def _is_saying(quoted: str) -> bool:

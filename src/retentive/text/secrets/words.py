@@ -22,7 +22,7 @@ LOCKS = r"""
     door gate alarm garage entry entrance access security lock locker safe vault unlock verification confirmation
     keypad building lobby elevator 2fa otp one[-\s]time backup recovery login log-in burglar lockbox bike suitcase
     padlock tür haustür alarmanlage front back house apartment office shed gym phone tablet ipad sim mfa auth
-    authenticator sms
+    authenticator sms porte portail immeuble puerta porta
 """
 
 # After a number: how many of something.

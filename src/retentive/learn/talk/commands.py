@@ -17,12 +17,12 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from retentive.learn import phrases
-from retentive.learn.foreign import foreign, in_order
-from retentive.learn.person import USER, plain, third, whole
-from retentive.learn.references import resolved
-from retentive.learn.verbs import singular
-from retentive.learn.worth import judge
+from retentive.learn.talk import phrases
+from retentive.learn.talk.foreign import foreign, in_order
+from retentive.learn.talk.person import USER, plain, third, whole
+from retentive.learn.talk.references import resolved
+from retentive.learn.talk.verbs import singular
+from retentive.learn.talk.worth import judge
 from retentive.model import Kind
 from retentive.text.sentences import Sentence, own, spans
 
@@ -101,7 +101,7 @@ def _kept(said: _Said) -> _Meant | None:
 
 def _remembered(said: _Said, *, asking: bool) -> _Meant | None:
     if reminder := phrases.REMIND_ME.match(said.masked):
-        return "keep", _asked(said, f"I want to be reminded {said.rest(reminder, 'what')}"), Kind.NOTE
+        return "keep", third(f"I want to be reminded {said.rest(reminder, 'what')}", said.name), Kind.NOTE
     found = phrases.KEEP.match(said.masked)
     if not found or (asking and not (found["link"].strip() or re.match(r"(?:my|our)\b", found["rest"], re.IGNORECASE))):
         return None
@@ -110,8 +110,10 @@ def _remembered(said: _Said, *, asking: bool) -> _Meant | None:
         return _statement(said, said.before) if phrases.FINITE.search(said.before) else None
     if due := phrases.REMINDER.match(masked):
         return _reminder(said, rest[due.start("what") :])
-    of_this = found["verb"].lower() == "note" and phrases.POINTING.match(masked)
-    return None if of_this or not _is_clause(masked, found["link"]) else _statement(said, rest)
+    unmeant = found["verb"].lower() == "note" and phrases.POINTING.match(masked)
+    if found["link"].strip() == "," and found["verb"].lower() in phrases.PREACHED:
+        unmeant = not phrases.OF_ONESELF.match(masked)
+    return None if unmeant or not _is_clause(masked, found["link"]) else _statement(said, rest)
 
 
 def _is_clause(text: str, link: str) -> bool:
@@ -120,14 +122,12 @@ def _is_clause(text: str, link: str) -> bool:
     return bool(stated) and len(text.split()) > 1 and not phrases.NO_CLAUSE.match(text)
 
 
-def _reminder(said: _Said, what: str) -> _Meant:
+def _reminder(said: _Said, what: str) -> _Meant | None:
     if phrases.STANDING.search(what):
         return "keep", _instruction(what, said.name), Kind.INSTRUCTION
-    return "keep", _asked(said, f"I asked not to forget to {what}"), Kind.NOTE
-
-
-def _asked(said: _Said, text: str) -> str:
-    return third(text, said.name)
+    if phrases.OF_YOU.search(what):
+        return None
+    return "keep", third(f"I asked not to forget to {what}", said.name), Kind.NOTE
 
 
 def _statement(said: _Said, text: str) -> _Meant:

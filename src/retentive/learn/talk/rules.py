@@ -12,15 +12,14 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from retentive.learn import vocabulary as words
-from retentive.learn.clauses import bare, clauses, is_joke
-from retentive.learn.commands import MOST_TEXT, Wish, wishes
-from retentive.learn.deeds import Worth
-from retentive.learn.person import USER, third
-from retentive.learn.reading import plain as first_person
-from retentive.learn.references import resolved
-from retentive.learn.replies import stated
-from retentive.learn.worth import judge
+from retentive.learn.talk import vocabulary as words
+from retentive.learn.talk.clauses import bare, clauses, is_joke
+from retentive.learn.talk.commands import MOST_TEXT, Wish, wishes
+from retentive.learn.talk.deeds import Worth
+from retentive.learn.talk.person import USER, third
+from retentive.learn.talk.references import resolved
+from retentive.learn.talk.replies import stated
+from retentive.learn.talk.worth import judge
 from retentive.model import Claim, Event, Kind, Role
 from retentive.text import dates
 from retentive.text.sentences import own, spans
@@ -30,9 +29,9 @@ WISHED = Worth(Kind.FACT, 7)  # what was asked to be remembered matters to someo
 
 _JOKING = re.compile(r"\b(?:just kidding|jk|j/k|lol jk|i'm joking|i'm kidding)\b", re.IGNORECASE)
 _NAMED = re.compile(
-    rf"\b(?:named|called) ([A-Z]\w+)|\b[Mm]y (?:\w+ )?(?:{words.KIN}|{words.PETS}"
+    rf"\b(?:named|called) ([A-Z]\w+)|\b(?:[Mm]y|[Tt]he user's) (?:\w+ )?(?:{words.KIN}|{words.PETS}"
     rf"|{words.PEOPLE})(?: is)?,? ((?:Dr\.? )?[A-Z]\w+)|\b(?:kids|children|sons|daughters|dogs"
-    r"|cats)[,:]? ([A-Z]\w+) and ([A-Z]\w+)|\blive with ([A-Z]\w+)|^([A-Z]\w+)(?: [\w ]+)? is my\b"
+    r"|cats)[,:]? ([A-Z]\w+) and ([A-Z]\w+)|\blives? with ([A-Z]\w+)|^([A-Z]\w+)(?: [\w ]+)? is (?:my|the user's)\b"
 )
 _YEARLY = re.compile(r"\b(?:birthday|anniversary|born|every|each|always|never)\b", re.IGNORECASE)
 _TIMELESS = (Kind.INSTRUCTION, Kind.PATTERN, Kind.PREFERENCE)
@@ -45,7 +44,7 @@ def extract(events: Sequence[Event], people: Collection[str] = (), told: Collect
     Where several people talk, each is called by name; `people` are those known from earlier parts of it. `told` are
     statements that were kept before: whom they name can be spoken of by name alone.
     """
-    known = {name for each in told for name in _names_in(first_person(each))}
+    known = {name for each in told for name in _names_in(each)}
     names = {event.speaker for event in events if event.role is Role.USER and event.speaker} | {*people}
     readers: dict[str, _Reader] = {}
     heard: Event | None = None

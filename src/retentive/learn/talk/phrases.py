@@ -160,3 +160,7 @@ POLITE = re.compile(rf"^{_FILLERS}(?:please )?(?:can|could|would|will) you\b", r
 POINTING = re.compile(
     r"(?:this|it|these|those|they|that)\b", re.IGNORECASE
 )  # "note that this fails": of what is before us
+# "Remember, it is never too late" is advice; "Remember, I'm vegan" is a request.
+PREACHED = ("remember", "don't forget", "do not forget", "never forget")
+OF_YOU = re.compile(r"\byou(?:r|rself)?\b", re.IGNORECASE)
+OF_ONESELF = re.compile(r"(?:i|we|my|our)\b(?!.*\byou\b)", re.IGNORECASE)
