@@ -41,6 +41,7 @@ def test_a_correction_takes_the_place_of_what_it_corrects(store: Retentive, old:
         ("I live in Lisbon.", "My brother moved to Berlin."),  # of another
         ("My sister is vegan.", "My sister moved to Braga."),  # of the same, but something else
         ("My sister Ana is a doctor.", "Ana moved to Faro."),
+        ("I have a dog named Bolt.", "Bolt no longer eats kibble."),
         ("I live in Lisbon.", "Someone said I moved to Berlin."),  # hearsay
         ("I am allergic to nuts.", "I am allergic to cats."),  # there can be two
         ("I own a boat.", "I am thinking about selling my boat."),  # a thought

@@ -83,8 +83,8 @@ def _contrary(before: Reading, after: Reading) -> bool:
 
 def _shared(before: Reading, after: Reading) -> frozenset[str]:
     """What both speak of, beside whom: "my sister Ana is vegan" and "Ana moved" share nothing."""
-    whom = {stem(each.subject.rpartition(".")[2]) for each in (before, after)}
-    return (before.marks & after.marks) - whom
+    of_someone = bool(before.people) or before.subject == after.subject or "pets" in before.areas
+    return (before.marks & after.marks) - ({stem(after.subject.rpartition(".")[2])} if of_someone else set())
 
 
 def _replaced(before: Reading, after: Reading) -> Ground:
