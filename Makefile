@@ -4,13 +4,16 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: help demo test lint types check bench fix clean
+DATA   ?= ../shared/data
+
+.PHONY: help demo test lint types check bench eval fix clean
 
 help:
 	@echo "make demo    see it work"
 	@echo "make test    run all tests"
 	@echo "make check   lint, types and tests: what CI runs"
 	@echo "make bench   measure, beside a do-it-yourself build"
+	@echo "make eval    how well corrections and dates are told, on the data of DATA=FOLDER"
 	@echo "make fix     format and mend what the linter can"
 
 $(READY): pyproject.toml scripts/setup.py scripts/sqld.py
@@ -35,6 +38,10 @@ check: lint types test
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks
+
+eval: $(READY)
+	$(BIN)/python -m benchmarks.corrections $(DATA)
+	$(BIN)/python -m benchmarks.dates $(DATA)/dates-dev.jsonl 5
 
 fix: $(READY)
 	$(BIN)/ruff check --fix .

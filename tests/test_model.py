@@ -156,6 +156,23 @@ class Model(RuleBasedStateMachine):
             self.store.restore(id)
             row["status"] = row["before"]
 
+    @rule(id=ids)
+    def purge(self, id: str) -> None:
+        if id in self.rows:
+            assert self.store.purge(id).complete
+            del self.rows[id]
+        else:
+            self.refused(lambda: self.store.purge(id))
+
+    @rule(session=st.sampled_from(["s", "t"]), number=st.integers(1, 6))
+    def purge_message(self, session: str, number: int) -> None:
+        said = self.said.get(session, [])
+        if number <= len(said) and said[number - 1] != "[purged]":
+            assert self.store.purge(f"{session}#{number}").complete
+            said[number - 1] = "[purged]"
+        else:
+            self.refused(lambda: self.store.purge(f"{session}#{number}"))
+
     def undo(self, id: str, row: dict[str, Any]) -> None:
         """What took its place is superseded in its turn: what it leads to, or what holds its slot."""
         last = row["by"]

@@ -26,6 +26,10 @@ def contents(store: Retentive, query: str, **options: Any) -> list[str]:
     return [hit.content for hit in store.search(query, **options)]
 
 
+def at(name: str, moment: str) -> dict[str, Any]:
+    return {name: moment}
+
+
 def lived_in(store: Retentive) -> tuple[str, str]:
     porto = store.add("The user lives in Porto", slot="user.city", valid_from="2020-01-01").id
     braga = store.add("The user lives in Braga", slot="user.city", valid_from="2022-01-01").id
@@ -111,9 +115,9 @@ def test_of_conversations_there_is_what_had_been_said(store: Retentive) -> None:
     for day, text in enumerate(("The ferry leaves at nine", "The ferry is late", "The ferry leaves at nine"), start=1):
         store.sessions.append("s", "user", text, time=f"2024-01-0{day}")
     for moment in ("as_of", "known_at"):
-        assert contents(store, "ferry", **{moment: "2024-01-01"}) == ["The ferry leaves at nine"]
-        assert len(store.search_conversations("ferry", **{moment: "2024-01-02"})) == 2
-        assert contents(store, "ferry leaves", **{moment: "2023-12-31"}) == []
+        assert contents(store, "ferry", **at(moment, "2024-01-01")) == ["The ferry leaves at nine"]
+        assert len(store.search_conversations("ferry", **at(moment, "2024-01-02"))) == 2
+        assert contents(store, "ferry leaves", **at(moment, "2023-12-31")) == []
 
 
 def test_a_context_of_the_past_knows_nothing_later(open_store: Open) -> None:
@@ -133,7 +137,7 @@ def test_a_context_of_the_past_knows_nothing_later(open_store: Open) -> None:
 def test_a_status_cannot_be_asked_for_in_the_past(store: Retentive) -> None:
     for moment in ("as_of", "known_at"):
         with pytest.raises(Invalid, match=f"{moment} and status") as refusal:
-            store.search("x", status="active", **{moment: "1d"})
+            store.search("x", status="active", **at(moment, "1d"))
         assert "Leave out status" in refusal.value.hint
     with pytest.raises(Invalid, match="cannot read 'soon'"):
         store.list(as_of="soon")
@@ -231,10 +235,10 @@ def test_a_question_about_the_past_equals_a_scan_over_what_was_there(
             at, seen = told.seen[-1 if nth is None else nth % len(told.seen)]
             as_of = None if day is None else told.day(day)
             expected = told.expected(as_of, seen)
-            given = {"as_of": as_of, "known_at": None if nth is None else at}
-            assert {memory.id for memory in store.list(limit=100, **given)} == expected
+            when: dict[str, Any] = {"as_of": as_of, "known_at": None if nth is None else at}
+            assert {memory.id for memory in store.list(limit=100, **when)} == expected
             for mode in ("text", "vector", "hybrid"):
-                assert {hit.id for hit in store.search("common word", limit=100, mode=mode, **given)} == expected
+                assert {hit.id for hit in store.search("common word", limit=100, mode=mode, **when)} == expected
 
 
 @given(order=st.permutations([1, 2, 4, 7, 9]), together=st.booleans())
@@ -243,7 +247,9 @@ def test_facts_may_come_in_any_order(target: str, order: list[int], together: bo
     """What came late is what held before: each day has the answer it would have had in the order of time."""
     place = target if "://" in target else ":memory:"
     with Retentive.open(place, namespace=uuid4().hex, embedder="none") as store:
-        rows = [{"text": f"Version {day} is deployed", "slot": "v", "valid_from": f"2024-01-0{day}"} for day in order]
+        rows: list[dict[str, Any]] = [
+            {"text": f"Version {day} is deployed", "slot": "v", "valid_from": f"2024-01-0{day}"} for day in order
+        ]
         if together:
             store.add_many(rows)
         else:

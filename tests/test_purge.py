@@ -1,6 +1,7 @@
 """What was purged is gone: rows, history, full text, vectors, logs, and the bytes of files."""
 
 import io
+import json
 import random
 import string
 import subprocess
@@ -15,7 +16,7 @@ import apsw
 import pytest
 
 from retentive import Repeat, Retentive
-from retentive.app import traces
+from retentive.app import learn, traces
 from retentive.errors import Invalid, NotFound
 from retentive.storage import traces as files
 from retentive.text.blank import blanked
@@ -107,9 +108,9 @@ def test_a_dry_run_changes_nothing(store: Retentive) -> None:
 
 def test_other_memories_are_named_and_stay(store: Retentive) -> None:
     """Also those that were learned from the same message: only what says the same is a repeat."""
-    first = store.add("The safe code is 47114711", origin={"session": "talk", "sequence": 1})
-    other = store.add("Remember: the safe code is 47114711!", session="talk")
-    third = store.add("The safe is grey")
+    first = store.add("The parcel has the number 47114711", origin={"session": "talk", "sequence": 1})
+    other = store.add("As I said, the parcel has the number 47114711!", session="talk")
+    third = store.add("The parcel is grey")
     assert store.purge(first.id).remaining == (Repeat("memory", other.id),)
     assert {store.get(each.id).content for each in (other, third)} == {other.memory.content, third.memory.content}
 
@@ -226,6 +227,27 @@ def test_a_summary_is_made_anew_without_what_was_purged(open_store: Open) -> Non
     made = store.sessions.summary("s")
     assert "Heron" in made.text
     assert word not in made.text
+
+
+def test_what_was_about_to_be_learned_from_it_is_not(store: Retentive, target: str) -> None:
+    """Whether a message goes, or a memory that says the same; the rest is learned."""
+    for text in ("I live in Zanzibarville.", "I work as a baker.", "My name is Quintabelle Moreno."):
+        store.sessions.append("talk", "user", text)
+    learning = store._parts.learning
+    state = learning.get("default", "talk")
+    assert state
+    learn._read(store._parts, state, learn.Tally())
+    waiting = learning.get("default", "talk")
+    assert waiting
+    assert waiting.left == 3
+    same = store.add(next(each["content"] for each in json.loads(waiting.claims) if "Quintabelle" in each["content"]))
+    assert store.purge("talk#1").removed == {"messages": 1, "claims": 1}
+    gone = store.purge(same.id)
+    assert gone.removed == {"memories": 1, "slices": 1, "claims": 1}
+    assert gone.remaining == (Repeat("message", "talk#3"),)
+    store.learn("talk")
+    assert [("baker" in memory.content) for memory in store.list()] == [True]
+    assert traces_left(target, "Zanzibarville") == []
 
 
 def test_servers_say_what_they_may_keep(store: Retentive) -> None:

@@ -442,6 +442,15 @@ def test_origins_and_histories_of_a_deleted_session_go_too(store: Retentive) -> 
     assert [change.action for change in store.history(note)] == ["created"]
 
 
+def test_a_session_is_deleted_whatever_memories_say(store: Retentive) -> None:
+    """Zero characters, and words about them, are nothing that a database may stumble over."""
+    store.sessions.append("gone", "user", "hello")
+    odd = store.add("JSON writes it as \\u0000", origin={"session": "gone", "path": "C:\\u0000\\", "key": "a\0b"}).id
+    store.forget(odd)
+    assert store.sessions.delete("gone").kept == 1
+    assert (store.get(odd).origin or {})["path"] == "C:\\u0000\\"
+
+
 def test_a_session_is_one_of_the_askers_own_namespace(open_store: Open) -> None:
     mine, theirs = open_store(namespace="me"), open_store(namespace="team")
     theirs.add("Their local heron", session="main")

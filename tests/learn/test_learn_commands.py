@@ -1,7 +1,7 @@
 """Requests in plain words, by examples of our own."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retentive.learn.commands import wishes
@@ -292,6 +292,7 @@ def test_a_named_speaker_is_called_by_name() -> None:
     assert wishes("Remember that I'm vegan", "Dana")[0].text == "Dana is vegan."
 
 
+@settings(deadline=None)
 @given(
     st.text(max_size=300) | st.lists(st.sampled_from([*NOTHING, *(row[0] for row in KEPT)]), max_size=6).map("\n".join)
 )

@@ -1,7 +1,7 @@
 """The change from the first person to the third, sentence by sentence."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retentive.learn.person import third, whole
@@ -111,6 +111,7 @@ def test_verbs_agree_with_one_or_many(base: str, one: str, many: str) -> None:
     assert (singular(base), plural(base)) == (one, many)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_any_text_is_made_whole(text: str) -> None:
     """Nothing is raised, there is one line, and once whole it stays so."""

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retentive.learn.rules import extract
@@ -399,6 +399,7 @@ def test_hostile_texts_take_no_longer_than_others(piece: str) -> None:
 _SAID = st.sampled_from([row[0] for row in KEPT] + LEFT_OUT)
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(st.sampled_from(Role), st.none() | st.text(max_size=5), st.text(max_size=120) | _SAID), max_size=8

@@ -62,20 +62,35 @@ def _keep(parts: Parts, session: str, deed: Deed, also: Also) -> Outcome:
         _apply(parts, also())
         return Outcome(Heard("keep", claim.content, refused="it was forgotten later"))
     known = near(parts, draft)
-    if same := next((memory for memory in known if parts.rules().repeats(memory.content, draft.content)), None):
+    same = next((memory for memory in known if parts.rules().repeats(memory.content, draft.content)), None)
+    if same and _is_told_by(same, session, claim):
+        _apply(parts, also())
+        return Outcome(Heard("keep", claim.content), reinforced=True)
+    if same:
         _reinforce(parts, same.id, draft.traits.confidence, also)
         return Outcome(Heard("keep", claim.content, (same.id,)), reinforced=True)
     (kept,) = keep(parts, [corrected(parts, draft, known)], "learning", lambda _: also())
     return Outcome(Heard("keep", draft.content, (kept.id,)), kept.superseded, reinforced=not kept.created)
 
 
+def _is_told_by(memory: Memory, session: str, claim: Claim) -> bool:
+    """It came from this very message: kept on request when it was said, and now found in it once more."""
+    origin = memory.origin or {}
+    return origin.get("session") == session and set(claim.events) <= {*origin.get("events", ())}
+
+
 def _forgotten_since(parts: Parts, draft: Draft, said: datetime) -> bool:
     """What is forgotten stays so, though the message that told it is still there to be read."""
-    gone = (memory for memory in near(parts, draft, Status.FORGOTTEN) if memory.updated > said)
+    gone = (memory for memory in near(parts, draft, Status.FORGOTTEN) if _forgotten_at(memory) > said)
     return any(
         memory.content_hash == draft.content_hash or parts.rules().repeats(memory.content, draft.content)
         for memory in gone
     )
+
+
+def _forgotten_at(memory: Memory) -> datetime:
+    """When it was asked for in a message, then: what is said after that in the same old log is said anew."""
+    return memory.updated if memory.superseded_by or not memory.valid_to else memory.valid_to
 
 
 def _draft(parts: Parts, session: str, deed: Deed) -> Draft:
@@ -119,7 +134,8 @@ def _forget(parts: Parts, session: str, deed: Deed, also: Also) -> Heard:
         now = from_micros(clock.now())
         steps = [*also()]
         if len(meant) == 1:
-            ended = replace(meant[0], status=Status.FORGOTTEN, updated=now, version=meant[0].version + 1)
+            gone = {"status": Status.FORGOTTEN, "valid_to": meant[0].valid_to or deed.claim.said}
+            ended = replace(meant[0], **gone, updated=now, version=meant[0].version + 1)
             steps += memories.status_steps(meant[0], ended, "user", f"asked in {session}#{deed.sequence}")
         try:
             _apply(parts, steps)

@@ -70,7 +70,8 @@ def restore(parts: Parts, id: str, reason: str | None, actor: str) -> Memory:
             return _reopened(parts, old, now, reason, actor)
         status = _status_before(parts, old)
         room = _room_for(parts, old, now) if status is Status.ACTIVE else []
-        new = replace(old, status=status, updated=from_micros(now), version=old.version + 1)
+        end = None if status is Status.ACTIVE else old.valid_to
+        new = replace(old, status=status, valid_to=end, updated=from_micros(now), version=old.version + 1)
         return [*room, *memories.status_steps(old, new, actor, reason)]
 
     return _decided(parts, id, decide)
@@ -166,9 +167,9 @@ def _checked(parts: Parts, changes: Mapping[str, Any]) -> dict[str, Any]:
         "metadata": lambda given: check.json_object(given, "metadata") or {},
     }
     checked = {name: checks[name](value) for name, value in changes.items()}
-    for name in ("content", "context"):
+    for name in ("content", "context", "metadata"):
         if checked.get(name):
-            checked[name] = guard.guarded(parts, checked[name], "memory")
+            checked[name] = guard.guarded_json(parts, checked[name], "memory")
     if "content" in checked:
         checked["content_hash"] = content_hash(checked["content"])
     return checked

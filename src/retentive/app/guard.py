@@ -5,7 +5,7 @@ from typing import Any
 
 from retentive.app.parts import Parts
 from retentive.errors import SecretFound
-from retentive.model import Draft, Message
+from retentive.model import Draft, Message, Traits
 from retentive.text import secrets
 from retentive.text.normal import content_hash
 
@@ -29,11 +29,18 @@ def draft(parts: Parts, given: Draft) -> Draft:
     """A memory as it may be kept."""
     if parts.config.secrets_in_memories == "allow":
         return given
-    content, traits = guarded(parts, given.content, "memory"), given.traits
-    context = guarded(parts, traits.context, "memory") if traits.context else None
-    if content is given.content and context is traits.context:
+    content, told = guarded(parts, given.content, "memory"), _told(given.traits)
+    safe = guarded_json(parts, told, "memory")
+    traits = given.traits if safe == told else replace(given.traits, **safe)
+    if content is given.content and traits is given.traits:
         return given
-    return given._replace(content=content, content_hash=content_hash(content), traits=replace(traits, context=context))
+    return given._replace(content=content, content_hash=content_hash(content), traits=traits)
+
+
+def _told(traits: Traits) -> dict[str, Any]:
+    """What callers wrote beside the text."""
+    beside = {"context": traits.context, "metadata": traits.metadata, "origin": traits.origin}
+    return {name: value for name, value in beside.items() if value}
 
 
 def message(parts: Parts, given: Message) -> Message:
@@ -46,14 +53,21 @@ def message(parts: Parts, given: Message) -> Message:
 
 
 def guarded_json(parts: Parts, value: Any, what: str) -> Any:
-    """The same for all texts in a JSON value."""
+    """The same for all texts in a JSON value. What a value is called may tell that it is secret: `{"password": ...}`."""
     if isinstance(value, str):
         return guarded(parts, value, what)
     if isinstance(value, dict):
-        return {key: guarded_json(parts, each, what) for key, each in value.items()}
+        return {guarded(parts, key, what): _named(parts, key, each, what) for key, each in value.items()}
     if isinstance(value, list):
         return [guarded_json(parts, each, what) for each in value]
     return value
+
+
+def _named(parts: Parts, key: str, value: Any, what: str) -> Any:
+    if not isinstance(value, str):
+        return guarded_json(parts, value, what)
+    name = f"{key}: "
+    return guarded(parts, guarded(parts, name + value, what).removeprefix(name), what)
 
 
 _PLURAL = {"memory": "memories", "message": "messages"}

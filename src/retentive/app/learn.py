@@ -11,25 +11,30 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from itertools import count
+from itertools import islice
 
 from retentive import clock
 from retentive.app.act import Deed, Outcome, act, read, written
+from retentive.app.filters import scope
 from retentive.app.guard import REDACTED
 from retentive.app.parts import Parts
-from retentive.errors import Conflict, LlmError, NotFound, Stale
+from retentive.app.search import text_matches
+from retentive.errors import LlmError, NotFound, Stale
 from retentive.learn import Rules
-from retentive.model import DEFAULT_CONFIDENCE, Claim, Event, Heard, Kind, Learned, Role, Source
+from retentive.model import DEFAULT_CONFIDENCE, Claim, Event, Heard, Kind, Learned, Memory, Role, Source
 from retentive.storage import Step, learning
 from retentive.storage.learning import State
+from retentive.text.terms import words
 
 PAGE = 500  # messages read at a time
 BEFORE = 4  # messages before these, for what a first answer refers to
+KNOWN = 30  # memories that a language model is shown
+EARSHOT = 20  # messages back in which another speaker is looked for
 WISHED = 6  # importance of what the user asked to be remembered
 RULE = 8  # of how the user asked things to be done
 
 
-class Overtaken(Conflict):
+class Overtaken(Exception):
     """Another process was first with this claim."""
 
 
@@ -88,11 +93,19 @@ def heed(parts: Parts, event: Event) -> Event:
     """What a message just said asks for in plain words, done at once."""
     if event.role is not Role.USER or not parts.config.commands:
         return event
-    heard = []
-    for done, deed in enumerate(wishes(parts.rules(), event)):
+    asked, heard = [*wishes(parts.rules(), event)], []
+    for done, deed in enumerate(asked if not asked or _alone(parts, event) else ()):
         mark = learning.heed_step(event.namespace, event.session, event.sequence, done)
         heard.append(act(parts, event.session, deed, partial(list, [mark])).heard)
     return replace(event, heard=tuple(heard)) if heard else event
+
+
+def _alone(parts: Parts, event: Event) -> bool:
+    """What several people ask of each other is not meant for us."""
+    if event.speaker is None:
+        return True
+    before = parts.conversations.newest(event.namespace, event.session, EARSHOT)
+    return {each.speaker for each in before if each.role is Role.USER} <= {event.speaker}
 
 
 def wishes(rules: Rules, event: Event) -> Iterator[Deed]:
@@ -146,10 +159,11 @@ def _read(parts: Parts, state: State, tally: Tally) -> None:
 def _asked(parts: Parts, state: State, events: Sequence[Event]) -> Iterator[Deed]:
     """Requests that were not done when they were said: those of imported logs."""
     heeded = parts.learning.heeded(parts.namespace, state.session, state.upto, events[-1].sequence)
-    for event in events:
-        if event.role is Role.USER and parts.config.commands:
-            yield from (deed for at, deed in zip(count(), wishes(parts.rules(), event), strict=False)
-                        if at >= heeded.get(event.sequence, 0))  # fmt: skip
+    people = {event.speaker for event in events if event.role is Role.USER}
+    for event in events if parts.config.commands and len(people) <= 1 else ():
+        if event.role is Role.USER:
+            done = heeded.get(event.sequence, 0)
+            yield from islice(wishes(parts.rules(), event), done, None)
 
 
 def _claims(parts: Parts, before: Sequence[Event], events: Sequence[Event], tally: Tally) -> Sequence[Claim]:
@@ -157,9 +171,18 @@ def _claims(parts: Parts, before: Sequence[Event], events: Sequence[Event], tall
     if writer := parts.writer():
         try:
             tally.by = writer.name
-            return parts.rules().ask(writer, [*before[-1:], *events], ())
+            return parts.rules().ask(writer, [*before[-1:], *events], _known(parts, events))
         except LlmError as error:
             tally.by = "rules"
             tally.notes.append(f"the language model was not used: {error}")
             parts.journal.failed("llm", error)
     return parts.rules().extract([*before, *events])
+
+
+def _known(parts: Parts, events: Sequence[Event]) -> list[Memory]:
+    """What is known of what they speak of, the nearest first."""
+    within = scope([parts.namespace], include="memories")
+    asked = words(" ".join(event.content for event in events if event.role is Role.USER))
+    matches = text_matches(parts, asked, within, KNOWN)
+    found = parts.memories.some([match.owner for match in matches], within) if matches else {}
+    return [found[match.namespace, match.owner] for match in matches if (match.namespace, match.owner) in found]

@@ -6,6 +6,7 @@ somebody still holds an old state, or the process is killed, the line of the pur
 the text itself is not kept for that.
 """
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,8 +21,9 @@ from retentive.app.traces import Traces, phrases, traces
 from retentive.app.why import found, said_in, sequence_of
 from retentive.errors import Busy, Invalid, NotFound, Stale, StorageError
 from retentive.model import Event, Memory, Purged, Repeat
-from retentive.storage import Step, forgetting
+from retentive.storage import Step, forgetting, learning
 from retentive.storage.forgetting import Place, Purges
+from retentive.storage.learning import State
 from retentive.storage.memories import as_json, snapshot
 from retentive.storage.traces import scan
 from retentive.text.blank import PURGED, blanked
@@ -45,6 +47,8 @@ class Doomed:
     summaries: list[str] = field(default_factory=list)
     """Of these sessions."""
     queries: list[Place] = field(default_factory=list)
+    claims: list[tuple[State, list[Any]]] = field(default_factory=list)
+    """What is about to be learned from sessions, with what is left of it."""
     remaining: list[Repeat] = field(default_factory=list)
     traces: Traces = field(default_factory=lambda: Traces((), (), ()))
 
@@ -111,11 +115,13 @@ def _doomed(parts: Parts, ids: Sequence[str], with_origin: bool) -> Doomed:
         doomed.summaries = _covering(parts, doomed.events, places)
         doomed.traces = _with(doomed.traces, doomed.events.values())
         covering = []
+    doomed.claims = [*_claims(parts, doomed, texts, places)]
     left = {place for place in places if place.place == "query"} - {*doomed.queries}
     doomed.remaining = [
         *(Repeat("message", id) for id in {**origins, **said} if id not in doomed.events),
         *(Repeat("summary", name) for name in covering),
         *([Repeat("query", "", len(left))] if left else []),
+        *(Repeat("claim", state.session) for state, rest in doomed.claims if doomed.traces.are_in(_json(rest))),
         *(Repeat(place.place, place.name) for place in places if place.place in ("memory", "history", "session")),
     ]
     return doomed
@@ -146,7 +152,7 @@ def _versions(parts: Parts, memory: Memory) -> Iterator[Mapping[str, Any]]:
 
 def _about(versions: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     for each in versions:
-        yield from (each["context"] or "", *each["tags"], each["slot"] or "", as_json(each["metadata"]) or "")
+        yield from (each["context"] or "", *each["tags"], each["slot"] or "", _json(each["metadata"]))
 
 
 def _with(own: Traces, events: Iterable[Event]) -> Traces:
@@ -175,9 +181,34 @@ def _events(parts: Parts, places: Iterable[Place]) -> Iterator[Event]:
 
 
 def _repeats(event: Event, texts: Iterable[str]) -> bool:
+    return _says(f"{event.content}\n{_json(event.payload)}", texts)
+
+
+def _says(said: str, texts: Iterable[str]) -> bool:
     """All of a text, not just a name or a line of it: what many messages end with is no reason to purge them."""
-    said = f"{event.content}\n{as_json(event.payload) or ''}".casefold()
-    return any(whole and all(line.casefold() in said for line in whole) for whole in map(phrases, texts))
+    lower = said.casefold()
+    return any(whole and all(line.casefold() in lower for line in whole) for whole in map(phrases, texts))
+
+
+def _claims(
+    parts: Parts, doomed: Doomed, texts: Sequence[str], places: Iterable[Place]
+) -> Iterator[tuple[State, list[Any]]]:
+    """What would be learned again from what goes, or says the same, is not learned."""
+    names = [place.name for place in places if place.place == "claim"]
+    for name in dict.fromkeys((*names, *(event.session for event in doomed.events.values()))):
+        state = parts.learning.get(parts.namespace, name)
+        if state and state.left:
+            waiting = json.loads(state.claims)[-state.left :]
+            yield state, [each for each in waiting if not _is_of(each, name, doomed, texts)]
+
+
+def _is_of(claim: Mapping[str, Any], session: str, doomed: Doomed, texts: Sequence[str]) -> bool:
+    said = any(f"{session}#{number}" in doomed.events for number in claim["events"])
+    return said or _says(claim["content"], texts)
+
+
+def _json(value: Any) -> str:
+    return as_json(value) or ""
 
 
 def _covering(parts: Parts, events: dict[str, Event], places: Iterable[Place]) -> list[str]:
@@ -200,6 +231,7 @@ def _removed(parts: Parts, doomed: Doomed) -> dict[str, int]:
         "messages": len(doomed.events),
         "summaries": len(doomed.summaries),
         "queries": len(doomed.queries),
+        "claims": sum(state.left - len(rest) for state, rest in doomed.claims),
     }
     return {place: count for place, count in counts.items() if count}
 
@@ -212,6 +244,8 @@ def _steps(parts: Parts, doomed: Doomed, reason: str | None, actor: str) -> Iter
         yield from _blank_steps(parts, name, doomed.events)
     yield Step("summary_clear", [{"namespace": namespace, "session": name} for name in doomed.summaries])
     yield Step("query_delete", [{"namespace": namespace, "n": place.number} for place in doomed.queries])
+    for state, rest in doomed.claims:
+        yield learning.put_step(namespace, state, _json(rest), len(rest))
     gone = [id for id in doomed.ids if id not in doomed.begun]
     yield forgetting.line_step(namespace, gone, clock.now(), actor, reason)
 

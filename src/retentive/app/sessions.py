@@ -119,7 +119,8 @@ class Sessions:
         if not isinstance(tags, Unset):
             changes["tags"] = check.tag_list(tags)
         if not isinstance(metadata, Unset):
-            changes["metadata"] = check.json_object(metadata, "metadata") or {}
+            given = check.json_object(metadata, "metadata") or {}
+            changes["metadata"] = guard.guarded_json(self._parts, given, "message")
         return self._put(self._name(session), changes)
 
     def get(self, session: str) -> Session:
@@ -185,7 +186,7 @@ class Sessions:
 
     def set_summary(self, session: str, text: str, *, upto: int, epoch: int) -> Summary:
         """Write the summary, if it is still at the epoch you read; else `Stale`, and nothing is changed."""
-        content = check.plain(text, "text").strip()
+        content = guard.guarded(self._parts, check.plain(text, "text").strip(), "message")
         if len(content) > self._parts.config.max_content:
             raise Invalid(f"the summary has {len(content):,} characters", "The limit is the setting max_content.")
         last, seen = check.sequence_of(upto, "upto"), check.sequence_of(epoch, "epoch")
@@ -195,11 +196,12 @@ class Sessions:
         """Condense the oldest messages if it is time, and give the summary as it is then.
 
         It is time when enough messages (4) are not summarised and they fill most (0.8) of the budget; then the oldest
-        are condensed until half is left. Appending does this by itself. The numbers are settings.
+        are condensed until half is left. Appending does this by itself, in sentences that were said; asked for here, the
+        language model of the setting `llm` writes it, if there is one. The numbers are settings.
         """
         self.get(session)
         wanted = self._parts.config.session_budget if budget is None else check.tokens_of(budget)
-        return summaries.summarise(self._parts, self._name(session), wanted, condenser)
+        return summaries.summarise(self._parts, self._name(session), wanted, condenser or summaries.prose(self._parts))
 
     def replay(self, session: str, budget: int = 2000, counter: Callable[[str], int] | None = None) -> Replay:
         """The conversation within a budget of tokens: the summary, then the newest messages that fit, in order.

@@ -8,6 +8,7 @@ from retentive.app.check import question
 from retentive.app.keep import TRIES
 from retentive.app.parts import Parts
 from retentive.context import Condenser, Counter
+from retentive.context.prose import Prose
 from retentive.context.replay import replay as replayed
 from retentive.context.summary import Extractive, Policy, oldest
 from retentive.context.turns import line
@@ -66,6 +67,14 @@ def summarise(parts: Parts, session: str, budget: int, condenser: Condenser | No
         except Stale:
             continue  # another summarised first; what it left may be enough
     raise Busy(f"others kept summarising session {session!r}", "Retry in a moment.")
+
+
+def prose(parts: Parts) -> Condenser | None:
+    """The language model, if there is one. It is not asked while someone waits for an append."""
+    writer = parts.writer()
+    if writer is None:
+        return None
+    return Prose(lambda instructions, material, tokens: writer.write(instructions, material, None, tokens=tokens).text)
 
 
 def write(parts: Parts, state: Summary, text: str, upto: int, epoch: int, about: Session | None = None) -> Summary:

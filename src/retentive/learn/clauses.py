@@ -19,7 +19,7 @@ _ALONE = (  # fillers that need no comma
 _MARKED = (  # and those that do
     r"yes|no|nope|nah|ok|okay|sure|right|true|thanks(?: a lot| so much| again)?|thank you(?: so much)?|cool|great"
     r"|awesome|nice|definitely|absolutely|totally|exactly|indeed|as you know|good (?:question|idea|point)"
-    r"|exciting news|great news|good news|bad news|guess what|speaking of which|speaking of [\w ]{2,20}|as for me"
+    r"|(?:exciting|great|good|bad|big|sad|some) news|guess what|speaking of which|speaking of [\w ]{2,20}|as for me"
     r"|as always|i mean|you know|like i said|for the record|just so you know|finally|first of all|for me"
     r"|on (?:a|the) bright side|one thing|to answer the question|for example|of course|same here|me too"
     r"|let me tell you|the thing is|long story short|also|update|fun fact|for context|for background|some background"

@@ -57,6 +57,9 @@ _NO_ROLE = re.compile(
     rf"|few) )*(?:{words.EVALUATIONS}|mess|bit|little|one|only one|fan(?= too|$)|reason|type|kind|person who|same"
     r"|first to)\b"
 )
+_FOR_NOW = re.compile(
+    rf"^{_ADVERBS}* (?:on|in|at|away|off|out|abroad|without|with|staying|un?available)\b.*\b(?:until|till) (?:.* )?{words.TIME}"
+)
 _NAMED = re.compile(r"\bI am (?:Dr\.? )?[A-Z][a-zà-ÿ]+(?: [A-Z]\w+)?(?:[,.!]|$| (?:and|from)\b)")
 _GOING_ON = re.compile(rf"^{_ADVERBS}* ([a-z-]+ing)\b(.*)")
 _GOING_TO = re.compile(r" to (\w+)(.*)")
@@ -112,7 +115,7 @@ def being(verb: str, tail: str, clause: str) -> Worth | None:
         return _ongoing(Deed(going[1], going[2], low))
     state = _STATE.match(tail)
     if not state:
-        return None
+        return Worth(topic(low, Kind.FACT), 5) if _FOR_NOW.match(tail) else None
     if state["self"]:
         return Worth(Kind.PERSONAL, 8 if _HEALTH.search(low) else 7)
     if state["taste"]:

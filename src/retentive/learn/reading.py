@@ -37,10 +37,18 @@ _CONTRACTED = (
     (re.compile(r"\b(i|we|you|they|he|she)'d\b", re.IGNORECASE), r"\1 would"),
     (re.compile(r"\b(it|he|she|that|there|here|what|who)'s\b", re.IGNORECASE), r"\1 is"),
 )
-_LEAD = re.compile(rf"^(?:{any_of('lead')}(?:[,:!.\u2014-]+\s*|\s+(?=(?:i|we|my|our|the|please)\b)))+", re.IGNORECASE)
+_LEAD = re.compile(
+    rf"^(?:{any_of('lead')}(?:[,:!.\u2014-]+\s*|\s+(?=(?:i|we|my|our|the|it|please)\b)))+", re.IGNORECASE
+)
 _FIRST = re.compile(r"^(?:i|we|me|just call me|call me)\b", re.IGNORECASE)
 _OWN = re.compile(r"^(?:my|our) (?P<first>[\w-]+)(?:'s)?(?: (?P<second>[\w-]+))?", re.IGNORECASE)
 _ORDER = re.compile(rf"^(?:please |always |never |do not )*(?:{'|'.join(sorted(members('orders')))})\b", re.IGNORECASE)
+_ME = re.compile(r"\b(?:i|me|my|mine|we|us|our)\b", re.IGNORECASE)
+_WITH_ME = re.compile(r"^[\w ]+ and (?:i|me)\b", re.IGNORECASE)
+_REASON = re.compile(r",?\s(?:because|since|after|when|while|as soon as)\b.*$", re.IGNORECASE)
+_FROM = re.compile(
+    r"\b(?:from|instead of|rather than|replaced) (?P<what>[\w. -]+?)(?: to\b| with\b|[,;]|$)", re.IGNORECASE
+)
 _MINE = re.compile(r"\b(?:my|our) ([\w-]+)(?: ([\w-]+))?")
 _NAME = re.compile(r"\b[A-ZÀ-Þ][\w&'-]*(?:\.\w+)?|\b\w+[a-z][A-Z]\w*")
 _VALUED = re.compile(rf"^(?P<what>\D+?) {any_of('valued')}\b.*\d", re.IGNORECASE)
@@ -57,10 +65,11 @@ def read(text: str) -> Reading:
     holds = ", ".join(clauses) or said
     stemmed = stems(holds)
     turn = _turn(holds)
-    new = turns.NEW.search(holds)
+    new, left = turns.NEW.search(holds), _FROM.search(holds)
     return Reading(
         subject=about,
         people=frozenset(_person(who) for found in _MINE.findall(said.lower()) for who in found if who in PEOPLE),
+        mine=bool(_ME.search(said)),
         turn=turn,
         adds=bool(turns.ADDS.search(holds)),
         apart=not clauses or bool(turns.ONE_DAY.search(holds) and turn < Turn.ENDED),
@@ -68,13 +77,14 @@ def read(text: str) -> Reading:
         seen=bool(turns.SEEN.search(holds)),
         again=bool(turns.AGAIN.search(holds)),
         negated=bool(turns.NEGATED.search(holds)),
-        exclusive=bool(turns.ONLY.search(holds)),
+        exclusive=bool(turns.ONLY.search(holds)) and not turns.AT_TIMES.search(holds),
         feeling=turns.feeling(holds),
-        words=frozenset(word for word in stemmed if word not in _PLAIN and (len(word) >= SHORTEST or word.isdigit())),
+        words=_telling(_REASON.sub("", holds) or holds),
         names=_names(holds),
         numbers=frozenset(_NUMBER.findall(holds.lower())) | (frozenset(stemmed) & _COUNTED),
         counted=_counted(holds),
         new=frozenset(word for word in stems(new["what"]) if word not in _PLAIN) if new else frozenset(),
+        instead=_telling(left["what"]) if turn is Turn.REPLACED and left else frozenset(),
         topics=topics(stemmed),
         excluded=turns.excluded(holds),
         slot=slot_of(", ".join(clause for clause in clauses if not turns.NEGATED.search(clause)), about),
@@ -91,7 +101,9 @@ def plain(text: str) -> str:
     lead = _LEAD.match(said)
     if lead and lead.end() < len(said):
         rest = said[lead.end() :]
-        return f"{rest} (correcting)" if turns.RETRACTED.search(lead.group()) else rest
+        if turns.RETRACTED.search(lead.group()):
+            return f"{rest} (correcting)"
+        return f"{rest} (now)" if turns.NOW.search(lead.group()) else rest
     return said
 
 
@@ -101,7 +113,7 @@ def subject(said: str) -> str:
             if who in PEOPLE:
                 return _person(who)
         return "user"
-    if _FIRST.match(said) or _ORDER.match(said):
+    if _FIRST.match(said) or _ORDER.match(said) or _WITH_ME.match(said):
         return "user"
     first = said.split(maxsplit=1)[0].strip(",'") if said else ""
     if first.lower() in PEOPLE:
@@ -110,6 +122,10 @@ def subject(said: str) -> str:
     if _NAME.fullmatch(first) and not common and not topics([stem(first)]):
         return first.lower().removesuffix("'s")
     return "world"
+
+
+def _telling(said: str) -> frozenset[str]:
+    return frozenset(word for word in stems(said) if word not in _PLAIN and (len(word) >= SHORTEST or word.isdigit()))
 
 
 def _person(who: str) -> str:

@@ -15,7 +15,7 @@ from retentive.learn.statement import Reading, Turn
 
 ALIKE = 0.5  # share of their telling words from which two statements are about the same thing
 ALMOST = 0.75  # ... from which they say the same in other words
-SAME = 0.67  # ... from which they say the same but for a number or a not
+SAME = 0.66  # ... from which they say the same but for a number or a not
 
 
 class Ground(IntEnum):
@@ -75,14 +75,22 @@ def _contrary(before: Reading, after: Reading) -> bool:
         return True
     if after.turn and (before.excluded & after.words or after.excluded & before.words) and not before.negated:
         return True
-    if before.feeling * after.feeling < 0 and overlap(before.words, after.words) >= ALIKE:
-        return True
+    if before.feeling * after.feeling < 0 and len(shared) >= ALIKE * max(1, min(len(before.words), len(after.words))):
+        return bool(shared)
     ended = before.turn is Turn.ENDED or before.negated
-    return ended and after.again and bool(shared) and not after.negated
+    return ended and after.again and bool(shared or before.topics & after.topics) and not after.negated
+
+
+def _shared(before: Reading, after: Reading) -> frozenset[str]:
+    """What both speak of, beside whom: "my sister is vegan" and "my sister moved" share nothing."""
+    whom = {stem(subject.rpartition(".")[2]) for subject in (before.subject, after.subject)}
+    return (before.marks & after.marks) - (whom if len(whom) == 1 else frozenset())
 
 
 def _replaced(before: Reading, after: Reading) -> Ground:
-    shared = before.marks & after.marks
+    shared = _shared(before, after)
+    if after.instead and not after.instead & before.marks:
+        return Ground.NONE  # something else was replaced
     if shared or before.topics & after.topics:
         return Ground.WORDS if shared else Ground.TOPIC
     return Ground.AREA if before.areas & after.areas else Ground.NONE
@@ -91,7 +99,7 @@ def _replaced(before: Reading, after: Reading) -> Ground:
 def _ended(before: Reading, after: Reading) -> Ground:
     if before.negated or (before.turn is Turn.ENDED and not before.new & after.marks):
         return Ground.NONE
-    if before.marks & after.marks:
+    if _shared(before, after):
         return Ground.WORDS
     return Ground.TOPIC if before.topics & after.topics else Ground.NONE
 
@@ -109,6 +117,8 @@ def _now(before: Reading, after: Reading) -> Ground:
 
 def _plainly(before: Reading, after: Reading) -> Ground:
     """Without a word of change: the same but for a number, or for a not."""
+    if after.exclusive and before.topics & after.topics:
+        return Ground.TOPIC
     like = overlap(before.words - before.numbers, after.words - after.numbers)
     counted = bool(before.counted) and before.counted == after.counted and before.numbers != after.numbers
     return Ground.WORDS if like >= SAME and (counted or before.negated != after.negated) else Ground.NONE
@@ -118,23 +128,18 @@ _BY_TURN = {Turn.REPLACED: _replaced, Turn.ENDED: _ended, Turn.NOW: _now, Turn.N
 
 
 def _same_subject(before: Reading, after: Reading) -> bool:
-    if before.subject == after.subject or before.subject in after.people:
-        return True
-    if before.hearsay and after.seen:
+    if before.subject == after.subject or before.subject in after.people or (before.hearsay and after.seen):
         return True
     if after.subject.startswith("user."):
         return after.subject in before.people
-    own = ("user", "world")
-    if before.subject in own and after.subject in own:
-        return True
-    if stem(after.subject) in before.marks or stem(before.subject) in after.marks:
-        return True
-    return (
-        before.subject in own
-        and after.slot is not None
-        and after.slot.name.count(".") == 1
-        and after.slot.name.startswith("user.")
-    )
+    if before.subject.startswith("user."):
+        return bool(before.names & after.names)
+    if before.subject in _OWN:
+        return after.subject in _OWN or after.mine or stem(after.subject) in before.marks
+    return stem(before.subject) in after.marks
+
+
+_OWN = ("user", "world")
 
 
 def _only_of_the_new(before: Reading, after: Reading) -> bool:

@@ -21,7 +21,7 @@ _IS = (
     r"(?: back| up| down)?(?: from [\w$€£., ]+)? to"
 )
 _MY = re.compile(
-    rf"^(?:my|our|the)(?: new| current| updated)? (?P<what>{_OWNED}) (?:{_IS})\s+(?P<value>.+)", re.IGNORECASE
+    rf"(?:^|, )(?:my|our|the)(?: new| current| updated)? (?P<what>{_OWNED}) (?:{_IS})\s+(?P<value>.+)", re.IGNORECASE
 )
 _IS_MINE = re.compile(
     rf"(?:^|[.;,]\s|\band |\bsay )(?:put )?(?P<value>(?:(?! and |[,;]).)+?)(?: is|\sdown as)(?: now)? (?:my|our)"
@@ -45,25 +45,26 @@ _PATTERNS = {
     slot: re.compile(pattern)
     for slot, pattern in {
         "name": rf"(?i:\bmy name is|\bcalls? me|\bi go by|^i am called) (?P<value>{_NAMES})",
-        "pronouns": r"(?i)\b(?P<value>\w+/\w+) pronouns",
-        "email": rf"(?i)^(?:please )?(?:reach|write to|contact|e-?mail) me (?:at|on) (?P<value>{_MAIL})",
+        "pronouns": r"(?i)\b(?P<value>\w+/\w+) pronouns|\buse (?P<value2>(?:she|he|they|ze|xe)/\w+)",
+        "email": rf"(?i)\b(?:use|reach|write to|contact|e-?mail)\b[^@]*?(?P<value>{_MAIL})",
         "age": rf"(?i)^(?:i am|i have|i|\w+){_OFTEN} (?:turned |am )?(?P<value>{_COUNT})(?: years old| now|$|[,.])"
         rf"|^i(?: have)?{_OFTEN} turned (?P<value2>{_COUNT})\b",
-        "weight": rf"(?i)\b(?:weighs?|down to|up to|weight is){_OFTEN} (?P<value>\d[\d.]*)"
+        "weight": rf"(?i)(?:\bweighs?|^i am{_OFTEN} (?:down to|up to|at)){_OFTEN} (?P<value>\d[\d.]*)"
         r"(?= ?(?:kg|kilo|pounds|lbs|st\b|stone|$))",
         "salary": r"(?i)^(?:i|we)(?: now)? (?:earn|make) (?P<value>[$€£]?\d[\d.,]*k?)(?= (?:a|per) year|k?$|k\b)",
         "status": rf"(?i)\b(?:am|are|is|got|been|became|was){_OFTEN} "
-        r"(?P<value>single|married|divorced|engaged|widowed|separated|remarried)\b"
+        r"(?P<value>single|married|divorced|engaged|widowed|separated|remarried|dating|in a relationship)\b"
         rf"|^(?:i|we)(?: have)?{_OFTEN} (?P<value2>divorced|separated|broke up|split up|married|eloped)\b"
         r"|^i (?:have |got |finally )+a (?P<value3>girlfriend|boyfriend|fiancee?|fiancée?)\b",
         "boss": rf"\b(?i:report|reporting|reports) to (?P<value>{_NAMES})",
         "address": r"\b(?i:send|deliver|ship|mail)\b.* to (?P<value>\d+ [A-Z].+)",
     }.items()
 }
+_DWELLING = "(?:house|flat|apartment|home|place)"
 _HOME = re.compile(
-    r"\b(?:(?:live|lives|living|reside|resides|based|settled)(?: now| currently| right now| here)? "
-    r"(?:in|at|out of)|(?:moved|relocated|move)(?: back| house| home| out| up| down| over| here)?(?: from [\w ]+?)? to"
-    r"|(?:apartment|flat|house|home|place) is in|keys to (?:my|our) (?:\w+ )?(?:house|flat|apartment|home|place) in)"
+    r"\b(?:(?:live|lives|living|reside|resides|based|settled)(?: now| currently| right now| here)? (?:in|at|out of)"
+    r"|(?:moved|relocated|move)(?: back| house| home| out| up| down| over| here)?(?: from [\w ]+?)? to"
+    rf"|settled into (?:the|our|my) new {_DWELLING} in|{_DWELLING} is in|keys to (?:my|our) (?:\w+ )?{_DWELLING} in)"
     rf"\s+(?P<value>(?:the )?{_NAMES})",
 )
 _EMPLOYER = re.compile(

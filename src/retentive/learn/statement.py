@@ -38,6 +38,8 @@ class Reading:
     """`user`, a person of theirs (`user.partner`), the name of another, or `world`."""
     people: frozenset[str]
     """The user's people that it names: `user.son`."""
+    mine: bool
+    """It says I, me or my somewhere."""
     turn: Turn
     adds: bool
     """Comes beside what is known: also, another, too."""
@@ -60,6 +62,8 @@ class Reading:
     """What the numbers are said of, where they are a value: `my passport` in "my passport expires in 2027"."""
     new: frozenset[str]
     """The words of what took the place: `padel` in "switched to padel"."""
+    instead: frozenset[str]
+    """The words of what it took the place of, where they are said: `coffee` in "from coffee to tea"."""
     topics: frozenset[Topic]
     excluded: frozenset[str]
     """The words of what one does not have who says this: `meat`, of a vegetarian."""

@@ -11,7 +11,7 @@ def _words(name: str) -> re.Pattern[str]:
 
 REPLACED, RETRACTED, ENDED, NOW, AGAIN = map(_words, ("replaced", "retracted", "ended", "now", "again"))
 ADDS, ONE_DAY, HEARSAY, SEEN = map(_words, ("adds", "one_day", "hearsay", "seen"))
-NEGATED, ONLY, MOSTLY = map(_words, ("negated", "only", "mostly"))
+NEGATED, ONLY, MOSTLY, AT_TIMES = map(_words, ("negated", "only", "mostly", "at_times"))
 APART = re.compile(rf"^\s*{any_of('apart_first')}\b|\b{any_of('apart')}\b|\?\s*$", re.IGNORECASE)
 NEW = re.compile(
     rf"\b{any_of('turned_to')}\s+(?P<what>.+?)"

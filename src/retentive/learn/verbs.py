@@ -19,7 +19,7 @@ NOT = {
     "don't": "do not", "doesn't": "does not", "didn't": "did not", "haven't": "have not", "hasn't": "has not",
     "hadn't": "had not", "wasn't": "was not", "weren't": "were not", "aren't": "are not", "ain't": "am not",
     "can't": "cannot", "couldn't": "could not", "won't": "will not", "wouldn't": "would not",
-    "shouldn't": "should not", "mustn't": "must not",
+    "shouldn't": "should not", "mustn't": "must not", "isn't": "is not", "needn't": "need not",
 }  # fmt: skip
 _SINGULAR = {"am": "is", "are": "is", "were": "was", "have": "has", "do": "does", "gonna": "is going to"}
 _PLURAL = {"am": "are", "was": "were", "gonna": "are going to"}

@@ -30,6 +30,13 @@ _HEARSAY = re.compile(
     r"|^i (?:just )?(?:heard|read|saw)(?: (?:on|in) [\w' ]{2,30})? that (?=(?:the|a|an|my|our|his|her|their|he|she"
     r"|they|it|there|some|many|most|all|no|\w+ (?:is|are|was|were|has|have|will|can))\b)(?P<read>.{6,})"
 )
+_FOUND_OUT = re.compile(
+    r"^i (?:just |actually |also |finally |have )*(?:checked|called|phoned|rang|asked|confirmed|looked it up)\b"
+    r"(?: [\w']+){0,5}?(?::|,| and| that) (?P<told>(?:the|it|they) \w.{6,})"
+)
+_AT_HAND = re.compile(
+    r"\b(?:code|logs?|files?|functions?|tests?|errors?|scripts?|output|config\w*|quer(?:y|ies)|builds?|console|servers?)\b"
+)
 _LEAD = (
     r"(?:(?:in|on|at|because of|due to|after|since|last|this|next|for|during"
     r"|every(?= (?:\w+ )?(?:\w*day|week|weekend|month|year|morning|evening|night|summer|winter|spring|fall|autumn"
@@ -111,6 +118,8 @@ def judge(clause: str) -> Worth | None:
     low = clause.lower()
     if hearsay := _HEARSAY.match(low):
         return _hearsay(low, hearsay["told"] or hearsay["read"])
+    if (found_out := _FOUND_OUT.match(low)) and not _AT_HAND.search(low):
+        return None if is_talk(found_out["told"]) or JUDGED.search(low) else Worth(topic(low, Kind.FACT), 5)
     if hedge := _HEDGES.match(low):
         found = judge(clause[hedge.end() :])
         return found and found._replace(confidence=HEDGED)

@@ -34,7 +34,7 @@ class Forgotten:
 
 
 class Repeat(NamedTuple):
-    """A place that repeats what was purged: memory, history, message, summary, session, query, or namespace."""
+    """A place that repeats what was purged: memory, history, message, summary, claim, session, query, namespace."""
 
     place: str
     id: str
@@ -49,7 +49,7 @@ class Purged:
 
     ids: tuple[str, ...]
     removed: Mapping[str, int]
-    """How many rows by place: memories, history, slices, accesses, messages, summaries, queries."""
+    """How many rows by place: memories, history, slices, accesses, messages, summaries, queries, claims."""
     remaining: tuple[Repeat, ...]
     """Places that still repeat it, or that `with_origin` would purge, too."""
     proof: str

@@ -1,6 +1,5 @@
 """Purges as rows: what goes with a memory or a message, where a text is repeated, what is still to be seen to."""
 
-import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -62,7 +61,7 @@ class Purges:
     def vectors(self, namespace: str, session: str, space: str) -> dict[str, bytes | None]:
         """Of a session's slices, by their hash, as rows have them."""
         rows = self.engine.read("session_vectors", {"namespace": namespace, "session": session, "space": space})
-        return {hash: _packed(vector) for hash, vector in rows}
+        return dict(rows)
 
 
 def memory_steps(memory: Memory) -> Iterator[Step]:
@@ -94,8 +93,3 @@ def gone_step(due: Sequence[tuple[Any, ...]], now: int) -> Step:
 def told(line: Line) -> str:
     why = f" ({line.reason})" if line.reason else ""
     return f"purged on {from_micros(line.at):%Y-%m-%d %H:%M} by {line.actor}{why}"
-
-
-def _packed(vector: Any) -> bytes:
-    """A server may give numbers where a file has the bytes."""
-    return struct.pack(f"<{len(vector)}e", *vector) if isinstance(vector, list) else bytes(vector)

@@ -47,5 +47,11 @@ def done_step(namespace: str, state: State) -> Step:
     return step("learning_done", expect=1, namespace=namespace, session=state.session, upto=state.upto, left=state.left)
 
 
+def put_step(namespace: str, state: State, claims: str, left: int) -> Step:
+    """Other claims in place of those that are left."""
+    key = {"namespace": namespace, "session": state.session, "upto": state.upto, "left": state.left}
+    return step("learning_put", expect=1, **key, claims=claims, now_left=left)
+
+
 def heed_step(namespace: str, session: str, sequence: int, done: int) -> Step:
     return step("event_heed", expect=1, namespace=namespace, session=session, sequence=sequence, done=done)

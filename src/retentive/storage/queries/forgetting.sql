@@ -73,6 +73,8 @@ SELECT 'message', t.session, t.sequence FROM events t WHERE t.namespace = :names
 UNION ALL
 SELECT 'summary', t.session, 0 FROM session_state t WHERE t.namespace = :namespace AND t.summary {like}
 UNION ALL
+SELECT 'claim', t.session, 0 FROM session_state t WHERE t.namespace = :namespace AND t.claims {like}
+UNION ALL
 SELECT 'session', t.id, 0 FROM sessions t WHERE t.namespace = :namespace AND
   (t.id {like} OR t.agent {like} OR t.tags {like} OR t.metadata {like})
 UNION ALL

@@ -12,6 +12,11 @@ WHERE namespace = :namespace AND session = :session AND learned_upto = :expected
 UPDATE session_state SET claims = CASE WHEN claims_left = 1 THEN '' ELSE claims END, claims_left = claims_left - 1
 WHERE namespace = :namespace AND session = :session AND learned_upto = :upto AND claims_left = :left
 
+-- name: learning_put
+-- Other claims in place of those that are left, by the same guard.
+UPDATE session_state SET claims = :claims, claims_left = :now_left
+WHERE namespace = :namespace AND session = :session AND learned_upto = :upto AND claims_left = :left
+
 -- name: learning_due
 -- Sessions in which there is something to read or to keep, silent since a moment; the longest silent first.
 SELECT session FROM session_state

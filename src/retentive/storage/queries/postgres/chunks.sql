@@ -176,8 +176,8 @@ DELETE FROM access_log WHERE namespace = :namespace AND memory IN
 DELETE FROM memory_history WHERE namespace = :namespace AND memory IN
   (SELECT id FROM memories WHERE namespace = :namespace AND session = :session);
 DELETE FROM memory_history WHERE namespace = :namespace
-  AND replace(before, '\u0000', '')::json ->> 'session' = :session;
-UPDATE memories SET updated = :now, origin = (replace(origin, '\u0000', '')::jsonb - 'event' - 'events' - 'sequence'
+  AND {before_json} ->> 'session' = :session;
+UPDATE memories SET updated = :now, origin = ({origin_json}::jsonb - 'event' - 'events' - 'sequence'
   || '{"session": "deleted session"}'::jsonb)::text
 WHERE namespace = :namespace AND session IS DISTINCT FROM :session AND {from_session};
 DELETE FROM memories WHERE namespace = :namespace AND session = :session;

@@ -31,11 +31,19 @@ FROM unnest(:namespaces::text[], :sessions::text[], :sequences::bigint[]) WITH O
 JOIN events e ON {next_event}
 WHERE e.namespace = ANY (:namespaces)
 
+-- fragment: origin_json
+-- Without zero characters, which PostgreSQL cannot read in JSON. A text may say \u0000 and not mean one: its backslash is
+-- a pair in JSON, which is written in another way first.
+replace(replace(origin, '\\', '\u005c'), '\u0000', '')::json
+
+-- fragment: before_json
+-- As origin_json.
+replace(replace(before, '\\', '\u005c'), '\u0000', '')::json
+
 -- fragment: from_session
--- A memory whose origin names the session, or one of its events. A zero character, which JSON may hold, is one that
--- PostgreSQL's JSON cannot read; no session has one in its name.
-origin IS NOT NULL AND (replace(origin, '\u0000', '')::json ->> 'session' = :session
-  OR starts_with(replace(origin, '\u0000', '')::json ->> 'event', :session || '#'))
+-- A memory whose origin names the session, or one of its events.
+origin IS NOT NULL AND ({origin_json} ->> 'session' = :session
+  OR starts_with({origin_json} ->> 'event', :session || '#'))
 
 -- name: memory_from_session
 -- The newest memories that were learned from a session.

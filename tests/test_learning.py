@@ -1,0 +1,101 @@
+"""What a store knows after two weeks of talk, by rules alone."""
+
+import pytest
+
+from retentive import Retentive
+from tests.dialogue import Played, known, play, read
+from tests.support import Clock
+
+EXPECTED = """\
+From now on, answer in British English.
+The user also loves dark chocolate.
+The user called the clinic: it closes at 7pm on Fridays.
+The user cut down to one coffee a day.
+The user decided to use Postgres in production.
+The user has a dog named Bolt.
+The user has an exam on Tuesday (17 March 2026).
+The user is Marta.
+The user is a nurse.
+The user is allergic to penicillin.
+The user is thinking about getting a second dog.
+The user is vegetarian.
+The user loves spicy food.
+The user moved to Coimbra.
+The user now works at the university hospital in Coimbra.
+The user runs along the river every morning.
+The user switched from VS Code to Zed.
+The user's birthday is on 12 April.
+The user's dog is a harrier.
+The user's dog is not a beagle.
+The user's mother is called Teresa.
+The user's shift planner is written in Rust now.
+The user's sister is vegan.
+The user's sister moved to Braga.
+"""
+
+
+@pytest.fixture
+def played(store: Retentive, time: Clock) -> Played:
+    return play(store, time, read("fortnight.txt"))
+
+
+@pytest.mark.engines
+def test_after_two_weeks_exactly_what_holds_is_known(store: Retentive, played: Played) -> None:
+    """Corrections, hearsay, jokes, quotes, recalled memories, orders in mails: what holds is known, and nothing else."""
+    assert len(played.events) > 60
+    assert known(store) == EXPECTED.splitlines()
+
+
+def test_what_was_corrected_is_kept_as_what_held_before(store: Retentive, played: Played) -> None:
+    ended = {store.get(id).content for learned in played.learned for id in learned.superseded}
+    assert ended == {
+        "The user drinks three coffees a day.",
+        "The user is building a shift planner in Python for their ward.",
+        "The user lives in Lisbon.",
+        "The user uses VS Code as their editor.",
+        "The user works as a nurse at the Santa Maria hospital.",
+        "The user's colleague said the clinic closes at 5pm on Fridays.",
+        "The user's dog Bolt is a beagle.",
+        "The user's sister lives in Porto.",
+    }
+
+
+def test_what_was_said_again_in_other_words_is_surer_not_double(store: Retentive, played: Played) -> None:
+    again = {store.get(id).content for learned in played.learned for id in learned.reinforced}
+    assert again == {"The user lives in Lisbon.", "The user is allergic to penicillin."}
+
+
+def test_a_state_with_an_end_is_known_until_then(store: Retentive, played: Played) -> None:
+    store.upkeep()
+    (duty,) = store.list(status="expired")
+    assert duty.content == "The user is on call until Sunday (8 March 2026)."
+    assert played.learned
+
+
+def test_a_clear_wish_to_forget_is_done_and_an_unclear_one_asks(store: Retentive, played: Played) -> None:
+    clear, unclear = (heard for event in played.events for heard in event.heard if heard.verb == "forget")
+    assert store.get(clear.memories[0]).content == "The user's favourite colour is green."
+    assert not unclear.memories
+    assert {each.content for each in unclear.candidates} == {
+        "The user's sister is vegan.",
+        "The user's sister moved to Braga.",
+    }
+
+
+def test_what_was_asked_for_is_done_once(store: Retentive, played: Played) -> None:
+    """Learning finds the words again, which says nothing new."""
+    asked = [id for event in played.events for heard in event.heard if heard.verb == "keep" for id in heard.memories]
+    assert [store.get(id).confidence for id in asked][1:] == [0.9, 0.9]
+    assert len(asked) == 3
+
+
+def test_no_secret_of_the_talk_is_in_the_store(store: Retentive, played: Played) -> None:
+    said = "\n".join(event.content for event in store.sessions.events("away"))
+    assert played.events
+    assert not any(secret in said for secret in ("hunter2", "Tr0ub4dor"))
+    assert said.count("[redacted: ") == 2
+
+
+def test_a_session_that_was_learned_gives_nothing_more(store: Retentive, played: Played) -> None:
+    again = [store.learn(each.session)[0] for each in played.learned]
+    assert {(each.events, each.kept, each.reinforced) for each in again} == {(0, (), ())}
