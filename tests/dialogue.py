@@ -1,6 +1,7 @@
-"""Conversations written down: `=== session 2026-03-02 18:30`, then `role: text`, a minute apart; more lines are indented.
+"""Conversations written down: `=== session 2026-03-02 18:30`, then `role: text`, a minute apart.
 
-Played as they happened: the clock stands at each message when it is kept, and each session is learned when it ends.
+Further lines of a message are indented. They are played as they happened: the clock stands at each message when it is
+kept, and each session is learned when it ends.
 """
 
 import re

@@ -168,12 +168,12 @@ def test_what_bears_on_nothing_asked_is_not_in_it(store: Retentive) -> None:
 
 
 def test_local_memories_are_for_their_session_only(store: Retentive) -> None:
-    store.add("The heron password is swan", session="s")
+    store.add("The heron phrase is swan", session="s")
     store.sessions.append("s", "user", "hello")
     store.sessions.append("t", "user", "hello")
-    assert "swan" in store.context("heron password", session="s").text
-    assert "swan" not in store.context("heron password", session="t").text
-    assert "swan" not in store.context("heron password").text
+    assert "swan" in store.context("heron phrase", session="s").text
+    assert "swan" not in store.context("heron phrase", session="t").text
+    assert "swan" not in store.context("heron phrase").text
 
 
 @pytest.mark.parametrize(

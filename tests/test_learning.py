@@ -41,7 +41,7 @@ def played(store: Retentive, time: Clock) -> Played:
 
 @pytest.mark.engines
 def test_after_two_weeks_exactly_what_holds_is_known(store: Retentive, played: Played) -> None:
-    """Corrections, hearsay, jokes, quotes, recalled memories, orders in mails: what holds is known, and nothing else."""
+    """Corrections, hearsay, jokes, quotes, recalled memories, orders in mails: what holds, and nothing else."""
     assert len(played.events) > 60
     assert known(store) == EXPECTED.splitlines()
 

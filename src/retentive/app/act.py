@@ -12,7 +12,7 @@ from retentive.app.correct import corrected
 from retentive.app.forget import candidates
 from retentive.app.keep import TRIES, keep
 from retentive.app.parts import Parts
-from retentive.errors import Busy, Invalid, Stale
+from retentive.errors import Busy, Invalid, SecretFound, Stale
 from retentive.learn.likeness import overlap
 from retentive.model import Claim, Draft, Heard, Memory, Resemblance, Source, Status, from_micros
 from retentive.storage import Step, chunks, memories
@@ -58,9 +58,6 @@ def _keep(parts: Parts, session: str, deed: Deed, also: Also) -> Outcome:
     except Invalid as error:
         _apply(parts, also())
         return Outcome(Heard("keep", claim.content, refused=str(error)))
-    if _forgotten_since(parts, draft, claim.said):
-        _apply(parts, also())
-        return Outcome(Heard("keep", claim.content, refused="it was forgotten later"))
     known = near(parts, draft)
     same = next((memory for memory in known if parts.rules().repeats(memory.content, draft.content)), None)
     if same and _is_told_by(same, session, claim):
@@ -94,7 +91,10 @@ def _forgotten_at(memory: Memory) -> datetime:
 
 
 def _draft(parts: Parts, session: str, deed: Deed) -> Draft:
+    """As it may be kept; `Invalid` if it may not."""
     claim = deed.claim
+    if guard.REDACTED in claim.content:
+        raise SecretFound("the message held a secret, which is not kept")
     traits = check.traits(
         max_content=parts.config.max_content,
         kind=claim.kind,
@@ -106,7 +106,10 @@ def _draft(parts: Parts, session: str, deed: Deed) -> Draft:
         valid_from=claim.valid_from or claim.said,
         origin={"session": session, "events": [*claim.events]},
     )
-    return guard.draft(parts, check.draft(claim.content, traits, parts.config.max_content))
+    draft = guard.draft(parts, check.draft(claim.content, traits, parts.config.max_content))
+    if _forgotten_since(parts, draft, claim.said):
+        raise Invalid("it was forgotten later")
+    return draft
 
 
 def _reinforce(parts: Parts, id: str, confidence: float, also: Also) -> None:
@@ -134,9 +137,9 @@ def _forget(parts: Parts, session: str, deed: Deed, also: Also) -> Heard:
         now = from_micros(clock.now())
         steps = [*also()]
         if len(meant) == 1:
-            gone = {"status": Status.FORGOTTEN, "valid_to": meant[0].valid_to or deed.claim.said}
-            ended = replace(meant[0], **gone, updated=now, version=meant[0].version + 1)
-            steps += memories.status_steps(meant[0], ended, "user", f"asked in {session}#{deed.sequence}")
+            old, end = meant[0], meant[0].valid_to or deed.claim.said
+            ended = replace(old, status=Status.FORGOTTEN, valid_to=end, updated=now, version=old.version + 1)
+            steps += memories.status_steps(old, ended, "user", f"asked in {session}#{deed.sequence}")
         try:
             _apply(parts, steps)
         except Stale:

@@ -4,10 +4,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from retentive.app import check
+from retentive.app import check, guard
 from retentive.app.parts import Parts
 from retentive.errors import Conflict, Invalid
 from retentive.model import Imported, Message, Session, iso
+from retentive.text import secrets
 from retentive.text.blank import PURGED
 from retentive.transfer.chatlogs import Conversation, Format, read
 
@@ -79,14 +80,19 @@ def _is_of(parts: Parts, session: Session, given: Conversation) -> bool:
         return False
     here = parts.conversations.oldest(session.namespace, session.id, session.events, 0)
     told = ((event, given.messages[event.sequence - 1]) for event in here if event.content != PURGED)
-    return all((event.content, event.speaker) == (message.content, message.speaker) for event, message in told)
+    return all(event.speaker == message.speaker and _is_same(event.content, message.content) for event, message in told)
+
+
+def _is_same(here: str, given: str) -> bool:
+    """But for secrets, which may have been redacted."""
+    return here == given or secrets.redact(here, secrets.find(here)) == secrets.redact(given, secrets.find(given))
 
 
 def _checked(parts: Parts, given: Conversation) -> Sequence[Message]:
     try:
-        return check.messages(given.messages, parts.config.max_message)
+        return [guard.message(parts, each) for each in check.messages(given.messages, parts.config.max_message)]
     except Invalid as error:
-        raise Invalid(f"conversation {given.id!r}, {error}", error.hint) from error
+        raise type(error)(f"conversation {given.id!r}, {error}", error.hint) from error
 
 
 def _describe(sessions: "Sessions", given: Conversation) -> None:

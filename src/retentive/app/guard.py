@@ -53,7 +53,7 @@ def message(parts: Parts, given: Message) -> Message:
 
 
 def guarded_json(parts: Parts, value: Any, what: str) -> Any:
-    """The same for all texts in a JSON value. What a value is called may tell that it is secret: `{"password": ...}`."""
+    """The same for all texts in a JSON value, whose names may tell that they are secret: `{"password": ...}`."""
     if isinstance(value, str):
         return guarded(parts, value, what)
     if isinstance(value, dict):

@@ -16,7 +16,6 @@ from itertools import islice
 from retentive import clock
 from retentive.app.act import Deed, Outcome, act, read, written
 from retentive.app.filters import scope
-from retentive.app.guard import REDACTED
 from retentive.app.parts import Parts
 from retentive.app.search import text_matches
 from retentive.errors import LlmError, NotFound, Stale
@@ -147,7 +146,7 @@ def _read(parts: Parts, state: State, tally: Tally) -> None:
     events = parts.conversations.oldest(*key, PAGE, state.upto)
     before = parts.conversations.newest(*key, BEFORE, before=state.upto + 1)
     found = _claims(parts, before, events, tally)
-    claims = [claim for claim in found if claim.events[-1] > state.upto and REDACTED not in claim.content]
+    claims = [claim for claim in found if claim.events[-1] > state.upto]
     deeds = [*_asked(parts, state, events), *(Deed("keep", claim, Source.EXTRACTED) for claim in claims)]
     deeds.sort(key=lambda deed: deed.sequence)
     text = json.dumps([written(deed) for deed in deeds], ensure_ascii=False) if deeds else ""

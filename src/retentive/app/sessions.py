@@ -46,7 +46,8 @@ class Sessions:
         is a `Conflict`.
         """
         given = Message(role, content, speaker, time, sequence, payload)  # type: ignore[arg-type]  # checked next
-        (event,), _ = self._append(session, [check.message(given, self._parts.config.max_message)])
+        said = guard.message(self._parts, check.message(given, self._parts.config.max_message))
+        (event,), _ = self._append(session, [said])
         return learn.heed(self._parts, event)
 
     def append_pair(
@@ -62,7 +63,7 @@ class Sessions:
         """Keep what the user said and what was answered, both or neither."""
         said = {"role": "user", "content": user, "speaker": user_speaker, "time": time}
         answered = {"role": "assistant", "content": assistant, "speaker": assistant_speaker, "time": time}
-        (first, second), _ = self._append(session, check.messages([said, answered], self._parts.config.max_message))
+        (first, second), _ = self._append(session, _checked(self._parts, [said, answered]))
         return learn.heed(self._parts, first), second
 
     def append_many(
@@ -78,10 +79,9 @@ class Sessions:
         """
         if isinstance(messages, str | Mapping) or not isinstance(messages, Iterable):
             raise Invalid("append_many takes a list of messages", "Use append for one.")
-        limit = self._parts.config.max_message
         first = last = count = pending = 0
         known = self._parts.conversations.get(self._parts.namespace, self._name(session))
-        for batch in _batches(messages, limit, known.last_sequence if known else 0):
+        for batch in _batches(self._parts, messages, known.last_sequence if known else 0):
             events, waiting = self._append(session, batch)
             first, last = first or events[0].sequence, events[-1].sequence
             count, pending = count + len(events), pending + waiting
@@ -212,7 +212,7 @@ class Sessions:
 
     def _append(self, session: str, messages: Sequence[Message]) -> tuple[builtins.list[Event], int]:
         name = self._name(session)
-        events, pending = append(self._parts, name, [guard.message(self._parts, each) for each in messages])
+        events, pending = append(self._parts, name, messages)
         summaries.keep_up(self._parts, name)
         return events, pending
 
@@ -243,13 +243,18 @@ class Sessions:
         return check.required(session, "session")
 
 
-def _batches(messages: Iterable[Any], limit: int, last: int) -> Iterator[Sequence[Message]]:
+def _batches(parts: Parts, messages: Iterable[Any], last: int) -> Iterator[Sequence[Message]]:
     """A list is checked to its end first."""
-    rest = iter(check.messages(messages, limit, last=last) if isinstance(messages, Sequence) else messages)
+    rest = iter(_checked(parts, messages, last=last) if isinstance(messages, Sequence) else messages)
     done = 0
     while batch := [*islice(rest, BATCH)]:
-        yield batch if isinstance(messages, Sequence) else check.messages(batch, limit, done)
+        yield batch if isinstance(messages, Sequence) else _checked(parts, batch, done)
         done += len(batch)
+
+
+def _checked(parts: Parts, messages: Sequence[Any], done: int = 0, last: int = 0) -> Sequence[Message]:
+    """As they may be kept: whole, in order, and with their secrets dealt with."""
+    return [guard.message(parts, each) for each in check.messages(messages, parts.config.max_message, done, last)]
 
 
 def _not_found(session: str, namespace: str) -> NotFound:

@@ -58,7 +58,8 @@ _NO_ROLE = re.compile(
     r"|first to)\b"
 )
 _FOR_NOW = re.compile(
-    rf"^{_ADVERBS}* (?:on|in|at|away|off|out|abroad|without|with|staying|un?available)\b.*\b(?:until|till) (?:.* )?{words.TIME}"
+    rf"^{_ADVERBS}* (?:on|in|at|away|off|out|abroad|without|with|staying|(?:un)?available)\b.*\b(?:until|till)"
+    rf" (?:.* )?{words.TIME}"
 )
 _NAMED = re.compile(r"\bI am (?:Dr\.? )?[A-Z][a-zà-ÿ]+(?: [A-Z]\w+)?(?:[,.!]|$| (?:and|from)\b)")
 _GOING_ON = re.compile(rf"^{_ADVERBS}* ([a-z-]+ing)\b(.*)")

@@ -8,7 +8,8 @@ _PIECE = re.compile(r"[^.!?\n]{1,300}")
 _AHEAD = re.compile(
     r"\b(?:will|shall|gonna|going to|plan(?:s|ning)?|hop(?:e|es|ing)|wants?|intend|about to|looking forward|remind|"
     r"schedule|book|due|deadline|let'?s|"
-    r"upcoming|coming|tomorrow|(?:am|are|is) \w+ing|(?:has|have) (?:an?|my|our|their|the) (?:[\w'-]+ ){1,4}on)\b|(?:'ll|'(?:m|re) \w+ing|won't)\b",
+    r"upcoming|coming|tomorrow|(?:am|are|is) \w+ing|"
+    r"(?:has|have) (?:an?|my|our|their|the) (?:[\w'-]+ ){1,4}on)\b|(?:'ll|'(?:m|re) \w+ing|won't)\b",
     re.IGNORECASE,
 )
 _BACK = re.compile(
