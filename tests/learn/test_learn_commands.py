@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retentive.learn.commands import wishes
+from retentive.learn.talk.commands import wishes
 from retentive.model import Kind
 
 KEPT = [

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from retentive.learn.reading import read
-from retentive.learn.resolve import Ground, repeats, superseded, supersedes
+from retentive.learn.statements.reading import read
+from retentive.learn.statements.resolve import Ground, repeats, superseded, supersedes
 
 PAIRS = [json.loads(line) for line in (Path(__file__).parent / "pairs.jsonl").read_text("utf-8").splitlines()]
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retentive.learn.rules import extract
+from retentive.learn.talk.rules import extract
 from retentive.model import Claim, Event, Kind, Role
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from retentive.errors import Unusable
-from retentive.learn.believed import GUESS, MOST_CLAIMS, SCHEMA, SURE, claims
-from retentive.learn.model import batches
+from retentive.learn.asked.believed import GUESS, MOST_CLAIMS, SCHEMA, SURE, claims
+from retentive.learn.asked.model import batches
 from retentive.model import Claim, Event, Kind, Role
 from retentive.text.tokens import estimate
 

@@ -8,7 +8,7 @@ from retentive import clock
 from retentive.app.filters import scope
 from retentive.app.parts import Parts
 from retentive.app.search import text_matches
-from retentive.learn.statement import Reading
+from retentive.learn.statements.statement import Reading
 from retentive.model import Draft, Kind, Memory, Status, Traits, from_micros
 
 CANDIDATES = 30  # memories of the same areas of life looked at for what a new one puts an end to

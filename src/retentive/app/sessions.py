@@ -196,8 +196,8 @@ class Sessions:
         """Condense the oldest messages if it is time, and give the summary as it is then.
 
         It is time when enough messages (4) are not summarised and they fill most (0.8) of the budget; then the oldest
-        are condensed until half is left. Appending does this by itself, in sentences that were said; asked for here, the
-        language model of the setting `llm` writes it, if there is one. The numbers are settings.
+        are condensed until half is left. Appending does this by itself, in sentences that were said; asked for here,
+        the language model of the setting `llm` writes it, if there is one. The numbers are settings.
         """
         self.get(session)
         wanted = self._parts.config.session_budget if budget is None else check.tokens_of(budget)

@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from retentive.learn.statement import Reading
+from retentive.learn.statements.statement import Reading
 from retentive.model import Claim, Event, Memory
 
 if TYPE_CHECKING:
-    from retentive.learn.commands import Wish
+    from retentive.learn.talk.commands import Wish
     from retentive.llm import Writer
 
 
@@ -34,12 +34,12 @@ class Rules(NamedTuple):
 
 def open_rules() -> Rules:
     """Loaded when first needed: compiling the word lists takes some 40 ms."""
-    from retentive.learn.areas import words_of
-    from retentive.learn.commands import wishes
-    from retentive.learn.model import extract as ask
-    from retentive.learn.reading import read
-    from retentive.learn.resolve import repeats, superseded
-    from retentive.learn.rules import extract
+    from retentive.learn.asked.model import extract as ask
+    from retentive.learn.statements.areas import words_of
+    from retentive.learn.statements.reading import read
+    from retentive.learn.statements.resolve import repeats, superseded
+    from retentive.learn.talk.commands import wishes
+    from retentive.learn.talk.rules import extract
     from retentive.text.dates import ends
 
     return Rules(read, superseded, repeats, words_of, ends, wishes, extract, ask)

@@ -9,11 +9,11 @@ took another's place ("switched to", "instead of", "promoted to"), or something 
 import re
 from functools import lru_cache
 
-from retentive.learn import turns
-from retentive.learn.areas import stem, stems, topics
-from retentive.learn.lists import LISTS, any_of, members
-from retentive.learn.slots import slot_of
-from retentive.learn.statement import Reading, Turn
+from retentive.learn.statements import turns
+from retentive.learn.statements.areas import stem, stems, topics
+from retentive.learn.statements.lists import LISTS, any_of, members
+from retentive.learn.statements.slots import slot_of
+from retentive.learn.statements.statement import Reading, Turn
 from retentive.text.terms import STOP_WORDS
 
 CACHED = 4096  # readings kept: a batch of claims is compared with the same few memories again and again

@@ -5,8 +5,8 @@ All are matched in lower case, with the short forms in full.
 
 import re
 
-from retentive.learn import vocabulary as words
-from retentive.learn.vocabulary import is_concrete
+from retentive.learn.talk import vocabulary as words
+from retentive.learn.talk.vocabulary import is_concrete
 
 _TIMES = (
     r"summer|week|weekend|month|year|fall|winter|spring|autumn|season|term|morning|evening|afternoon|quarter|days"

@@ -17,12 +17,12 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from retentive.learn import phrases
-from retentive.learn.foreign import foreign, in_order
-from retentive.learn.person import USER, plain, third, whole
-from retentive.learn.references import resolved
-from retentive.learn.verbs import singular
-from retentive.learn.worth import judge
+from retentive.learn.talk import phrases
+from retentive.learn.talk.foreign import foreign, in_order
+from retentive.learn.talk.person import USER, plain, third, whole
+from retentive.learn.talk.references import resolved
+from retentive.learn.talk.verbs import singular
+from retentive.learn.talk.worth import judge
 from retentive.model import Kind
 from retentive.text.sentences import Sentence, own, spans
 

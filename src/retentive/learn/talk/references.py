@@ -7,7 +7,7 @@ could be meant, or none, nothing is.
 
 import re
 
-from retentive.learn import vocabulary as words
+from retentive.learn.talk import vocabulary as words
 
 _PRONOUN = re.compile(r"^(she|he|it|they)(?:'(s|re|ve|ll|d))?\b\s*", re.IGNORECASE)
 _SHORT = {"s": "is", "re": "are", "ve": "have", "ll": "will", "d": "would"}

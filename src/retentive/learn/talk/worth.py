@@ -8,11 +8,11 @@ forms. What no rule knows is left out: a wrong memory costs more than a missing 
 
 import re
 
-from retentive.learn import vocabulary as words
-from retentive.learn.deeds import AUXILIARIES, FAMILY, Deed, Worth, auxiliary, being, doing, is_vital, topic
-from retentive.learn.signs import DANGLING, FELT, JUDGED, is_talk, is_unclear
-from retentive.learn.verbs import is_adverb, is_past
-from retentive.learn.vocabulary import is_concrete
+from retentive.learn.talk import vocabulary as words
+from retentive.learn.talk.deeds import AUXILIARIES, FAMILY, Deed, Worth, auxiliary, being, doing, is_vital, topic
+from retentive.learn.talk.signs import DANGLING, FELT, JUDGED, is_talk, is_unclear
+from retentive.learn.talk.verbs import is_adverb, is_past
+from retentive.learn.talk.vocabulary import is_concrete
 from retentive.model import Kind
 
 HEDGED = 0.4  # also of hearsay: less than the 0.6 of what was said plainly

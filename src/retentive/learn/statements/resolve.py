@@ -8,10 +8,10 @@ In doubt both stay: a wrong correction loses a true fact.
 from collections.abc import Sequence
 from enum import IntEnum
 
-from retentive.learn.areas import stem
 from retentive.learn.likeness import overlap
-from retentive.learn.reading import read
-from retentive.learn.statement import Reading, Turn
+from retentive.learn.statements.areas import stem
+from retentive.learn.statements.reading import read
+from retentive.learn.statements.statement import Reading, Turn
 
 ALIKE = 0.5  # share of their telling words from which two statements are about the same thing
 ALMOST = 0.75  # ... from which they say the same in other words

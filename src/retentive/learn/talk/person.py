@@ -12,7 +12,7 @@ Words are taken one by one; what is in quotes, code and addresses stays as it is
 import re
 from typing import NamedTuple
 
-from retentive.learn.verbs import MODALS, NOT, is_adverb, is_past, plural, singular
+from retentive.learn.talk.verbs import MODALS, NOT, is_adverb, is_past, plural, singular
 
 USER = "The user"
 

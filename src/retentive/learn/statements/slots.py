@@ -7,9 +7,9 @@ Only attributes that a person has once, and only in words that name the value: "
 
 import re
 
-from retentive.learn.areas import stems, topics
-from retentive.learn.lists import LISTS, any_of
-from retentive.learn.statement import Slot
+from retentive.learn.statements.areas import stems, topics
+from retentive.learn.statements.lists import LISTS, any_of
+from retentive.learn.statements.statement import Slot
 
 _NAMES = r"[A-ZÀ-Þ][\w'&.-]*(?:[ ,]+(?:[A-ZÀ-Þ][\w'&.-]*|de|of|del|la|and(?= [A-Z])))*"
 _OWNED = any_of("attributes")

@@ -2,7 +2,7 @@
 
 import re
 
-from retentive.learn.lists import LISTS, any_of
+from retentive.learn.statements.lists import LISTS, any_of
 
 
 def _words(name: str) -> re.Pattern[str]:

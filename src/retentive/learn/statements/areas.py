@@ -12,7 +12,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from retentive.learn.statement import Reading, Topic
+from retentive.learn.statements.statement import Reading, Topic
 from retentive.text.terms import STOP_WORDS
 
 _WORD = re.compile(r"[^\W_](?:[\w'+#&-]|\.(?=\w))*")
@@ -55,7 +55,7 @@ def _stem(word: str) -> str:
 
 @cache
 def _lists() -> Mapping[str, Mapping[str, Any]]:
-    return tomllib.loads((files("retentive.learn") / "areas.toml").read_text("utf-8"))
+    return tomllib.loads((files("retentive.learn.statements") / "areas.toml").read_text("utf-8"))
 
 
 @cache

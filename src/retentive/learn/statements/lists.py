@@ -4,7 +4,7 @@ import tomllib
 from importlib.resources import files
 from typing import Any
 
-LISTS: dict[str, Any] = tomllib.loads((files("retentive.learn") / "words.toml").read_text("utf-8"))
+LISTS: dict[str, Any] = tomllib.loads((files("retentive.learn.statements") / "words.toml").read_text("utf-8"))
 
 
 def any_of(name: str) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from retentive.errors import Unusable
-from retentive.learn.believed import KINDS, MOST_CLAIMS, SCHEMA, claims
+from retentive.learn.asked.believed import KINDS, MOST_CLAIMS, SCHEMA, claims
 from retentive.model import Claim, Event, Memory, Role
 from retentive.text.sentences import own
 from retentive.text.tokens import estimate

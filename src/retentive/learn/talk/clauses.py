@@ -7,8 +7,8 @@ statement by itself ("When I was a child and we lived in Oslo, ...").
 
 import re
 
-from retentive.learn.person import plain
-from retentive.learn.vocabulary import is_concrete
+from retentive.learn.talk.person import plain
+from retentive.learn.talk.vocabulary import is_concrete
 
 _ALONE = (  # fillers that need no comma
     r"oh|ah|hey|hi|hello|hmm+|well|yeah|yep|yup|actually|btw|by the way|anyways?|wow|haha\w*|lol|and|but|so|plus"

@@ -12,14 +12,14 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from retentive.learn import vocabulary as words
-from retentive.learn.clauses import bare, clauses, is_joke
-from retentive.learn.commands import MOST_TEXT, Wish, wishes
-from retentive.learn.deeds import Worth
-from retentive.learn.person import USER, third
-from retentive.learn.references import resolved
-from retentive.learn.replies import stated
-from retentive.learn.worth import judge
+from retentive.learn.talk import vocabulary as words
+from retentive.learn.talk.clauses import bare, clauses, is_joke
+from retentive.learn.talk.commands import MOST_TEXT, Wish, wishes
+from retentive.learn.talk.deeds import Worth
+from retentive.learn.talk.person import USER, third
+from retentive.learn.talk.references import resolved
+from retentive.learn.talk.replies import stated
+from retentive.learn.talk.worth import judge
 from retentive.model import Claim, Event, Kind, Role
 from retentive.text import dates
 from retentive.text.sentences import own, spans

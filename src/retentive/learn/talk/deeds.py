@@ -8,10 +8,10 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from retentive.learn import vocabulary as words
-from retentive.learn.signs import DANGLING, JUDGED, TASK, TRIVIAL
-from retentive.learn.verbs import is_past
-from retentive.learn.vocabulary import is_concrete, is_told
+from retentive.learn.talk import vocabulary as words
+from retentive.learn.talk.signs import DANGLING, JUDGED, TASK, TRIVIAL
+from retentive.learn.talk.verbs import is_past
+from retentive.learn.talk.vocabulary import is_concrete, is_told
 from retentive.model import Kind
 
 

@@ -1,0 +1,1 @@
+"""What does a statement say, and which others does it put an end to?"""
