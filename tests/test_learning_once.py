@@ -88,3 +88,12 @@ def test_requests_are_done_once_though_the_process_is_killed(db: Path, store: Re
     said = " ".join(event.content for event in store.sessions.events("talk", limit=10_000))
     assert everything(store) == sorted(f"The user visited {each}." for each in re.findall(r"visited (\w+)", said))
     assert {memory.confidence for memory in store.list(limit=10_000)} == {0.9}
+
+
+def test_processes_that_keep_nothing_do_not_disturb_each_other(db: Path, store: Retentive) -> None:
+    """What is refused is done with, once, by either."""
+    lines = [f"My password for {place(number)} is {place(number + 500)}-{number}." for number in range(200)]
+    store.sessions.append_many("talk", [{"role": "user", "content": line} for line in lines])
+    learners = [start("learner.py", db, "talk") for _ in range(3)]
+    assert [process.communicate(timeout=120) for process in learners] == [("ready\n\n", "")] * 3
+    assert everything(store) == []

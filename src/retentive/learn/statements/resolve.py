@@ -83,9 +83,9 @@ def _contrary(before: Reading, after: Reading) -> bool:
 
 
 def _shared(before: Reading, after: Reading) -> frozenset[str]:
-    """What both speak of, beside whom: "my sister is vegan" and "my sister moved" share nothing."""
-    whom = {stem(subject.rpartition(".")[2]) for subject in (before.subject, after.subject)}
-    return (before.marks & after.marks) - (whom if len(whom) == 1 else frozenset())
+    """What both speak of, beside whom: "my sister Ana is vegan" and "Ana moved" share nothing."""
+    of_someone = bool(before.people) or before.subject == after.subject or "pets" in before.areas
+    return (before.marks & after.marks) - ({stem(after.subject.rpartition(".")[2])} if of_someone else set())
 
 
 def _replaced(before: Reading, after: Reading) -> Ground:
