@@ -21,7 +21,8 @@ CACHED = 4096  # readings kept: a batch of claims is compared with the same few 
 
 PEOPLE, _NOBODY = members("people"), members("nobody")
 _SAME_PERSON: dict[str, str] = LISTS["same_person"]
-_COUNTED = frozenset(map(stem, members("counted")))
+_DAYS = frozenset(map(stem, members("days")))
+_COUNTED = frozenset(map(stem, members("counted"))) | _DAYS
 _PLAIN = STOP_WORDS | frozenset(map(stem, members("plain")))
 SHORTEST = 3  # letters of a word that carries something
 _USER = re.compile(r"\b(?:the )user(?P<s>'s)?\b", re.IGNORECASE)
@@ -53,7 +54,7 @@ _MINE = re.compile(r"\b(?:my|our) ([\w-]+)(?: ([\w-]+))?")
 _NAME = re.compile(r"\b[A-ZÀ-Þ][\w&'-]*(?:\.\w+)?|\b\w+[a-z][A-Z]\w*")
 _VALUED = re.compile(rf"^(?P<what>\D+?) {any_of('valued')}\b.*\d", re.IGNORECASE)
 _SENTENCE_START = re.compile(r"(?:^|[.!?]\s+)(\w+)")
-_NUMBER = re.compile(r"\d[\d.,:/-]*\d?\s?(?:am|pm|k|%)?\b", re.IGNORECASE)
+_NUMBER = re.compile(r"\d[\d.,:/-]*(?<![.,:/-])(?:\s?(?:am|pm|k)\b|%)?", re.IGNORECASE)
 
 
 @lru_cache(CACHED)
@@ -82,6 +83,7 @@ def read(text: str) -> Reading:
         words=_telling(_REASON.sub("", holds) or holds),
         names=_names(holds),
         numbers=frozenset(_NUMBER.findall(holds.lower())) | (frozenset(stemmed) & _COUNTED),
+        days=frozenset(stemmed) & _DAYS,
         counted=_counted(holds),
         new=frozenset(word for word in stems(new["what"]) if word not in _PLAIN) if new else frozenset(),
         instead=_telling(left["what"]) if turn is Turn.REPLACED and left else frozenset(),

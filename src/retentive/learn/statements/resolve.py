@@ -14,6 +14,7 @@ from retentive.learn.statements.reading import read
 from retentive.learn.statements.statement import Reading, Turn
 
 ALIKE = 0.5  # share of their telling words from which two statements are about the same thing
+ENOUGH = 2  # words that a statement about the world shares with one about the user, to end it
 ALMOST = 0.75  # ... from which they say the same in other words
 SAME = 0.66  # ... from which they say the same but for a number or a not
 
@@ -91,6 +92,8 @@ def _replaced(before: Reading, after: Reading) -> Ground:
     shared = _shared(before, after)
     if after.instead and not after.instead & before.marks:
         return Ground.NONE  # something else was replaced
+    if after.subject == "world" != before.subject and not after.mine and len(shared) < ENOUGH:
+        return Ground.NONE  # "The office moved" does not end "I like the office in Rome"
     if shared or before.topics & after.topics:
         return Ground.WORDS if shared else Ground.TOPIC
     return Ground.AREA if before.areas & after.areas else Ground.NONE
@@ -121,6 +124,7 @@ def _plainly(before: Reading, after: Reading) -> Ground:
         return Ground.TOPIC
     like = overlap(before.words - before.numbers, after.words - after.numbers)
     counted = bool(before.counted) and before.counted == after.counted and before.numbers != after.numbers
+    counted = counted and before.days == after.days
     return Ground.WORDS if like >= SAME and (counted or before.negated != after.negated) else Ground.NONE
 
 

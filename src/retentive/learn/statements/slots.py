@@ -60,6 +60,8 @@ _PATTERNS = {
         "address": r"\b(?i:send|deliver|ship|mail)\b.* to (?P<value>\d+ [A-Z].+)",
     }.items()
 }
+_JOINED_TOO = {"chat", "social", "sport", "programming", "club", "study", "music", "pastime", "faith", "politics"}
+_CIRCLE = "(?:party|club|meetup|group|team|gym|choir|band|community|church|union|course|class|call|channel|server)"
 _DWELLING = "(?:house|flat|apartment|home|place)"
 _HOME = re.compile(
     r"\b(?:(?:live|lives|living|reside|resides|based|settled)(?: now| currently| right now| here)? (?:in|at|out of)"
@@ -68,10 +70,12 @@ _HOME = re.compile(
     rf"\s+(?P<value>(?:the )?{_NAMES})",
 )
 _EMPLOYER = re.compile(
-    r"\b(?:(?:work|works|working|worked|employed|job|role|position|hired|consultant|engineer|designer|manager|nurse|"
-    r"analyst|developer|start|started|starting|interning|intern|teach|architect|scientist|accountant)"
-    r"(?: now| currently)?(?: working)? (?:at|for|by|with)|joined|joining|join)\s+"
-    rf"(?:the )?(?P<value>{_NAMES})",
+    r"\b(?:(?:work|works|working|worked|job|role|position|consultant|engineer|designer|manager|nurse|analyst|developer|"
+    r"starting|interning|intern|teach|architect|scientist|accountant)(?: now| currently)? (?:at|for)"
+    rf"|(?:employed|hired) by)\s+(?:the )?(?P<value>{_NAMES})",
+)
+_JOINED = re.compile(
+    rf"\b(?:joined|joining|join|started (?:working )?at)\s+(?P<value>{_NAMES})(?! (?:[a-z]+ )?{_CIRCLE})"
 )
 _END = re.compile(
     r"(?<!\bdr)(?<!\bmr)(?<!\bms)(?<!\bst)(?<!\bmrs)[.;!](?:\s|$)|, (?:and|so|but) | (?:since|because|instead|after) ",
@@ -90,18 +94,24 @@ def slot_of(said: str, subject: str) -> Slot | None:
     for pattern in (_IS_MINE, _MY, _CHANGED):
         if found := pattern.search(said):
             return _slot("user", _attribute(found["what"]), found["value"])
-    own = "user" if subject == "world" else subject
+    if subject == "world":
+        found = _PATTERNS["name"].search(said)  # "Everyone calls me Bea"
+        return _slot("user", "name", found["value"]) if found else None
     for slot, pattern in _PATTERNS.items():
         if found := pattern.search(said):
-            return _slot(own, slot, next(value for value in found.groupdict().values() if value))
-    return _place(said, own)
+            return _slot(subject, slot, next(value for value in found.groupdict().values() if value))
+    return _place(said, subject)
 
 
 def _place(said: str, own: str) -> Slot | None:
     if (found := _HOME.search(said)) and not topics(stems(found["value"])):
         return _slot(own, "home", found["value"])
-    found = _EMPLOYER.search(said)
-    return _slot(own, "employer", found["value"]) if found else None
+    if found := _EMPLOYER.search(said):
+        return _slot(own, "employer", found["value"])
+    # One joins much else beside employers: what is called "the", or known as something else, is none.
+    found = _JOINED.search(said)
+    known = {topic.area for topic in topics(stems(found["value"]))} if found else set[str]()
+    return _slot(own, "employer", found["value"]) if found and not known & _JOINED_TOO else None
 
 
 _SAME: dict[str, str] = LISTS["same_attribute"]

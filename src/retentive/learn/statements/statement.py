@@ -58,6 +58,8 @@ class Reading:
     """Stems of the words that carry it."""
     names: frozenset[str]
     numbers: frozenset[str]
+    days: frozenset[str]
+    """Of the week and months."""
     counted: str
     """What the numbers are said of, where they are a value: `my passport` in "my passport expires in 2027"."""
     new: frozenset[str]
