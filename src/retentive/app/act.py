@@ -95,7 +95,8 @@ def _draft(parts: Parts, session: str, deed: Deed) -> Draft:
     """As it may be kept; `Invalid` if it may not."""
     claim = deed.claim
     if guard.REDACTED in claim.content:
-        raise SecretFound("the message held a secret, which is not kept")
+        rule = claim.content.partition(guard.REDACTED)[2].partition("]")[0]
+        raise SecretFound(f"the message held a secret ({rule})")
     traits = check.traits(
         max_content=parts.config.max_content,
         kind=claim.kind,

@@ -54,7 +54,7 @@ def supersedes(old: str, new: str) -> Ground:
     before, after = read(old), read(new)
     if after.apart or not _same_subject(before, after) or (after.hearsay and not before.hearsay):
         return Ground.NONE
-    if before.slot and after.slot and _same_attribute(before, after):
+    if before.slot and after.slot and _place(before, after) == after.slot.name:
         refined = _closer(before.slot.value, after.slot.value) or _closer(after.slot.value, before.slot.value)
         return Ground.NONE if refined or after.adds else Ground.SLOT
     if after.adds or _only_of_the_new(before, after):
@@ -64,13 +64,12 @@ def supersedes(old: str, new: str) -> Ground:
     return _BY_TURN[after.turn](before, after)
 
 
-def _same_attribute(before: Reading, after: Reading) -> bool:
-    """Of the same person, who may be told of as a sister first and by name then."""
-    if before.slot is None or after.slot is None:
-        return False
-    others = "user" not in (before.subject, after.subject)
-    one, other = before.slot.name, after.slot.name
-    return one == other or (others and one.rpartition(".")[2] == other.rpartition(".")[2])
+def _place(before: Reading, after: Reading) -> str:
+    """The older's slot; of someone whom the newer calls by name ("my sister Ana", then "Ana"), under that name."""
+    if before.slot is None:
+        return ""
+    named = before.subject.startswith("user.") and stem(after.subject) in before.names
+    return before.slot.name.replace(f"{before.subject}.", f"{after.subject}.", 1) if named else before.slot.name
 
 
 def _closer(broad: frozenset[str], close: frozenset[str]) -> bool:
