@@ -167,15 +167,24 @@ def _asked(parts: Parts, state: State, events: Sequence[Event]) -> Iterator[Deed
 
 
 def _claims(parts: Parts, before: Sequence[Event], events: Sequence[Event], tally: Tally) -> Sequence[Claim]:
-    """By the language model, if there is one and it can be used; else by rules."""
-    if writer := parts.writer():
+    """By the language model, if there is one; by rules from where it cannot be used."""
+    found: list[Claim] = []
+    writer = parts.writer()
+    if writer is None:
+        return _by_rules(parts, before, events)
+    for batch in parts.rules().batches([*before[-1:], *events]):
         try:
+            found += parts.rules().ask(writer, batch, [*_known(parts, batch), *found])
             tally.by = writer.name
-            return parts.rules().ask(writer, [*before[-1:], *events], _known(parts, events))
         except LlmError as error:
-            tally.by = "rules"
+            tally.by = "rules" if not found else f"{writer.name}, then rules"
             tally.notes.append(f"the language model was not used: {error}")
             parts.journal.failed("llm", error)
+            return [*found, *_by_rules(parts, before, [each for each in events if each.sequence >= batch[0].sequence])]
+    return found
+
+
+def _by_rules(parts: Parts, before: Sequence[Event], events: Sequence[Event]) -> Sequence[Claim]:
     told = _near(parts, [word for name in sorted(parts.rules().subjects(events)) for word in words(name)], NAMED)
     return parts.rules().extract([*before, *events], [memory.content for memory in told])
 

@@ -30,12 +30,15 @@ class Rules(NamedTuple):
     """Names in a conversation of someone whom earlier statements may tell of."""
     extract: Callable[[Sequence[Event], Sequence[str]], list[Claim]]
     """What is worth keeping of a conversation, given such statements."""
+    batches: Callable[[Sequence[Event]], list[tuple[Event, ...]]]
+    """A conversation in parts that a language model is shown one at a time."""
     ask: "Callable[[Writer, Sequence[Event], Sequence[Memory | Claim]], tuple[Claim, ...]]"
     """The same, by a language model."""
 
 
 def open_rules() -> Rules:
     """Loaded when first needed: compiling the word lists takes some 40 ms."""
+    from retentive.learn.asked.model import batches
     from retentive.learn.asked.model import extract as ask
     from retentive.learn.statements.areas import words_of
     from retentive.learn.statements.reading import read
@@ -47,4 +50,4 @@ def open_rules() -> Rules:
     def find(events: Sequence[Event], told: Sequence[str]) -> list[Claim]:
         return extract(events, told=told)
 
-    return Rules(read, superseded, repeats, words_of, ends, wishes, subjects, find, ask)
+    return Rules(read, superseded, repeats, words_of, ends, wishes, subjects, find, batches, ask)
