@@ -68,11 +68,15 @@ _HOME = re.compile(
     rf"\s+(?P<value>(?:the )?{_NAMES})",
 )
 _EMPLOYER = re.compile(
-    r"\b(?:(?:work|works|working|worked|employed|job|role|position|hired|consultant|engineer|designer|manager|nurse|"
+    r"\b(?:(?:work|works|working|worked)(?: now| currently)? (?:at|for)|"
+    r"(?:employed|job|role|position|hired|consultant|engineer|designer|manager|nurse|"
     r"analyst|developer|start|started|starting|interning|intern|teach|architect|scientist|accountant)"
     r"(?: now| currently)?(?: working)? (?:at|for|by|with)|joined|joining|join)\s+"
     rf"(?:the )?(?P<value>{_NAMES})",
 )
+# Of one of several: "our budget for the trip is ...", "in project X, our manager is ...".
+_OF_ONE = re.compile(r"\bfor (?:the|our|my|their|project|team|client|[A-Z])(?! (?:moment|time being))", re.IGNORECASE)
+_IN_ONE = re.compile(r"(?:in|for|on|at|with) [^,]+, ", re.IGNORECASE)
 _END = re.compile(
     r"(?<!\bdr)(?<!\bmr)(?<!\bms)(?<!\bst)(?<!\bmrs)[.;!](?:\s|$)|, (?:and|so|but) | (?:since|because|instead|after) ",
     re.IGNORECASE,
@@ -89,6 +93,8 @@ def slot_of(said: str, subject: str) -> Slot | None:
             return _slot(f"user.{groups['who'].lower()}", "name", groups["value"])
     for pattern in (_IS_MINE, _MY, _CHANGED):
         if found := pattern.search(said):
+            if _OF_ONE.search(found["value"]) or (found.start() and _IN_ONE.match(said)):
+                return None
             return _slot("user", _attribute(found["what"]), found["value"])
     own = "user" if subject == "world" else subject
     for slot, pattern in _PATTERNS.items():
