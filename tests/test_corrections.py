@@ -93,6 +93,13 @@ def test_words_say_when_a_memory_ends(store: Retentive, time: Clock) -> None:
     assert known(store) == ["The user likes Madrid."]
 
 
+def test_the_end_of_one_sentence_is_not_the_end_of_the_others(store: Retentive, time: Clock) -> None:
+    time.micros = 1_772_452_800_000_000  # 2 March 2026
+    assert store.add("The user lives in Lisbon. They are in Madrid until June 1.").memory.expires is None
+    time.forward(95 * 86_400)
+    assert len(known(store)) == 1
+
+
 def test_an_end_that_is_given_goes_before_words(store: Retentive, time: Clock) -> None:
     time.micros = 1_772_452_800_000_000
     stay = store.add("The user is in Madrid until June 1.", expires="2026-04-01")

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from retentive import Retentive
+from retentive.app.learn import Tally, _read, _state
 from retentive.errors import Conflict, Corrupt, Invalid, NotFound
 from retentive.storage import Step, step
 from retentive.transfer import migrate
@@ -57,6 +58,8 @@ def filled(where: Where) -> None:
         store.sessions.append("s", "user", "Storks are running")
         store.sessions.put("s", agent="coder", tags=["work"])
         store.sessions.set_summary("s", "About herons", upto=5, epoch=0)
+        store.sessions.append("asked", "user", "Remember that my desk is blue.")
+        store.learn("asked")
         store.add("Of this session alone", session="s")
         store.notes.put("Buy milk", "n")
         store.add("A key, as it was pasted", context="4pX9" * 2000)
@@ -167,6 +170,36 @@ def test_a_moved_store_can_be_written_to(place: Place, engine: str) -> None:
 def test_every_table_of_the_schema_is_moved_or_derived(tmp_path: Path) -> None:
     Retentive.open(tmp_path / "a.db", embedder="none").close()
     assert {*rows(tmp_path / "a.db")} - {"chunks_fts"} == TABLES
+
+
+def test_every_column_of_a_moved_table_is_moved(tmp_path: Path) -> None:
+    """A column that a later schema adds is not left behind."""
+    Retentive.open(tmp_path / "a.db", embedder="none").close()
+    connection = apsw.Connection(str(tmp_path / "a.db"))
+    for table in migrate.TABLES:
+        there = {row[1] for row in connection.execute(f"PRAGMA table_info({table.name})")}
+        assert there <= {*table.columns}, table.name
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_is_waiting_to_be_learned_moves_along(place: Place, engine: str) -> None:
+    """What was read is not read again, a request that was done is not done again, and claims that wait are kept."""
+    source, target = place("sqlite"), place(engine)
+    with Retentive.open(source, embedder="none") as store:
+        store.sessions.append("s", "user", "Remember that my desk is blue.")
+        store.sessions.append("s", "user", "I live in Porto. I work at Stripe.")
+        parts = store._parts
+        _read(parts, _state(parts, "s"), Tally())
+        store.forget(store.list()[0].id)
+        waiting = parts.learning.get("default", "s")
+    Retentive.migrate(source, target)
+    with Retentive.open(target, embedder="none") as store:
+        assert waiting is not None
+        assert waiting.left
+        assert store._parts.learning.get("default", "s") == waiting
+        assert store._parts.learning.heeded("default", "s", 0, 2) == {1: 1}
+        (learned,) = store.learn("s")
+        assert (learned.events, len(learned.kept)) == (0, 2)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

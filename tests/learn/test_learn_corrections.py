@@ -1,14 +1,17 @@
 """What a newer statement puts an end to."""
 
 import json
+import time
 from pathlib import Path
 
 import pytest
 
 from retentive.learn.statements.reading import read
 from retentive.learn.statements.resolve import Ground, repeats, superseded, supersedes
+from retentive.learn.statements.statement import LONGEST
 
 PAIRS = [json.loads(line) for line in (Path(__file__).parent / "pairs.jsonl").read_text("utf-8").splitlines()]
+APART = [line.split(" | ") for line in (Path(__file__).parent / "apart.txt").read_text("utf-8").splitlines()]
 
 
 @pytest.mark.parametrize(
@@ -79,6 +82,51 @@ def test_the_pairs_are_told_apart() -> None:
     wanted = {row["id"] for row in PAIRS if row["label"] == "supersedes"}
     assert not ended - wanted
     assert len(ended & wanted) >= 135
+
+
+@pytest.mark.parametrize(("one", "other"), APART)
+def test_what_agents_note_of_their_work_stays_side_by_side(one: str, other: str) -> None:
+    """Facts about projects, code, people and meetings, in whichever order they come."""
+    assert supersedes(one, other) is supersedes(other, one) is Ground.NONE
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The API uses REST.", "The API switched to GraphQL."),
+        ("The backend runs on Heroku.", "The backend was migrated to AWS."),
+        ("The main database is MySQL.", "The main database is now Postgres."),
+        ("The cache TTL is 60 seconds.", "The cache TTL is now 300 seconds."),
+        ("The API returns XML.", "The API no longer returns XML."),
+        ("The frontend is written in Vue.", "The frontend was rewritten in React."),
+        ("Bob works at Meta.", "Bob now works at Google."),
+        ("We deploy on Fridays.", "We no longer deploy on Fridays."),
+    ],
+)
+def test_what_changed_in_a_project_is_corrected(old: str, new: str) -> None:
+    assert supersedes(old, new)
+
+
+def test_a_text_of_several_sentences_is_ended_only_as_a_whole() -> None:
+    """What else it says would be lost."""
+    both = "I live in Berlin. My dog is called Rex."
+    assert not supersedes(both, "I moved to Paris.")
+    assert supersedes(both, "I moved to Paris. My dog is called Max.")
+    assert supersedes("I live in Paris.", both)
+    assert not supersedes("The API requires a token.", "The API is fast. We no longer use XML.")
+    assert supersedes("The standup is at 9.", "Correction! The standup is at 10.")
+
+
+@pytest.mark.parametrize(
+    "piece", ["I moved from a ", "1", "switch x ", "moved back from A ", "x is ", "Aa ", "a@", "my "]
+)
+def test_a_hostile_text_costs_no_time(piece: str) -> None:
+    """A long one is a document and is not read; the longest statement is read in milliseconds."""
+    began = time.perf_counter()
+    for length in (LONGEST - 1, 100_000):
+        text = (piece * length)[:length] + "z"
+        assert not supersedes(text, f"{text[1:]}y")
+    assert time.perf_counter() - began < 1
 
 
 def test_where_only_the_area_speaks_for_it_there_must_be_one() -> None:

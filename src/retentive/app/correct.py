@@ -8,8 +8,9 @@ from retentive import clock
 from retentive.app.filters import scope
 from retentive.app.parts import Parts
 from retentive.app.search import text_matches
-from retentive.learn.statements.statement import Reading
+from retentive.learn.statements.statement import LONGEST, Reading
 from retentive.model import Draft, Kind, Memory, Status, Traits, from_micros
+from retentive.text.sentences import spans
 
 CANDIDATES = 30  # memories of the same areas of life looked at for what a new one puts an end to
 AS_THEY_ARE = frozenset(
@@ -46,10 +47,15 @@ def corrected(parts: Parts, draft: Draft, near: Iterable[Memory]) -> Draft:
 
 
 def _bounded(parts: Parts, draft: Draft) -> Traits:
-    """With the times between which it holds by its own words, as far as the caller did not give them."""
+    """With the times between which it holds by its own words, as far as the caller did not give them.
+
+    Words about the one sentence of a memory: the end of one of several is not the end of the others.
+    """
     traits, said = draft.traits, draft.traits.valid_from or from_micros(clock.now())
+    if traits.expires or len(draft.content) > LONGEST or len([*spans(draft.content)]) > 1:
+        return traits
     begun, end = parts.rules().ends(draft.content, said)
-    if end is None or traits.expires:
+    if end is None:
         return traits
     return replace(traits, valid_from=traits.valid_from or begun, expires=end)
 

@@ -54,13 +54,13 @@ TABLES = (
     _table("sessions", "namespace id agent tags metadata created", namespace="", id=""),
     _table(
         "session_state",
-        "namespace session last_sequence events active summary summary_upto epoch",
+        "namespace session last_sequence events active summary summary_upto epoch learned_upto claims claims_left",
         namespace="",
         session="",
     ),
     _table(
         "events",
-        "namespace session sequence role speaker content payload time tokens",
+        "namespace session sequence role speaker content payload time tokens heeded",
         namespace="",
         session="",
         sequence=-1,

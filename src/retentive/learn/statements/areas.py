@@ -25,7 +25,15 @@ def topics(stemmed: Sequence[str]) -> frozenset[Topic]:
     """Of a text that went through `stems`."""
     lexicon, longest = _lexicon(), range(1, LONGEST + 1)
     phrases = (" ".join(stemmed[at : at + size]) for at in range(len(stemmed)) for size in longest)
-    return frozenset(topic for phrase in phrases for topic in lexicon.get(phrase, ()))
+    found = {phrase: lexicon[phrase] for phrase in phrases if phrase in lexicon}
+    named = {topic.area for phrase, each in found.items() if phrase not in _BROAD for topic in each}
+    return frozenset(
+        topic for phrase, each in found.items() for topic in each if phrase not in _BROAD or topic.area not in named
+    )
+
+
+_BROAD = frozenset({"drink"})
+"""Says which topic of an area is meant only where nothing else does: "I quit drinking", but "I drink tea"."""
 
 
 def stems(text: str) -> list[str]:

@@ -13,11 +13,11 @@ from retentive.learn.statements import turns
 from retentive.learn.statements.areas import stem, stems, topics
 from retentive.learn.statements.lists import LISTS, any_of, members
 from retentive.learn.statements.slots import slot_of
-from retentive.learn.statements.statement import Reading, Turn
+from retentive.learn.statements.statement import LONGEST, Reading, Turn
+from retentive.text.sentences import spans
 from retentive.text.terms import STOP_WORDS
 
 CACHED = 4096  # readings kept: a batch of claims is compared with the same few memories again and again
-
 
 PEOPLE, _NOBODY = members("people"), members("nobody")
 _SAME_PERSON: dict[str, str] = LISTS["same_person"]
@@ -25,7 +25,9 @@ _DAYS = frozenset(map(stem, members("days")))
 _COUNTED = frozenset(map(stem, members("counted"))) | _DAYS
 _PLAIN = STOP_WORDS | frozenset(map(stem, members("plain")))
 SHORTEST = 3  # letters of a word that carries something
-_USER = re.compile(r"\b(?:the )user(?P<s>'s)?\b", re.IGNORECASE)
+_USER = re.compile(
+    rf"\b(?:the )user(?:(?P<s>'s)\b|\b(?! {any_of('of_users')}\b))", re.IGNORECASE
+)  # a user table is not the user's
 _CONTRACTED = (
     (re.compile(r"\bcan't\b", re.IGNORECASE), "can not"),
     (re.compile(r"\bwon't\b", re.IGNORECASE), "will not"),
@@ -41,6 +43,8 @@ _CONTRACTED = (
 _LEAD = re.compile(
     rf"^(?:{any_of('lead')}(?:[,:!.\u2014-]+\s*|\s+(?=(?:i|we|my|our|the|it|please)\b)))+", re.IGNORECASE
 )
+_ONLY_LEAD = re.compile(rf"(?:{any_of('lead')}[,:!.\u2014-]+\s*)+", re.IGNORECASE)
+_TO_DO = re.compile(rf"^{any_of('to_do')}\s*[:\]-]", re.IGNORECASE)
 _FIRST = re.compile(r"^(?:i|we|me|just call me|call me)\b", re.IGNORECASE)
 _OWN = re.compile(r"^(?:my|our) (?P<first>[\w-]+)(?:'s)?(?: (?P<second>[\w-]+))?", re.IGNORECASE)
 _ORDER = re.compile(rf"^(?:please |always |never |do not )*(?:{'|'.join(sorted(members('orders')))})\b", re.IGNORECASE)
@@ -50,16 +54,33 @@ _REASON = re.compile(r",?\s(?:because|since|after|when|while|as soon as)\b.*$", 
 _FROM = re.compile(
     r"\b(?:from|instead of|rather than|replaced) (?P<what>[\w. -]+?)(?: to\b| with\b|[,;]|$)", re.IGNORECASE
 )
+_MOVED = re.compile(r"\b(?:the|our|my) (?P<what>[\w .-]+?) (?:from [\w .-]+ )?(?:to|into|onto)\b", re.IGNORECASE)
+_PURPOSE = re.compile(r"\bfor (?P<what>[\w ]+)$", re.IGNORECASE)
 _MINE = re.compile(r"\b(?:my|our) ([\w-]+)(?: ([\w-]+))?")
 _NAME = re.compile(r"\b[A-ZÀ-Þ][\w&'-]*(?:\.\w+)?|\b\w+[a-z][A-Z]\w*")
 _VALUED = re.compile(rf"^(?P<what>\D+?) {any_of('valued')}\b.*\d", re.IGNORECASE)
 _SENTENCE_START = re.compile(r"(?:^|[.!?]\s+)(\w+)")
-_NUMBER = re.compile(r"\d[\d.,:/-]*(?<![.,:/-])(?:\s?(?:am|pm|k)\b|%)?", re.IGNORECASE)
+_NUMBER = re.compile(r"(?<!\d)\d++(?:[.,:/-]++\d++)*+(?:\s?(?:am|pm|k)\b|%)?", re.IGNORECASE)
+
+
+def read(text: str) -> Reading:
+    """A statement of the user's own, or one about them in the third person. A document says nothing."""
+    return _read(text) if len(text) <= LONGEST else _read("")
+
+
+def statements(text: str) -> list[str]:
+    """The sentences of a text, each with what leads up to it: "Correction! The rent is 900."."""
+    found: list[str] = []
+    lead = ""
+    for sentence in spans(text) if len(text) <= LONGEST else ():
+        said = f"{lead}{sentence.text}"
+        lead = f"{said} " if _ONLY_LEAD.fullmatch(said) else ""
+        found += [] if lead else [said]
+    return found or [text]
 
 
 @lru_cache(CACHED)
-def read(text: str) -> Reading:
-    """A statement of the user's own, or one about them in the third person."""
+def _read(text: str) -> Reading:
     said = plain(text)
     about = subject(said)
     clauses = [clause for clause in turns.clauses(said) if not turns.APART.search(clause)]
@@ -73,13 +94,14 @@ def read(text: str) -> Reading:
         mine=bool(_ME.search(said)),
         turn=turn,
         adds=bool(turns.ADDS.search(holds)),
-        apart=not clauses or bool(turns.ONE_DAY.search(holds) and turn < Turn.ENDED),
+        apart=not clauses or bool(_TO_DO.match(said)) or bool(turns.ONE_DAY.search(holds) and turn < Turn.ENDED),
         hearsay=bool(turns.HEARSAY.search(holds)) and not turns.SEEN.search(holds),
         seen=bool(turns.SEEN.search(holds)),
         again=bool(turns.AGAIN.search(holds)),
         negated=bool(turns.NEGATED.search(holds)),
         exclusive=bool(turns.ONLY.search(holds)) and not turns.AT_TIMES.search(holds),
         feeling=turns.feeling(holds),
+        order=tuple(stemmed),
         words=_telling(_REASON.sub("", holds) or holds),
         names=_names(holds),
         numbers=frozenset(_NUMBER.findall(holds.lower())) | (frozenset(stemmed) & _COUNTED),
@@ -87,9 +109,13 @@ def read(text: str) -> Reading:
         counted=_counted(holds),
         new=frozenset(word for word in stems(new["what"]) if word not in _PLAIN) if new else frozenset(),
         instead=_telling(left["what"]) if turn is Turn.REPLACED and left else frozenset(),
+        moved=_telling(moved["what"]) if (moved := _MOVED.search(holds)) else frozenset(),
+        purpose=_telling(purpose["what"]) if (purpose := _PURPOSE.search(holds)) else frozenset(),
         topics=topics(stemmed),
         excluded=turns.excluded(holds),
-        slot=slot_of(", ".join(clause for clause in clauses if not turns.NEGATED.search(clause)), about),
+        slot=slot_of(", ".join(clause for clause in clauses if not turns.NEGATED.search(clause)), about)
+        if len(statements(text)) == 1
+        else None,
     )
 
 

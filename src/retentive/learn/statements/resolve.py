@@ -7,11 +7,12 @@ In doubt both stay: a wrong correction loses a true fact.
 
 from collections.abc import Sequence
 from enum import IntEnum
+from itertools import pairwise, takewhile
 
 from retentive.learn.likeness import overlap
-from retentive.learn.statements.areas import stem
-from retentive.learn.statements.reading import read
-from retentive.learn.statements.statement import Reading, Turn
+from retentive.learn.statements.areas import stem, topics
+from retentive.learn.statements.reading import read, statements
+from retentive.learn.statements.statement import Reading, Topic, Turn
 
 ALIKE = 0.5  # share of their telling words from which two statements are about the same thing
 ENOUGH = 2  # words that a statement about the world shares with one about the user, to end it
@@ -50,14 +51,18 @@ def repeats(old: str, new: str) -> bool:
 
 
 def supersedes(old: str, new: str) -> Ground:
-    """Why the newer of two statements ends the older, if it does."""
-    before, after = read(old), read(new)
+    """Why the newer of two texts ends the older, if it does: each of its sentences is ended by one of the newer."""
+    ends = [*map(read, statements(new))]
+    return min(max(_ends(before, after) for after in ends) for before in map(read, statements(old)))
+
+
+def _ends(before: Reading, after: Reading) -> Ground:
     if after.apart or not _same_subject(before, after) or (after.hearsay and not before.hearsay):
         return Ground.NONE
     if before.slot and after.slot and _place(before, after) == after.slot.name:
         refined = _closer(before.slot.value, after.slot.value) or _closer(after.slot.value, before.slot.value)
         return Ground.NONE if refined or after.adds else Ground.SLOT
-    if after.adds or _only_of_the_new(before, after):
+    if after.adds or _only_of_the_new(before, after) or _for_another(before, after):
         return Ground.NONE
     if _contrary(before, after):
         return Ground.WORDS
@@ -77,6 +82,13 @@ def _closer(broad: frozenset[str], close: frozenset[str]) -> bool:
     return broad <= {part for word in close for part in (word, *word.split("-"))}
 
 
+def _for_another(before: Reading, after: Reading) -> bool:
+    """Things that are for something else each: poetry for dependencies, ruff for linting."""
+    if before.subject.startswith("user") or after.subject.startswith("user"):
+        return False
+    return bool(before.purpose - after.purpose and after.purpose - before.purpose)
+
+
 def _contrary(before: Reading, after: Reading) -> bool:
     """What was heard against what was seen, what is eaten against a diet, liked against disliked."""
     shared = before.words & after.words
@@ -93,7 +105,49 @@ def _contrary(before: Reading, after: Reading) -> bool:
 def _shared(before: Reading, after: Reading) -> frozenset[str]:
     """What both speak of, beside whom: "my sister Ana is vegan" and "Ana moved" share nothing."""
     of_someone = bool(before.people) or before.subject == after.subject or "pets" in before.areas
-    return (before.marks & after.marks) - ({stem(after.subject.rpartition(".")[2])} if of_someone else set())
+    whom = {stem(after.subject.rpartition(".")[2])} if of_someone else frozenset[str]()
+    shared = (before.marks & after.marks) - whom - {*_head(before, after)}
+    return frozenset(word for word in shared if not _is_another(word, before, after))
+
+
+def _head(before: Reading, after: Reading) -> tuple[str, ...]:
+    """The words with which both begin, where they are about a thing: "the API returns XML", "the API needs a token"."""
+    if before.subject.startswith("user") or after.subject.startswith("user"):
+        return ()
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(before.order, after.order, strict=False))
+    head = tuple(word for word, _ in same)
+    return head if len(head) < min(len(before.order), len(after.order)) else ()
+
+
+def _is_another(word: str, before: Reading, after: Reading) -> bool:
+    """Called otherwise in the one than in the other: the staging server, the production server."""
+    first, second = (_modifiers(word, each) for each in (before, after))
+    return (
+        before.subject == "world" and bool(first and second) and not first & after.marks and not second & before.marks
+    )
+
+
+def _modifiers(word: str, reading: Reading) -> frozenset[str]:
+    return frozenset(each for each, next_ in pairwise(reading.order) if next_ == word) & reading.marks
+
+
+def _topics(before: Reading, after: Reading) -> frozenset[Topic]:
+    """What both are about, beside the words with which both begin."""
+    begin = len(_head(before, after))
+    return topics(before.order[begin:]) & topics(after.order[begin:]) if begin else before.topics & after.topics
+
+
+def _linked(before: Reading, after: Reading) -> bool:
+    """The older is a value of what both begin with: "the API uses REST" before "the API switched to GraphQL"."""
+    head = _head(before, after)
+    if not before.marks & {*head} or _LINKS.isdisjoint(before.order[: len(head) + 1]):
+        return False
+    # "It is slow" before "it is now public" is no value: two numbers are, two names, or two of a sort.
+    names = before.names - {*head} and after.names - {*head}
+    return bool((before.numbers and after.numbers) or names or _topics(before, after))
+
+
+_LINKS = frozenset(map(stem, ("is", "are", "uses", "use", "runs", "targets")))
 
 
 def _replaced(before: Reading, after: Reading) -> Ground:
@@ -102,9 +156,13 @@ def _replaced(before: Reading, after: Reading) -> Ground:
         return Ground.NONE  # something else was replaced
     if after.subject == "world" != before.subject and not after.mine and len(shared) < ENOUGH:
         return Ground.NONE  # "The office moved" does not end "I like the office in Rome"
-    if shared or before.topics & after.topics:
-        return Ground.WORDS if shared else Ground.TOPIC
-    return Ground.AREA if before.areas & after.areas else Ground.NONE
+    if after.moved and before.moved and not after.moved & before.marks:
+        return Ground.NONE
+    if shared or _linked(before, after):
+        return Ground.WORDS
+    if _topics(before, after):
+        return Ground.TOPIC
+    return Ground.AREA if before.areas & after.areas and not _head(before, after) else Ground.NONE
 
 
 def _ended(before: Reading, after: Reading) -> Ground:
@@ -112,14 +170,14 @@ def _ended(before: Reading, after: Reading) -> Ground:
         return Ground.NONE
     if _shared(before, after):
         return Ground.WORDS
-    return Ground.TOPIC if before.topics & after.topics else Ground.NONE
+    return Ground.TOPIC if _topics(before, after) else Ground.NONE
 
 
 def _now(before: Reading, after: Reading) -> Ground:
-    single = {topic for topic in before.topics if topic.single} & after.topics
-    if single or ((before.exclusive or after.exclusive) and before.topics & after.topics):
+    shared = _topics(before, after)
+    if any(topic.single for topic in shared) or ((before.exclusive or after.exclusive) and shared):
         return Ground.TOPIC
-    if before.words & after.words and before.areas & after.areas:
+    if (_shared(before, after) and before.areas & after.areas) or (_linked(before, after) and shared):
         return Ground.WORDS
     like = overlap(before.words - before.numbers, after.words - after.numbers)
     counted = before.numbers and after.numbers and before.numbers != after.numbers

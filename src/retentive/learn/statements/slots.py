@@ -70,13 +70,16 @@ _HOME = re.compile(
     rf"\s+(?P<value>(?:the )?{_NAMES})",
 )
 _EMPLOYER = re.compile(
-    r"\b(?:(?:work|works|working|worked|job|role|position|consultant|engineer|designer|manager|nurse|analyst|developer|"
+    r"\b(?:(?:work|works|working|job|role|position|consultant|engineer|designer|manager|nurse|analyst|developer|"
     r"starting|interning|intern|teach|architect|scientist|accountant)(?: now| currently)? (?:at|for)"
     rf"|(?:employed|hired) by)\s+(?:the )?(?P<value>{_NAMES})",
 )
 _JOINED = re.compile(
     rf"\b(?:joined|joining|join|started (?:working )?at)\s+(?P<value>{_NAMES})(?! (?:[a-z]+ )?{_CIRCLE})"
 )
+# Of one of several: "our budget for the trip is ...", "in project X, our manager is ...".
+_OF_ONE = re.compile(r"\bfor (?:the|our|my|their|project|team|client|[A-Z])(?! (?:moment|time being))", re.IGNORECASE)
+_IN_ONE = re.compile(r"(?:in|for|on|at|with) [^,]+, ", re.IGNORECASE)
 _END = re.compile(
     r"(?<!\bdr)(?<!\bmr)(?<!\bms)(?<!\bst)(?<!\bmrs)[.;!](?:\s|$)|, (?:and|so|but) | (?:since|because|instead|after) ",
     re.IGNORECASE,
@@ -93,6 +96,8 @@ def slot_of(said: str, subject: str) -> Slot | None:
             return _slot(f"user.{groups['who'].lower()}", "name", groups["value"])
     for pattern in (_IS_MINE, _MY, _CHANGED):
         if found := pattern.search(said):
+            if _OF_ONE.search(found["value"]) or (found.start() and _IN_ONE.match(said)):
+                return None
             return _slot("user", _attribute(found["what"]), found["value"])
     if subject == "world":
         found = _PATTERNS["name"].search(said)  # "Everyone calls me Bea"

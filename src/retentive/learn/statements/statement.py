@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
 
+LONGEST = 500  # characters of a statement; a longer text is a document, which states no one thing
+
 
 class Topic(NamedTuple):
     """A part of an area: `running` of `sport`."""
@@ -54,6 +56,8 @@ class Reading:
     """Only, exclusively: leaves no room beside."""
     feeling: int
     """1 if something is liked, -1 if disliked."""
+    order: tuple[str, ...]
+    """The stems of all words, as they stand."""
     words: frozenset[str]
     """Stems of the words that carry it."""
     names: frozenset[str]
@@ -66,6 +70,10 @@ class Reading:
     """The words of what took the place: `padel` in "switched to padel"."""
     instead: frozenset[str]
     """The words of what it took the place of, where they are said: `coffee` in "from coffee to tea"."""
+    moved: frozenset[str]
+    """The words of what got another value: `frontend` in "we migrated the frontend to React"."""
+    purpose: frozenset[str]
+    """The words of what something is for: `linting` in "we use ruff for linting"."""
     topics: frozenset[Topic]
     excluded: frozenset[str]
     """The words of what one does not have who says this: `meat`, of a vegetarian."""

@@ -38,20 +38,23 @@ INSERT INTO sessions (namespace, id, agent, tags, metadata, created)
 VALUES (:namespace, :id, :agent, :tags, :metadata, :created)
 
 -- name: copy_session_state
-SELECT namespace, session, last_sequence, events, active, summary, summary_upto, epoch FROM session_state
+SELECT namespace, session, last_sequence, events, active, summary, summary_upto, epoch, learned_upto, claims, claims_left
+FROM session_state
 WHERE (namespace, session) > (:k1, :k2) ORDER BY namespace, session LIMIT :limit
 
 -- name: put_session_state
-INSERT INTO session_state (namespace, session, last_sequence, events, active, summary, summary_upto, epoch)
-VALUES (:namespace, :session, :last_sequence, :events, :active, :summary, :summary_upto, :epoch)
+INSERT INTO session_state (namespace, session, last_sequence, events, active, summary, summary_upto, epoch,
+  learned_upto, claims, claims_left)
+VALUES (:namespace, :session, :last_sequence, :events, :active, :summary, :summary_upto, :epoch,
+  :learned_upto, :claims, :claims_left)
 
 -- name: copy_events
-SELECT namespace, session, sequence, role, speaker, content, payload, time, tokens FROM events
+SELECT namespace, session, sequence, role, speaker, content, payload, time, tokens, heeded FROM events
 WHERE (namespace, session, sequence) > (:k1, :k2, :k3) ORDER BY namespace, session, sequence LIMIT :limit
 
 -- name: put_events
-INSERT INTO events (namespace, session, sequence, role, speaker, content, payload, time, tokens)
-VALUES (:namespace, :session, :sequence, :role, :speaker, :content, :payload, :time, :tokens)
+INSERT INTO events (namespace, session, sequence, role, speaker, content, payload, time, tokens, heeded)
+VALUES (:namespace, :session, :sequence, :role, :speaker, :content, :payload, :time, :tokens, :heeded)
 
 -- name: copy_access_log
 SELECT n, namespace, memory, at, how, query, score FROM access_log
