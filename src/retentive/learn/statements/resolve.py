@@ -14,6 +14,9 @@ from retentive.learn.statements.areas import stem, topics
 from retentive.learn.statements.reading import read, statements
 from retentive.learn.statements.statement import Reading, Topic, Turn
 
+MANY = 3  # statements that words may end at once; more are a sign that they are misread
+MOST_OF_IT = 3  # words of what is over that the older has, if not all
+PREFIX = 5  # letters that two forms of a word share
 ALIKE = 0.5  # share of their telling words from which two statements are about the same thing
 ENOUGH = 2  # words that a statement about the world shares with one about the user, to end it
 ALMOST = 0.75  # ... from which they say the same in other words
@@ -31,9 +34,14 @@ class Ground(IntEnum):
 
 
 def superseded(new: str, known: Sequence[str]) -> list[int]:
-    """The places of those that the new statement ends. Where only the area speaks for it, there must be just one."""
+    """The places of those that the new statement ends.
+
+    Where only the area speaks for it, there must be just one; and what words would end in numbers, they do not.
+    """
     grounds = [supersedes(old, new) for old in known]
-    sure = [at for at, ground in enumerate(grounds) if ground > Ground.AREA]
+    slots = [at for at, ground in enumerate(grounds) if ground is Ground.SLOT]
+    worded = [at for at, ground in enumerate(grounds) if Ground.AREA < ground < Ground.SLOT]
+    sure = slots + (worded if len(worded) <= MANY else [])
     guessed = [at for at, ground in enumerate(grounds) if ground is Ground.AREA]
     return sure or (guessed if len(guessed) == 1 else [])
 
@@ -91,7 +99,7 @@ def _for_another(before: Reading, after: Reading) -> bool:
 
 def _contrary(before: Reading, after: Reading) -> bool:
     """What was heard against what was seen, what is eaten against a diet, liked against disliked."""
-    shared = before.words & after.words
+    shared = (before.words & after.words) - _whom(before, after)
     if before.hearsay and after.seen and shared:
         return True
     if after.turn and (before.excluded & after.words or after.excluded & before.words) and not before.negated:
@@ -106,7 +114,8 @@ def _shared(before: Reading, after: Reading) -> frozenset[str]:
     """What both speak of, beside whom: "my sister Ana is vegan" and "Ana moved" share nothing."""
     of_someone = bool(before.people) or before.subject == after.subject or "pets" in before.areas
     whom = {stem(after.subject.rpartition(".")[2])} if of_someone else frozenset[str]()
-    shared = (before.marks & after.marks) - whom - {*_head(before, after)}
+    told = after.turned - (after.slot.value if after.slot else frozenset())
+    shared = (before.marks & told) - whom - {*_head(before, after)}
     return frozenset(word for word in shared if not _is_another(word, before, after))
 
 
@@ -154,23 +163,41 @@ def _replaced(before: Reading, after: Reading) -> Ground:
     shared = _shared(before, after)
     if after.instead and not after.instead & before.marks:
         return Ground.NONE  # something else was replaced
-    if after.subject == "world" != before.subject and not after.mine and len(shared) < ENOUGH:
+    thing = after.subject == "world" != before.subject and not after.mine and after.order[:1] not in _PRONOUNS
+    if thing and len(shared) < ENOUGH:
         return Ground.NONE  # "The office moved" does not end "I like the office in Rome"
     if after.moved and before.moved and not after.moved & before.marks:
         return Ground.NONE
-    if shared or _linked(before, after):
+    if shared:
         return Ground.WORDS
     if _topics(before, after):
         return Ground.TOPIC
-    return Ground.AREA if before.areas & after.areas and not _head(before, after) else Ground.NONE
+    near = _linked(before, after) or (before.areas & after.areas and not _head(before, after))
+    return Ground.AREA if near else Ground.NONE
 
 
 def _ended(before: Reading, after: Reading) -> Ground:
     if before.negated or (before.turn is Turn.ENDED and not before.new & after.marks):
         return Ground.NONE
-    if _shared(before, after):
-        return Ground.WORDS
-    return Ground.TOPIC if _topics(before, after) else Ground.NONE
+    gone = after.gone - {*_head(before, after)}
+    known = {word for word in gone if any(_alike(word, mark) for mark in before.marks)}
+    named = before.subject == "user" and _shared(before, after) & after.names
+    if named or (known and (known == gone or len(known) >= MOST_OF_IT)):
+        return Ground.WORDS if named or known - _whom(before, after) else Ground.NONE
+    # "I quit alcohol" ends beer, for it names the topic; "I no longer have a dog" does not end the cat.
+    topics = _topics(before, after)
+    general = {stem(name) for topic in topics for name in (topic.name, topic.area)}
+    return Ground.TOPIC if topics and (not after.gone or general & after.gone) else Ground.NONE
+
+
+def _alike(one: str, other: str) -> bool:
+    """Ultras and ultramarathons, an allergy and allergic."""
+    short = min(len(one), len(other))
+    return one == other or (short >= PREFIX and one[: max(PREFIX, short - 2)] == other[: max(PREFIX, short - 2)])
+
+
+def _whom(before: Reading, after: Reading) -> set[str]:
+    return {stem(reading.subject.rpartition(".")[2]) for reading in (before, after)}
 
 
 def _now(before: Reading, after: Reading) -> Ground:
@@ -181,7 +208,7 @@ def _now(before: Reading, after: Reading) -> Ground:
         return Ground.WORDS
     like = overlap(before.words - before.numbers, after.words - after.numbers)
     counted = before.numbers and after.numbers and before.numbers != after.numbers
-    return Ground.WORDS if like >= ALIKE and (counted or before.negated != after.negated) else Ground.NONE
+    return Ground.WORDS if like >= SAME and (counted or before.negated != after.negated) else Ground.NONE
 
 
 def _plainly(before: Reading, after: Reading) -> Ground:
@@ -210,6 +237,7 @@ def _same_subject(before: Reading, after: Reading) -> bool:
 
 
 _OWN = ("user", "world")
+_PRONOUNS = (("they",), ("it",), ("that",), ("this",))
 
 
 def _only_of_the_new(before: Reading, after: Reading) -> bool:

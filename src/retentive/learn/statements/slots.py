@@ -8,7 +8,7 @@ Only attributes that a person has once, and only in words that name the value: "
 import re
 
 from retentive.learn.statements.areas import stems, topics
-from retentive.learn.statements.lists import LISTS, any_of
+from retentive.learn.statements.lists import LISTS, any_of, members
 from retentive.learn.statements.statement import Slot
 
 _NAMES = r"[A-ZÀ-Þ][\w'&.-]*(?:[ ,]+(?:[A-ZÀ-Þ][\w'&.-]*|de|of|del|la|and(?= [A-Z])))*"
@@ -69,6 +69,9 @@ _HOME = re.compile(
     rf"|settled into (?:the|our|my) new {_DWELLING} in|{_DWELLING} is in|keys to (?:my|our) (?:\w+ )?{_DWELLING} in)"
     rf"\s+(?P<value>(?:the )?{_NAMES})",
 )
+_DWELLS = re.compile(rf"(?i:my|our) (?:\w+ )?{_DWELLING} is in (?P<value>{_NAMES})")
+_SOMEONE = re.compile(r"(?:(?:Dr|Mr|Ms|Mrs|Prof)\.? )?[A-ZÀ-Þ]")
+_OF_THE_USER = {"name", "pronouns", "email", "address"}
 _EMPLOYER = re.compile(
     r"\b(?:(?:work|works|working|job|role|position|consultant|engineer|designer|manager|nurse|analyst|developer|"
     r"starting|interning|intern|teach|architect|scientist|accountant)(?: now| currently)? (?:at|for)"
@@ -94,18 +97,33 @@ def slot_of(said: str, subject: str) -> Slot | None:
         groups = {key.rstrip("2"): value for key, value in named.groupdict().items() if value}
         if groups["who"].lower() not in ("company", "startup", "app", "project", "product", "band"):
             return _slot(f"user.{groups['who'].lower()}", "name", groups["value"])
+    return _owned(said) or _personal(said, subject)
+
+
+def _owned(said: str) -> Slot | None:
+    """An attribute by its name: my rent is 1500."""
     for pattern in (_IS_MINE, _MY, _CHANGED):
         if found := pattern.search(said):
             if _OF_ONE.search(found["value"]) or (found.start() and _IN_ONE.match(said)):
                 return None
-            return _slot("user", _attribute(found["what"]), found["value"])
-    if subject == "world":
-        found = _PATTERNS["name"].search(said)  # "Everyone calls me Bea"
-        return _slot("user", "name", found["value"]) if found else None
+            attribute = _attribute(found["what"])
+            # "My manager is based in Oslo" does not say who that is.
+            if attribute not in members("persons") or _SOMEONE.match(found["value"]):
+                return _slot("user", attribute, found["value"])
+    return None
+
+
+def _personal(said: str, subject: str) -> Slot | None:
+    """What people say of themselves, and of those they know."""
+    themselves = subject not in ("user", "world") or re.search(r"(?:^|, |and |so )(?:i|we)\b", said, re.IGNORECASE)
     for slot, pattern in _PATTERNS.items():
-        if found := pattern.search(said):
-            return _slot(subject, slot, next(value for value in found.groupdict().values() if value))
-    return _place(said, subject)
+        if (themselves or slot in _OF_THE_USER) and (found := pattern.search(said)):
+            own = "user" if subject == "world" else subject
+            return _slot(own, slot, next(value for value in found.groupdict().values() if value))
+    if themselves:
+        return _place(said, subject)
+    found = _DWELLS.match(said)
+    return _slot("user", "home", found["value"]) if found else None
 
 
 def _place(said: str, own: str) -> Slot | None:
