@@ -207,7 +207,8 @@ def _now(before: Reading, after: Reading) -> Ground:
     if (_shared(before, after) and before.areas & after.areas) or (_linked(before, after) and shared):
         return Ground.WORDS
     like = overlap(before.words - before.numbers, after.words - after.numbers)
-    counted = before.numbers and after.numbers and before.numbers != after.numbers
+    first, second = before.numbers - before.days, after.numbers - after.days
+    counted = first and second and first != second
     return Ground.WORDS if like >= SAME and (counted or before.negated != after.negated) else Ground.NONE
 
 
