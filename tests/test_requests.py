@@ -151,3 +151,35 @@ def test_the_terminal_tells_what_was_done(run: Run) -> None:
     assert "1 kept" in told
     assert "The user lives in Porto." in told
     assert "0 messages" in run("learn", "s")
+
+
+def test_scratch_that_means_the_message_before_and_none_earlier(store: Retentive) -> None:
+    """Where nothing was learned from it, nothing is forgotten."""
+    store.sessions.append("s", "user", "Remember that I live in Bonn.")
+    store.sessions.append("s", "user", "Do you know Bonn?")
+    (heard,) = store.sessions.append("s", "user", "Scratch that.").heard
+    assert heard.memories == ()
+    assert known(store) == ["The user lives in Bonn."]
+
+
+def test_what_is_dated_in_a_request_is_found_in_it_only_once(store: Retentive) -> None:
+    """What was kept at once is what `learn` finds in the message."""
+    said_at = "2026-01-02T12:00:00Z"
+    store.sessions.append("s", "user", "Remember that I'm in Paris from July to September.", time=said_at)
+    store.learn("s")
+    assert len(store.list(status=["active", "expired", "superseded"])) == 1
+
+
+def test_rules_and_allergies_are_in_every_context(store: Retentive) -> None:
+    """However little the question has to do with them."""
+    store.sessions.append("s", "user", "Always answer in French. Remember that I am allergic to nuts.")
+    text = store.context("how tall is the Mont Blanc?").text
+    assert "French" in text
+    assert "nuts" in text
+
+
+def test_a_new_home_is_found_by_asking_where_someone_lives(store: Retentive) -> None:
+    """Though the words in which it was told do not say so."""
+    store.sessions.append("s", "user", "I moved to Linz.")
+    store.learn("s")
+    assert "Linz" in store.search("Where do I live?", include="memories")[0].content

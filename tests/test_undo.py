@@ -167,3 +167,14 @@ def test_a_correction_is_undone_on_the_terminal(run: Run) -> None:
     assert run("restore", old, "--reason", "misheard") == f"active {old}\n"
     assert "Rex" in run("search", "dog")
     assert "misheard" in run("history", old)
+
+
+def test_what_ended_several_still_holds_for_the_others(store: Retentive) -> None:
+    """Bringing back one of those that a statement ended does not take the statement away."""
+    first = store.add("The user has a beagle.")
+    second = store.add("The user has a beagle puppy.")
+    last = store.add("The user no longer has a beagle puppy.")
+    if {first.id, second.id} <= {*last.superseded}:
+        store.restore(first.id)
+        assert store.get(last.id).status is Status.ACTIVE
+    assert store.get(second.id).status is Status.SUPERSEDED

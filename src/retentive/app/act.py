@@ -1,5 +1,6 @@
 """A claim found in talk, or a request in plain words: compared with what is known, and done."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -15,13 +16,16 @@ from retentive.app.keep import TRIES, keep
 from retentive.app.parts import Parts
 from retentive.errors import Busy, Invalid, SecretFound, Stale
 from retentive.learn.likeness import overlap
-from retentive.model import Claim, Draft, Heard, Memory, Resemblance, Source, Status, from_micros
+from retentive.model import Claim, Draft, Heard, Memory, Resemblance, Role, Source, Status, from_micros
 from retentive.storage import Step, chunks, memories
 from retentive.text.terms import words
 
 SURER = 0.5  # of what a memory lacks to certainty goes with each time it is said again, by the new one's confidence
 FIRM = 0.95  # the most that saying again makes of a confidence
-LATELY = 4  # messages back to which "forget that" reaches
+VITAL = 9  # importance of what is in every context
+LATELY = 4  # messages back in which the user's last one is looked for
+
+_VITAL = re.compile(r"\b(?:allerg\w+|anaphyla\w+|epilep\w+|diabeti\w+|coeliac|celiac)\b", re.IGNORECASE)
 
 Also = Callable[[], Iterable[Step]]
 """Steps that must commit with the deed. Called anew for each try."""
@@ -67,7 +71,7 @@ def _keep(parts: Parts, session: str, deed: Deed, also: Also) -> Outcome:
     if same:
         _reinforce(parts, same.id, draft.traits.confidence, also)
         return Outcome(Heard("keep", claim.content, (same.id,)), reinforced=True)
-    (kept,) = keep(parts, [corrected(parts, draft, known)], "learning", lambda _: also())
+    (kept,) = keep(parts, [_findable(corrected(parts, draft, known))], "learning", lambda _: also())
     return Outcome(Heard("keep", draft.content, (kept.id,)), kept.superseded, reinforced=not kept.created)
 
 
@@ -75,6 +79,25 @@ def _is_told_by(memory: Memory, session: str, claim: Claim) -> bool:
     """It came from this very message: kept on request when it was said, and now found in it once more."""
     origin = memory.origin or {}
     return origin.get("session") == session and set(claim.events) <= {*origin.get("events", ())}
+
+
+def _findable(draft: Draft) -> Draft:
+    """With the words in which people ask for it: "moved to Linz" does not say where someone lives."""
+    slot = draft.traits.slot or ""
+    asked = _ASKED.get(slot.rpartition(".")[2])
+    if asked is None or draft.traits.context:
+        return draft
+    return draft._replace(traits=replace(draft.traits, context=asked))
+
+
+_ASKED = {
+    "home": "where they live, home",
+    "employer": "where they work, job, employer",
+    "name": "name, what to call them",
+    "age": "how old they are",
+    "status": "relationship, married or single",
+    "boss": "who they report to, boss, manager",
+}
 
 
 def _forgotten_since(parts: Parts, draft: Draft, said: datetime) -> bool:
@@ -102,7 +125,7 @@ def _draft(parts: Parts, session: str, deed: Deed) -> Draft:
         kind=claim.kind,
         source=deed.source,
         confidence=claim.confidence,
-        importance=claim.importance,
+        importance=max(claim.importance, VITAL if _VITAL.search(claim.content) else 1),
         slot=claim.slot,
         expires=claim.expires,
         valid_from=claim.valid_from or claim.said,
@@ -157,15 +180,16 @@ def _meant(parts: Parts, session: str, deed: Deed) -> tuple[Sequence[Memory], Se
     if deed.claim.content:
         found = candidates(parts, deed.claim.content, {"until": deed.claim.said + timedelta(microseconds=1)})
         return found.memories, found.nearest
-    # "Forget that", without a word of what: the newest that was learned from the last few messages.
-    told = [
-        (max(memory.origin["events"], default=0), memory)
-        for memory in parts.memories.learned(parts.namespace, session, clock.now())
-        if memory.origin and memory.status is Status.ACTIVE and isinstance(memory.origin.get("events"), list)
-    ]
-    lately = [(at, memory) for at, memory in told if deed.sequence - LATELY <= at < deed.sequence]
-    last = max((at for at, _ in lately), default=0)
-    return [memory for at, memory in lately if at == last], []
+    # "Scratch that", without a word of what: what was learned from the user's message before, and from no earlier one.
+    before = parts.conversations.newest(parts.namespace, session, LATELY, before=deed.sequence)
+    last = next((event.sequence for event in reversed(before) if event.role is Role.USER), None)
+    told = parts.memories.learned(parts.namespace, session, clock.now())
+    return [memory for memory in told if memory.status is Status.ACTIVE and _last_event(memory) == last], []
+
+
+def _last_event(memory: Memory) -> int | None:
+    events = (memory.origin or {}).get("events")
+    return max(events, default=None) if isinstance(events, list) else None
 
 
 def _resembling(parts: Parts, wish: str, found: Iterable[Memory]) -> Iterable[Resemblance]:

@@ -99,12 +99,20 @@ def _reopened(parts: Parts, old: Memory, now: int, reason: str | None, actor: st
 def _successors(parts: Parts, old: Memory, now: int) -> list[Memory]:
     """What came after a memory, up to what is current, and what else held its slot; but nothing forgotten."""
     found: dict[str, Memory] = {}
-    after = old.superseded_by
+    after = None if _ended_others(parts, old) else old.superseded_by
     while after and after not in found and (memory := parts.memories.get(old.namespace, after, now)):
         found[after], after = memory, memory.superseded_by
     if old.slot:
         found |= {each.id: each for each in parts.memories.chain(old.namespace, old.session, old.slot, now)}
     return [each for each in found.values() if each.id != old.id and each.status is not Status.FORGOTTEN]
+
+
+def _ended_others(parts: Parts, old: Memory) -> bool:
+    """Its successor took the place of others as well, by its words: for them it still holds."""
+    if not old.superseded_by or old.slot:
+        return False
+    replaced = parts.memories.superseded(old.namespace, old.superseded_by, clock.now())
+    return any(each.id != old.id and each.status is Status.SUPERSEDED for each in replaced)
 
 
 def _closed(other: Memory, restored: Memory, now: int) -> Memory:

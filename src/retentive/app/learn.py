@@ -31,7 +31,7 @@ KNOWN = 30  # memories that a language model is shown
 NAMED = 100  # memories looked at for those whom messages call by name
 EARSHOT = 20  # messages back in which another speaker is looked for
 WISHED = 6  # importance of what the user asked to be remembered
-RULE = 8  # of how the user asked things to be done
+RULE = 9  # of how the user asked things to be done: in every context
 
 
 class Overtaken(Exception):
@@ -112,7 +112,7 @@ def wishes(rules: Rules, event: Event) -> Iterator[Deed]:
     """In the order of the message."""
     for wish in rules.wishes(event.content):
         claim = Claim(
-            content=wish.text,
+            content=rules.dated(wish.text, wish.kind, event.time) if wish.verb == "keep" else wish.text,
             kind=wish.kind,
             said=event.time,
             events=(event.sequence,),

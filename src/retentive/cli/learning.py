@@ -34,8 +34,9 @@ def _told(memory: Retentive, learned: Learned) -> None:
     ]
     read = show.counted(learned.events, "message", "messages")
     show.say(f"{learned.session}: {read} read by {learned.by}; {', '.join(counts) or 'nothing to keep'}")
-    for id in learned.kept:
-        show.say(show.line(f"  {id}  {memory.why(id).memory.content}"))
+    for what, ids in (("", learned.kept), ("superseded ", learned.superseded), ("forgot ", learned.forgotten)):
+        for id in ids:
+            show.say(show.line(f"  {what}{id}  {memory.why(id).memory.content}"))
     for why in dict.fromkeys(learned.refused):
         show.say(f"  not kept: {why}")
     heard(learned.unclear)

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from retentive.learn.statements.statement import Reading
-from retentive.model import Claim, Event, Memory
+from retentive.model import Claim, Event, Kind, Memory
 
 if TYPE_CHECKING:
     from retentive.learn.talk.commands import Wish
@@ -26,6 +26,8 @@ class Rules(NamedTuple):
     """From when and until when a statement of that moment holds, if its words say so."""
     wishes: "Callable[[str], tuple[Wish, ...]]"
     """What a message asks to be kept or forgotten."""
+    dated: Callable[[str, Kind, datetime], str]
+    """A statement of that moment with relative dates made absolute."""
     subjects: Callable[[Sequence[Event]], set[str]]
     """Names in a conversation of someone whom earlier statements may tell of."""
     extract: Callable[[Sequence[Event], Sequence[str]], list[Claim]]
@@ -44,10 +46,10 @@ def open_rules() -> Rules:
     from retentive.learn.statements.reading import read
     from retentive.learn.statements.resolve import repeats, superseded
     from retentive.learn.talk.commands import wishes
-    from retentive.learn.talk.rules import extract, subjects
+    from retentive.learn.talk.rules import dated, extract, subjects
     from retentive.text.dates import ends
 
     def find(events: Sequence[Event], told: Sequence[str]) -> list[Claim]:
         return extract(events, told=told)
 
-    return Rules(read, superseded, repeats, words_of, ends, wishes, subjects, find, batches, ask)
+    return Rules(read, superseded, repeats, words_of, ends, wishes, dated, subjects, find, batches, ask)

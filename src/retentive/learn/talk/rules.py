@@ -9,6 +9,7 @@ asks to be remembered is taken at once (`commands.py`). The words looked for are
 import re
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime
 from itertools import chain
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from retentive.learn.talk import vocabulary as words
 from retentive.learn.talk.clauses import bare, clauses, is_joke
 from retentive.learn.talk.commands import MOST_TEXT, Wish, wishes
 from retentive.learn.talk.deeds import Worth
+from retentive.learn.talk.earnest import earnest
 from retentive.learn.talk.person import USER, third
 from retentive.learn.talk.references import resolved
 from retentive.learn.talk.replies import stated
@@ -24,7 +26,7 @@ from retentive.model import Claim, Event, Kind, Role
 from retentive.text import dates
 from retentive.text.sentences import own, spans
 
-LONGEST = 300  # characters of a sentence; past that it is pasted text
+LONGEST = 500  # characters of a sentence; past that it is pasted text
 WISHED = Worth(Kind.FACT, 7)  # what was asked to be remembered matters to someone
 
 _JOKING = re.compile(r"\b(?:just kidding|jk|j/k|lol jk|i'm joking|i'm kidding)\b", re.IGNORECASE)
@@ -34,6 +36,15 @@ _NAMED = re.compile(
     r"|cats)[,:]? ([A-Z]\w+) and ([A-Z]\w+)|\blives? with ([A-Z]\w+)|^([A-Z]\w+)(?: [\w ]+)? is (?:my|the user's)\b"
 )
 _YEARLY = re.compile(r"\b(?:birthday|anniversary|born|every|each|always|never)\b", re.IGNORECASE)
+_DAY = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?s?"
+_HABIT = re.compile(
+    rf"\b{_DAY}\s?(?:-|to|through|thru|and|&|,)\s?{_DAY}\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun|week)days\b",
+    re.IGNORECASE,
+)
+_TO_COME = re.compile(r"\b(?:is|are|am|will|starts?|begins?|due)\b", re.IGNORECASE)
+_MOVED_TO = re.compile(
+    r"\b(?:moved|pushed|postponed|rescheduled|extended|slipped|shifted|changed)(?: back| forward)? to\b", re.IGNORECASE
+)
 _TIMELESS = (Kind.INSTRUCTION, Kind.PATTERN, Kind.PREFERENCE)
 _SUBJECT = re.compile(r"(?:Dr\.? )?[A-Z]\w+")
 
@@ -81,11 +92,19 @@ class _Found(NamedTuple):
     """The message whose question it answers."""
 
 
-def _dated(found: _Found) -> str:
+def dated(text: str, kind: Kind, said: datetime) -> str:
     """With relative dates made absolute; not of what is done again and again, nor of days that come every year."""
-    if found.worth.kind in _TIMELESS or _YEARLY.search(found.text):
-        return found.text
-    return dates.absolute(found.text, found.event.time)
+    if kind in _TIMELESS or _YEARLY.search(text) or _HABIT.search(text):
+        return text
+    if moved := _MOVED_TO.search(text):  # past itself, but to a day that is to come
+        return text[: moved.end()] + dates.absolute(text[moved.end() :], said, past=False)
+    return dates.absolute(text, said, past=not _TO_COME.search(text))
+
+
+def _bounds(text: str, said: datetime) -> tuple[datetime | None, datetime | None]:
+    """From when and until when it holds, as far as it says so; newer words hold from when they are said, or later."""
+    begun, ends = dates.ends(text, said) if not _HABIT.search(text) else (None, None)
+    return begun if begun and begun > said else None, ends
 
 
 class _Reader:
@@ -99,7 +118,7 @@ class _Reader:
         self.before = ""
 
     def read(self, event: Event, heard: Event | None) -> None:
-        text = own(event.content[:MOST_TEXT])
+        text = earnest(own(event.content[:MOST_TEXT]))
         asked = wishes(text, self.name) if self.alone else ()  # what people ask of each other is not ours
         due = deque(asked)
         if heard and (answer := self._answer(text, heard)):
@@ -125,15 +144,15 @@ class _Reader:
 
     def claims(self) -> Iterator[Claim]:
         for found in chain.from_iterable(self.sentences):
-            begun, ends = dates.ends(found.text, found.event.time)
+            begun, ends = _bounds(found.text, found.event.time)
             yield Claim(
-                content=_dated(found),
+                content=dated(found.text, found.worth.kind, found.event.time),
                 kind=found.worth.kind,
                 said=found.event.time,
                 events=(*found.context, found.event.sequence),
                 confidence=found.worth.confidence,
                 importance=found.worth.importance,
-                valid_from=begun if begun and begun > found.event.time else None,  # newer words hold, since when ever
+                valid_from=begun,
                 expires=ends,
             )
 
