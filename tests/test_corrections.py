@@ -15,6 +15,7 @@ pytestmark = pytest.mark.engines
     ("old", "new"),
     [
         ("The user lives in Lisbon.", "The user moved to Porto."),  # the same slot in other words
+        ("My sister Ana lives in Porto.", "Ana moved to Faro."),
         ("My favourite editor is Vim.", "My favourite editor is Helix."),
         ("I use VS Code as my editor.", "I switched from VS Code to Zed."),  # a word of change
         ("I smoke ten cigarettes a day.", "I quit smoking."),  # an end
@@ -39,6 +40,8 @@ def test_a_correction_takes_the_place_of_what_it_corrects(store: Retentive, old:
         ("I live in Lisbon.", "If I moved to Berlin I would miss the sea."),  # supposed
         ("I live in Lisbon.", "My brother moved to Berlin."),  # of another
         ("My sister is vegan.", "My sister moved to Braga."),  # of the same, but something else
+        ("My sister Ana is a doctor.", "Ana moved to Faro."),
+        ("I have a dog named Bolt.", "Bolt no longer eats kibble."),
         ("I live in Lisbon.", "Someone said I moved to Berlin."),  # hearsay
         ("I am allergic to nuts.", "I am allergic to cats."),  # there can be two
         ("I own a boat.", "I am thinking about selling my boat."),  # a thought

@@ -7,6 +7,7 @@ from tests.dialogue import Played, known, play, read
 from tests.support import Clock
 
 EXPECTED = """\
+Bolt hates the rain.
 From now on, answer in British English.
 The user also loves dark chocolate.
 The user called the clinic: it closes at 7pm on Fridays.

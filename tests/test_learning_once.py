@@ -33,6 +33,7 @@ def everything(store: Retentive) -> list[str]:
 
 
 def killed(program: str, *arguments: str | Path, seed: int) -> None:
+    """Soon after it was heard of."""
     process = start(program, *arguments)
     assert process.stdout is not None
     assert process.stdout.readline(), process.communicate()[1]
@@ -41,25 +42,33 @@ def killed(program: str, *arguments: str | Path, seed: int) -> None:
     process.communicate()
 
 
+def killed_at_work(db: Path, store: Retentive, seed: int) -> int:
+    """A learner, after it has kept a few more. How many there are then."""
+    wanted = len(everything(store)) + random.Random(seed).randrange(1, 10)
+    process = start("learner.py", db, "talk")
+    while len(everything(store)) < wanted and process.poll() is None:
+        time.sleep(random.Random(seed).uniform(0, 0.01))
+    process.kill()
+    process.communicate()
+    return len(everything(store))
+
+
 def test_a_learner_that_is_killed_again_and_again_loses_and_doubles_nothing(
     db: Path, store: Retentive, talk: list[str]
 ) -> None:
-    counts = []
-    for seed in range(KILLS):
-        killed("learner.py", db, "talk", seed=seed)
-        counts.append(len(everything(store)))
+    killed("learner.py", db, "talk", seed=0)  # while it reads
+    counts = [killed_at_work(db, store, seed) for seed in range(KILLS)]
+    assert 0 < counts[0] < counts[-1] < len(talk)
     store.learn("talk")
     assert everything(store) == talk
     assert {memory.confidence for memory in store.list(limit=1000)} == {0.6}
-    assert counts == sorted(counts)
 
 
 def test_after_a_kill_learning_goes_on_where_it_was(db: Path, store: Retentive, talk: list[str]) -> None:
     """How far was read and what is left agree: what is done is not read again, and at the end nothing is left."""
-    killed("learner.py", db, "talk", seed=3)
-    before = everything(store)
+    before = killed_at_work(db, store, seed=3)
     (learned,) = store.learn("talk")
-    assert (learned.upto, len(learned.kept)) == (200, len(talk) - len(before))
+    assert (learned.upto, learned.events, len(learned.kept)) == (200, 0, len(talk) - before)
     (again,) = store.learn("talk")
     assert (again.upto, again.events, again.kept, again.reinforced) == (200, 0, (), ())
     state = store._parts.learning.get("default", "talk")
@@ -90,3 +99,12 @@ def test_requests_are_done_once_though_the_process_is_killed(db: Path, store: Re
     said = " ".join(event.content for event in store.sessions.events("talk", limit=10_000))
     assert everything(store) == sorted(f"The user visited {each}." for each in re.findall(r"visited (\w+)", said))
     assert {memory.confidence for memory in store.list(limit=10_000)} == {0.9}
+
+
+def test_processes_that_keep_nothing_do_not_disturb_each_other(db: Path, store: Retentive) -> None:
+    """What is refused is done with, once, by either."""
+    lines = [f"My password for {place(number)} is {place(number + 500)}-{number}." for number in range(200)]
+    store.sessions.append_many("talk", [{"role": "user", "content": line} for line in lines])
+    learners = [start("learner.py", db, "talk") for _ in range(3)]
+    assert [process.communicate(timeout=120) for process in learners] == [("ready\n\n", "")] * 3
+    assert everything(store) == []

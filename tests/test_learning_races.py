@@ -23,8 +23,8 @@ def meanwhile(store: Retentive, happens: Callable[[], Any]) -> Parts:
     """The parts of a store, in which something happens once, after messages were read and before claims are kept."""
     rules, todo = store._parts.rules(), [happens]
 
-    def extract(events: Sequence[Event]) -> list[Claim]:
-        found = rules.extract(events)
+    def extract(events: Sequence[Event], told: Sequence[str]) -> list[Claim]:
+        found = rules.extract(events, told)
         if todo:
             todo.pop()()
         return found

@@ -15,6 +15,8 @@ STATEMENTS = [
     ("We married on June 5.", "We married on June 5 2023."),
     ("I saw her on Friday", "I saw her on Friday (14 July 2023)"),
     ("I'll see her on Friday", "I'll see her on Friday (21 July 2023)"),
+    ("I have an exam on Friday", "I have an exam on Friday (21 July 2023)"),
+    ("The user has a dentist's appointment on Monday", "The user has a dentist's appointment on Monday (24 July 2023)"),
     ("I started two years ago", "I started two years ago (around 2021)"),
     ("I got a puppy two weeks ago!", "I got a puppy two weeks ago (around 5 July 2023)!"),
     ("Last weekend we hiked", "Last weekend (weekend of 15 July 2023) we hiked"),

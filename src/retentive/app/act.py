@@ -1,6 +1,7 @@
 """A claim found in talk, or a request in plain words: compared with what is known, and done."""
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -56,12 +57,12 @@ def _keep(parts: Parts, session: str, deed: Deed, also: Also) -> Outcome:
     try:
         draft = _draft(parts, session, deed)
     except Invalid as error:
-        _apply(parts, also())
+        _pass_over(parts, also)
         return Outcome(Heard("keep", claim.content, refused=str(error)))
     known = [memory for memory in near(parts, draft) if memory.kind not in AS_THEY_ARE]
     same = next((memory for memory in known if parts.rules().repeats(memory.content, draft.content)), None)
     if same and _is_told_by(same, session, claim):
-        _apply(parts, also())
+        _pass_over(parts, also)
         return Outcome(Heard("keep", claim.content), reinforced=True)
     if same:
         _reinforce(parts, same.id, draft.traits.confidence, also)
@@ -94,7 +95,8 @@ def _draft(parts: Parts, session: str, deed: Deed) -> Draft:
     """As it may be kept; `Invalid` if it may not."""
     claim = deed.claim
     if guard.REDACTED in claim.content:
-        raise SecretFound("the message held a secret, which is not kept")
+        rule = claim.content.partition(guard.REDACTED)[2].partition("]")[0]
+        raise SecretFound(f"the message held a secret ({rule})")
     traits = check.traits(
         max_content=parts.config.max_content,
         kind=claim.kind,
@@ -172,6 +174,14 @@ def _resembling(parts: Parts, wish: str, found: Iterable[Memory]) -> Iterable[Re
     for memory in found:
         share = overlap(own, tokens(" ".join(words(memory.content)))) if own else 0.0
         yield Resemblance(memory.id, memory.content, round(share, 2))
+
+
+def _pass_over(parts: Parts, also: Also) -> None:
+    """Nothing but what must be noted."""
+    for _ in range(TRIES):
+        with suppress(Stale):
+            return _apply(parts, also())
+    raise Busy("others kept changing the same session", "Retry in a moment.")
 
 
 def _apply(parts: Parts, steps: Iterable[Step]) -> None:

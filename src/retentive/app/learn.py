@@ -28,6 +28,7 @@ from retentive.text.terms import words
 PAGE = 500  # messages read at a time
 BEFORE = 4  # messages before these, for what a first answer refers to
 KNOWN = 30  # memories that a language model is shown
+NAMED = 100  # memories looked at for those whom messages call by name
 EARSHOT = 20  # messages back in which another speaker is looked for
 WISHED = 6  # importance of what the user asked to be remembered
 RULE = 8  # of how the user asked things to be done
@@ -179,22 +180,36 @@ def _asked(parts: Parts, state: State, events: Sequence[Event]) -> Iterator[Deed
 
 
 def _claims(parts: Parts, before: Sequence[Event], events: Sequence[Event], tally: Tally) -> Sequence[Claim]:
-    """By the language model, if there is one and it can be used; else by rules."""
-    if writer := parts.writer():
+    """By the language model, if there is one; by rules from where it cannot be used."""
+    found: list[Claim] = []
+    writer = parts.writer()
+    if writer is None:
+        return _by_rules(parts, before, events)
+    for batch in parts.rules().batches([*before[-1:], *events]):
         try:
+            found += parts.rules().ask(writer, batch, [*_known(parts, batch), *found])
             tally.by = writer.name
-            return parts.rules().ask(writer, [*before[-1:], *events], _known(parts, events))
         except LlmError as error:
-            tally.by = "rules"
+            tally.by = "rules" if not found else f"{writer.name}, then rules"
             tally.notes.append(f"the language model was not used: {error}")
             parts.journal.failed("llm", error)
-    return parts.rules().extract([*before, *events])
+            return [*found, *_by_rules(parts, before, [each for each in events if each.sequence >= batch[0].sequence])]
+    return found
+
+
+def _by_rules(parts: Parts, before: Sequence[Event], events: Sequence[Event]) -> Sequence[Claim]:
+    told = _near(parts, [word for name in sorted(parts.rules().subjects(events)) for word in words(name)], NAMED)
+    return parts.rules().extract([*before, *events], [memory.content for memory in told])
 
 
 def _known(parts: Parts, events: Sequence[Event]) -> list[Memory]:
-    """What is known of what they speak of, the nearest first."""
+    """What is known of what they speak of."""
+    return _near(parts, words(" ".join(event.content for event in events if event.role is Role.USER)), KNOWN)
+
+
+def _near(parts: Parts, asked: Sequence[str], most: int) -> list[Memory]:
+    """What has some of the words, the nearest first."""
     within = scope([parts.namespace], include="memories")
-    asked = words(" ".join(event.content for event in events if event.role is Role.USER))
-    matches = text_matches(parts, asked, within, KNOWN)
+    matches = text_matches(parts, asked, within, most) if asked else ()
     found = parts.memories.some([match.owner for match in matches], within) if matches else {}
     return [found[match.namespace, match.owner] for match in matches if (match.namespace, match.owner) in found]

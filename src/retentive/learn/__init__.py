@@ -26,20 +26,28 @@ class Rules(NamedTuple):
     """From when and until when a statement of that moment holds, if its words say so."""
     wishes: "Callable[[str], tuple[Wish, ...]]"
     """What a message asks to be kept or forgotten."""
-    extract: Callable[[Sequence[Event]], list[Claim]]
-    """What is worth keeping of a conversation."""
+    subjects: Callable[[Sequence[Event]], set[str]]
+    """Names in a conversation of someone whom earlier statements may tell of."""
+    extract: Callable[[Sequence[Event], Sequence[str]], list[Claim]]
+    """What is worth keeping of a conversation, given such statements."""
+    batches: Callable[[Sequence[Event]], list[tuple[Event, ...]]]
+    """A conversation in parts that a language model is shown one at a time."""
     ask: "Callable[[Writer, Sequence[Event], Sequence[Memory | Claim]], tuple[Claim, ...]]"
     """The same, by a language model."""
 
 
 def open_rules() -> Rules:
     """Loaded when first needed: compiling the word lists takes some 40 ms."""
+    from retentive.learn.asked.model import batches
     from retentive.learn.asked.model import extract as ask
     from retentive.learn.statements.areas import words_of
     from retentive.learn.statements.reading import read
     from retentive.learn.statements.resolve import repeats, superseded
     from retentive.learn.talk.commands import wishes
-    from retentive.learn.talk.rules import extract
+    from retentive.learn.talk.rules import extract, subjects
     from retentive.text.dates import ends
 
-    return Rules(read, superseded, repeats, words_of, ends, wishes, extract, ask)
+    def find(events: Sequence[Event], told: Sequence[str]) -> list[Claim]:
+        return extract(events, told=told)
+
+    return Rules(read, superseded, repeats, words_of, ends, wishes, subjects, find, batches, ask)

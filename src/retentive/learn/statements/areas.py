@@ -44,7 +44,7 @@ def stems(text: str) -> list[str]:
 def stem(word: str) -> str:
     """Enough to bring `running`, `runs` and `run`, or `baking` and `bake`, together."""
     word = word.lower().removesuffix("'s")
-    return word if len(word) <= SHORTEST or not word.isalpha() else _stem(word)
+    return word if len(word) <= SHORTEST or not word.isalpha() or word in STOP_WORDS else _stem(word)
 
 
 def _stem(word: str) -> str:

@@ -7,6 +7,7 @@ took another's place ("switched to", "instead of", "promoted to"), or something 
 """
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from retentive.learn.statements import turns
@@ -21,7 +22,8 @@ CACHED = 4096  # readings kept: a batch of claims is compared with the same few 
 
 PEOPLE, _NOBODY = members("people"), members("nobody")
 _SAME_PERSON: dict[str, str] = LISTS["same_person"]
-_COUNTED = frozenset(map(stem, members("counted")))
+_DAYS = frozenset(map(stem, members("days")))
+_COUNTED = frozenset(map(stem, members("counted"))) | _DAYS
 _PLAIN = STOP_WORDS | frozenset(map(stem, members("plain")))
 SHORTEST = 3  # letters of a word that carries something
 _USER = re.compile(
@@ -45,7 +47,7 @@ _LEAD = re.compile(
 _ONLY_LEAD = re.compile(rf"(?:{any_of('lead')}[,:!.\u2014-]+\s*)+", re.IGNORECASE)
 _TO_DO = re.compile(rf"^{any_of('to_do')}\s*[:\]-]", re.IGNORECASE)
 _FIRST = re.compile(r"^(?:i|we|me|just call me|call me)\b", re.IGNORECASE)
-_OWN = re.compile(r"^(?:my|our) (?P<first>[\w-]+)(?:'s)?(?: (?P<second>[\w-]+))?", re.IGNORECASE)
+_OWN = re.compile(r"^(?i:my|our) (?P<first>[\w-]+)(?:'s)?(?:,? (?P<second>[\w-]+))?(?:,? (?P<third>[\w-]+))?")
 _ORDER = re.compile(rf"^(?:please |always |never |do not )*(?:{'|'.join(sorted(members('orders')))})\b", re.IGNORECASE)
 _ME = re.compile(r"\b(?:i|me|my|mine|we|us|our)\b", re.IGNORECASE)
 _WITH_ME = re.compile(r"^[\w ]+ and (?:i|me)\b", re.IGNORECASE)
@@ -58,8 +60,15 @@ _PURPOSE = re.compile(r"\bfor (?P<what>[\w ]+)$", re.IGNORECASE)
 _MINE = re.compile(r"\b(?:my|our) ([\w-]+)(?: ([\w-]+))?")
 _NAME = re.compile(r"\b[A-ZÀ-Þ][\w&'-]*(?:\.\w+)?|\b\w+[a-z][A-Z]\w*")
 _VALUED = re.compile(rf"^(?P<what>\D+?) {any_of('valued')}\b.*\d", re.IGNORECASE)
+_SO = re.compile(r"(?:so|and now|which means)\b", re.IGNORECASE)
+_AFTER_THE_END = re.compile(r"^(?:\s*\b(?:out|from|of|with|the|my|our|being|a|an|for)\b)+", re.IGNORECASE)
+_BY_THE_WAY = re.compile(
+    r"\b(?:and|because|after|since|so|when|in|on|at|for|with|last|this|from|of|"
+    r"to (?=(?:take|join|be|become|focus|start|do|make|get|have|work|spend|run|move|go)\b))\b|[,;]",
+    re.IGNORECASE,
+)
 _SENTENCE_START = re.compile(r"(?:^|[.!?]\s+)(\w+)")
-_NUMBER = re.compile(r"(?<!\d)\d++(?:[.,:/-]++\d++)*+\s?(?:am|pm|k|%)?\b", re.IGNORECASE)
+_NUMBER = re.compile(r"(?<!\d)\d++(?:[.,:/-]++\d++)*+(?:\s?(?:am|pm|k)\b|%)?", re.IGNORECASE)
 
 
 def read(text: str) -> Reading:
@@ -86,6 +95,7 @@ def _read(text: str) -> Reading:
     holds = ", ".join(clauses) or said
     stemmed = stems(holds)
     turn = _turn(holds)
+    changed = _turned(clauses, turn) or holds
     new, left = turns.NEW.search(holds), _FROM.search(holds)
     return Reading(
         subject=about,
@@ -104,7 +114,10 @@ def _read(text: str) -> Reading:
         words=_telling(_REASON.sub("", holds) or holds),
         names=_names(holds),
         numbers=frozenset(_NUMBER.findall(holds.lower())) | (frozenset(stemmed) & _COUNTED),
+        days=frozenset(stemmed) & _DAYS,
         counted=_counted(holds),
+        turned=_telling(changed) | _names(changed),
+        gone=_gone(changed) if turn is Turn.ENDED else frozenset(),
         new=frozenset(word for word in stems(new["what"]) if word not in _PLAIN) if new else frozenset(),
         instead=_telling(left["what"]) if turn is Turn.REPLACED and left else frozenset(),
         moved=_telling(moved["what"]) if (moved := _MOVED.search(holds)) else frozenset(),
@@ -135,9 +148,10 @@ def plain(text: str) -> str:
 
 def subject(said: str) -> str:
     if own := _OWN.match(said):
-        for who in (own["first"].lower(), (own["second"] or "").lower()):
-            if who in PEOPLE:
-                return _person(who)
+        first, second, third = (word or "" for word in own.groups())
+        for who, name in ((first, second), (second, third)):
+            if who.lower() in PEOPLE:
+                return name.lower() if _NAME.fullmatch(name) else _person(who.lower())
         return "user"
     if _FIRST.match(said) or _ORDER.match(said) or _WITH_ME.match(said):
         return "user"
@@ -156,6 +170,22 @@ def _telling(said: str) -> frozenset[str]:
 
 def _person(who: str) -> str:
     return f"user.{_SAME_PERSON.get(who, who)}"
+
+
+def _turned(clauses: Sequence[str], turn: Turn) -> str:
+    """Of several clauses those that tell of the change."""
+    pattern = {Turn.REPLACED: turns.REPLACED, Turn.ENDED: turns.ENDED, Turn.NOW: turns.NOW}.get(turn)
+    return ", ".join(clause for clause in clauses if pattern is None or pattern.search(clause) or _SO.match(clause))
+
+
+def _gone(said: str) -> frozenset[str]:
+    """What is over: the words after those that say so, or before them in "my cat died"."""
+    found = turns.ENDED.search(said)
+    if found is None:
+        return frozenset()
+    rest = _BY_THE_WAY.split(_AFTER_THE_END.sub("", said[found.end() :]), maxsplit=1)[0]
+    what = _telling(f"{found.group()} {rest}")
+    return what if what or rest.strip() else _telling(said[: found.start()])
 
 
 def _turn(said: str) -> Turn:

@@ -14,7 +14,11 @@ from retentive.learn.statements.areas import stem, topics
 from retentive.learn.statements.reading import read, statements
 from retentive.learn.statements.statement import Reading, Topic, Turn
 
+MANY = 3  # statements that words may end at once; more are a sign that they are misread
+MOST_OF_IT = 3  # words of what is over that the older has, if not all
+PREFIX = 5  # letters that two forms of a word share
 ALIKE = 0.5  # share of their telling words from which two statements are about the same thing
+ENOUGH = 2  # words that a statement about the world shares with one about the user, to end it
 ALMOST = 0.75  # ... from which they say the same in other words
 SAME = 0.66  # ... from which they say the same but for a number or a not
 
@@ -30,9 +34,14 @@ class Ground(IntEnum):
 
 
 def superseded(new: str, known: Sequence[str]) -> list[int]:
-    """The places of those that the new statement ends. Where only the area speaks for it, there must be just one."""
+    """The places of those that the new statement ends.
+
+    Where only the area speaks for it, there must be just one; and what words would end in numbers, they do not.
+    """
     grounds = [supersedes(old, new) for old in known]
-    sure = [at for at, ground in enumerate(grounds) if ground > Ground.AREA]
+    slots = [at for at, ground in enumerate(grounds) if ground is Ground.SLOT]
+    worded = [at for at, ground in enumerate(grounds) if Ground.AREA < ground < Ground.SLOT]
+    sure = slots + (worded if len(worded) <= MANY else [])
     guessed = [at for at, ground in enumerate(grounds) if ground is Ground.AREA]
     return sure or (guessed if len(guessed) == 1 else [])
 
@@ -58,7 +67,7 @@ def supersedes(old: str, new: str) -> Ground:
 def _ends(before: Reading, after: Reading) -> Ground:
     if after.apart or not _same_subject(before, after) or (after.hearsay and not before.hearsay):
         return Ground.NONE
-    if before.slot and after.slot and before.slot.name == after.slot.name:
+    if before.slot and after.slot and _place(before, after) == after.slot.name:
         refined = _closer(before.slot.value, after.slot.value) or _closer(after.slot.value, before.slot.value)
         return Ground.NONE if refined or after.adds else Ground.SLOT
     if after.adds or _only_of_the_new(before, after) or _for_another(before, after):
@@ -66,6 +75,14 @@ def _ends(before: Reading, after: Reading) -> Ground:
     if _contrary(before, after):
         return Ground.WORDS
     return _BY_TURN[after.turn](before, after)
+
+
+def _place(before: Reading, after: Reading) -> str:
+    """The older's slot; of someone whom the newer calls by name ("my sister Ana", then "Ana"), under that name."""
+    if before.slot is None:
+        return ""
+    named = before.subject.startswith("user.") and stem(after.subject) in before.names
+    return before.slot.name.replace(f"{before.subject}.", f"{after.subject}.", 1) if named else before.slot.name
 
 
 def _closer(broad: frozenset[str], close: frozenset[str]) -> bool:
@@ -82,7 +99,7 @@ def _for_another(before: Reading, after: Reading) -> bool:
 
 def _contrary(before: Reading, after: Reading) -> bool:
     """What was heard against what was seen, what is eaten against a diet, liked against disliked."""
-    shared = before.words & after.words
+    shared = (before.words & after.words) - _whom(before, after)
     if before.hearsay and after.seen and shared:
         return True
     if after.turn and (before.excluded & after.words or after.excluded & before.words) and not before.negated:
@@ -94,9 +111,11 @@ def _contrary(before: Reading, after: Reading) -> bool:
 
 
 def _shared(before: Reading, after: Reading) -> frozenset[str]:
-    """What both speak of, beside whom: "my sister is vegan" and "my sister moved" share nothing."""
-    whom = {stem(subject.rpartition(".")[2]) for subject in (before.subject, after.subject)}
-    shared = (before.marks & after.marks) - (whom if len(whom) == 1 else frozenset()) - {*_head(before, after)}
+    """What both speak of, beside whom: "my sister Ana is vegan" and "Ana moved" share nothing."""
+    of_someone = bool(before.people) or before.subject == after.subject or "pets" in before.areas
+    whom = {stem(after.subject.rpartition(".")[2])} if of_someone else frozenset[str]()
+    told = after.turned - (after.slot.value if after.slot else frozenset())
+    shared = (before.marks & told) - whom - {*_head(before, after)}
     return frozenset(word for word in shared if not _is_another(word, before, after))
 
 
@@ -144,21 +163,41 @@ def _replaced(before: Reading, after: Reading) -> Ground:
     shared = _shared(before, after)
     if after.instead and not after.instead & before.marks:
         return Ground.NONE  # something else was replaced
+    thing = after.subject == "world" != before.subject and not after.mine and after.order[:1] not in _PRONOUNS
+    if thing and len(shared) < ENOUGH:
+        return Ground.NONE  # "The office moved" does not end "I like the office in Rome"
     if after.moved and before.moved and not after.moved & before.marks:
         return Ground.NONE
-    if shared or _linked(before, after):
+    if shared:
         return Ground.WORDS
     if _topics(before, after):
         return Ground.TOPIC
-    return Ground.AREA if before.areas & after.areas and not _head(before, after) else Ground.NONE
+    near = _linked(before, after) or (before.areas & after.areas and not _head(before, after))
+    return Ground.AREA if near else Ground.NONE
 
 
 def _ended(before: Reading, after: Reading) -> Ground:
     if before.negated or (before.turn is Turn.ENDED and not before.new & after.marks):
         return Ground.NONE
-    if _shared(before, after):
-        return Ground.WORDS
-    return Ground.TOPIC if _topics(before, after) else Ground.NONE
+    gone = after.gone - {*_head(before, after)}
+    known = {word for word in gone if any(_alike(word, mark) for mark in before.marks)}
+    named = before.subject == "user" and _shared(before, after) & after.names
+    if named or (known and (known == gone or len(known) >= MOST_OF_IT)):
+        return Ground.WORDS if named or known - _whom(before, after) else Ground.NONE
+    # "I quit alcohol" ends beer, for it names the topic; "I no longer have a dog" does not end the cat.
+    topics = _topics(before, after)
+    general = {stem(name) for topic in topics for name in (topic.name, topic.area)}
+    return Ground.TOPIC if topics and (not after.gone or general & after.gone) else Ground.NONE
+
+
+def _alike(one: str, other: str) -> bool:
+    """Ultras and ultramarathons, an allergy and allergic."""
+    short = min(len(one), len(other))
+    return one == other or (short >= PREFIX and one[: max(PREFIX, short - 2)] == other[: max(PREFIX, short - 2)])
+
+
+def _whom(before: Reading, after: Reading) -> set[str]:
+    return {stem(reading.subject.rpartition(".")[2]) for reading in (before, after)}
 
 
 def _now(before: Reading, after: Reading) -> Ground:
@@ -168,8 +207,9 @@ def _now(before: Reading, after: Reading) -> Ground:
     if (_shared(before, after) and before.areas & after.areas) or (_linked(before, after) and shared):
         return Ground.WORDS
     like = overlap(before.words - before.numbers, after.words - after.numbers)
-    counted = before.numbers and after.numbers and before.numbers != after.numbers
-    return Ground.WORDS if like >= ALIKE and (counted or before.negated != after.negated) else Ground.NONE
+    first, second = before.numbers - before.days, after.numbers - after.days
+    counted = first and second and first != second
+    return Ground.WORDS if like >= SAME and (counted or before.negated != after.negated) else Ground.NONE
 
 
 def _plainly(before: Reading, after: Reading) -> Ground:
@@ -178,6 +218,7 @@ def _plainly(before: Reading, after: Reading) -> Ground:
         return Ground.TOPIC
     like = overlap(before.words - before.numbers, after.words - after.numbers)
     counted = bool(before.counted) and before.counted == after.counted and before.numbers != after.numbers
+    counted = counted and before.days == after.days
     return Ground.WORDS if like >= SAME and (counted or before.negated != after.negated) else Ground.NONE
 
 
@@ -197,6 +238,7 @@ def _same_subject(before: Reading, after: Reading) -> bool:
 
 
 _OWN = ("user", "world")
+_PRONOUNS = (("they",), ("it",), ("that",), ("this",))
 
 
 def _only_of_the_new(before: Reading, after: Reading) -> bool:

@@ -8,7 +8,7 @@ Only attributes that a person has once, and only in words that name the value: "
 import re
 
 from retentive.learn.statements.areas import stems, topics
-from retentive.learn.statements.lists import LISTS, any_of
+from retentive.learn.statements.lists import LISTS, any_of, members
 from retentive.learn.statements.statement import Slot
 
 _NAMES = r"[A-ZÀ-Þ][\w'&.-]*(?:[ ,]+(?:[A-ZÀ-Þ][\w'&.-]*|de|of|del|la|and(?= [A-Z])))*"
@@ -60,6 +60,8 @@ _PATTERNS = {
         "address": r"\b(?i:send|deliver|ship|mail)\b.* to (?P<value>\d+ [A-Z].+)",
     }.items()
 }
+_JOINED_TOO = {"chat", "social", "sport", "programming", "club", "study", "music", "pastime", "faith", "politics"}
+_CIRCLE = "(?:party|club|meetup|group|team|gym|choir|band|community|church|union|course|class|call|channel|server)"
 _DWELLING = "(?:house|flat|apartment|home|place)"
 _HOME = re.compile(
     r"\b(?:(?:live|lives|living|reside|resides|based|settled)(?: now| currently| right now| here)? (?:in|at|out of)"
@@ -67,12 +69,16 @@ _HOME = re.compile(
     rf"|settled into (?:the|our|my) new {_DWELLING} in|{_DWELLING} is in|keys to (?:my|our) (?:\w+ )?{_DWELLING} in)"
     rf"\s+(?P<value>(?:the )?{_NAMES})",
 )
+_DWELLS = re.compile(rf"(?i:my|our) (?:\w+ )?{_DWELLING} is in (?P<value>{_NAMES})")
+_SOMEONE = re.compile(r"(?:(?:Dr|Mr|Ms|Mrs|Prof)\.? )?[A-ZÀ-Þ]")
+_OF_THE_USER = {"name", "pronouns", "email", "address"}
 _EMPLOYER = re.compile(
-    r"\b(?:(?:work|works|working|worked)(?: now| currently)? (?:at|for)|"
-    r"(?:employed|job|role|position|hired|consultant|engineer|designer|manager|nurse|"
-    r"analyst|developer|start|started|starting|interning|intern|teach|architect|scientist|accountant)"
-    r"(?: now| currently)?(?: working)? (?:at|for|by|with)|joined|joining|join)\s+"
-    rf"(?:the )?(?P<value>{_NAMES})",
+    r"\b(?:(?:work|works|working|job|role|position|consultant|engineer|designer|manager|nurse|analyst|developer|"
+    r"starting|interning|intern|teach|architect|scientist|accountant)(?: now| currently)? (?:at|for)"
+    rf"|(?:employed|hired) by)\s+(?:the )?(?P<value>{_NAMES})",
+)
+_JOINED = re.compile(
+    rf"\b(?:joined|joining|join|started (?:working )?at)\s+(?P<value>{_NAMES})(?! (?:[a-z]+ )?{_CIRCLE})"
 )
 # Of one of several: "our budget for the trip is ...", "in project X, our manager is ...".
 _OF_ONE = re.compile(r"\bfor (?:the|our|my|their|project|team|client|[A-Z])(?! (?:moment|time being))", re.IGNORECASE)
@@ -91,23 +97,44 @@ def slot_of(said: str, subject: str) -> Slot | None:
         groups = {key.rstrip("2"): value for key, value in named.groupdict().items() if value}
         if groups["who"].lower() not in ("company", "startup", "app", "project", "product", "band"):
             return _slot(f"user.{groups['who'].lower()}", "name", groups["value"])
+    return _owned(said) or _personal(said, subject)
+
+
+def _owned(said: str) -> Slot | None:
+    """An attribute by its name: my rent is 1500."""
     for pattern in (_IS_MINE, _MY, _CHANGED):
         if found := pattern.search(said):
             if _OF_ONE.search(found["value"]) or (found.start() and _IN_ONE.match(said)):
                 return None
-            return _slot("user", _attribute(found["what"]), found["value"])
-    own = "user" if subject == "world" else subject
+            attribute = _attribute(found["what"])
+            # "My manager is based in Oslo" does not say who that is.
+            if attribute not in members("persons") or _SOMEONE.match(found["value"]):
+                return _slot("user", attribute, found["value"])
+    return None
+
+
+def _personal(said: str, subject: str) -> Slot | None:
+    """What people say of themselves, and of those they know."""
+    themselves = subject not in ("user", "world") or re.search(r"(?:^|, |and |so )(?:i|we)\b", said, re.IGNORECASE)
     for slot, pattern in _PATTERNS.items():
-        if found := pattern.search(said):
+        if (themselves or slot in _OF_THE_USER) and (found := pattern.search(said)):
+            own = "user" if subject == "world" else subject
             return _slot(own, slot, next(value for value in found.groupdict().values() if value))
-    return _place(said, own)
+    if themselves:
+        return _place(said, subject)
+    found = _DWELLS.match(said)
+    return _slot("user", "home", found["value"]) if found else None
 
 
 def _place(said: str, own: str) -> Slot | None:
     if (found := _HOME.search(said)) and not topics(stems(found["value"])):
         return _slot(own, "home", found["value"])
-    found = _EMPLOYER.search(said)
-    return _slot(own, "employer", found["value"]) if found else None
+    if found := _EMPLOYER.search(said):
+        return _slot(own, "employer", found["value"])
+    # One joins much else beside employers: what is called "the", or known as something else, is none.
+    found = _JOINED.search(said)
+    known = {topic.area for topic in topics(stems(found["value"]))} if found else set[str]()
+    return _slot(own, "employer", found["value"]) if found and not known & _JOINED_TOO else None
 
 
 _SAME: dict[str, str] = LISTS["same_attribute"]

@@ -62,8 +62,14 @@ class Reading:
     """Stems of the words that carry it."""
     names: frozenset[str]
     numbers: frozenset[str]
+    days: frozenset[str]
+    """Of the week and months."""
     counted: str
     """What the numbers are said of, where they are a value: `my passport` in "my passport expires in 2027"."""
+    turned: frozenset[str]
+    """The words and names of the clauses that tell of the change."""
+    gone: frozenset[str]
+    """The words of what is over: `guitar` in "stopped playing guitar and took up piano"."""
     new: frozenset[str]
     """The words of what took the place: `padel` in "switched to padel"."""
     instead: frozenset[str]

@@ -29,33 +29,46 @@ WISHED = Worth(Kind.FACT, 7)  # what was asked to be remembered matters to someo
 
 _JOKING = re.compile(r"\b(?:just kidding|jk|j/k|lol jk|i'm joking|i'm kidding)\b", re.IGNORECASE)
 _NAMED = re.compile(
-    rf"\b(?:named|called) ([A-Z]\w+)|\b[Mm]y (?:\w+ )?(?:{words.KIN}|{words.PETS}"
+    rf"\b(?:named|called) ([A-Z]\w+)|\b(?:[Mm]y|[Tt]he user's) (?:\w+ )?(?:{words.KIN}|{words.PETS}"
     rf"|{words.PEOPLE})(?: is)?,? ((?:Dr\.? )?[A-Z]\w+)|\b(?:kids|children|sons|daughters|dogs"
-    r"|cats)[,:]? ([A-Z]\w+) and ([A-Z]\w+)|\blive with ([A-Z]\w+)|^([A-Z]\w+)(?: [\w ]+)? is my\b"
+    r"|cats)[,:]? ([A-Z]\w+) and ([A-Z]\w+)|\blives? with ([A-Z]\w+)|^([A-Z]\w+)(?: [\w ]+)? is (?:my|the user's)\b"
 )
 _YEARLY = re.compile(r"\b(?:birthday|anniversary|born|every|each|always|never)\b", re.IGNORECASE)
 _TIMELESS = (Kind.INSTRUCTION, Kind.PATTERN, Kind.PREFERENCE)
 _SUBJECT = re.compile(r"(?:Dr\.? )?[A-Z]\w+")
 
 
-def extract(events: Sequence[Event], people: Collection[str] = ()) -> list[Claim]:
+def extract(events: Sequence[Event], people: Collection[str] = (), told: Collection[str] = ()) -> list[Claim]:
     """The lasting statements of the people in a conversation, in their order, none twice.
 
-    Where several people talk, each is called by name; `people` are those known from earlier parts of it.
+    Where several people talk, each is called by name; `people` are those known from earlier parts of it. `told` are
+    statements that were kept before: whom they name can be spoken of by name alone.
     """
+    known = {name for each in told for name in _names_in(each)}
     names = {event.speaker for event in events if event.role is Role.USER and event.speaker} | {*people}
     readers: dict[str, _Reader] = {}
     heard: Event | None = None
     for event in events:
         if event.role is Role.USER:
             name = event.speaker if event.speaker and len(names) > 1 else USER
-            readers.setdefault(name, _Reader(name)).read(event, heard)
+            readers.setdefault(name, _Reader(name, known)).read(event, heard)
         if event.role in (Role.USER, Role.ASSISTANT) and event.content.strip():
             heard = event
     found = sorted(
         chain.from_iterable(reader.claims() for reader in readers.values()), key=lambda claim: claim.events[-1]
     )
     return [*{claim.content.casefold(): claim for claim in found}.values()]
+
+
+def subjects(events: Sequence[Event]) -> set[str]:
+    """The names that people begin a statement with: of someone whom they may have told of before."""
+    said = (bare(each.text) for event in events if event.role is Role.USER for each in spans(own(event.content)))
+    found = (_SUBJECT.match(text) for text in said if len(text) <= LONGEST)
+    return {match[0] for match in found if match and match[0].lower() not in words.SMALL}
+
+
+def _names_in(text: str) -> Iterator[str]:
+    return (name for found in _NAMED.findall(text) for name in found if name)
 
 
 class _Found(NamedTuple):
@@ -78,11 +91,11 @@ def _dated(found: _Found) -> str:
 class _Reader:
     """One person's messages, in order: what they said before is what a pronoun or "just kidding" refers to."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, known: Collection[str]) -> None:
         self.name = name
         self.alone = name == USER
         self.sentences: list[list[_Found]] = []
-        self.known: set[str] = set()
+        self.known = {*known}
         self.before = ""
 
     def read(self, event: Event, heard: Event | None) -> None:
@@ -137,7 +150,7 @@ class _Reader:
             self.before = text or ""
             worth = (judge(text) or self._of_known(text)) if text else None
             if text and worth:
-                self.known.update(name for found in _NAMED.findall(text) for name in found if name)
+                self.known.update(_names_in(text))
                 yield _Found(third(text, self.name), worth, event)
 
     def _of_known(self, text: str) -> Worth | None:
