@@ -100,3 +100,12 @@ def test_no_secret_of_the_talk_is_in_the_store(store: Retentive, played: Played)
 def test_a_session_that_was_learned_gives_nothing_more(store: Retentive, played: Played) -> None:
     again = [store.learn(each.session)[0] for each in played.learned]
     assert {(each.events, each.kept, each.reinforced) for each in again} == {(0, (), ())}
+
+
+def test_a_note_that_says_the_same_takes_the_place_of_nothing(store: Retentive) -> None:
+    """A note is its owner's, who may delete it: what is learned is kept beside it."""
+    store.notes.put("The user lives in Porto.", "home")
+    store.sessions.append("s", "user", "I live in Porto.")
+    (learned,) = store.learn("s")
+    assert [store.get(id).content for id in learned.kept] == ["The user lives in Porto."]
+    assert learned.reinforced == ()

@@ -21,11 +21,13 @@ MEMORIES: dict[str, Way] = {
     "add": lambda store: store.add(LINE),
     "context": lambda store: store.add("It is on the fridge.", context=LINE),
     "metadata": lambda store: store.add("It is on the fridge.", metadata={"wifi": {"password": SECRET}}),
+    "tags": lambda store: store.add("It is on the fridge.", tags=["wifi", f"password: {SECRET}"]),
     "add_many": lambda store: store.add_many(["The user owns a boat.", LINE]),
     "add_many with options": lambda store: store.add_many([{"text": "On the fridge.", "context": LINE}]),
     "note": lambda store: store.notes.put(LINE, note_id="wifi"),
     "update": lambda store: store.update(store.add("The user owns a boat.").id, content=LINE),
     "update of metadata": lambda store: store.update(store.add("A boat.").id, metadata={"password": SECRET}),
+    "update of tags": lambda store: store.update(store.add("A boat.").id, tags=[f"password: {SECRET}"]),
 }
 MESSAGES: dict[str, Way] = {
     "append": lambda store: store.sessions.append("s", "user", LINE),
@@ -36,6 +38,7 @@ MESSAGES: dict[str, Way] = {
     "tool result": lambda store: store.sessions.append("s", "tool", f"GITHUB_TOKEN={TOKEN}"),
     "summary": lambda store: store.sessions.set_summary(begun(store), LINE, upto=1, epoch=0),
     "metadata": lambda store: store.sessions.put("s", metadata={"password": SECRET}),
+    "tags": lambda store: store.sessions.put("s", tags=[f"password: {SECRET}"]),
 }
 
 
@@ -70,7 +73,7 @@ def test_a_memory_with_a_secret_is_refused(db: Path, store: Retentive, way: Way)
 def test_a_memory_is_redacted_if_so_set(db: Path, open_store: Open, way: Way) -> None:
     store = open_store(secrets_in_memories="redact")
     way(store)
-    kept = [f"{each.content} {each.context} {each.metadata}" for each in store.list()]
+    kept = [f"{each.content} {each.context} {each.tags} {each.metadata}" for each in store.list()]
     assert "[redacted: password" in " ".join(kept)
     store.close()
     assert traces(db) == []

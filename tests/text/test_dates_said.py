@@ -82,6 +82,7 @@ I have worked here for ten years | I run for an hour every day | I was on leave 
 I'm moving to Lisbon next month | I'm getting married in June | My birthday is on Friday | I moved here last month
 I worked at Acme from 2015 to 2018 | I quit my job today | I studied in Rome until 2019 | He is 30 years old
 I will decide within two weeks | The report is due by Friday | I usually stay for two weeks | I like tea
+Today I learned that sets are unordered
 She waited for three days | I bought a car this week | I've been vegan for a month | I live in Porto
 """.replace("\n", "|").split("|")
 

@@ -324,12 +324,15 @@ class Retentive:
         Of one session at once; without one, of all sessions of the namespace in which nothing was said for
         `learn_after` seconds. `progress` hears of each when it is done.
         """
-        names = learn.due(self._parts, self._parts.config.learn_after) if session is None else [session]
+        if session is None:
+            learned = learn.learn_due(self._parts, self._parts.config.learn_after)
+        else:
+            learned = iter([learn.learn(self._parts, check.required(session, "session"))])
         done = []
-        for name in names:
-            done.append(learn.learn(self._parts, check.required(name, "session")))
+        for each in learned:
+            done.append(each)
             if progress:
-                progress(done[-1])
+                progress(each)
         return done
 
     def history(self, id: str) -> Sequence[Change]:

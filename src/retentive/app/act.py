@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from retentive import clock
 from retentive.app import check, guard
 from retentive.app.add import near
-from retentive.app.correct import corrected
+from retentive.app.correct import AS_THEY_ARE, corrected
 from retentive.app.forget import candidates
 from retentive.app.keep import TRIES, keep
 from retentive.app.parts import Parts
@@ -63,7 +63,7 @@ def _keep(parts: Parts, session: str, deed: Deed, also: Also) -> Outcome:
     except Invalid as error:
         _pass_over(parts, also)
         return Outcome(Heard("keep", claim.content, refused=str(error)))
-    known = near(parts, draft)
+    known = [memory for memory in near(parts, draft) if memory.kind not in AS_THEY_ARE]
     same = next((memory for memory in known if parts.rules().repeats(memory.content, draft.content)), None)
     if same and _is_told_by(same, session, claim):
         _pass_over(parts, also)

@@ -175,7 +175,7 @@ def _checked(parts: Parts, changes: Mapping[str, Any]) -> dict[str, Any]:
         "metadata": lambda given: check.json_object(given, "metadata") or {},
     }
     checked = {name: checks[name](value) for name, value in changes.items()}
-    for name in ("content", "context", "metadata"):
+    for name in ("content", "context", "tags", "metadata"):
         if checked.get(name):
             checked[name] = guard.guarded_json(parts, checked[name], "memory")
     if "content" in checked:

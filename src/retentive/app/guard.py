@@ -39,7 +39,7 @@ def draft(parts: Parts, given: Draft) -> Draft:
 
 def _told(traits: Traits) -> dict[str, Any]:
     """What callers wrote beside the text."""
-    beside = {"context": traits.context, "metadata": traits.metadata, "origin": traits.origin}
+    beside = {"context": traits.context, "tags": traits.tags, "metadata": traits.metadata, "origin": traits.origin}
     return {name: value for name, value in beside.items() if value}
 
 
@@ -58,8 +58,8 @@ def guarded_json(parts: Parts, value: Any, what: str) -> Any:
         return guarded(parts, value, what)
     if isinstance(value, dict):
         return {guarded(parts, key, what): _named(parts, key, each, what) for key, each in value.items()}
-    if isinstance(value, list):
-        return [guarded_json(parts, each, what) for each in value]
+    if isinstance(value, list | tuple):
+        return type(value)(guarded_json(parts, each, what) for each in value)
     return value
 
 

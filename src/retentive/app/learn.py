@@ -18,7 +18,7 @@ from retentive.app.act import Deed, Outcome, act, read, written
 from retentive.app.filters import scope
 from retentive.app.parts import Parts
 from retentive.app.search import text_matches
-from retentive.errors import LlmError, NotFound, Stale
+from retentive.errors import Invalid, LlmError, NotFound, RetentiveError, Stale
 from retentive.learn import Rules
 from retentive.model import DEFAULT_CONFIDENCE, Claim, Event, Heard, Kind, Learned, Memory, Role, Source
 from retentive.storage import Step, learning
@@ -75,7 +75,7 @@ def learn(parts: Parts, session: str) -> Learned:
     while True:
         state = _state(parts, session)
         if state.left:
-            with suppress(Overtaken):
+            with suppress(Overtaken, Stale):
                 _do(parts, state, tally)
         elif state.upto < state.last:
             with suppress(Stale):
@@ -84,9 +84,11 @@ def learn(parts: Parts, session: str) -> Learned:
             return tally.learned(state)
 
 
-def due(parts: Parts, silent: float) -> list[str]:
-    """The sessions of the namespace in which nothing was said for so many seconds, but something before."""
-    return parts.learning.due(parts.namespace, clock.now() - round(silent * 1e6))
+def learn_due(parts: Parts, silent: float) -> Iterator[Learned]:
+    """From the sessions of the namespace in which nothing was said for so many seconds, but something before."""
+    for session in parts.learning.due(parts.namespace, clock.now() - round(silent * 1e6)):
+        with suppress(NotFound):  # deleted meanwhile
+            yield learn(parts, session)
 
 
 def heed(parts: Parts, event: Event) -> Event:
@@ -94,9 +96,12 @@ def heed(parts: Parts, event: Event) -> Event:
     if event.role is not Role.USER or not parts.config.commands:
         return event
     asked, heard = [*wishes(parts.rules(), event)], []
-    for done, deed in enumerate(asked if not asked or _alone(parts, event) else ()):
-        mark = learning.heed_step(event.namespace, event.session, event.sequence, done)
-        heard.append(act(parts, event.session, deed, partial(list, [mark])).heard)
+    try:
+        for done, deed in enumerate(asked if not asked or _alone(parts, event) else ()):
+            mark = learning.heed_step(event.namespace, event.session, event.sequence, done)
+            heard.append(act(parts, event.session, deed, partial(list, [mark])).heard)
+    except RetentiveError as error:  # the message is kept, and `learn` does what it asks for
+        parts.journal.failed("requests", error)
     return replace(event, heard=tuple(heard)) if heard else event
 
 
@@ -134,24 +139,32 @@ def _do(parts: Parts, state: State, tally: Tally) -> None:
     """The next of what was written down."""
 
     def done() -> Iterable[Step]:
-        if _state(parts, state.session)[:4] != state[:4]:
+        if _state(parts, state.session)._replace(last=state.last) != state:
             raise Overtaken(f"another process learns from session {state.session!r}")
         return [learning.done_step(parts.namespace, state)]
 
-    tally.count(act(parts, state.session, read(json.loads(state.claims)[-state.left]), done))
+    claim = json.loads(state.claims)[-state.left]
+    try:
+        outcome = act(parts, state.session, read(claim), done)
+    except Invalid as error:  # it will never do: what comes after it must not wait for it
+        parts.engine.apply([*done()])
+        outcome = Outcome(Heard(claim["verb"], claim["content"], refused=str(error)))
+    tally.count(outcome)
 
 
 def _read(parts: Parts, state: State, tally: Tally) -> None:
     """Messages, and what is found in them: written down before any of it is done."""
     key = parts.namespace, state.session
     events = parts.conversations.oldest(*key, PAGE, state.upto)
+    if not events:
+        raise Stale(f"session {state.session!r} was deleted meanwhile")
     before = parts.conversations.newest(*key, BEFORE, before=state.upto + 1)
     found = _claims(parts, before, events, tally)
     claims = [claim for claim in found if claim.events[-1] > state.upto]
     deeds = [*_asked(parts, state, events), *(Deed("keep", claim, Source.EXTRACTED) for claim in claims)]
     deeds.sort(key=lambda deed: deed.sequence)
     text = json.dumps([written(deed) for deed in deeds], ensure_ascii=False) if deeds else ""
-    parts.engine.apply([learning.begin_step(parts.namespace, state, events[-1].sequence, text, len(deeds))])
+    parts.engine.apply([learning.begin_step(parts.namespace, state, [*before, *events], text, len(deeds))])
     parts.journal.wrote = True
     tally.events += len(events)
 

@@ -242,6 +242,8 @@ def _steps(parts: Parts, doomed: Doomed, reason: str | None, actor: str) -> Iter
         yield from forgetting.memory_steps(memory)
     for name in dict.fromkeys(event.session for event in doomed.events.values()):
         yield from _blank_steps(parts, name, doomed.events)
+    others = {event.session for event in doomed.events.values()} - {*doomed.summaries}
+    yield Step("summary_stop", [{"namespace": namespace, "session": name} for name in sorted(others)])
     yield Step("summary_clear", [{"namespace": namespace, "session": name} for name in doomed.summaries])
     yield Step("query_delete", [{"namespace": namespace, "n": place.number} for place in doomed.queries])
     for state, rest in doomed.claims:

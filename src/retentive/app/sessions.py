@@ -117,7 +117,7 @@ class Sessions:
         if not isinstance(agent, Unset):
             changes["agent"] = check.name_of(agent, "agent")
         if not isinstance(tags, Unset):
-            changes["tags"] = check.tag_list(tags)
+            changes["tags"] = guard.guarded_json(self._parts, check.tag_list(tags), "message")
         if not isinstance(metadata, Unset):
             given = check.json_object(metadata, "metadata") or {}
             changes["metadata"] = guard.guarded_json(self._parts, given, "message")

@@ -1,9 +1,12 @@
 """How far sessions were read for what is worth keeping, and what was found there that is still to be kept."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from retentive.model import Event
 from retentive.storage import Engine, Step, step
+from retentive.text.blank import PURGED
 
 AT_ONCE = 1000  # sessions looked up for what is due
 
@@ -18,6 +21,13 @@ class State(NamedTuple):
     """How many of them, the last ones, are still to be kept."""
     last: int
     """The last message there is."""
+    created: int
+    """When the session was begun: another of the same name is another."""
+
+    @property
+    def key(self) -> dict[str, Any]:
+        """How it is known to the guards, while claims are left."""
+        return {"session": self.session, "created": self.created, "upto": self.upto, "left": self.left}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +48,21 @@ class Learning:
         return dict(self.engine.read("event_heeded", values))
 
 
-def begin_step(namespace: str, state: State, upto: int, claims: str, left: int) -> Step:
-    values = {"namespace": namespace, "session": state.session, "expected": state.upto}
-    return step("learning_begin", expect=1, **values, upto=upto, claims=claims, left=left)
+def begin_step(namespace: str, state: State, read: Sequence[Event], claims: str, left: int) -> Step:
+    """`read` are the messages in which the claims were found, the last of them the last that was read."""
+    key = {"namespace": namespace, "session": state.session, "created": state.created, "expected": state.upto}
+    purged = sum(event.content == PURGED for event in read)
+    seen = {"first": read[0].sequence, "upto": read[-1].sequence, "mark": PURGED, "purged": purged}
+    return step("learning_begin", expect=1, **key, **seen, claims=claims, left=left)
 
 
 def done_step(namespace: str, state: State) -> Step:
-    return step("learning_done", expect=1, namespace=namespace, session=state.session, upto=state.upto, left=state.left)
+    return step("learning_done", expect=1, namespace=namespace, **state.key)
 
 
 def put_step(namespace: str, state: State, claims: str, left: int) -> Step:
     """Other claims in place of those that are left."""
-    key = {"namespace": namespace, "session": state.session, "upto": state.upto, "left": state.left}
-    return step("learning_put", expect=1, **key, claims=claims, now_left=left)
+    return step("learning_put", expect=1, namespace=namespace, **state.key, claims=claims, now_left=left)
 
 
 def heed_step(namespace: str, session: str, sequence: int, done: int) -> Step:

@@ -46,6 +46,10 @@ WHERE namespace = :namespace AND session = :session AND sequence = :sequence
 UPDATE session_state SET summary = '', summary_upto = 0, epoch = epoch + 1
 WHERE namespace = :namespace AND session = :session
 
+-- name: summary_stop
+-- The same where there is no summary yet.
+UPDATE session_state SET epoch = epoch + 1 WHERE namespace = :namespace AND session = :session
+
 -- name: purge_insert
 INSERT INTO purges (namespace, id, at, actor, reason) VALUES (:namespace, :id, :now, :actor, :reason)
 

@@ -1,21 +1,29 @@
 -- name: learning_get
-SELECT learned_upto, claims, claims_left, last_sequence FROM session_state
-WHERE namespace = :namespace AND session = :session
+SELECT t.learned_upto, t.claims, t.claims_left, t.last_sequence, s.created
+FROM session_state t JOIN sessions s ON s.namespace = t.namespace AND s.id = t.session
+WHERE t.namespace = :namespace AND t.session = :session
+
+-- fragment: same_session
+-- Another creation means that the session was deleted and begun anew.
+:created = (SELECT s.created FROM sessions s WHERE s.namespace = :namespace AND s.id = :session)
 
 -- name: learning_begin
--- A guard: only from where it was read, and when all that was found before is kept.
+-- A guard: only from where it was read, when all that was found before is kept, and while of the messages that were
+-- read none was purged.
 UPDATE session_state SET learned_upto = :upto, claims = :claims, claims_left = :left
-WHERE namespace = :namespace AND session = :session AND learned_upto = :expected AND claims_left = 0
+WHERE namespace = :namespace AND session = :session AND learned_upto = :expected AND claims_left = 0 AND {same_session}
+  AND :purged = (SELECT count(*) FROM events e WHERE e.namespace = :namespace AND e.session = :session
+    AND e.sequence >= :first AND e.sequence <= :upto AND e.content = :mark)
 
 -- name: learning_done
 -- A guard: whoever else kept this claim first has moved `claims_left`.
 UPDATE session_state SET claims = CASE WHEN claims_left = 1 THEN '' ELSE claims END, claims_left = claims_left - 1
-WHERE namespace = :namespace AND session = :session AND learned_upto = :upto AND claims_left = :left
+WHERE namespace = :namespace AND session = :session AND learned_upto = :upto AND claims_left = :left AND {same_session}
 
 -- name: learning_put
 -- Other claims in place of those that are left, by the same guard.
 UPDATE session_state SET claims = :claims, claims_left = :now_left
-WHERE namespace = :namespace AND session = :session AND learned_upto = :upto AND claims_left = :left
+WHERE namespace = :namespace AND session = :session AND learned_upto = :upto AND claims_left = :left AND {same_session}
 
 -- name: learning_due
 -- Sessions in which there is something to read or to keep, silent since a moment; the longest silent first.

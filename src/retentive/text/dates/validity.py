@@ -15,7 +15,7 @@ from retentive.text.dates.tense import looks_back
 Bounds = tuple[datetime | None, datetime | None]
 _NEVER: Bounds = (None, None)
 
-_BREAK = re.compile(r"[.;!?\n]|\b(?:and|but|because|so|although|though)\b", re.IGNORECASE)
+_BREAK = re.compile(r"[.;!?\n]|\b(?:and|but|because|so|although|though|that)\b", re.IGNORECASE)
 _MOST = 20  # times: a statement has few, and a whole book has no one end
 _REACH = 200  # characters of a sentence that are looked at on either side
 _FOR = re.compile(r"\bfor\s+(?:(?:another|about|around|roughly|at least|only|just|up to|the)\s+)*$", re.IGNORECASE)
