@@ -118,7 +118,7 @@ def test_a_text_of_several_sentences_is_ended_only_as_a_whole() -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["I moved from a ", "1", "switch x ", "moved back from A ", "x is ", "Aa ", "a@", "my "]
+    "piece", ["I moved from a ", "1", "switch x ", "moved back from A ", "x is ", "Aa ", "a@", "my ", "x\n"]
 )
 def test_a_hostile_text_costs_no_time(piece: str) -> None:
     """A long one is a document and is not read; the longest statement is read in milliseconds."""

@@ -19,6 +19,7 @@ from retentive.text.sentences import spans
 from retentive.text.terms import STOP_WORDS
 
 CACHED = 4096  # readings kept: a batch of claims is compared with the same few memories again and again
+MOST = 12  # sentences of what is no document: each is compared with each of the other text
 
 PEOPLE, _NOBODY = members("people"), members("nobody")
 _SAME_PERSON: dict[str, str] = LISTS["same_person"]
@@ -76,15 +77,22 @@ def read(text: str) -> Reading:
     return _read(text) if len(text) <= LONGEST else _read("")
 
 
-def statements(text: str) -> list[str]:
+def statements(text: str) -> tuple[str, ...]:
     """The sentences of a text, each with what leads up to it: "Correction! The rent is 900."."""
+    return _statements(text) if len(text) <= LONGEST else ("",)
+
+
+@lru_cache(CACHED)
+def _statements(text: str) -> tuple[str, ...]:
     found: list[str] = []
     lead = ""
-    for sentence in spans(text) if len(text) <= LONGEST else ():
+    for sentence in spans(text):
         said = f"{lead}{sentence.text}"
         lead = f"{said} " if _ONLY_LEAD.fullmatch(said) else ""
         found += [] if lead else [said]
-    return found or [text]
+    if len(found) > MOST:
+        return ("",)
+    return tuple(found) or (text,)
 
 
 @lru_cache(CACHED)
