@@ -8,7 +8,7 @@ that both are sports. `areas.toml` lists the areas in which people change their 
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
@@ -16,6 +16,7 @@ from retentive.learn.statements.statement import Reading, Topic
 from retentive.text.terms import STOP_WORDS
 
 _WORD = re.compile(r"[^\W_](?:[\w'+#&-]|\.(?=\w))*")
+KNOWN_STEMS = 16_384  # of words; those of ordinary talk are fewer
 SHORTEST = 3  # letters that are left of a word
 LONGEST = 3  # words in a phrase of the list
 _ENDINGS = ("ing", "ed", "s")
@@ -41,6 +42,7 @@ def stems(text: str) -> list[str]:
     return [stem(word) for word in _WORD.findall(text)]
 
 
+@lru_cache(KNOWN_STEMS)
 def stem(word: str) -> str:
     """Enough to bring `running`, `runs` and `run`, or `baking` and `bake`, together."""
     word = word.lower().removesuffix("'s")
