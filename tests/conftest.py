@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import settings
 
 from retentive import Retentive, clock
 from retentive.cli import main
@@ -14,6 +15,11 @@ from tests.support import Clock, Open, Run
 
 if TYPE_CHECKING:
     from tests.server import Server
+
+# By hand every run tries examples of its own; in CI the same ones, so that a change is judged by what it changed.
+settings.register_profile("ci", derandomize=True, deadline=None)
+settings.register_profile("hand", deadline=None)
+settings.load_profile("ci" if os.environ.get("RETENTIVE_ALL_ENGINES") else "hand")
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from retentive.text import secrets
@@ -127,6 +127,7 @@ def test_a_redacted_text_holds_no_secret(text: str) -> None:
 
 @given(TEXTS)
 def test_redacting_touches_nothing_but_the_secrets(text: str) -> None:
+    assume("[redacted: " not in text)
     found = find(text)
     pieces = redact(text, found)
     for secret in found:
