@@ -30,7 +30,7 @@ def draft(parts: Parts, given: Draft) -> Draft:
     if parts.config.secrets_in_memories == "allow":
         return given
     content, told = guarded(parts, given.content, "memory"), _told(given.traits)
-    safe = guarded_json(parts, told, "memory")
+    safe = guarded_json(parts, told, "memory") if told else told
     traits = given.traits if safe == told else replace(given.traits, **safe)
     if content is given.content and traits is given.traits:
         return given
@@ -39,6 +39,8 @@ def draft(parts: Parts, given: Draft) -> Draft:
 
 def _told(traits: Traits) -> dict[str, Any]:
     """What callers wrote beside the text."""
+    if not (traits.context or traits.tags or traits.metadata or traits.origin):
+        return {}  # as in nearly every load
     beside = {"context": traits.context, "tags": traits.tags, "metadata": traits.metadata, "origin": traits.origin}
     return {name: value for name, value in beside.items() if value}
 

@@ -36,6 +36,7 @@ def _gathered(alternatives: Iterable[str]) -> str:
 
 
 _HINT = re.compile(_gathered((*_NAMES, *_ROWS)))
+_DIGIT = re.compile("[0-9]")
 
 
 class Places(NamedTuple):
@@ -48,7 +49,10 @@ class Places(NamedTuple):
 
 
 def any_in(text: str) -> bool:
-    return _HINT.search(_lower(text)) is not None or _has_long(text)
+    """Without a name or an address only a text with a digit can hold one: no token of twenty characters has none."""
+    if _HINT.search(text.lower()) is not None:
+        return True
+    return _has_long(text) if _DIGIT.search(text) else _ADDRESS in text
 
 
 def of(text: str) -> Places:
