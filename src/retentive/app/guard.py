@@ -29,7 +29,10 @@ def draft(parts: Parts, given: Draft) -> Draft:
     """A memory as it may be kept."""
     if parts.config.secrets_in_memories == "allow":
         return given
-    content, told = guarded(parts, given.content, "memory"), _told(given.traits)
+    told = _told(given.traits)
+    if not told and not secrets.suspected(given.content):
+        return given
+    content = guarded(parts, given.content, "memory")
     safe = guarded_json(parts, told, "memory") if told else told
     traits = given.traits if safe == told else replace(given.traits, **safe)
     if content is given.content and traits is given.traits:

@@ -15,7 +15,7 @@ from typing import Any
 
 from retentive import clock
 from retentive.app.parts import Parts
-from retentive.app.plan import Kept, Plan, Present, expiry, is_late, planned
+from retentive.app.plan import Kept, Plan, Present, all_new, expiry, is_late, planned
 from retentive.app.vectors import packed, space_of
 from retentive.errors import Busy, EmbedError, Stale
 from retentive.model import Draft, Memory, Space, Status, Traits, to_micros
@@ -56,8 +56,8 @@ def _keep(parts: Parts, drafts: Sequence[Draft], actor: str, also: Also) -> list
     hopeful = len(drafts) > 1 and all(draft.vector and not _depends_on_others(draft) for draft in drafts)
     for attempt in range(TRIES):
         now = clock.now()
-        present = Present() if hopeful and not attempt else _present(parts, drafts, now)
-        plan = planned(drafts, present, now, actor)
+        plan = all_new(drafts, now) if hopeful and not attempt else None
+        plan = plan or planned(drafts, _present(parts, drafts, now), now, actor)
         vectors.update(_vectors(parts, drafts, [at for at in plan.fresh if at not in vectors]))
         try:
             made = _insert_steps(parts, drafts, plan, vectors, space, now)

@@ -47,6 +47,14 @@ class Present:
     """Of slots to which something comes late: all that held them, the oldest first."""
 
 
+def all_new(drafts: Sequence[Draft], now: int) -> Plan | None:
+    """Of drafts that depend on nothing, if no two say the same: the quick way of a load."""
+    distinct = {(draft.traits.session, draft.content_hash) for draft in drafts}
+    if len(distinct) < len(drafts):
+        return None
+    return Plan([Kept(id, created=True) for id in new_ids(now, len(drafts))], [*range(len(drafts))])
+
+
 def planned(drafts: Sequence[Draft], present: Present, now: int, actor: str) -> Plan:
     """Up to the first draft that depends on what becomes of an earlier one."""
     plan, ids = Plan(), new_ids(now, len(drafts))

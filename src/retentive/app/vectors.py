@@ -32,7 +32,7 @@ def space_for(parts: Parts, vectors: Sequence[Any]) -> Space | None:
 
 
 def with_vectors(drafts: Sequence[Draft], vectors: Sequence[Any], space: Space | None, first: int = 1) -> list[Draft]:
-    """The drafts with the vectors that callers brought, checked and packed. `first` is the number of the first item."""
+    """Fresh drafts with the vectors that callers brought, checked and packed. `first` is the first item's number."""
     given = [vector for vector in vectors if vector is not None]
     if not given:
         return [*drafts]
@@ -42,7 +42,7 @@ def with_vectors(drafts: Sequence[Draft], vectors: Sequence[Any], space: Space |
         _refuse(vectors, space, first)
         raise
     return [
-        draft if vector is None else draft._replace(vector=next(rows))
+        draft if vector is None else Draft(draft.content, draft.content_hash, draft.traits, next(rows))
         for draft, vector in zip(drafts, vectors, strict=True)
     ]
 

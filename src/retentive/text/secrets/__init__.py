@@ -39,6 +39,10 @@ class Secret(NamedTuple):
     end: int
 
 
+suspected = hints.any_in
+"""Is there anything to look at closely? In microseconds, for texts that come by the thousand."""
+
+
 def find(text: str) -> tuple[Secret, ...]:
     """All secrets in the order of the text; none overlaps another."""
     if not hints.any_in(text):
