@@ -182,3 +182,11 @@ def test_a_new_home_is_found_by_asking_where_someone_lives(store: Retentive) -> 
     store.sessions.append("s", "user", "I moved to Linz.")
     store.learn("s")
     assert "Linz" in store.search("Where do I live?", include="memories")[0].content
+
+
+def test_what_is_forgotten_stays_so_though_all_was_said_at_one_time(store: Retentive) -> None:
+    """Logs often have times by the day only."""
+    for line in ("Remember that I'm allergic to peanuts.", "Forget that I'm allergic to peanuts."):
+        store.sessions.append("s", "user", line, time="2026-05-20")
+    store.learn("s")
+    assert known(store) == []

@@ -102,7 +102,7 @@ _ASKED = {
 
 def _forgotten_since(parts: Parts, draft: Draft, said: datetime) -> bool:
     """What is forgotten stays so, though the message that told it is still there to be read."""
-    gone = (memory for memory in near(parts, draft, Status.FORGOTTEN) if _forgotten_at(memory) > said)
+    gone = (memory for memory in near(parts, draft, Status.FORGOTTEN) if _forgotten_at(memory) >= said)
     return any(
         memory.content_hash == draft.content_hash or parts.rules().repeats(memory.content, draft.content)
         for memory in gone

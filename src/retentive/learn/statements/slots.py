@@ -115,7 +115,7 @@ def _owned(said: str) -> Slot | None:
 
 def _personal(said: str, subject: str) -> Slot | None:
     """What people say of themselves, and of those they know."""
-    themselves = subject not in ("user", "world") or re.search(r"(?:^|, |and |so )(?:i|we)\b", said, re.IGNORECASE)
+    themselves = subject not in ("user", "world") or re.search(r"(?:^|, |and |so )(?:i|we|they)\b", said, re.IGNORECASE)
     for slot, pattern in _PATTERNS.items():
         if (themselves or slot in _OF_THE_USER) and (found := pattern.search(said)):
             own = "user" if subject == "world" else subject
