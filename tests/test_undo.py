@@ -171,10 +171,10 @@ def test_a_correction_is_undone_on_the_terminal(run: Run) -> None:
 
 def test_what_ended_several_still_holds_for_the_others(store: Retentive) -> None:
     """Bringing back one of those that a statement ended does not take the statement away."""
-    first = store.add("The user has a beagle.")
-    second = store.add("The user has a beagle puppy.")
-    last = store.add("The user no longer has a beagle puppy.")
-    if {first.id, second.id} <= {*last.superseded}:
-        store.restore(first.id)
-        assert store.get(last.id).status is Status.ACTIVE
-    assert store.get(second.id).status is Status.SUPERSEDED
+    first = store.add("The user drinks coffee every morning.")
+    second = store.add("The user takes coffee with milk.")
+    last = store.add("The user quit coffee.")
+    assert {*last.superseded} == {first.id, second.id}
+    store.restore(first.id)
+    told = [store.get(each.id).status for each in (first, second, last)]
+    assert told == [Status.ACTIVE, Status.SUPERSEDED, Status.ACTIVE]

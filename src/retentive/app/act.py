@@ -1,6 +1,5 @@
 """A claim found in talk, or a request in plain words: compared with what is known, and done."""
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -24,8 +23,6 @@ SURER = 0.5  # of what a memory lacks to certainty goes with each time it is sai
 FIRM = 0.95  # the most that saying again makes of a confidence
 VITAL = 9  # importance of what is in every context
 LATELY = 4  # messages back in which the user's last one is looked for
-
-_VITAL = re.compile(r"\b(?:allerg\w+|anaphyla\w+|epilep\w+|diabeti\w+|coeliac|celiac)\b", re.IGNORECASE)
 
 Also = Callable[[], Iterable[Step]]
 """Steps that must commit with the deed. Called anew for each try."""
@@ -71,7 +68,7 @@ def _keep(parts: Parts, session: str, deed: Deed, also: Also) -> Outcome:
     if same:
         _reinforce(parts, same.id, draft.traits.confidence, also)
         return Outcome(Heard("keep", claim.content, (same.id,)), reinforced=True)
-    (kept,) = keep(parts, [_findable(corrected(parts, draft, known))], "learning", lambda _: also())
+    (kept,) = keep(parts, [_findable(parts, corrected(parts, draft, known))], "learning", lambda _: also())
     return Outcome(Heard("keep", draft.content, (kept.id,)), kept.superseded, reinforced=not kept.created)
 
 
@@ -81,23 +78,12 @@ def _is_told_by(memory: Memory, session: str, claim: Claim) -> bool:
     return origin.get("session") == session and set(claim.events) <= {*origin.get("events", ())}
 
 
-def _findable(draft: Draft) -> Draft:
+def _findable(parts: Parts, draft: Draft) -> Draft:
     """With the words in which people ask for it: "moved to Linz" does not say where someone lives."""
-    slot = draft.traits.slot or ""
-    asked = _ASKED.get(slot.rpartition(".")[2])
+    asked = parts.rules().asked_for(draft.traits.slot or "")
     if asked is None or draft.traits.context:
         return draft
     return draft._replace(traits=replace(draft.traits, context=asked))
-
-
-_ASKED = {
-    "home": "where they live, home",
-    "employer": "where they work, job, employer",
-    "name": "name, what to call them",
-    "age": "how old they are",
-    "status": "relationship, married or single",
-    "boss": "who they report to, boss, manager",
-}
 
 
 def _forgotten_since(parts: Parts, draft: Draft, said: datetime) -> bool:
@@ -125,7 +111,7 @@ def _draft(parts: Parts, session: str, deed: Deed) -> Draft:
         kind=claim.kind,
         source=deed.source,
         confidence=claim.confidence,
-        importance=max(claim.importance, VITAL if _VITAL.search(claim.content) else 1),
+        importance=max(claim.importance, VITAL if parts.rules().vital(claim.content) else 1),
         slot=claim.slot,
         expires=claim.expires,
         valid_from=claim.valid_from or claim.said,

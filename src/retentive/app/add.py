@@ -10,7 +10,7 @@ from retentive.app.correct import corrected
 from retentive.app.filters import scope
 from retentive.app.keep import keep
 from retentive.app.parts import Parts
-from retentive.app.search import text_matches
+from retentive.app.search import having_words
 from retentive.app.vectors import space_for, with_vectors
 from retentive.errors import Invalid
 from retentive.learn.likeness import NEAR, overlap, telling
@@ -128,9 +128,8 @@ def _matched(items: Iterable[Any], vectors: Iterable[Any]) -> Iterator[tuple[Any
 def near(parts: Parts, draft: Draft, status: Status = Status.ACTIVE) -> Sequence[Memory]:
     """Memories of the same scope that share telling words."""
     within = scope([parts.namespace], session=draft.traits.session, status=status, include="memories")
-    matches = text_matches(parts, telling(words(draft.content)), within, CANDIDATES)
-    rows = parts.memories.some([match.owner for match in matches], within) if matches else {}
-    return [memory for memory in rows.values() if memory.session == draft.traits.session]
+    found = having_words(parts, telling(words(draft.content)), within, CANDIDATES)
+    return [memory for memory in found if memory.session == draft.traits.session]
 
 
 def _resembling(parts: Parts, draft: Draft, known: Sequence[Memory]) -> Sequence[Resemblance]:

@@ -7,15 +7,14 @@ from datetime import datetime
 from retentive import clock
 from retentive.app.filters import scope
 from retentive.app.parts import Parts
-from retentive.app.search import text_matches
+from retentive.app.search import having_words
 from retentive.learn.statements.statement import LONGEST, Reading
 from retentive.model import Draft, Kind, Memory, Status, Traits, from_micros
 from retentive.text.sentences import spans
 
 CANDIDATES = 30  # memories of the same areas of life looked at for what a new one puts an end to
-AS_THEY_ARE = frozenset(
-    {Kind.NOTE, Kind.FILE}
-)  # known by an id of their own: they correct nothing and are not corrected
+# Known by an id of their own: they correct nothing and are not corrected.
+AS_THEY_ARE = frozenset({Kind.NOTE, Kind.FILE})
 
 
 def corrected(parts: Parts, draft: Draft, near: Iterable[Memory]) -> Draft:
@@ -66,9 +65,7 @@ def _known(parts: Parts, reading: Reading, traits: Traits, near: Iterable[Memory
     now = clock.now()
     if words := parts.rules().about(reading):
         within = scope([parts.namespace], session=traits.session, include="memories")
-        matches = text_matches(parts, words, within, CANDIDATES)
-        rows = parts.memories.some([match.owner for match in matches], within) if matches else {}
-        found |= {memory.id: memory for memory in rows.values()}
+        found |= {memory.id: memory for memory in having_words(parts, words, within, CANDIDATES)}
     if reading.slot:
         found |= {each.id: each for each in parts.memories.same_slot(parts.namespace, [reading.slot.name], now)}
     return [

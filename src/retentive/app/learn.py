@@ -17,7 +17,7 @@ from retentive import clock
 from retentive.app.act import Deed, Outcome, act, read, written
 from retentive.app.filters import scope
 from retentive.app.parts import Parts
-from retentive.app.search import text_matches
+from retentive.app.search import having_words
 from retentive.errors import Invalid, LlmError, NotFound, RetentiveError, Stale
 from retentive.learn import Rules
 from retentive.model import DEFAULT_CONFIDENCE, Claim, Event, Heard, Kind, Learned, Memory, Role, Source
@@ -43,7 +43,8 @@ class Tally:
     """What was done so far."""
 
     events: int = 0
-    by: str = "rules"
+    readers: dict[str, None] = field(default_factory=dict)
+    """Who read, in their order: the language model, rules."""
     kept: list[str] = field(default_factory=list)
     reinforced: list[str] = field(default_factory=list)
     superseded: list[str] = field(default_factory=list)
@@ -66,7 +67,7 @@ class Tally:
     def learned(self, state: State) -> Learned:
         told = {each.name: getattr(self, each.name) for each in fields(self)}
         lists = {name: tuple(value) for name, value in told.items() if isinstance(value, list)}
-        return Learned(state.session, state.upto, self.events, by=self.by, **lists)
+        return Learned(state.session, state.upto, self.events, by=", then ".join(self.readers) or "rules", **lists)
 
 
 def learn(parts: Parts, session: str) -> Learned:
@@ -188,9 +189,9 @@ def _claims(parts: Parts, before: Sequence[Event], events: Sequence[Event], tall
     for batch in parts.rules().batches([*before[-1:], *events]):
         try:
             found += parts.rules().ask(writer, batch, [*_known(parts, batch), *found])
-            tally.by = writer.name
+            tally.readers[writer.name] = None
         except LlmError as error:
-            tally.by = "rules" if not found else f"{writer.name}, then rules"
+            tally.readers["rules"] = None
             tally.notes.append(f"the language model was not used: {error}")
             parts.journal.failed("llm", error)
             return [*found, *_by_rules(parts, before, [each for each in events if each.sequence >= batch[0].sequence])]
@@ -198,18 +199,12 @@ def _claims(parts: Parts, before: Sequence[Event], events: Sequence[Event], tall
 
 
 def _by_rules(parts: Parts, before: Sequence[Event], events: Sequence[Event]) -> Sequence[Claim]:
-    told = _near(parts, [word for name in sorted(parts.rules().subjects(events)) for word in words(name)], NAMED)
+    names = [word for name in sorted(parts.rules().subjects(events)) for word in words(name)]
+    told = having_words(parts, names, scope([parts.namespace], include="memories"), NAMED)
     return parts.rules().extract([*before, *events], [memory.content for memory in told])
 
 
 def _known(parts: Parts, events: Sequence[Event]) -> list[Memory]:
     """What is known of what they speak of."""
-    return _near(parts, words(" ".join(event.content for event in events if event.role is Role.USER)), KNOWN)
-
-
-def _near(parts: Parts, asked: Sequence[str], most: int) -> list[Memory]:
-    """What has some of the words, the nearest first."""
-    within = scope([parts.namespace], include="memories")
-    matches = text_matches(parts, asked, within, most) if asked else ()
-    found = parts.memories.some([match.owner for match in matches], within) if matches else {}
-    return [found[match.namespace, match.owner] for match in matches if (match.namespace, match.owner) in found]
+    asked = words(" ".join(event.content for event in events if event.role is Role.USER))
+    return having_words(parts, asked, scope([parts.namespace], include="memories"), KNOWN)

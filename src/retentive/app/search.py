@@ -258,6 +258,13 @@ def text_matches(
     return parts.engine.search_text(asked, scope, depth)
 
 
+def having_words(parts: Parts, asked: Sequence[str], within: Scope, most: int) -> list[Memory]:
+    """Memories that have some of the words, the nearest first, as far as the scope still sees them."""
+    owners = dict.fromkeys((match.namespace, match.owner) for match in text_matches(parts, asked, within, most))
+    seen = parts.memories.some([id for _, id in owners], within) if owners else {}
+    return [seen[owner] for owner in owners if owner in seen]
+
+
 def _image_pays(parts: Parts) -> bool:
     """Not in a small store, and not for a process's first question: one that asks only once should load nothing."""
     if not parts.journal.asked or not parts.engine.in_process:

@@ -22,6 +22,10 @@ class Rules(NamedTuple):
     """Does the newer of two statements say no more than the older?"""
     about: Callable[[Reading], list[str]]
     """Words by which statements of the same areas of life are found."""
+    asked_for: Callable[[str], str | None]
+    """The words in which people ask for what is in a slot."""
+    vital: Callable[[str], bool]
+    """Does a statement bear on the user's safety, whatever is asked?"""
     ends: Callable[[str, datetime], tuple[datetime | None, datetime | None]]
     """From when and until when a statement of that moment holds, if its words say so."""
     wishes: "Callable[[str], tuple[Wish, ...]]"
@@ -45,11 +49,15 @@ def open_rules() -> Rules:
     from retentive.learn.statements.areas import words_of
     from retentive.learn.statements.reading import read
     from retentive.learn.statements.resolve import repeats, superseded
+    from retentive.learn.statements.slots import asked_for
     from retentive.learn.talk.commands import wishes
     from retentive.learn.talk.rules import dated, extract, subjects
+    from retentive.learn.talk.worth import vital
     from retentive.text.dates import ends
 
     def find(events: Sequence[Event], told: Sequence[str]) -> list[Claim]:
         return extract(events, told=told)
 
-    return Rules(read, superseded, repeats, words_of, ends, wishes, dated, subjects, find, batches, ask)
+    return Rules(
+        read, superseded, repeats, words_of, asked_for, vital, ends, wishes, dated, subjects, find, batches, ask
+    )

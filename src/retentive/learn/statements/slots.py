@@ -89,6 +89,12 @@ _END = re.compile(
 )
 
 
+def asked_for(slot: str) -> str | None:
+    """The words in which people ask for what is in it, if those in which it is told are others."""
+    found: str | None = LISTS["asked"].get(slot.rpartition(".")[2])
+    return found
+
+
 def slot_of(said: str, subject: str) -> Slot | None:
     """Of a statement about this subject; None where it fills none surely."""
     if subject == "world" and not re.match(r"(?:the|that) |.*\b(?:my|our|me)\b", said, re.IGNORECASE):

@@ -113,6 +113,14 @@ _REACHED = re.compile(r"\b(?:e-?mail|phone(?: number)?|number|address)$")
 _IDENTITY = re.compile(r"(?:(?:full|first|last|nick|middle) ?)?name$|pronouns|age$")
 
 
+def vital(statement: str) -> bool:
+    """Does it bear on the user's safety, whatever is asked?"""
+    return _VITAL.search(statement) is not None
+
+
+_VITAL = re.compile(r"\b(?:allerg\w+|anaphyla\w+|epilep\w+|diabeti\w+|coeliac|celiac)\b", re.IGNORECASE)
+
+
 def judge(clause: str) -> Worth | None:
     """What a clause is worth; None if it is not kept."""
     low = clause.lower()

@@ -142,10 +142,6 @@ def bounded(word: str, span: Span) -> Made:
     return "span", Span(**end, grain="open", said=span.said, ends=(span,), how=word, bare=span.bare)
 
 
-def to_date(saying: Saying) -> Made:
-    return "span", Span(None, saying.now, "open", "relative", how="before")
-
-
 def years(_: Saying, first: Token, second: Token) -> Made:
     """2014-2018."""
     return _between(year(first.value), year(second.value)) if first.value < second.value else None
