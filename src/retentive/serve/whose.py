@@ -1,0 +1,80 @@
+"""Whose memory does a server serve? One namespace that it reads and writes, and others that it only reads."""
+
+import re
+from collections.abc import Iterable, Sequence
+from configparser import ConfigParser, Error
+from dataclasses import dataclass
+from pathlib import Path
+
+AUTO = "auto"
+PERSON = "default"
+"""Where what concerns the person is kept, whatever they work on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Whose:
+    namespace: str
+    also: tuple[str, ...] = ()
+    """Read, never written: names, or prefixes such as `team/*`."""
+    person: str | None = None
+    """Where to keep what concerns the person rather than the project: one of `also`, if it is another."""
+
+
+def whose(namespace: str, also: Iterable[str], folder: Path) -> Whose:
+    """`auto` is the project that the folder belongs to; then what is known of the person is seen too."""
+    if namespace != AUTO:
+        return Whose(namespace, _others(namespace, also))
+    project = project_of(folder) or PERSON
+    if project == PERSON:
+        return Whose(PERSON, _others(PERSON, also))
+    return Whose(project, _others(project, [PERSON, *also]), PERSON)
+
+
+def project_of(folder: Path) -> str | None:
+    """The name of the git project around a folder: the one its origin has, else its own folder's.
+
+    All worktrees of a repository, and its clones under other names, are one project. Git itself is not needed.
+    """
+    for each in (folder, *folder.parents):
+        marker = each / ".git"
+        if marker.exists():
+            shared = _shared(marker)
+            return _as_name(_origin(shared / "config") or (shared.parent if shared.name == ".git" else each).name)
+    return None
+
+
+def _shared(marker: Path) -> Path:
+    """Where the repository's own files are: in a worktree or submodule `.git` is a file that says where."""
+    if marker.is_dir():
+        return marker
+    own = marker.parent / _line(marker).removeprefix("gitdir:").strip()
+    common = own / "commondir"
+    return (own / _line(common)).resolve() if common.exists() else own.resolve()
+
+
+def _line(path: Path) -> str:
+    try:
+        return path.read_text("utf-8", errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def _origin(config: Path) -> str | None:
+    """The last part of the address that the repository was cloned from."""
+    known = ConfigParser(strict=False, interpolation=None, allow_no_value=True)
+    try:
+        known.read_string(re.sub(r"^[ \t]+", "", _line(config), flags=re.MULTILINE))
+        address = known.get('remote "origin"', "url", fallback=None)
+    except Error:
+        return None
+    return re.split(r"[/:\\]", address.rstrip("/\\").removesuffix(".git"))[-1] if address else None
+
+
+def _as_name(given: str) -> str | None:
+    """As a namespace may be called."""
+    return re.sub(r"[^\w.@+-]+", "-", given).strip("-")[:100] or None
+
+
+def _others(namespace: str, also: Iterable[str]) -> tuple[str, ...]:
+    known: Sequence[str] = [*dict.fromkeys(also)]
+    return tuple(name for name in known if name != namespace)

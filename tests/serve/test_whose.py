@@ -1,0 +1,64 @@
+"""Which namespace a folder stands for."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from retentive.serve.whose import PERSON, Whose, project_of, whose
+
+
+def git(folder: Path, *words: str) -> None:
+    settings = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main")
+    subprocess.run(["git", *settings, *words], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    folder = tmp_path / "billing app"
+    folder.mkdir()
+    git(folder, "init")
+    git(folder, "commit", "--allow-empty", "-m", "first")
+    return folder
+
+
+def test_a_project_is_named_after_its_folder(repository: Path) -> None:
+    (repository / "src" / "deep").mkdir(parents=True)
+    assert project_of(repository / "src" / "deep") == "billing-app"
+
+
+@pytest.mark.parametrize(
+    ("address", "name"),
+    [
+        ("https://example.org/team/invoices.git", "invoices"),
+        ("git@example.org:team/invoices.git", "invoices"),
+        ("ssh://git@example.org:2222/team/invoices/", "invoices"),
+        ("/srv/git/invoices", "invoices"),
+    ],
+)
+def test_an_origin_names_it_better(repository: Path, address: str, name: str) -> None:
+    git(repository, "remote", "add", "origin", address)
+    assert project_of(repository) == name
+
+
+def test_worktrees_are_the_same_project(repository: Path, tmp_path: Path) -> None:
+    git(repository, "worktree", "add", str(tmp_path / "elsewhere"))
+    assert project_of(tmp_path / "elsewhere") == "billing-app"
+
+
+def test_a_broken_repository_still_has_a_name(tmp_path: Path) -> None:
+    (tmp_path / "old" / ".git").mkdir(parents=True)
+    (tmp_path / "old" / ".git" / "config").write_bytes(b"[remote \xff\n]]")
+    assert project_of(tmp_path / "old") == "old"
+
+
+def test_auto_reads_what_is_known_of_the_person(repository: Path) -> None:
+    assert whose("auto", ["team/*"], repository) == Whose("billing-app", (PERSON, "team/*"), PERSON)
+
+
+def test_auto_outside_any_project_is_the_person(tmp_path: Path) -> None:
+    assert whose("auto", [], tmp_path) == Whose(PERSON)
+
+
+def test_a_named_namespace_reads_only_what_is_named(repository: Path) -> None:
+    assert whose("alice", ["work", "alice", "work"], repository) == Whose("alice", ("work",))
