@@ -101,7 +101,7 @@ def in_terminal(command: str) -> str:
 def in_shell(command: str) -> str:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     run = subprocess.run(
-        ["bash", "-c", command],  # noqa: S607 - the reader's own shell
+        ["bash", "-c", command],
         env={**os.environ, "PATH": path},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

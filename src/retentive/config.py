@@ -27,6 +27,7 @@ class Config:
     embedder: str
     model_path: str
     download: bool
+    model_wait: float
     threads: int
     durability: str
     cache: str
@@ -165,6 +166,12 @@ SETTINGS = (
     Setting("embedder", lambda: "minilm", _one_of("minilm", "hashing", "none"), "What turns text into vectors."),
     Setting("model_path", lambda: "", str, "A model of your own: an .onnx file, or a folder that holds model.onnx."),
     Setting("download", lambda: False, _switch, "May the model be fetched if it is not on this machine?"),
+    Setting(
+        "model_wait",
+        lambda: 0.0,
+        _between(0, 3600),
+        "Seconds that a question or a write waits while the model is loaded; 0: as long as it takes.",
+    ),
     Setting("threads", lambda: 0, _between(0, 256, int), "Threads of the embedder; 0 lets it choose."),
     Setting(
         "durability",

@@ -368,9 +368,17 @@ class Retentive:
         self._parts.upkeep.prune_changes(KEEP_CHANGES)
         purge.finish(self._parts)
 
-    def namespaces(self) -> Sequence[str]:
-        """The namespaces of the store that were ever written to."""
-        return self._parts.memories.namespaces()
+    def namespaces(self, matching: Sequence[str] | None = None) -> Sequence[str]:
+        """The namespaces of the store that were ever written to.
+
+        With `matching`, names or prefixes such as `work/*`: those that `search(namespaces=matching)` looks in.
+        """
+        return self._parts.memories.namespaces() if matching is None else namespaces_of(self._parts, matching)
+
+    def warm(self, namespaces: Sequence[str] = ()) -> None:
+        """Load what the first question needs, the model and the index: for a server, in a thread of its own."""
+        looked_in = scope(namespaces_of(self._parts, namespaces))
+        search.answer(self._parts, Query(text="what is known", scope=looked_in, limit=1))
 
     def _chores(self) -> None:
         """Upkeep can wait for the next time: closing must not fail because the disk is full or another is writing."""

@@ -75,6 +75,7 @@ def build() -> ArgumentParser:
     _talking(verb.of("session", "keep and read conversations"))
     _noting(verb.of("note", "keep notes under ids of their own"))
     _importing(verb.of("chat-log", "bring in conversations from elsewhere"))
+    _serving(verb)
     _caring(verb)
     return parser
 
@@ -323,6 +324,26 @@ def _importing(verb: Verbs) -> None:
     import_.add_argument("--format", choices=("openai", "claude", "chatgpt", "plain"), help="recognised if not given")
     import_.add_argument("--session", metavar="ID", help="the session's name, if the file holds one conversation")
     import_.add_argument("--me", metavar="NAME", help="the user's name in it")
+
+
+def _serving(verb: Verbs) -> None:
+    mcp = verb(
+        "mcp",
+        "serve the memory to a model, over standard input and output (MCP)",
+        _whose(),
+        epilog="Started by a client such as Claude Code or Cursor: `retentive install` sets one up.",
+    )
+    mcp.add_argument("--tool-cost", action="store_true", help="only show what the list of tools costs a model")
+
+
+def _whose() -> ArgumentParser:
+    options = ArgumentParser(add_help=False)
+    group = options.add_argument_group("whose memory (--namespace auto: that of the git project around the folder)")
+    group.add_argument("--also", action="append", default=[], metavar="NAME", help="read this namespace too; a/*")
+    group.add_argument(
+        "--tools", choices=("default", "full", "read"), default="default", help="which tools to offer (default)"
+    )
+    return options
 
 
 def _caring(verb: Verbs) -> None:
