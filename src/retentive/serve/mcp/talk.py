@@ -42,26 +42,23 @@ def _heeded(heard: Heard) -> str:
 
 
 def note(
-    reached: Reached, action: str = "put", note_id: str | None = None, text: str | None = None, **options: Any
+    reached: Reached, action: str | None = None, note_id: str | None = None, text: str | None = None, **options: Any
 ) -> Answer:
-    match action:
-        case "put":
-            return _put(reached, note_id, text, options)
-        case "list":
-            rows = [lines.memory(each) for each in reached.memory.notes.list(**options)]
-            return Answer(lines.listed(rows) or "No notes.", {"notes": rows})
+    """Without an action: what the other arguments are for."""
+    action = action or ("put" if text else "get" if note_id else "list")
+    if action == "list":
+        rows = [lines.memory(each) for each in reached.memory.notes.list(**options)]
+        return Answer(lines.listed(rows) or "No notes.", {"notes": rows})
+    if action == "put":
+        if not text:
+            raise Invalid("a note needs text", "To read one, use action get.")
+        return _noted(reached.memory.notes.put(text, note_id, **options))
     if note_id is None:
         raise Invalid(f"{action} needs a note_id", "note with action list shows them.")
     if action == "get":
         return _noted(reached.first(lambda memory: memory.notes.get(note_id)))
     done = reached.memory.notes.delete(note_id)
     return Answer("Deleted." if done else f"There was no note {note_id}.", {"notes": [], "done": done})
-
-
-def _put(reached: Reached, note_id: str | None, text: str | None, options: Mapping[str, Any]) -> Answer:
-    if not text:
-        raise Invalid("a note needs text", "To read one, use action get.")
-    return _noted(reached.memory.notes.put(text, note_id, **options))
 
 
 def _noted(found: Memory) -> Answer:
@@ -124,7 +121,7 @@ def tools(*, writes: bool) -> Sequence[Tool]:
             "A document under an id of your choice, replaced whole: plans, checklists, working notes. For single facts "
             "use memory_add.",
             note,
-            {"action": choice(actions, actions[0]), "note_id": text(),
+            {"action": choice(actions), "note_id": text(),
              **({"text": text("", 100_000), "tags": several(text(most=60), 20, least=0)} if writes else {}),
              "session": text()},
             (), {"notes": "array"}, reads=not writes, repeatable=True,
