@@ -214,11 +214,12 @@ def test_no_other_namespace_is_ever_seen(project: Calls, store: Retentive) -> No
     store.in_namespace("alice").sessions.append("talk", "user", "invoices again")
     assert not project("memory_search", query="invoices").data["hits"]
     assert "Alice" not in project("memory_context", query="invoices").text
-    for name, given in {
+    forbidden: dict[str, dict[str, Any]] = {
         "memory_get": {"ids": [secret, "talk#1"]},
         "memory_history": {"id": secret},
         "memory_delete": {"ids": [secret]},
         "session_read": {"session": "talk"},
-    }.items():
+    }
+    for name, given in forbidden.items():
         with pytest.raises(NotFound):
             project(name, **given)
