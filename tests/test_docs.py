@@ -280,6 +280,7 @@ def json_answers() -> Iterator[Any]:
     yield answer("add", "one", "--each-line")
     for verb in ("search dog", "list", "stats", "backfill", "doctor", "config", "demo", "completion bash"):
         yield answer(*verb.split())
+    assert {*answer("mcp", "--tool-cost")} == {"tools", "total"}
     for verb in ("get", "forget", "restore", "history"):
         yield answer(verb, old["memory"]["id"])
     yield answer("update", old["memory"]["id"], "--tag", "x")
