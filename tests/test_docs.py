@@ -28,6 +28,7 @@ from retentive import Retentive, errors
 from retentive.app import check, filters
 from retentive.app.notes import Notes
 from retentive.app.sessions import Sessions
+from retentive.app.tokens import Tokens
 from retentive.cli import main
 from retentive.cli.parser import build
 from retentive.config import SETTINGS
@@ -37,7 +38,7 @@ from retentive.errors import RetentiveError, outcome
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "reference"
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
-GROUPS: dict[str, type] = {"notes": Notes, "sessions": Sessions}
+GROUPS: dict[str, type] = {"notes": Notes, "sessions": Sessions, "tokens": Tokens}
 SHELL = re.compile(r"[|;<>$]|^(?!retentive )")
 
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -48,6 +49,7 @@ _MASKS = (
     (re.compile(r"-?\d+(\.\d+)?e-\d+|-?\d+\.\d+"), "DECIMAL"),
     (re.compile(r"\b[1-9]\d{3,}\b"), "LARGE"),
     (re.compile(r"(?<![\w.])(/[\w.@+-]+)+/"), "FOLDER/"),
+    (re.compile(r"rt_[\w-]{43}"), "SECRET"),
     (re.compile("rebuilt now"), "rebuilt, from the cache"),
     (re.compile(r"[ \t]+"), " "),
 )
@@ -287,6 +289,10 @@ def json_answers() -> Iterator[Any]:
     yield answer("why", old["memory"]["id"])
     yield answer("search", "--mode", "text", "alle")
     yield from spoken_answers()
+    issued = answer("token", "create", "--name", "laptop", "--expires", "90d")
+    yield issued
+    yield answer("token", "list")
+    yield answer("token", "revoke", issued["token"]["id"])
     yield answer("get", "nothing", code=3)
 
 

@@ -13,6 +13,7 @@ from retentive.model import (
     Forgotten,
     Heard,
     Hit,
+    Issued,
     Learned,
     Leg,
     Memory,
@@ -110,6 +111,10 @@ def page(value: Page) -> dict[str, Any]:
 
 def change(value: Change) -> dict[str, Any]:
     return {**asdict(value), "at": iso(value.at)}
+
+
+def issued(value: Issued) -> dict[str, Any]:
+    return {"secret": value.secret, "token": shown(value.token)}
 
 
 def forgotten(value: Forgotten) -> dict[str, Any]:

@@ -11,12 +11,14 @@ from typing import Any, Self, Unpack
 from retentive import config
 from retentive.app import add, check, edit, fill, forget, keep, learn, move, purge, report, search, why
 from retentive.app import context as contexts
+from retentive.app.bounds import bounds_of, covered, restricted, whole, writes
 from retentive.app.check import UNSET, Options, Unset, When
 from retentive.app.filters import Filters, View, namespaces_of, scope
 from retentive.app.notes import Notes
 from retentive.app.opening import open_parts
 from retentive.app.parts import Parts
 from retentive.app.sessions import Sessions
+from retentive.app.tokens import Tokens
 from retentive.context import Counter
 from retentive.errors import Invalid, StorageError
 from retentive.folders import make_private
@@ -53,6 +55,7 @@ class Retentive:
         self._process = os.getpid()
         self.sessions = Sessions(parts)
         self.notes = Notes(parts)
+        self.tokens = Tokens(parts)
 
     @classmethod
     def open(cls, target: str | Path | None = None, namespace: str | None = None, **settings: Any) -> Self:
@@ -93,8 +96,8 @@ class Retentive:
         self.close()
 
     def close(self) -> None:
-        """Write what is still to be written, and let go of the store."""
-        if os.getpid() != self._process:
+        """Write what is still to be written, and let go of the store. A restricted view has nothing to let go of."""
+        if os.getpid() != self._process or self._parts.bounds:
             return  # forked: the threads and connections are the other process's
         self._parts.journal.close()
         if self._parts.journal.wrote:
@@ -116,8 +119,18 @@ class Retentive:
 
         Connections, index and model are shared; closing one closes them for all.
         """
-        return type(self)(replace(self._parts, namespace=check.namespace_of(namespace)))
+        return type(self)(replace(self._parts, namespace=covered(self._parts, check.namespace_of(namespace))))
 
+    def restricted(self, namespaces: str | Sequence[str], *, subtree: bool = False, read_only: bool = False) -> Self:
+        """The same open store for these namespaces alone: costs nothing, so a server may ask for one with each request.
+
+        With `subtree` those below them, too. Whatever is about others is `Forbidden`, and so are verbs about the whole
+        store; with `read_only` also those that write. PostgreSQL itself sees to it, by row-level security.
+        """
+        within = bounds_of(namespaces, subtree=subtree, read_only=read_only)
+        return type(self)(restricted(self._parts, within))
+
+    @writes
     def add(self, text: str, vector: Any = None, **options: Unpack[Options]) -> Added:
         """Keep one memory, durable and searchable on return.
 
@@ -127,6 +140,7 @@ class Retentive:
         """
         return add.add(self._parts, text, vector, options)
 
+    @writes
     def add_many(
         self,
         items: Iterable[str | Mapping[str, Any]],
@@ -231,6 +245,7 @@ class Retentive:
         found = self._parts.memories.page(seen, check.limit_of(limit) + 1, after)
         return Page(tuple(found[:limit]), found[limit - 1].id if len(found) > limit else None)
 
+    @writes
     def update(
         self,
         id: str,
@@ -256,10 +271,12 @@ class Retentive:
         changes = {name: value for name, value in given.items() if value is not UNSET}
         return edit.update(self._parts, id, changes, reason, actor)
 
+    @writes
     def forget(self, id: str, reason: str | None = None, actor: str = "user") -> Memory:
         """Stop answering with it. Softly: `restore` undoes it."""
         return edit.forget(self._parts, id, reason, actor)
 
+    @writes
     def forget_matching(
         self,
         words: str | None = None,
@@ -283,6 +300,7 @@ class Retentive:
         """What "forget my old address" may be about, and whether that is clear."""
         return forget.candidates(self._parts, words, filters)
 
+    @writes
     def purge(
         self,
         ids: str | Sequence[str],
@@ -314,10 +332,12 @@ class Retentive:
         """Where a memory came from: its messages, what it took the place of, what took its place, its history."""
         return why.why(self._parts, id)
 
+    @writes
     def restore(self, id: str, reason: str | None = None, actor: str = "user") -> Memory:
         """Undo `forget`, or a correction: what was superseded is current again, and what took its place is not."""
         return edit.restore(self._parts, id, reason, actor)
 
+    @writes
     def learn(self, session: str | None = None, progress: Callable[[Learned], None] | None = None) -> Sequence[Learned]:
         """Read what was said since the last time, and keep what is worth keeping.
 
@@ -344,6 +364,7 @@ class Retentive:
         self._parts.journal.flush()
         return self._parts.upkeep.accesses(self.namespace, id, check.limit_of(limit))
 
+    @whole
     def backfill(self, batch: int = fill.BATCH, progress: Callable[[int, int], None] | None = None) -> Backfilled:
         """Make the vectors that are still missing, in all namespaces of the store."""
         return fill.backfill(self._parts, check.limit_of(batch, "batch"), progress)
@@ -352,14 +373,17 @@ class Retentive:
         """Figures of this namespace and of the store."""
         return report.stats(self._parts)
 
+    @whole
     def doctor(self) -> Sequence[Finding]:
         """A check-up of everything; reads the whole store."""
         return report.doctor(self._parts)
 
+    @whole
     def repair(self) -> None:
         """Make anew what is derived from the memories: the full-text and vector indexes."""
         report.repair(self._parts)
 
+    @whole
     def upkeep(self) -> None:
         """The regular chores: expiry, retention, open purges, statistics, logs. `close` does them after writes."""
         self._parts.journal.flush()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from retentive.config import Config
 from retentive.embed import Embedder
-from retentive.model import Space
+from retentive.model import Bounds, Space
 from retentive.storage import Engine
 from retentive.storage.chunks import Chunks
 from retentive.storage.conversations import Conversations
@@ -65,6 +65,8 @@ class Parts:
     """What counts tokens."""
     images: Once["Images"]
     """Opened by the first question that needs them: they bring numpy along."""
+    bounds: Bounds | None = None
+    """Of a view that sees a part of the store; then `engine` lets nothing else through."""
 
     @property
     def space(self) -> Space | None:

@@ -27,21 +27,24 @@ def stats(parts: Parts) -> dict[str, Any]:
     counts = parts.upkeep.counts(parts.namespace, clock.now())
     measures = parts.upkeep.measures(parts.namespace)
     sessions, events = parts.conversations.counts(parts.namespace)
+    names = parts.memories.namespaces()
+    seen = names if parts.bounds else None
     totals = Counter[str]()
     for measure, _, _, count in measures:
         totals[measure] += count if measure in COUNTERS else 0
     return {
         "namespace": parts.namespace,
-        "namespaces": [*parts.memories.namespaces()],
+        "namespaces": [*names],
         "memories": sum(row[3] for row in counts),
         "by_kind": _summed(counts, 0),
         "by_source": _summed(counts, 1),
         "by_status": _summed(counts, 2),
         "sessions": sessions,
         "events": events,
-        "vectors_pending": parts.chunks.pending_count(parts.space),
+        "vectors_pending": parts.chunks.pending_count(parts.space, seen),
         "spaces": [
-            {"name": name, "dimension": size, "vectors": count} for name, size, count in parts.chunks.vector_counts()
+            {"name": name, "dimension": size, "vectors": count}
+            for name, size, count in parts.chunks.vector_counts(seen)
         ],
         "upserts": totals["upserts"],
         "queries": totals["queries"],
@@ -50,9 +53,15 @@ def stats(parts: Parts) -> dict[str, Any]:
         "llm_tokens": totals["llm_tokens"],
         "latency_ms": _latencies(measures),
         "store": dict(parts.engine.facts()),
-        "index": parts.images.made.stats() if parts.images.made else {},
-        "failures": dict(parts.journal.failures),
+        "index": _index(parts),
+        "failures": {} if parts.bounds else dict(parts.journal.failures),
     }
+
+
+def _index(parts: Parts) -> dict[str, Any]:
+    """Of the namespaces that may be seen."""
+    found = parts.images.made.stats() if parts.images.made else {}
+    return {name: figures for name, figures in found.items() if parts.bounds is None or parts.bounds.cover(name)}
 
 
 def _summed(rows: Iterable[tuple[Any, ...]], column: int) -> dict[str, int]:

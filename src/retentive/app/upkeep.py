@@ -13,6 +13,7 @@ from typing import NamedTuple
 from retentive.errors import RetentiveError, StorageError
 from retentive.model import Access, Results, Tier
 from retentive.storage import Engine
+from retentive.storage.tokens import use_step
 from retentive.storage.upkeep import Measure, access_steps, measure_step
 
 QUIET_SECONDS = 0.25  # writing competes with questions for the interpreter, so it waits for a pause this long
@@ -41,6 +42,7 @@ class Journal:
         self._accesses: list[Access] = []
         self._searches: list[Search] = []
         self._measures: Counter[Measure] = Counter()
+        self._tokens: dict[str, int] = {}
         self._begun = threading.Event()
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
@@ -69,6 +71,12 @@ class Journal:
                 self._accesses.extend(accesses)
         self._begin()
 
+    def used(self, token: str, at: int) -> None:
+        """An access token, at this moment."""
+        with self._lock:
+            self._tokens[token] = at
+        self._begin()
+
     def failed(self, part: str, error: RetentiveError | str) -> None:
         self.failures[part] = str(error)
 
@@ -78,12 +86,13 @@ class Journal:
                 accesses, self._accesses = self._accesses, []
                 searches, self._searches = self._searches, []
                 measures, self._measures = self._measures, Counter()
+                tokens, self._tokens = self._tokens, {}
             for search in searches:
                 measures.update(_measured(search))
-            if not accesses and not measures:
+            if not accesses and not measures and not tokens:
                 return
             try:
-                self._engine.apply([*access_steps(accesses, self._keep), measure_step(measures)])
+                self._engine.apply([*access_steps(accesses, self._keep), measure_step(measures), use_step(tokens)])
             except StorageError as error:
                 self._put_back(accesses, measures, error)
 

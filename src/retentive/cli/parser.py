@@ -27,7 +27,8 @@ examples:
 The store is one file, by default in your data folder; --db or RETENTIVE_DB chooses another.
 `retentive VERB --help` explains a verb; `retentive config` shows every setting.
 
-exit codes: 0 done, 1 unexpected, 2 wrong input, 3 not found, 4 conflict, 5 storage, 6 embedding, 7 missing extra
+exit codes: 0 done, 1 unexpected, 2 wrong input, 3 not found, 4 conflict, 5 storage, 6 embedding, 7 missing extra,
+  8 language model, 9 forbidden
 """
 _TIMES = "as 2026-12-31, 2026-12-31T18:00+01:00, or a span such as 12h, 7d, 4w"
 
@@ -76,6 +77,7 @@ def build() -> ArgumentParser:
     _noting(verb.of("note", "keep notes under ids of their own"))
     _importing(verb.of("chat-log", "bring in conversations from elsewhere"))
     _serving(verb)
+    _admitting(verb.of("token", "say who may come in over the network"))
     _caring(verb)
     return parser
 
@@ -344,6 +346,23 @@ def _whose() -> ArgumentParser:
         "--tools", choices=("default", "full", "read"), default="default", help="which tools to offer (default)"
     )
     return options
+
+
+def _admitting(verb: Verbs) -> None:
+    create = verb(
+        "create",
+        "make a token that opens a namespace; its secret is shown once",
+        epilog="The namespace is that of --namespace.",
+    )
+    create.add_argument("--subtree", action="store_true", help="and all namespaces below: alice/coder below alice")
+    create.add_argument("--read-only", action="store_true", help="to read, not to write")
+    create.add_argument("--name", metavar="LABEL", help="what to know it by")
+    create.add_argument("--expires", metavar="TIME", help=f"when it stops opening anything, {_TIMES}")
+
+    verb("list", "list the tokens of the store, the newest first; never their secrets")
+
+    revoke = verb("revoke", "make tokens open nothing from now on")
+    revoke.add_argument("ids", nargs="+", metavar="ID")
 
 
 def _caring(verb: Verbs) -> None:

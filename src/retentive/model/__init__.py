@@ -35,6 +35,7 @@ from retentive.model.memory import (
 )
 from retentive.model.search import Filter, Fusion, Hit, Leg, Match, Mode, Query, Results, Scope, Space, Tier, Type, Why
 from retentive.model.times import from_micros, iso, to_micros
+from retentive.model.tokens import Bounds, Issued, Token
 
 __all__ = [
     "DEFAULT_CONFIDENCE",
@@ -44,6 +45,7 @@ __all__ = [
     "Added",
     "Appended",
     "Backfilled",
+    "Bounds",
     "Candidates",
     "Change",
     "Claim",
@@ -57,6 +59,7 @@ __all__ = [
     "Heard",
     "Hit",
     "Imported",
+    "Issued",
     "Kind",
     "Learned",
     "Leg",
@@ -82,6 +85,7 @@ __all__ = [
     "Status",
     "Summary",
     "Tier",
+    "Token",
     "Traits",
     "Type",
     "Why",
