@@ -11,6 +11,7 @@ KINDS = tuple(
 )
 SOURCES = tuple("explicit extracted conversation file import".split())
 ROLES = tuple("user assistant system developer tool".split())
+CLIENTS = tuple("claude-code claude-desktop cursor vscode codex windsurf gemini-cli zed cline opencode".split())
 STATUSES = tuple("active superseded forgotten expired".split())
 
 _DESCRIPTION = "Long-term memory for AI agents: one SQLite file, local embeddings, hybrid search."
@@ -76,6 +77,7 @@ def build() -> ArgumentParser:
     _noting(verb.of("note", "keep notes under ids of their own"))
     _importing(verb.of("chat-log", "bring in conversations from elsewhere"))
     _serving(verb)
+    _connecting(verb)
     _caring(verb)
     return parser
 
@@ -343,6 +345,32 @@ def _whose() -> ArgumentParser:
     group.add_argument(
         "--tools", choices=("default", "full", "read"), default="default", help="which tools to offer (default)"
     )
+    return options
+
+
+def _connecting(verb: Verbs) -> None:
+    install = verb(
+        "install",
+        "have an MCP client start `retentive mcp`",
+        _client_options(),
+        epilog="Without CLIENT, lists the clients known. --db and --namespace go along (default: auto, the project's).",
+    )
+    install.add_argument("client", nargs="?", choices=CLIENTS, metavar="CLIENT", help=", ".join(CLIENTS))
+    install.add_argument("--also", action="append", default=[], metavar="NAME", help="a namespace it reads too; a/*")
+    install.add_argument("--tools", choices=("default", "full", "read"), help="which tools it offers")
+    install.add_argument("--print", action="store_true", help="only print what belongs into the file")
+
+    uninstall = verb("uninstall", "take `retentive mcp` out of an MCP client again", _client_options())
+    uninstall.add_argument("client", choices=CLIENTS, metavar="CLIENT", help=", ".join(CLIENTS))
+
+
+def _client_options() -> ArgumentParser:
+    options = ArgumentParser(add_help=False)
+    options.add_argument(
+        "--scope", choices=("user", "project"), default="user", help="everywhere, or in the project in this folder"
+    )
+    options.add_argument("--dry-run", action="store_true", help="only show what would change")
+    options.add_argument("--force", action="store_true", help="also where another server has the name")
     return options
 
 
