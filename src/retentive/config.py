@@ -298,12 +298,12 @@ def shown(found: Mapping[str, Value]) -> dict[str, Value]:
     """The same with stars for what is secret: tokens, and passwords that stand in addresses."""
     secret = {setting.name for setting in SETTINGS if setting.secret}
     return {
-        name: value._replace(value=SECRET if name in secret and value.value else _without_password(value.value))
+        name: value._replace(value=SECRET if name in secret and value.value else without_password(value.value))
         for name, value in found.items()
     }
 
 
-def _without_password(value: Any) -> Any:
+def without_password(value: Any) -> Any:
     """Up to the last @: who wrote it may have forgotten to encode one. Rather too little is shown than too much."""
     if not isinstance(value, str) or "://" not in value:
         return value
@@ -358,6 +358,11 @@ def _read_toml(path: Path) -> dict[str, Any]:
         return {}
     except (OSError, ValueError) as error:
         raise BadConfig(f"{path}: {error}") from error
+
+
+def environment() -> Mapping[str, str]:
+    """For those who look for the settings of other programs."""
+    return os.environ
 
 
 def wants_colour(is_terminal: bool) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 from retentive import wire
 from retentive.app import Retentive
-from retentive.cli import access, forgetting, learning, serving, show, talk
+from retentive.cli import access, clients, forgetting, learning, serving, show, talk
 from retentive.cli.given import FILTERS, MOMENTS, given, is_json, json_of, text_of
 from retentive.errors import Invalid
 from retentive.model import Change
@@ -234,6 +234,7 @@ _WITHOUT_STORE: dict[str, Callable[[Any], int]] = {
     "completion": _completion,
     "migrate": _migrate,
     **serving.VERBS,
+    **clients.VERBS,
 }
 _VERBS: dict[str, Callable[[Retentive, Any], int]] = {
     "add": _add,

@@ -11,6 +11,7 @@ KINDS = tuple(
 )
 SOURCES = tuple("explicit extracted conversation file import".split())
 ROLES = tuple("user assistant system developer tool".split())
+CLIENTS = tuple("claude-code claude-desktop cursor vscode codex windsurf gemini-cli zed cline opencode".split())
 STATUSES = tuple("active superseded forgotten expired".split())
 
 _DESCRIPTION = "Long-term memory for AI agents: one SQLite file, local embeddings, hybrid search."
@@ -78,6 +79,7 @@ def build() -> ArgumentParser:
     _importing(verb.of("chat-log", "bring in conversations from elsewhere"))
     _serving(verb)
     _admitting(verb.of("token", "say who may come in over the network"))
+    _connecting(verb)
     _caring(verb)
     return parser
 
@@ -363,6 +365,32 @@ def _admitting(verb: Verbs) -> None:
 
     revoke = verb("revoke", "make tokens open nothing from now on")
     revoke.add_argument("ids", nargs="+", metavar="ID")
+
+
+def _connecting(verb: Verbs) -> None:
+    install = verb(
+        "install",
+        "have an MCP client start `retentive mcp`",
+        _client_options(),
+        epilog="Without CLIENT, lists the clients known. --db and --namespace go along (default: auto, the project's).",
+    )
+    install.add_argument("client", nargs="?", choices=CLIENTS, metavar="CLIENT", help=", ".join(CLIENTS))
+    install.add_argument("--also", action="append", default=[], metavar="NAME", help="a namespace it reads too; a/*")
+    install.add_argument("--tools", choices=("default", "full", "read"), help="which tools it offers")
+    install.add_argument("--print", action="store_true", help="only print what belongs into the file")
+
+    uninstall = verb("uninstall", "take `retentive mcp` out of an MCP client again", _client_options())
+    uninstall.add_argument("client", choices=CLIENTS, metavar="CLIENT", help=", ".join(CLIENTS))
+
+
+def _client_options() -> ArgumentParser:
+    options = ArgumentParser(add_help=False)
+    options.add_argument(
+        "--scope", choices=("user", "project"), default="user", help="everywhere, or in the project in this folder"
+    )
+    options.add_argument("--dry-run", action="store_true", help="only show what would change")
+    options.add_argument("--force", action="store_true", help="also where another server has the name")
+    return options
 
 
 def _caring(verb: Verbs) -> None:
