@@ -16,7 +16,7 @@ help:
 	@echo "make eval    how well corrections and dates are told, on the data of DATA=FOLDER"
 	@echo "make fix     format and mend what the linter can"
 
-$(READY): pyproject.toml scripts/setup.py scripts/sqld.py
+$(READY): pyproject.toml scripts/setup.py scripts/sqld.py scripts/node.py
 	$(PYTHON) scripts/setup.py $(VENV)
 	@touch $@
 
