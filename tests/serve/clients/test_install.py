@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import tempfile
 import tomllib
 from collections.abc import Callable
@@ -86,6 +87,17 @@ def test_a_client_that_has_no_file_gets_one(say: Say, home: Path, name: str) -> 
     assert (told["client"], told["done"], told["backup"], told["entry"]) == (name, "installed", None, written)
     assert CLIENTS[name].next == told["next"]
     assert home in Path(told["file"]).parents
+
+
+def test_what_was_written_starts_a_server_from_any_folder_in_any_environment(say: Say, home: Path) -> None:
+    say("install", "cursor", "--db", "x.db", "--embedder", "none", "--also", "team/*", "--tools", "read")
+    entry = entry_in("cursor", home / ".cursor/mcp.json")
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    message = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello})
+    command = [entry["command"], *entry["args"]]
+    run = subprocess.run(command, input=message + "\n", cwd="/", env={}, capture_output=True, text=True, check=True)
+    assert json.loads(run.stdout.splitlines()[0])["result"]["serverInfo"]["name"] == "retentive"
+    assert (home / "project/x.db").exists()
 
 
 @pytest.mark.parametrize("name", CLIENTS)
