@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 import tomllib
@@ -234,6 +235,28 @@ def test_a_dry_run_shows_the_change_and_makes_none(say: Say, home: Path, verb: s
     assert f"\n{sign}[mcp_servers.retentive]\n" in said
     assert everything(home) == before
     assert json.loads(say(verb, "codex", "--dry-run", "--json"))["diff"] == said
+
+
+@pytest.mark.skipif(not shutil.which("patch"), reason="there is no patch on this machine")
+@settings(max_examples=30)
+@given(texts())
+def test_patch_agrees_with_the_diff(text: str) -> None:
+    """The program that people apply diffs with makes the same of it."""
+    with tempfile.TemporaryDirectory() as folder:
+        here = Here("linux", Path(folder), Path(folder), {})
+        path = file_of("cursor", Path(folder), text)
+        diff = install(client("cursor"), "user", here, ENTRY, dry=True).diff
+        command = ["patch", "--binary", "--silent", str(path)]
+        subprocess.run(command, input=diff.encode(), check=True, capture_output=True)
+        patched = path.read_bytes()
+        path.write_bytes(text.encode())
+        install(client("cursor"), "user", here, ENTRY)
+        assert path.read_bytes() == patched
+
+
+def test_a_path_that_is_no_text_is_refused(say: Say, home: Path) -> None:
+    assert "not UTF-8" in say("install", "cursor", "--db", "/x/\udcff.db", code=2)
+    assert everything(home) == {}
 
 
 def test_a_snippet_is_all_that_print_prints(say: Say, home: Path) -> None:
