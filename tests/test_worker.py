@@ -26,7 +26,7 @@ from retentive.errors import Conflict, EmbedError, Invalid
 from retentive.storage import Engine, Step, step
 from retentive.storage.leases import STORE, Leases
 from retentive.storage.postgres import link
-from tests.engines import SQLITE, behind_its_back, missing
+from tests.engines import SQLITE, Sqld, behind_its_back, missing, sqld_or_skip
 from tests.places import place
 from tests.server import Server
 from tests.support import Open, Run
@@ -483,6 +483,22 @@ def test_a_server_that_goes_away_is_waited_for(fragile: Server, monkeypatch: pyt
         until(lambda: worker.status().done.get("learn"))
         assert worker.status().failures == {}
     store.close()
+
+
+@pytest.mark.engines("libsql")
+def test_a_libsql_server_that_goes_away_is_waited_for(tmp_path: Path) -> None:
+    sqld_or_skip()
+    server = Sqld(tmp_path)
+    store = Retentive.open(server.database(), embedder="hashing", learn_after=0)
+    with store.worker(poll=QUICK) as worker:
+        server.stop()
+        until(lambda: "store" in worker.failures)
+        server.start()
+        store.sessions.append("talk", "user", "I live in Porto.")
+        until(lambda: worker.status().done.get("learn"))
+        assert worker.status().failures == {}
+    store.close()
+    server.stop()
 
 
 @pytest.mark.engines("postgres")
