@@ -277,8 +277,8 @@ def run_worker(target: str, lease: float, *more: str) -> "subprocess.Popen[str]"
 def test_only_one_is_at_work_at_a_time(open_store: Open) -> None:
     one, two = open_store(), open_store()
     open_store(embedder="none").add_many([f"fact {number}" for number in range(100)])
-    busy = with_embedder(one, Slow(0.1)).worker(poll=QUICK)
-    with busy, two.worker(poll=QUICK) as other:
+    busy, idle = (with_embedder(each, Slow(0.1)).worker(poll=QUICK) for each in (one, two))
+    with busy, idle as other:
         until(lambda: busy.status().working or other.status().working)
         seen = []
         for _ in range(20):
