@@ -286,7 +286,17 @@ def json_answers() -> Iterator[Any]:
     yield old
     yield answer("add", "The dog of ours is called Rex")
     yield answer("add", "one", "--each-line")
-    for verb in ("search dog", "list", "stats", "backfill", "doctor", "config", "demo", "completion bash"):
+    for verb in (
+        "search dog",
+        "list",
+        "stats",
+        "backfill",
+        "work --once",
+        "doctor",
+        "config",
+        "demo",
+        "completion bash",
+    ):
         yield answer(*verb.split())
     assert {*answer("mcp", "--tool-cost")} == {"tools", "total"}
     for verb in ("get", "forget", "restore", "history"):

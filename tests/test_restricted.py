@@ -25,7 +25,7 @@ READING = {  # all others write, or are about the whole store
     "sessions.get", "sessions.list", "sessions.events", "sessions.summary", "sessions.replay", "notes.get",
     "notes.list",
 }  # fmt: skip
-WHOLE = {"backfill", "doctor", "repair", "upkeep"}
+WHOLE = {"backfill", "doctor", "repair", "upkeep", "worker"}
 
 
 @pytest.fixture

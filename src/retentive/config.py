@@ -39,6 +39,7 @@ class Config:
     corrections: bool
     commands: bool
     learn_after: float
+    worker: bool
     secrets_in_memories: str
     secrets_in_messages: str
     tokenizer: str
@@ -202,6 +203,7 @@ SETTINGS = (
     Setting(
         "learn_after", lambda: 300.0, _between(0, 1e9), "Seconds of silence after which a session is learned from."
     ),
+    Setting("worker", lambda: True, _switch, "Do servers learn, fill in vectors and do the chores in the background?"),
     Setting(
         "secrets_in_memories",
         lambda: "refuse",

@@ -23,6 +23,7 @@ from retentive.model import (
     Replay,
     Results,
     Why,
+    WorkerStatus,
     iso,
 )
 
@@ -53,6 +54,10 @@ def event(value: Event) -> dict[str, Any]:
 
 def heard(value: Heard) -> dict[str, Any]:
     return {**shown(value), "candidates": [each._asdict() for each in value.candidates]}
+
+
+def worker(value: WorkerStatus) -> dict[str, Any]:
+    return shown(value)
 
 
 def learned(value: Learned) -> dict[str, Any]:

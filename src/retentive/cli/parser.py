@@ -409,6 +409,13 @@ def _caring(verb: Verbs) -> None:
         "--batch", type=int, default=50, metavar="N", help="texts embedded and committed at once (50)"
     )
 
+    work = verb(
+        "work",
+        "learn, fill in vectors and do the chores as they come up, until it is stopped",
+        epilog="For all namespaces of the store. Of several processes one is at work at a time; servers do it anyway.",
+    )
+    work.add_argument("--once", action="store_true", help="do what is due now, and end")
+
     verb("config", "show every setting and where it comes from")
 
     doctor = verb("doctor", "check everything and say what to do")

@@ -36,6 +36,7 @@ from retentive.model.memory import (
 from retentive.model.search import Filter, Fusion, Hit, Leg, Match, Mode, Query, Results, Scope, Space, Tier, Type, Why
 from retentive.model.times import from_micros, iso, to_micros
 from retentive.model.tokens import Bounds, Issued, Token
+from retentive.model.work import Task, WorkerStatus
 
 __all__ = [
     "DEFAULT_CONFIDENCE",
@@ -84,11 +85,13 @@ __all__ = [
     "Space",
     "Status",
     "Summary",
+    "Task",
     "Tier",
     "Token",
     "Traits",
     "Type",
     "Why",
+    "WorkerStatus",
     "from_micros",
     "iso",
     "to_micros",
