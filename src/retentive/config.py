@@ -39,6 +39,7 @@ class Config:
     corrections: bool
     commands: bool
     learn_after: float
+    hooks: str
     secrets_in_memories: str
     secrets_in_messages: str
     tokenizer: str
@@ -201,6 +202,12 @@ SETTINGS = (
     ),
     Setting(
         "learn_after", lambda: 300.0, _between(0, 1e9), "Seconds of silence after which a session is learned from."
+    ),
+    Setting(
+        "hooks",
+        lambda: "all",
+        _one_of("all", "recall", "off"),
+        "What the hooks of Claude Code do: `all`, only `recall` (nothing that is said is kept), or nothing: `off`.",
     ),
     Setting(
         "secrets_in_memories",
