@@ -13,12 +13,11 @@ from typing import Any
 
 from retentive.cli.given import given
 
-LIMIT = 5.0  # seconds
 MOST = 32_000_000  # bytes of input: more than any prompt
 
 
 def run(arguments: Any) -> int:
-    clock = threading.Timer(LIMIT, _give_up, [arguments])
+    clock = threading.Timer(arguments.limit, _give_up, [arguments])
     clock.daemon = True
     clock.start()
     try:
@@ -66,7 +65,7 @@ def _tell(arguments: Any, what: str) -> None:
 
 def _give_up(arguments: Any) -> None:
     """A thread can end the process, but not another thread."""
-    sys.stderr.write(f"retentive hook {arguments.event}: not done within {LIMIT:.0f} s\n")
+    sys.stderr.write(f"retentive hook {arguments.event}: not done within {arguments.limit:g} s\n")
     sys.stderr.flush()
     os._exit(0)
 

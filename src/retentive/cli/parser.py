@@ -82,7 +82,7 @@ def build() -> ArgumentParser:
     _admitting(verb.of("token", "say who may come in over the network"))
     _connecting(verb)
     _caring(verb)
-    _serving(verb)
+    _hooking(verb)
     return parser
 
 
@@ -426,7 +426,7 @@ def _caring(verb: Verbs) -> None:
     completion.add_argument("shell", choices=("bash", "zsh", "tcsh"))
 
 
-def _serving(verb: Verbs) -> None:
+def _hooking(verb: Verbs) -> None:
     hook = verb(
         "hook",
         "answer a hook of Claude Code: lay memories before the model, keep what was said",
@@ -435,6 +435,7 @@ def _serving(verb: Verbs) -> None:
     hook.add_argument("event", choices=HOOKS, metavar="EVENT", help=", ".join(HOOKS))
     hook.add_argument("--also", action="append", default=[], metavar="NAME", help="look in this namespace too; a/*")
     hook.add_argument("--budget", type=int, metavar="N", help="tokens at the most (600 at the start, 500 for a prompt)")
+    hook.add_argument("--limit", type=float, default=5.0, metavar="S", help="seconds after which it gives up (5)")
     hook.add_argument("--debug", action="store_true", help="tell in full what went wrong")
 
 

@@ -45,8 +45,6 @@ def keep(call: Called, options: Options, *, ended: bool = False) -> int:
 def _kept(memory: Retentive, name: str, talk: Sequence[Said], marks: Marks) -> int:
     for _ in range(TRIES):
         last, fresh = _fresh(memory, name, talk, marks.through())
-        if not fresh:
-            return 0
         try:
             _append(memory, name, fresh, last)
         except Conflict:  # another hook of the same conversation was first: what it kept is not fresh any more
@@ -73,6 +71,8 @@ def _fresh(memory: Retentive, name: str, talk: Sequence[Said], through: str | No
 
 
 def _append(memory: Retentive, name: str, fresh: Sequence[Said], last: int) -> None:
+    if not fresh:
+        return
     if not last:
         memory.sessions.put(name, agent=CLIENT)
     messages = [_message(each, number) for number, each in enumerate(fresh, start=last + 1)]

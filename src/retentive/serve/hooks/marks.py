@@ -53,9 +53,10 @@ class Marks:
 
     def _read(self, what: str) -> list[str]:
         try:
-            return (self.folder / f"{self.name}.{what}").read_text("utf-8").split("\n")
+            text = (self.folder / f"{self.name}.{what}").read_text("utf-8")
         except (OSError, UnicodeDecodeError):
             return []
+        return text.split("\n") if text else []
 
     def _write(self, what: str, words: Iterable[str]) -> None:
         """Whole or not at all. A folder that cannot be written costs a repetition, not the hook."""
