@@ -40,6 +40,7 @@ class Config:
     commands: bool
     learn_after: float
     worker: bool
+    hooks: str
     secrets_in_memories: str
     secrets_in_messages: str
     tokenizer: str
@@ -204,6 +205,12 @@ SETTINGS = (
         "learn_after", lambda: 300.0, _between(0, 1e9), "Seconds of silence after which a session is learned from."
     ),
     Setting("worker", lambda: True, _switch, "Do servers learn, fill in vectors and do the chores in the background?"),
+    Setting(
+        "hooks",
+        lambda: "all",
+        _one_of("all", "recall", "off"),
+        "What the hooks of Claude Code do: `all`, only `recall` (nothing that is said is kept), or nothing: `off`.",
+    ),
     Setting(
         "secrets_in_memories",
         lambda: "refuse",

@@ -12,6 +12,7 @@ KINDS = tuple(
 SOURCES = tuple("explicit extracted conversation file import".split())
 ROLES = tuple("user assistant system developer tool".split())
 CLIENTS = tuple("claude-code claude-desktop cursor vscode codex windsurf gemini-cli zed cline opencode".split())
+HOOKS = tuple("session-start prompt stop pre-compact session-end".split())
 STATUSES = tuple("active superseded forgotten expired".split())
 
 _DESCRIPTION = "Long-term memory for AI agents: one SQLite file, local embeddings, hybrid search."
@@ -81,6 +82,7 @@ def build() -> ArgumentParser:
     _admitting(verb.of("token", "say who may come in over the network"))
     _connecting(verb)
     _caring(verb)
+    _hooking(verb)
     return parser
 
 
@@ -429,6 +431,19 @@ def _caring(verb: Verbs) -> None:
         epilog='Try: eval "$(retentive completion bash)"',
     )
     completion.add_argument("shell", choices=("bash", "zsh", "tcsh"))
+
+
+def _hooking(verb: Verbs) -> None:
+    hook = verb(
+        "hook",
+        "answer a hook of Claude Code: lay memories before the model, keep what was said",
+        epilog="Reads the hook's JSON from a pipe. Whatever goes wrong, it exits with 0. --namespace auto: by project.",
+    )
+    hook.add_argument("event", choices=HOOKS, metavar="EVENT", help=", ".join(HOOKS))
+    hook.add_argument("--also", action="append", default=[], metavar="NAME", help="look in this namespace too; a/*")
+    hook.add_argument("--budget", type=int, metavar="N", help="tokens at the most (600 at the start, 500 for a prompt)")
+    hook.add_argument("--limit", type=float, default=5.0, metavar="S", help="seconds after which it gives up (5)")
+    hook.add_argument("--debug", action="store_true", help="tell in full what went wrong")
 
 
 def number(text: str) -> float:
