@@ -341,6 +341,28 @@ def _serving(verb: Verbs) -> None:
     )
     mcp.add_argument("--tool-cost", action="store_true", help="only show what the list of tools costs a model")
 
+    serve = verb(
+        "serve",
+        "serve the memory over HTTP: MCP at /mcp, a health check at /health",
+        _whose(),
+        epilog="On an address that other machines reach, every request needs a token: `retentive token create`.",
+    )
+    serve.add_argument(
+        "--host", dest="serve_host", default=argparse.SUPPRESS, metavar="ADDRESS", help="to listen on (127.0.0.1)"
+    )
+    serve.add_argument(
+        "--port", dest="serve_port", type=int, default=argparse.SUPPRESS, metavar="N", help="8765; 0: a free one"
+    )
+    serve.add_argument("--require-token", action="store_true", default=argparse.SUPPRESS, help="on this machine, too")
+    serve.add_argument(
+        "--allow-host",
+        dest="allow_hosts",
+        action="append",
+        default=argparse.SUPPRESS,
+        metavar="NAME",
+        help="a name by which clients may call it, beside its address; may be given several times",
+    )
+
 
 def _whose() -> ArgumentParser:
     options = ArgumentParser(add_help=False)
