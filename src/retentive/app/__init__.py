@@ -375,6 +375,10 @@ class Retentive:
         """Figures of this namespace and of the store."""
         return report.stats(self._parts)
 
+    def health(self) -> dict[str, Any]:
+        """Does the store answer, and is the model there? Quick, and loads nothing: for a server that is watched."""
+        return report.health(self._parts)
+
     @whole
     def doctor(self) -> Sequence[Finding]:
         """A check-up of everything; reads the whole store."""

@@ -95,6 +95,16 @@ def _percentiles(histogram: list[tuple[int, int]]) -> dict[str, float]:
     return figures
 
 
+def health(parts: Parts) -> dict[str, Any]:
+    """An error, if the store does not answer."""
+    schema = parts.engine.facts()["schema"]
+    if parts.embedder is None:
+        return {"store": "ok", "schema": schema, "model": "off"}
+    said = parts.embedder.describe()
+    loaded = "loaded" if said.get("loaded") == "yes" else "missing" if "degraded" in said else "not loaded yet"
+    return {"store": "ok", "schema": schema, "model": loaded}
+
+
 def doctor(parts: Parts) -> list[Finding]:
     facts = parts.engine.facts()
     return [
