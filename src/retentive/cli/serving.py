@@ -5,6 +5,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,9 @@ def _stdio(arguments: Any, offer: Any) -> int:
     with Retentive.open(**_settings(arguments, whose.namespace)) as memory:
         reached = Reached(memory, whose.also, whose.person)
         told = instructions(whose, writes=offer is not Offer.READ)
-        serve(open_server(lambda _: reached, offer, told, in_order=True), lambda: _warm(memory, whose.also))
+        works = offer is not Offer.READ and _works(arguments)
+        begun = partial(_begin, memory, whose.also, works=works)
+        serve(open_server(lambda _: reached, offer, told, in_order=True), begun)
     return 0
 
 
@@ -70,6 +73,18 @@ def _settings(arguments: Any, namespace: str) -> Mapping[str, Any]:
     if resolved["model_wait"].origin == "default":
         settings["model_wait"] = MODEL_WAIT
     return {"target": settings.pop("db", None), "namespace": namespace, **settings}
+
+
+def _works(arguments: Any) -> bool:
+    from retentive import config
+
+    return config.load(**given(arguments, ("db", "embedder"))).worker
+
+
+def _begin(memory: Any, also: tuple[str, ...], *, works: bool) -> None:
+    _warm(memory, also)
+    if works:
+        memory.worker().start()
 
 
 def _warm(memory: Any, also: tuple[str, ...]) -> None:
