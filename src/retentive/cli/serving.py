@@ -55,7 +55,9 @@ def _stdio(arguments: Any, offer: "Offer") -> int:
     with Retentive.open(**_settings(arguments, whose.namespace)) as memory:
         reached = Reached(memory, whose.also, whose.person)
         told = instructions(whose, writes=offer is not Offer.READ)
-        serve(open_server(lambda _: reached, offer, told, in_order=True), lambda: _begin(memory, whose.also, works=works))
+        serve(
+            open_server(lambda _: reached, offer, told, in_order=True), lambda: _begin(memory, whose.also, works=works)
+        )
     return 0
 
 

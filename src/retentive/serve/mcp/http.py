@@ -31,13 +31,15 @@ def reach_of(whose: Whose) -> Reach:
 
     def reach(asked: Asked) -> Reached:
         state = asked.request.scope["state"]  # type: ignore[union-attr]  # over HTTP there always is one
-        memory: Retentive = state["memory"]
-        token: Token | None = state["token"]
-        also = tuple(name for name in whose.also if _opens(token, name) and name != memory.namespace)
-        person = whose.person if memory.namespace == whose.namespace and whose.person in also else None
-        return Reached(memory, also, person, writes=not (token and token.read_only))
+        return reached(whose, state["memory"], state["token"])
 
     return reach
+
+
+def reached(whose: Whose, memory: Retentive, token: Token | None) -> Reached:
+    also = tuple(name for name in whose.also if name != memory.namespace and _opens(token, name))
+    person = whose.person if memory.namespace == whose.namespace and whose.person in also else None
+    return Reached(memory, also, person, writes=not (token and token.read_only))
 
 
 def _opens(token: Token | None, name: str) -> bool:
