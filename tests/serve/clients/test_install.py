@@ -367,7 +367,7 @@ def test_a_file_that_changed_since_it_was_read_is_not_overwritten(home: Path) ->
     path = file_of("cursor", home, '{"new": 1}')
     for old in (b"{}", None):
         with pytest.raises(Stale):
-            files.write(path, old, b"ours", private=True)
+            files.write(path, old, b"ours", private=True, copy=True)
     assert everything(home) == {".cursor/mcp.json": b'{"new": 1}'}
 
 

@@ -90,9 +90,9 @@ def _carried_out(done: Done, old: bytes | None, text: str, *, dry: bool) -> Done
     known = edit.origin(before, done.client, befores) is not None
     ours_alone = bool(before) and not known and edit.origin(before, done.client, [""]) is not None
     new_folder = done.scope == "user" and not done.file.parent.exists()
-    backup = None if old is None or known or ours_alone else files.back_up(done.file, old)
     gone = ours_alone and not text
-    files.write(done.file, old, None if gone else data, private=done.scope == "user")
+    private, copy = done.scope == "user", not known and not ours_alone
+    backup = files.write(done.file, old, None if gone else data, private=private, copy=copy)
     return replace(done, backup=backup, new_folder=new_folder)
 
 
