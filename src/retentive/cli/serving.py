@@ -5,6 +5,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,18 +47,18 @@ def _stdio(arguments: Any, offer: "Offer") -> int:
     from retentive.app import Retentive
     from retentive.serve.mcp.catalogue import Offer
     from retentive.serve.mcp.instructions import instructions
-    from retentive.serve.mcp.reach import Reached
+    from retentive.serve.mcp.project import Project
     from retentive.serve.mcp.server import open_server
     from retentive.serve.mcp.stdio import serve
+    from retentive.serve.whose import AUTO
+    from retentive.serve.whose import whose as find
 
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
     whose, works = _whose(arguments), _works(arguments)
     with Retentive.open(**_settings(arguments, whose.namespace)) as memory:
-        reached = Reached(memory, whose.also, whose.person)
-        told = instructions(whose, writes=offer is not Offer.READ)
-        serve(
-            open_server(lambda _: reached, offer, told, in_order=True), lambda: _begin(memory, whose.also, works=works)
-        )
+        reach = Project(memory, whose, None if whose.settled else partial(find, AUTO, arguments.also))
+        server = open_server(reach, offer, instructions(whose, writes=offer is not Offer.READ), in_order=True)
+        serve(server, lambda: _begin(memory, whose.also, works=works))
     return 0
 
 

@@ -29,7 +29,7 @@ def open_endpoint(whose: Whose, offer: Offer, max_request: int) -> tuple[ASGIApp
 def reach_of(whose: Whose) -> Reach:
     """A request without a token reads what the server's own client would; one with a token, what that opens of it."""
 
-    def reach(asked: Asked) -> Reached:
+    async def reach(asked: Asked) -> Reached:
         state = asked.request.scope["state"]  # type: ignore[union-attr]  # over HTTP there always is one
         return reached(whose, state["memory"], state["token"])
 
