@@ -144,6 +144,16 @@ def test_hooks_can_be_switched_off(
     assert bool(claude.prompt("When does the billing service deploy?").out) is shown
 
 
+@pytest.mark.parametrize(("allowed", "logged"), [("all", 1), ("recall", 0)])
+def test_where_nothing_is_kept_the_prompt_is_not_in_the_access_log(
+    claude: Claude, store: Retentive, monkeypatch: pytest.MonkeyPatch, allowed: str, logged: int
+) -> None:
+    store.add("The billing service deploys on Tuesdays")
+    monkeypatch.setenv("RETENTIVE_HOOKS", allowed)
+    assert claude.prompt("When does the billing service deploy?").out
+    assert len(store.accesses()) == logged
+
+
 @pytest.mark.parametrize(
     ("prompt", "question"),
     [

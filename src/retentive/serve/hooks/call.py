@@ -54,7 +54,8 @@ class Place:
     def open(self, embedder: str) -> Retentive:
         from retentive.app import Retentive
 
-        return Retentive.open(self.db, namespace=self.who.namespace, embedder=embedder)
+        logged = self.settings.access_log and self.settings.hooks == "all"  # the log has the words of questions
+        return Retentive.open(self.db, namespace=self.who.namespace, embedder=embedder, access_log=logged)
 
 
 def called(given: bytes) -> Called:
