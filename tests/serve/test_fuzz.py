@@ -1,7 +1,7 @@
 """Whatever is sent, a server lives, and answers the next good request."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import httpx
@@ -113,7 +113,7 @@ def test_wrong_methods_are_refused(url: str, method: str) -> None:
 
 def test_what_is_not_even_http_is_survived(url: str) -> None:
     for sent in NOT_HTTP:
-        with connected(url) as raw:
+        with connected(url) as raw, suppress(ConnectionError):  # it may hang up before it has heard all
             raw.sendall(sent)
     with Posting(url, "2026-07-28") as posting:
         posting.lives()
