@@ -98,7 +98,7 @@ class Handlers:
 
     async def read_resource(self, asked: Asked, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         uri = str(params.uri)
-        told = await self._answered(partial(resources.read, await self._reach(asked), uri))
+        told = await self._answered(partial(resources.read, await self._reach(asked), uri), uri=uri)
         return types.ReadResourceResult(
             contents=[types.TextResourceContents(uri=uri, mime_type="text/plain", text=told)]
         )
@@ -122,13 +122,13 @@ class Handlers:
         offer = self._offer if self._writes(reached) else Offer.READ
         return catalogue.offered(offer, person=reached.person is not None)
 
-    async def _answered(self, do: Callable[[], T]) -> T:
-        """What is no tool has no place for an error of its own: it becomes one of the protocol."""
+    async def _answered(self, do: Callable[[], T], **about: str) -> T:
+        """What is no tool has no place for an error of its own: it becomes one of the protocol, `about` what it is."""
         try:
             return await anyio.to_thread.run_sync(do, limiter=self._threads)
         except RetentiveError as error:
             code = types.INVALID_PARAMS if isinstance(error, Invalid | NotFound) else types.INTERNAL_ERROR
-            raise MCPError(code=code, message=_told(error), data=wire.error(error)["error"]) from error
+            raise MCPError(code=code, message=_told(error), data=wire.error(error)["error"] | about) from error
 
 
 def _result(text: str, data: dict[str, Any], *, failed: bool = False) -> types.CallToolResult:
