@@ -33,7 +33,23 @@ from retentive.model.memory import (
     Status,
     Traits,
 )
-from retentive.model.search import Filter, Fusion, Hit, Leg, Match, Mode, Query, Results, Scope, Space, Tier, Type, Why
+from retentive.model.search import (
+    Filter,
+    Fusion,
+    Hit,
+    Leg,
+    Match,
+    Mode,
+    Query,
+    Relation,
+    Results,
+    Scope,
+    Space,
+    Tier,
+    Timing,
+    Type,
+    Why,
+)
 from retentive.model.times import from_micros, iso, to_micros
 
 __all__ = [
@@ -70,6 +86,7 @@ __all__ = [
     "Provenance",
     "Purged",
     "Query",
+    "Relation",
     "Repeat",
     "Replay",
     "Resemblance",
@@ -82,6 +99,7 @@ __all__ = [
     "Status",
     "Summary",
     "Tier",
+    "Timing",
     "Traits",
     "Type",
     "Why",

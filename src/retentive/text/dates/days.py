@@ -116,8 +116,9 @@ def seasons_ago(saying: Saying, count: Token, season: Token) -> Made:
 def weekdays_ago(saying: Saying, count: Token, weekday: Token) -> Made:
     if not 1 <= count.value <= _MOST_AGO:
         return None
-    latest = spans.nearest(saying.now, weekday.value, past=True)
-    return as_span(replace(spans.day(_begin(latest) - 7 * (int(count.value) - 1) * DAY, "relative"), weekday=weekday.value))
+    earlier = 7 * (int(count.value) - 1) * DAY
+    begin = _begin(spans.nearest(saying.now, weekday.value, past=True)) - earlier
+    return as_span(replace(spans.day(begin, "relative"), weekday=weekday.value))
 
 
 def holiday(saying: Saying, holiday: Token, year: Token | None) -> Made:

@@ -29,7 +29,7 @@ def _either(saying: Saying, weekday: Token, plain: Token | None, ordinal: Token 
 
 NUMBERS: tuple[Rule, ...] = (
     rule("prior to", lambda _: ("before", "before")),
-    rule("(prior)", lambda _, prior: ("rel", -1)),
+    rule("prior", lambda _: ("rel", -1)),
     rule("(tens) dash? (num|nth|second)", amounts.added),
     rule("(tens)", amounts.tens),
     rule("(num) (hundred) and? (num)?", amounts.times),

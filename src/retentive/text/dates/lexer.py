@@ -40,7 +40,8 @@ _TOKEN = re.compile(
   | (?P<decade>\b(?:1\d|20)?\d0'?s\b)
   | (?P<quarter>\b[qh][1-4]\b)
   | (?P<short>'\d\d\b)
-  | (?P<num>(?<![\w.$€£#@/_%:])(?:\d{{1,9}}(?:\.\d{{1,3}})?(?={_UNIT})|\d{{1,9}}(?:\.\d{{1,3}})?(?![\w%/°]|[.:]\d|,(?!\d{{4}}\b)\d)))
+  | (?P<num>(?<![\w.$€£#@/_%:])(?:\d{{1,9}}(?:\.\d{{1,3}})?(?={_UNIT})
+        |\d{{1,9}}(?:\.\d{{1,3}})?(?![\w%/°]|[.:]\d|,(?!\d{{4}}\b)\d)))
   | (?P<holiday>\b(?:christmas\ (?:eve|day)|new\ year(?:'?s(?:\ (?:eve|day))?)?
         |valentine'?s\ day|independence\ day)\b)
   | (?P<word>[^\W\d_]+(?:'[^\W\d_]+)?(?![\d_]))
