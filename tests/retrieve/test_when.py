@@ -3,6 +3,8 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from retentive.retrieve.when import NOTHING, When, read
 
@@ -201,3 +203,20 @@ def test_the_question_without_its_times(question: str, left: str) -> None:
 )
 def test_a_question_may_have_nothing_but_its_time_to_go_by(question: str, *, alone: bool) -> None:
     assert read(question, NOW).alone is alone
+
+
+@given(st.text())
+def test_nothing_that_is_asked_breaks_it(text: str) -> None:
+    read(f"before {text} in May, since {text}", NOW)
+
+
+PIECES = "before after since until last week in May 2023 the move ? , [ ago on my birthday when I was recently".split()
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=40).map(" ".join), st.datetimes(timezones=st.just(UTC)))
+def test_spans_are_not_empty_and_words_are_those_of_the_question(text: str, now: datetime) -> None:
+    when = read(text, now)
+    for span in when.spans:
+        assert span.words in text
+        assert span.since is None or span.until is None or span.since < span.until
+    assert all(unread.words in text for unread in when.unread)

@@ -99,7 +99,7 @@ class Asking:
                 ranked = rank(fused.scores())
             if self.when.spans or self.when.newest:
                 with self._stage("when"):
-                    ranked, self._timed = timed(self.when, ranked, self._fetched, self.query.scope)
+                    ranked, self._timed = timed(self.when, ranked, fused, self._fetched, self.query.scope)
             with self._stage("fetch"):
                 tier = _tier(text, vector, mode)
                 hits = self._hits(ranked, fused, tier) if ranked else []

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from retentive.model import Event, Hit, Match, Memory, Query, Scope, Timing, from_micros, to_micros
+from retentive.retrieve.fuse import Fused
 from retentive.retrieve.rank import Ranked
 from retentive.retrieve.timely import Times, relation, told
 from retentive.retrieve.when import DAY, Span, Unread, When, placed, read, year_of
@@ -75,15 +76,31 @@ def within(match: Match, scope: Scope) -> bool:
 
 
 def timed(
-    when: When, ranked: Sequence[Ranked], fetch: Callable[[Sequence[Match]], dict[int, Found]], scope: Scope
+    when: When,
+    ranked: Sequence[Ranked],
+    fused: Fused,
+    fetch: Callable[[Sequence[Match]], dict[int, Found]],
+    scope: Scope,
 ) -> tuple[list[Ranked], Timed]:
     """The candidates in the order that their times make of them, and what each of these times is."""
+    if not ranked:
+        return [], {}
     found = fetch([match for _, _, _, match in ranked])
-    ends = [from_micros(match.time) for _, _, _, match in ranked]
-    bounds, now = (min(ends), max(ends)) if ends else (moment(scope),) * 2, moment(scope)
-    made = {n: relation(when, _times(each), now, bounds) for n, each in found.items()}
+    moments = [match.time for _, _, _, match in ranked]
+    newest, now = (from_micros(min(moments)), from_micros(max(moments))), moment(scope)
+    made = {n: relation(when, _times(each), _nearness(n, fused), now, newest) for n, each in found.items()}
     again = [(_moved(score, made.get(chunk)), time, chunk, match) for score, time, chunk, match in ranked]
     return sorted(again, reverse=True), made
+
+
+def _nearness(chunk: int, fused: Fused) -> float:
+    """To the question, by the legs' own scores: 1 for what is the best of both."""
+    near = 0.0
+    for leg in (fused.text, fused.vector):
+        best, own = leg.matches[0].score if leg.matches else 0.0, leg.leg(chunk)
+        if own and best > 0:
+            near += leg.weight * max(own.score / best, 0.0)
+    return near
 
 
 def _moved(score: float, timing: Timing | None) -> float:

@@ -161,7 +161,6 @@ class Timing(NamedTuple):
     relation: Relation
     factor: float
     bonus: float
-    """Added where the question has nothing but its time to go by."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,7 +105,7 @@ def rel_season(saying: Saying, rel: Token, season: Token) -> Made:
 
 
 def seasons_ago(saying: Saying, count: Token, season: Token) -> Made:
-    """Two summers ago: one is the latest that is over, or the one it is in."""
+    """Two summers ago: of those that are over, the second last."""
     latest = recurring(saying, season, lambda year: spans.season(season.value, year), past=True)
     if latest is None or latest.begin is None or not 1 <= count.value <= _MOST_AGO:
         return None
