@@ -231,3 +231,12 @@ def test_without_an_embedder_a_time_still_counts(open_store: Open) -> None:
     with open_store(embedder="none") as store:
         say(store, ("2026-05-06", "Rowed on the lake"), ("2026-09-06", "Rowed on the river"))
         assert contents(store.search("Where did I row in May 2026?"))[0] == "Rowed on the lake"
+
+
+def test_without_an_embedder_a_time_alone_gives_what_is_of_it(open_store: Open) -> None:
+    with open_store(embedder="none") as store:
+        say(store, ("2027-01-05", "Rowed on the lake"), ("2026-09-06", "Last week was dull"))
+        store.add("The user sold the boat", valid_from="2027-01-06")
+        results = store.search("What did I do last week?")
+        assert contents(results) == ["The user sold the boat", "Rowed on the lake", "Last week was dull"]
+        assert "Rowed" in store.context("What did I do last week?").text

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from retentive.app.parts import Parts
-from retentive.app.timing import Found, Timed, moment, narrowed, place, read_times, timed, within
+from retentive.app.timing import Found, Timed, listing, moment, narrowed, place, read_times, timed, within
 from retentive.app.vectors import length_of, space_of, unit
 from retentive.errors import Closed, EmbedError, Invalid, StorageError
 from retentive.index import TERMS_FROM
@@ -84,6 +84,8 @@ class Asking:
             tier, hits = self._ranked()
             if not hits and self.query.text.strip() and self.query.mode is not Mode.VECTOR:
                 tier, hits = Tier.SUBSTRING, self._substring()
+            if self.when.alone and tier in {Tier.TEXT, Tier.SUBSTRING} and (listed := self._listed(hits)):
+                tier, hits = Tier.SUBSTRING, listed
         return Results(self.query.text, tier, tuple(hits), tuple(self.notes), self.timings)
 
     def _ranked(self) -> tuple[Tier, list[Hit]]:
@@ -269,19 +271,32 @@ class Asking:
 
     def _substring(self) -> list[Hit]:
         text = self.query.text.strip().replace("\0", "")[:LONGEST]
-        if not text:
-            return []
-        scope, limit, why = self.query.scope, self.query.limit or MOST, Why(Tier.SUBSTRING, None, None, 1.0, 1.0)
+        return self._containing(text, self.query.scope, None) if text else []
+
+    def _listed(self, hits: list[Hit]) -> list[Hit]:
+        """What is of the time that is all a question has, where no vector could find it: all there is, and the rest."""
+        within = [
+            hit
+            for span in self.when.spans
+            for hit in self._containing("", narrowed(self.query.scope, span), listing(span))
+        ]
+        known = {(hit.item.namespace, hit.id) for hit in within}
+        rest = [hit for hit in hits if (hit.item.namespace, hit.id) not in known]
+        return [*within, *rest][: self.query.limit] if within else []
+
+    def _containing(self, text: str, scope: Scope, when: Timing | None) -> list[Hit]:
+        limit, why = self.query.limit or MOST, Why(Tier.SUBSTRING, None, None, 1.0, 1.0, when)
+        bonus = when.bonus if when else 0.0
         hits: list[Hit] = []
         with self._stage("substring"):
             if Type.MEMORY in scope.types:
                 memories = self.parts.memories.containing(text, scope, limit)
-                hits += [Hit(memory, memory.confidence, memory.content, why) for memory in memories]
+                hits += [Hit(memory, memory.confidence + bonus, memory.content, why) for memory in memories]
             if Type.EVENT in scope.types and len(hits) < limit:
                 said = self.parts.conversations.containing(text, scope, limit - len(hits))
                 events = {(each.event.namespace, each.event.id): _found(each) for each in reversed(said)}
-                confidence = DEFAULT_CONFIDENCE[Source.CONVERSATION]
-                hits += [Hit(item, confidence, excerpt, why, span) for item, excerpt, span in reversed(events.values())]
+                score = DEFAULT_CONFIDENCE[Source.CONVERSATION] + bonus
+                hits += [Hit(item, score, excerpt, why, span) for item, excerpt, span in reversed(events.values())]
         return hits
 
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from retentive.model import Event, Hit, Match, Memory, Query, Scope, Timing, from_micros, to_micros
+from retentive.model import Event, Hit, Match, Memory, Query, Relation, Scope, Timing, from_micros, to_micros
 from retentive.retrieve.fuse import Fused
 from retentive.retrieve.rank import Ranked
-from retentive.retrieve.timely import Times, relation, told
+from retentive.retrieve.timely import BONUS, Times, relation, told
 from retentive.retrieve.when import DAY, Span, Unread, When, placed, read, year_of
 
 
@@ -73,6 +73,11 @@ def narrowed(scope: Scope, span: Span) -> Scope:
 def within(match: Match, scope: Scope) -> bool:
     since, until = scope.filter.since, scope.filter.until
     return (since is None or match.time >= since) and (until is None or match.time < until)
+
+
+def listing(span: Span) -> Timing:
+    """Of what is inside a span, and there for that alone."""
+    return Timing(span.words, span.since, span.until, Relation.INSIDE, 1.0, BONUS)
 
 
 def timed(
