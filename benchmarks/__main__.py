@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from benchmarks import corpus, engines, filtered, measure, stores, talk
+from benchmarks import corpus, engines, filtered, measure, served, stores, talk
 from benchmarks.engines import Value
 from benchmarks.measure import Figure, Target
 from benchmarks.servers import ENGINES
@@ -24,7 +24,7 @@ WITH_MODEL, QUICK_WITH_MODEL = 500, 100  # of the one whose messages are embedde
 LINES = 1_000  # that the secrets filter looks at
 SPREAD, QUICK_SPREAD = 100_000, 5_000  # memories, over the namespaces of the engines that are compared
 CROWDED, QUICK_CROWDED = 10.0, 2.0  # seconds that their clients work
-PARTS = ("bulk", "search", "add", "first", "memory", "help", "talk", "secrets", "engines")
+PARTS = ("bulk", "search", "add", "first", "memory", "mcp", "help", "talk", "secrets", "engines")
 STORELESS = {"help", "talk", "secrets", "engines"}  # parts that need no store beside a do-it-yourself one
 QUESTIONS = 200
 EXTRA = 100  # single adds
@@ -131,6 +131,8 @@ def _measure(
         if "memory" in parts:
             residents[size] = measure.resident(folder, asked)
             figures += measure.resident_figures(residents[size], aimed=size == FIRST_SIZE)
+        if "mcp" in parts and fresh:
+            figures += served.figures(folder, [question.text for question in given.questions])
     except subprocess.CalledProcessError as error:
         say(f"FAILED: {error}")
     return figures

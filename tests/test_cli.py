@@ -160,7 +160,7 @@ def test_completion_scripts_know_the_verbs(shell: str, capsys: pytest.CaptureFix
 
 def test_bash_accepts_its_completion_script(capsys: pytest.CaptureFixture[str]) -> None:
     main(["completion", "bash"])
-    subprocess.run(["bash", "-n"], input=capsys.readouterr().out, text=True, check=True)  # noqa: S607
+    subprocess.run(["bash", "-n"], input=capsys.readouterr().out, text=True, check=True)
 
 
 def test_errors_are_json_when_asked_for(db: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -256,5 +256,5 @@ def test_update_takes_a_slot_and_an_expiry_away(run: Run) -> None:
 def test_a_closed_pipe_is_no_error(run: Run, db: Path) -> None:
     run("add", "Something")
     command = f"{sys.executable} -m retentive --db {db} --embedder none list --json | head -c 1"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)  # noqa: S607
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
     assert "Traceback" not in done.stderr

@@ -24,10 +24,11 @@ from typing import Any, NamedTuple
 import pytest
 
 import retentive
-from retentive import Retentive, errors
+from retentive import Retentive, config, errors
 from retentive.app import check, filters
 from retentive.app.notes import Notes
 from retentive.app.sessions import Sessions
+from retentive.app.tokens import Tokens
 from retentive.cli import main
 from retentive.cli.parser import build
 from retentive.config import SETTINGS
@@ -37,7 +38,7 @@ from retentive.errors import RetentiveError, outcome
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "reference"
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
-GROUPS: dict[str, type] = {"notes": Notes, "sessions": Sessions}
+GROUPS: dict[str, type] = {"notes": Notes, "sessions": Sessions, "tokens": Tokens}
 SHELL = re.compile(r"[|;<>$]|^(?!retentive )")
 
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -48,6 +49,7 @@ _MASKS = (
     (re.compile(r"-?\d+(\.\d+)?e-\d+|-?\d+\.\d+"), "DECIMAL"),
     (re.compile(r"\b[1-9]\d{3,}\b"), "LARGE"),
     (re.compile(r"(?<![\w.])(/[\w.@+-]+)+/"), "FOLDER/"),
+    (re.compile(r"rt_[\w-]{43}"), "SECRET"),
     (re.compile("rebuilt now"), "rebuilt, from the cache"),
     (re.compile(r"[ \t]+"), " "),
 )
@@ -101,7 +103,7 @@ def in_terminal(command: str) -> str:
 def in_shell(command: str) -> str:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     run = subprocess.run(
-        ["bash", "-c", command],  # noqa: S607 - the reader's own shell
+        ["bash", "-c", command],
         env={**os.environ, "PATH": path},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -120,8 +122,14 @@ def in_python(code: str, names: dict[str, Any]) -> str:
 
 @pytest.fixture
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where a reader would sit: an empty folder, a store of its own, a terminal of a hundred columns."""
+    """Where a reader would sit: an empty folder, a home and a store of its own, a terminal of a hundred columns."""
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "home").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for name in ("XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    outside = {name: value for name, value in os.environ.items() if not name.startswith("RETENTIVE_")}
+    monkeypatch.setattr(config, "environment", lambda: outside)
     monkeypatch.setenv("RETENTIVE_DB", str(tmp_path / "memory.db"))
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "100")
@@ -278,14 +286,31 @@ def json_answers() -> Iterator[Any]:
     yield old
     yield answer("add", "The dog of ours is called Rex")
     yield answer("add", "one", "--each-line")
-    for verb in ("search dog", "list", "stats", "backfill", "doctor", "config", "demo", "completion bash"):
+    for verb in (
+        "search dog",
+        "list",
+        "stats",
+        "backfill",
+        "work --once",
+        "doctor",
+        "config",
+        "demo",
+        "completion bash",
+    ):
         yield answer(*verb.split())
+    assert {*answer("mcp", "--tool-cost")} == {"tools", "total"}
     for verb in ("get", "forget", "restore", "history"):
         yield answer(verb, old["memory"]["id"])
     yield answer("update", old["memory"]["id"], "--tag", "x")
     yield answer("why", old["memory"]["id"])
     yield answer("search", "--mode", "text", "alle")
+    for words in ("install", "install codex --dry-run", "install codex --print", "install vscode", "uninstall vscode"):
+        yield answer(*words.split())
     yield from spoken_answers()
+    issued = answer("token", "create", "--name", "laptop", "--expires", "90d")
+    yield issued
+    yield answer("token", "list")
+    yield answer("token", "revoke", issued["token"]["id"])
     yield answer("get", "nothing", code=3)
 
 

@@ -65,6 +65,8 @@ def filled(where: Where) -> None:
         store.add("A key, as it was pasted", context="4pX9" * 2000)
         store.purge(store.add("Nothing to see").id)
         store.search("dog", include="memories")
+        store.tokens.create("alice", subtree=True, name="laptop", expires="90d")
+        store.tokens.revoke(store.tokens.create("bob").token.id)
     with Retentive.open(where, namespace="other/place", embedder="none") as store:
         store.add("Elsewhere, and without a vector")
         store.add("With one of another model", vector=[0.6, 0.8])
@@ -75,7 +77,7 @@ def answers(where: Where) -> Any:
     with Retentive.open(where, embedder="hashing") as store:
         memories = [*store.list(limit=100, status=["active", "superseded", "forgotten"])]
         told = store.sessions.events("s"), store.sessions.list(), store.sessions.summary("s"), store.notes.list()
-        known = [*store.namespaces()], store.stats()["spaces"], store.stats()["vectors_pending"]
+        known = [*store.namespaces()], store.tokens.list(), store.stats()["spaces"], store.stats()["vectors_pending"]
         histories = [store.history(each.id) for each in memories]
         # last: searches are counted in the memories they find
         hits = [[hit.id for hit in store.search(word, 5, session="s", mode=mode)] for word, mode in questions]

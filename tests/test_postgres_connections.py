@@ -130,7 +130,9 @@ def test_restricted_connections_get_rights_on_tables_that_came_later(server: Ser
     engine.close()
 
 
-@pytest.mark.parametrize("sql", ["DELETE FROM spaces", "UPDATE spaces SET name = 'x'", "DELETE FROM meta"])
+@pytest.mark.parametrize(
+    "sql", ["DELETE FROM spaces", "UPDATE spaces SET name = 'x'", "DELETE FROM meta", "SELECT * FROM tokens"]
+)
 def test_restricted_connections_cannot_change_what_all_share(postgres: str, sql: str) -> None:
     engine = PostgresEngine(postgres, Options(namespaces=("alice",)))
     with pytest.raises(Unwritable, match="permission denied"):

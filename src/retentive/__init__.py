@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         Heard,
         Hit,
         Imported,
+        Issued,
         Kind,
         Learned,
         Loaded,
@@ -43,9 +44,12 @@ if TYPE_CHECKING:
         Source,
         Status,
         Summary,
+        Task,
         Tier,
+        Token,
         Type,
         Why,
+        WorkerStatus,
     )
 
 __version__ = "0.1.0"
@@ -64,6 +68,7 @@ __all__ = [
     "Heard",
     "Hit",
     "Imported",
+    "Issued",
     "Kind",
     "Learned",
     "Loaded",
@@ -82,9 +87,12 @@ __all__ = [
     "Source",
     "Status",
     "Summary",
+    "Task",
     "Tier",
+    "Token",
     "Type",
     "Why",
+    "WorkerStatus",
     "__version__",
 ]
 

@@ -27,6 +27,7 @@ class Config:
     embedder: str
     model_path: str
     download: bool
+    model_wait: float
     threads: int
     durability: str
     cache: str
@@ -38,6 +39,8 @@ class Config:
     corrections: bool
     commands: bool
     learn_after: float
+    worker: bool
+    hooks: str
     secrets_in_memories: str
     secrets_in_messages: str
     tokenizer: str
@@ -65,6 +68,13 @@ class Config:
     llm_timeout: float
     llm_calls_per_day: int
     llm_tokens_per_day: int
+    serve_host: str
+    serve_port: int
+    require_token: bool
+    allow_hosts: str
+    trusted_proxies: str
+    max_request: int
+    requests_per_second: float
 
 
 class Setting(NamedTuple):
@@ -165,6 +175,12 @@ SETTINGS = (
     Setting("embedder", lambda: "minilm", _one_of("minilm", "hashing", "none"), "What turns text into vectors."),
     Setting("model_path", lambda: "", str, "A model of your own: an .onnx file, or a folder that holds model.onnx."),
     Setting("download", lambda: False, _switch, "May the model be fetched if it is not on this machine?"),
+    Setting(
+        "model_wait",
+        lambda: 0.0,
+        _between(0, 3600),
+        "Seconds that a question or a write waits while the model is loaded; 0: as long as it takes.",
+    ),
     Setting("threads", lambda: 0, _between(0, 256, int), "Threads of the embedder; 0 lets it choose."),
     Setting(
         "durability",
@@ -194,6 +210,13 @@ SETTINGS = (
     ),
     Setting(
         "learn_after", lambda: 300.0, _between(0, 1e9), "Seconds of silence after which a session is learned from."
+    ),
+    Setting("worker", lambda: True, _switch, "Do servers learn, fill in vectors and do the chores in the background?"),
+    Setting(
+        "hooks",
+        lambda: "all",
+        _one_of("all", "recall", "off"),
+        "What the hooks of Claude Code do: `all`, only `recall` (nothing that is said is kept), or nothing: `off`.",
     ),
     Setting(
         "secrets_in_memories",
@@ -269,6 +292,27 @@ SETTINGS = (
         _between(0, 1e12, int),
         "Tokens that the language model reads and writes in a day, at most; 0: none.",
     ),
+    Setting("serve_host", lambda: "127.0.0.1", str, "The address that `retentive serve` listens on."),
+    Setting("serve_port", lambda: 8765, _between(0, 65_535, int), "Its port; 0 takes one that is free."),
+    Setting(
+        "require_token", lambda: False, _switch, "Ask for a token on 127.0.0.1, too? Elsewhere it is always asked for."
+    ),
+    Setting(
+        "allow_hosts", lambda: "", str, "Names by which clients may call the server, beside its address; with commas."
+    ),
+    Setting(
+        "trusted_proxies",
+        lambda: "127.0.0.1, ::1",
+        str,
+        "Addresses of proxies that are believed when they say where a request came from; with commas.",
+    ),
+    Setting("max_request", lambda: 4 << 20, _between(1000, 1e9, int), "Longest body of a request, in bytes."),
+    Setting(
+        "requests_per_second",
+        lambda: 50.0,
+        _between(0, 1e6),
+        "Requests of one token, or of one address, that are answered in a second; four times as many at once. 0: any.",
+    ),
 )
 
 
@@ -291,12 +335,12 @@ def shown(found: Mapping[str, Value]) -> dict[str, Value]:
     """The same with stars for what is secret: tokens, and passwords that stand in addresses."""
     secret = {setting.name for setting in SETTINGS if setting.secret}
     return {
-        name: value._replace(value=SECRET if name in secret and value.value else _without_password(value.value))
+        name: value._replace(value=SECRET if name in secret and value.value else without_password(value.value))
         for name, value in found.items()
     }
 
 
-def _without_password(value: Any) -> Any:
+def without_password(value: Any) -> Any:
     """Up to the last @: who wrote it may have forgotten to encode one. Rather too little is shown than too much."""
     if not isinstance(value, str) or "://" not in value:
         return value
@@ -351,6 +395,11 @@ def _read_toml(path: Path) -> dict[str, Any]:
         return {}
     except (OSError, ValueError) as error:
         raise BadConfig(f"{path}: {error}") from error
+
+
+def environment() -> Mapping[str, str]:
+    """For those who look for the settings of other programs."""
+    return os.environ
 
 
 def wants_colour(is_terminal: bool) -> bool:

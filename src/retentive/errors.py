@@ -5,6 +5,7 @@
     │   ├── BadConfig      a setting cannot be used
     │   └── SecretFound    it holds a password, key or token; the rule is named, never the secret
     ├── NotFound           no such memory, session or note in this namespace
+    ├── Forbidden          the caller may not: another namespace, a write where one may only read, the whole store
     ├── Conflict           the store is not as the caller expected
     │   └── Stale          someone else was first; read again (but for summaries, the store does so itself)
     ├── StorageError       the database cannot do it
@@ -57,6 +58,10 @@ class SecretFound(Invalid): ...
 
 class NotFound(RetentiveError):
     default_hint = "`retentive list` shows the ids of a namespace."
+
+
+class Forbidden(RetentiveError):
+    default_hint = "Ask whoever runs the store for a token that allows it."
 
 
 class Conflict(RetentiveError): ...
@@ -181,6 +186,7 @@ OUTCOMES: dict[type[RetentiveError], Outcome] = {
     EmbedError: Outcome(6, 503),
     MissingExtra: Outcome(7, 501),
     LlmError: Outcome(8, 502),
+    Forbidden: Outcome(9, 403),
 }
 
 

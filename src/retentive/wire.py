@@ -13,6 +13,7 @@ from retentive.model import (
     Forgotten,
     Heard,
     Hit,
+    Issued,
     Learned,
     Leg,
     Memory,
@@ -23,6 +24,7 @@ from retentive.model import (
     Results,
     Timing,
     Why,
+    WorkerStatus,
     iso,
 )
 
@@ -53,6 +55,10 @@ def event(value: Event) -> dict[str, Any]:
 
 def heard(value: Heard) -> dict[str, Any]:
     return {**shown(value), "candidates": [each._asdict() for each in value.candidates]}
+
+
+def worker(value: WorkerStatus) -> dict[str, Any]:
+    return shown(value)
 
 
 def learned(value: Learned) -> dict[str, Any]:
@@ -112,6 +118,10 @@ def page(value: Page) -> dict[str, Any]:
 
 def change(value: Change) -> dict[str, Any]:
     return {**asdict(value), "at": iso(value.at)}
+
+
+def issued(value: Issued) -> dict[str, Any]:
+    return {"secret": value.secret, "token": shown(value.token)}
 
 
 def forgotten(value: Forgotten) -> dict[str, Any]:

@@ -124,6 +124,7 @@ ISSUED = [
     token("sk-", "ant-api03-", letters(60)),
     token("hf_", letters(34)),
     token("npm_", letters(36)),
+    token("rt_", letters(43)),
     token("pypi-", "AgEIcHlwaS5vcmc", letters(80)),
     token("AIza", letters(35)),
     token("ya29.", letters(60)),

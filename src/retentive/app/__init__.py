@@ -11,12 +11,16 @@ from typing import Any, Self, Unpack
 from retentive import config
 from retentive.app import add, check, edit, fill, forget, keep, learn, move, purge, report, search, why
 from retentive.app import context as contexts
+from retentive.app.bounds import bounds_of, covered, restricted, whole, writes
 from retentive.app.check import UNSET, Options, Unset, When
 from retentive.app.filters import Filters, View, namespaces_of, scope
+from retentive.app.jobs import KEEP_CHANGES
 from retentive.app.notes import Notes
 from retentive.app.opening import open_parts
 from retentive.app.parts import Parts
 from retentive.app.sessions import Sessions
+from retentive.app.tokens import Tokens
+from retentive.app.worker import EVERY, LEASED, POLL, Progress, Worker
 from retentive.context import Counter
 from retentive.errors import Invalid, StorageError
 from retentive.folders import make_private
@@ -42,8 +46,6 @@ from retentive.model import (
 from retentive.storage import Finding
 from retentive.transfer.migrate import Moved
 
-KEEP_CHANGES = 200_000  # rows of the change log kept for indexes that lag; further behind they load anew
-
 
 class Retentive:
     """An open store. Safe to use from many threads, and beside other processes on the same file."""
@@ -53,6 +55,7 @@ class Retentive:
         self._process = os.getpid()
         self.sessions = Sessions(parts)
         self.notes = Notes(parts)
+        self.tokens = Tokens(parts)
 
     @classmethod
     def open(cls, target: str | Path | None = None, namespace: str | None = None, **settings: Any) -> Self:
@@ -93,9 +96,11 @@ class Retentive:
         self.close()
 
     def close(self) -> None:
-        """Write what is still to be written, and let go of the store."""
-        if os.getpid() != self._process:
+        """Write what is still to be written, and let go of the store. A restricted view has nothing to let go of."""
+        if os.getpid() != self._process or self._parts.bounds:
             return  # forked: the threads and connections are the other process's
+        for worker in [*self._parts.workers]:
+            worker.stop()
         self._parts.journal.close()
         if self._parts.journal.wrote:
             self._chores()
@@ -116,8 +121,18 @@ class Retentive:
 
         Connections, index and model are shared; closing one closes them for all.
         """
-        return type(self)(replace(self._parts, namespace=check.namespace_of(namespace)))
+        return type(self)(replace(self._parts, namespace=covered(self._parts, check.namespace_of(namespace))))
 
+    def restricted(self, namespaces: str | Sequence[str], *, subtree: bool = False, read_only: bool = False) -> Self:
+        """The same open store for these namespaces alone: costs nothing, so a server may ask for one with each request.
+
+        With `subtree` those below them, too. Whatever is about others is `Forbidden`, and so are verbs about the whole
+        store; with `read_only` also those that write. PostgreSQL itself sees to it, by row-level security.
+        """
+        within = bounds_of(namespaces, subtree=subtree, read_only=read_only)
+        return type(self)(restricted(self._parts, within))
+
+    @writes
     def add(self, text: str, vector: Any = None, **options: Unpack[Options]) -> Added:
         """Keep one memory, durable and searchable on return.
 
@@ -127,6 +142,7 @@ class Retentive:
         """
         return add.add(self._parts, text, vector, options)
 
+    @writes
     def add_many(
         self,
         items: Iterable[str | Mapping[str, Any]],
@@ -231,6 +247,7 @@ class Retentive:
         found = self._parts.memories.page(seen, check.limit_of(limit) + 1, after)
         return Page(tuple(found[:limit]), found[limit - 1].id if len(found) > limit else None)
 
+    @writes
     def update(
         self,
         id: str,
@@ -256,10 +273,12 @@ class Retentive:
         changes = {name: value for name, value in given.items() if value is not UNSET}
         return edit.update(self._parts, id, changes, reason, actor)
 
+    @writes
     def forget(self, id: str, reason: str | None = None, actor: str = "user") -> Memory:
         """Stop answering with it. Softly: `restore` undoes it."""
         return edit.forget(self._parts, id, reason, actor)
 
+    @writes
     def forget_matching(
         self,
         words: str | None = None,
@@ -283,6 +302,7 @@ class Retentive:
         """What "forget my old address" may be about, and whether that is clear."""
         return forget.candidates(self._parts, words, filters)
 
+    @writes
     def purge(
         self,
         ids: str | Sequence[str],
@@ -314,10 +334,12 @@ class Retentive:
         """Where a memory came from: its messages, what it took the place of, what took its place, its history."""
         return why.why(self._parts, id)
 
+    @writes
     def restore(self, id: str, reason: str | None = None, actor: str = "user") -> Memory:
         """Undo `forget`, or a correction: what was superseded is current again, and what took its place is not."""
         return edit.restore(self._parts, id, reason, actor)
 
+    @writes
     def learn(self, session: str | None = None, progress: Callable[[Learned], None] | None = None) -> Sequence[Learned]:
         """Read what was said since the last time, and keep what is worth keeping.
 
@@ -344,6 +366,7 @@ class Retentive:
         self._parts.journal.flush()
         return self._parts.upkeep.accesses(self.namespace, id, check.limit_of(limit))
 
+    @whole
     def backfill(self, batch: int = fill.BATCH, progress: Callable[[int, int], None] | None = None) -> Backfilled:
         """Make the vectors that are still missing, in all namespaces of the store."""
         return fill.backfill(self._parts, check.limit_of(batch, "batch"), progress)
@@ -352,25 +375,61 @@ class Retentive:
         """Figures of this namespace and of the store."""
         return report.stats(self._parts)
 
+    def health(self) -> dict[str, Any]:
+        """Does the store answer, and is the model there? Quick, and loads nothing: for a server that is watched."""
+        return report.health(self._parts)
+
+    @whole
     def doctor(self) -> Sequence[Finding]:
         """A check-up of everything; reads the whole store."""
         return report.doctor(self._parts)
 
+    @whole
     def repair(self) -> None:
         """Make anew what is derived from the memories: the full-text and vector indexes."""
         report.repair(self._parts)
 
+    @whole
     def upkeep(self) -> None:
         """The regular chores: expiry, retention, open purges, statistics, logs. `close` does them after writes."""
         self._parts.journal.flush()
-        keep.expire(self._parts)
-        forget.apply_retention(self._parts)
+        sum(keep.expire(self._parts))
+        sum(forget.apply_retention(self._parts))
         self._parts.upkeep.prune_changes(KEEP_CHANGES)
         purge.finish(self._parts)
 
-    def namespaces(self) -> Sequence[str]:
-        """The namespaces of the store that were ever written to."""
-        return self._parts.memories.namespaces()
+    @whole
+    def worker(
+        self,
+        *,
+        poll: float = POLL,
+        lease: float = LEASED,
+        every: float = EVERY,
+        progress: Progress | None = None,
+    ) -> Worker:
+        """What learns, fills in vectors and does the chores in the background, for all namespaces of the store.
+
+        Of several processes one is at work at a time. `start` and `stop` it, or `with memory.worker():`; `close` stops
+        it, too. It looks every `poll` seconds, and at once after a write of this process; `lease` is how long the work
+        of one that died is left alone; every `every` seconds it sees to retention and the change log. `progress` hears
+        each task and how much was done.
+        """
+        given = {"poll": poll, "lease": lease, "every": every}
+        return Worker(
+            self._parts, **{name: check.seconds(value, name) for name, value in given.items()}, progress=progress
+        )
+
+    def namespaces(self, matching: Sequence[str] | None = None) -> Sequence[str]:
+        """The namespaces of the store that were ever written to.
+
+        With `matching`, names or prefixes such as `work/*`: those that `search(namespaces=matching)` looks in.
+        """
+        return self._parts.memories.namespaces() if matching is None else namespaces_of(self._parts, matching)
+
+    def warm(self, namespaces: Sequence[str] = ()) -> None:
+        """Load what the first question needs, the model and the index: for a server, in a thread of its own."""
+        looked_in = scope(namespaces_of(self._parts, namespaces))
+        search.answer(self._parts, Query(text="what is known", scope=looked_in, limit=1))
 
     def _chores(self) -> None:
         """Upkeep can wait for the next time: closing must not fail because the disk is full or another is writing."""

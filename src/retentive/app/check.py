@@ -34,6 +34,7 @@ MAX_TAGS = 64
 MAX_METADATA = 64_000  # characters of JSON
 LAST = 2**53 - 1  # the highest sequence: what every JSON reader takes for a whole number
 MOST_TOKENS = 10**9
+MOST_SECONDS = 10**6  # between two looks: eleven days
 LARGEST = 1_000_000  # of any limit; more at once is not an answer but an export
 
 
@@ -169,6 +170,13 @@ def fraction(given: Any, name: str, default: Any) -> Any:
     value = _number(given, name)
     if not 0 <= value <= 1:
         raise Invalid(f"{name} is {given}", "Give a number from 0 to 1.")
+    return value
+
+
+def seconds(given: Any, name: str) -> float:
+    value = _number(given, name)
+    if not 0 < value <= MOST_SECONDS:
+        raise Invalid(f"{name} is {given}", "Give a number of seconds above 0.")
     return value
 
 

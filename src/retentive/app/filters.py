@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypedDict
 
 from retentive import clock
+from retentive.app.bounds import covered
 from retentive.app.check import (
     UNSET,
     E,
@@ -79,9 +80,9 @@ def scope(
 
 
 def namespaces_of(parts: Parts, others: Sequence[str]) -> Sequence[str]:
-    """The asker's own, and those that are named, prefixes such as `work/*` resolved."""
+    """The asker's own, and those that are named; prefixes such as `work/*` resolved, to what may be seen."""
     asked = [plain(name, "namespace") for name in each_of(others, "namespaces")]
-    exact = [namespace_of(name) for name in asked if not name.endswith("/*")]
+    exact = [covered(parts, namespace_of(name)) for name in asked if not name.endswith("/*")]
     prefixes = tuple(namespace_of(name[:-2]) + "/" for name in asked if name.endswith("/*"))
     known = parts.memories.namespaces() if prefixes else ()
     below = [name for name in known if f"{name}/".startswith(prefixes)]

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from retentive import clock
 from retentive.app import check, edit, guard
+from retentive.app.bounds import writes
 from retentive.app.edit import chunks_anew
 from retentive.app.filters import scope
 from retentive.app.keep import TRIES, new_steps
@@ -21,6 +22,7 @@ class Notes:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
 
+    @writes
     def put(
         self, text: str, note_id: str | None = None, session: str | None = None, *, tags: Iterable[str] = ()
     ) -> Memory:
@@ -60,6 +62,7 @@ class Notes:
         found = self._parts.memories.page(seen, check.limit_of(limit) + 1, last, "note_list")
         return Page(tuple(found[:limit]), found[limit - 1].id if len(found) > limit else None)
 
+    @writes
     def delete(self, note_id: str) -> bool:
         """Forget a note, softly as `forget` does. False: there was none."""
         found = self._find(note_id)

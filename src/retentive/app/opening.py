@@ -30,6 +30,7 @@ def open_parts(settings: Config) -> Parts:
         model_path=Path(settings.model_path).expanduser() if settings.model_path else None,
         threads=settings.threads or None,
         download=settings.download,
+        wait=settings.model_wait,
     )
     engine = open_engine(settings)
     chunks, upkeep = Chunks(engine), Upkeep(engine)
@@ -54,6 +55,7 @@ def open_parts(settings: Config) -> Parts:
             cache=Path(settings.cache).expanduser() / "index" if settings.db != ":memory:" else None,
             store_id=upkeep.store_id(),
         )),
+        workers=[],
     )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from retentive.config import Config
 from retentive.embed import Embedder
-from retentive.model import Space
+from retentive.model import Bounds, Space
 from retentive.storage import Engine
 from retentive.storage.chunks import Chunks
 from retentive.storage.conversations import Conversations
@@ -17,6 +17,7 @@ from retentive.storage.upkeep import Upkeep
 
 if TYPE_CHECKING:
     from retentive.app.upkeep import Journal
+    from retentive.app.worker import Worker
     from retentive.context import Counter
     from retentive.index import Images
     from retentive.learn import Rules
@@ -65,6 +66,10 @@ class Parts:
     """What counts tokens."""
     images: Once["Images"]
     """Opened by the first question that needs them: they bring numpy along."""
+    workers: list["Worker"]
+    """The one that runs in this process, if one does."""
+    bounds: Bounds | None = None
+    """Of a view that sees a part of the store; then `engine` lets nothing else through."""
 
     @property
     def space(self) -> Space | None:

@@ -5,13 +5,14 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
-from retentive import clock
+from retentive import clock, wire
 from retentive.app.append import index_anew
 from retentive.app.edit import chunks_anew
 from retentive.app.keep import expire
 from retentive.app.parts import Parts
 from retentive.app.slices import slices
 from retentive.app.upkeep import seconds_of
+from retentive.app.worker import status
 from retentive.errors import Closed, EmbedError, RetentiveError, Stale
 from retentive.model import Session
 from retentive.storage import Finding
@@ -27,21 +28,24 @@ def stats(parts: Parts) -> dict[str, Any]:
     counts = parts.upkeep.counts(parts.namespace, clock.now())
     measures = parts.upkeep.measures(parts.namespace)
     sessions, events = parts.conversations.counts(parts.namespace)
+    names = parts.memories.namespaces()
+    seen = names if parts.bounds else None
     totals = Counter[str]()
     for measure, _, _, count in measures:
         totals[measure] += count if measure in COUNTERS else 0
     return {
         "namespace": parts.namespace,
-        "namespaces": [*parts.memories.namespaces()],
+        "namespaces": [*names],
         "memories": sum(row[3] for row in counts),
         "by_kind": _summed(counts, 0),
         "by_source": _summed(counts, 1),
         "by_status": _summed(counts, 2),
         "sessions": sessions,
         "events": events,
-        "vectors_pending": parts.chunks.pending_count(parts.space),
+        "vectors_pending": parts.chunks.pending_count(parts.space, seen),
         "spaces": [
-            {"name": name, "dimension": size, "vectors": count} for name, size, count in parts.chunks.vector_counts()
+            {"name": name, "dimension": size, "vectors": count}
+            for name, size, count in parts.chunks.vector_counts(seen)
         ],
         "upserts": totals["upserts"],
         "queries": totals["queries"],
@@ -50,9 +54,16 @@ def stats(parts: Parts) -> dict[str, Any]:
         "llm_tokens": totals["llm_tokens"],
         "latency_ms": _latencies(measures),
         "store": dict(parts.engine.facts()),
-        "index": parts.images.made.stats() if parts.images.made else {},
-        "failures": dict(parts.journal.failures),
+        "index": _index(parts),
+        "worker": {} if parts.bounds else wire.worker(status(parts)),
+        "failures": {} if parts.bounds else dict(parts.journal.failures),
     }
+
+
+def _index(parts: Parts) -> dict[str, Any]:
+    """Of the namespaces that may be seen."""
+    found = parts.images.made.stats() if parts.images.made else {}
+    return {name: figures for name, figures in found.items() if parts.bounds is None or parts.bounds.cover(name)}
 
 
 def _summed(rows: Iterable[tuple[Any, ...]], column: int) -> dict[str, int]:
@@ -84,6 +95,16 @@ def _percentiles(histogram: list[tuple[int, int]]) -> dict[str, float]:
     return figures
 
 
+def health(parts: Parts) -> dict[str, Any]:
+    """An error, if the store does not answer."""
+    schema = parts.engine.facts()["schema"]
+    if parts.embedder is None:
+        return {"store": "ok", "schema": schema, "model": "off"}
+    said = parts.embedder.describe()
+    loaded = "loaded" if said.get("loaded") == "yes" else "missing" if "degraded" in said else "not loaded yet"
+    return {"store": "ok", "schema": schema, "model": loaded}
+
+
 def doctor(parts: Parts) -> list[Finding]:
     facts = parts.engine.facts()
     return [
@@ -108,7 +129,7 @@ def _examined(name: str, examine: Callable[[], list[Finding]]) -> list[Finding]:
 def repair(parts: Parts) -> None:
     """Make what is derived anew: the full-text index, chunks that are missing, the indexes of this process."""
     parts.engine.rebuild()
-    expire(parts)
+    sum(expire(parts))
     for namespace, id in parts.chunks.broken():
         memory = parts.memories.get(namespace, id, clock.now())
         if memory:

@@ -10,6 +10,7 @@ from typing import Any
 from retentive import clock
 from retentive.app import chatlog, check, guard, learn, summaries
 from retentive.app.append import append
+from retentive.app.bounds import writes
 from retentive.app.check import UNSET, Unset, When
 from retentive.app.keep import TRIES
 from retentive.app.parts import Parts
@@ -28,6 +29,7 @@ class Sessions:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
 
+    @writes
     def append(
         self,
         session: str,
@@ -50,6 +52,7 @@ class Sessions:
         (event,), _ = self._append(session, [said])
         return learn.heed(self._parts, event)
 
+    @writes
     def append_pair(
         self,
         session: str,
@@ -66,6 +69,7 @@ class Sessions:
         (first, second), _ = self._append(session, _checked(self._parts, [said, answered]))
         return learn.heed(self._parts, first), second
 
+    @writes
     def append_many(
         self,
         session: str,
@@ -89,6 +93,7 @@ class Sessions:
                 progress(count)
         return Appended(self._name(session), first, last, count, pending)
 
+    @writes
     def import_log(
         self,
         path: str | Path,
@@ -104,6 +109,7 @@ class Sessions:
         """
         return chatlog.import_log(self._parts, self, path, format, session, me, progress)
 
+    @writes
     def put(
         self,
         session: str,
@@ -156,6 +162,7 @@ class Sessions:
         until = rows.newest(*key, count // 2 + 1, before=middle + 1)
         return until + (rows.oldest(*key, count - len(until), middle) if count > len(until) else [])
 
+    @writes
     def delete(self, session: str, *, dry_run: bool = False) -> Deleted:
         """Remove a session from the store, for good and at once: messages, summary, index, notes, local memories.
 
@@ -184,6 +191,7 @@ class Sessions:
             raise _not_found(session, self._parts.namespace)
         return found
 
+    @writes
     def set_summary(self, session: str, text: str, *, upto: int, epoch: int) -> Summary:
         """Write the summary, if it is still at the epoch you read; else `Stale`, and nothing is changed."""
         content = guard.guarded(self._parts, check.plain(text, "text").strip(), "message")
@@ -192,6 +200,7 @@ class Sessions:
         last, seen = check.sequence_of(upto, "upto"), check.sequence_of(epoch, "epoch")
         return summaries.write(self._parts, self.summary(session), content, last, seen)
 
+    @writes
     def summarise(self, session: str, budget: int | None = None, condenser: Condenser | None = None) -> Summary:
         """Condense the oldest messages if it is time, and give the summary as it is then.
 

@@ -7,12 +7,13 @@ the end. A crash loses at most the last seconds of statistics, never a memory.
 import math
 import threading
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from retentive.errors import RetentiveError, StorageError
+from retentive.errors import RetentiveError, Stale, StorageError
 from retentive.model import Access, Results, Tier
 from retentive.storage import Engine
+from retentive.storage.tokens import use_step
 from retentive.storage.upkeep import Measure, access_steps, measure_step
 
 QUIET_SECONDS = 0.25  # writing competes with questions for the interpreter, so it waits for a pause this long
@@ -41,15 +42,28 @@ class Journal:
         self._accesses: list[Access] = []
         self._searches: list[Search] = []
         self._measures: Counter[Measure] = Counter()
+        self._tokens: dict[str, int] = {}
         self._begun = threading.Event()
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
         self.asked = 0
         """Questions of this process."""
-        self.wrote = False
-        """Has this process changed the store?"""
+        self._wrote = False
+        self.heard: Callable[[], None] | None = None
+        """Who wants to know when this process has changed the store."""
         self.failures: dict[str, str] = {}
         """The last failure of each part that went on without."""
+
+    @property
+    def wrote(self) -> bool:
+        """Has this process changed the store?"""
+        return self._wrote
+
+    @wrote.setter
+    def wrote(self, value: bool) -> None:
+        self._wrote = value
+        if self.heard:
+            self.heard()
 
     def kept(self, namespace: str, number: int) -> None:
         self.wrote = True
@@ -69,6 +83,12 @@ class Journal:
                 self._accesses.extend(accesses)
         self._begin()
 
+    def used(self, token: str, at: int) -> None:
+        """An access token, at this moment."""
+        with self._lock:
+            self._tokens[token] = at
+        self._begin()
+
     def failed(self, part: str, error: RetentiveError | str) -> None:
         self.failures[part] = str(error)
 
@@ -78,13 +98,14 @@ class Journal:
                 accesses, self._accesses = self._accesses, []
                 searches, self._searches = self._searches, []
                 measures, self._measures = self._measures, Counter()
+                tokens, self._tokens = self._tokens, {}
             for search in searches:
                 measures.update(_measured(search))
-            if not accesses and not measures:
+            if not accesses and not measures and not tokens:
                 return
             try:
-                self._engine.apply([*access_steps(accesses, self._keep), measure_step(measures)])
-            except StorageError as error:
+                self._engine.apply([*access_steps(accesses, self._keep), measure_step(measures), use_step(tokens)])
+            except (StorageError, Stale) as error:  # Stale: writers that waited for each other
                 self._put_back(accesses, measures, error)
 
     def close(self) -> None:
@@ -120,7 +141,7 @@ class Journal:
             if self._stopped.wait(QUIET_SECONDS) or self.asked == asked or len(self._accesses) >= MANY_ROWS:
                 return
 
-    def _put_back(self, accesses: list[Access], measures: Counter[Measure], error: StorageError) -> None:
+    def _put_back(self, accesses: list[Access], measures: Counter[Measure], error: RetentiveError) -> None:
         """Statistics wait for better times; the reason shows in `stats`."""
         self.failed("journal", error)
         with self._lock:

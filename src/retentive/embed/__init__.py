@@ -60,13 +60,19 @@ def open_embedder(
     model_path: Path | None = None,
     threads: int | None = None,
     download: bool = False,
+    wait: float = 0,
 ) -> Embedder | None:
-    """Instant for every choice: the model itself is loaded by the first text. "none" gives None."""
+    """Instant for every choice: the model itself is loaded by the first text. "none" gives None.
+
+    `wait` is for how many seconds a call may wait for that, as long as it takes if 0.
+    """
     match name:
         case "minilm":
             from retentive.embed.minilm import MiniLM
+            from retentive.embed.patient import Patient
 
-            return MiniLM(cache, model_path=model_path, threads=threads, download=download)
+            model = MiniLM(cache, model_path=model_path, threads=threads, download=download)
+            return Patient(model, wait) if wait else model
         case "hashing":
             from retentive.embed.hashing import Hashing
 

@@ -51,6 +51,8 @@ from retentive.model.search import (
     Why,
 )
 from retentive.model.times import from_micros, iso, to_micros
+from retentive.model.tokens import Bounds, Issued, Token
+from retentive.model.work import Task, WorkerStatus
 
 __all__ = [
     "DEFAULT_CONFIDENCE",
@@ -60,6 +62,7 @@ __all__ = [
     "Added",
     "Appended",
     "Backfilled",
+    "Bounds",
     "Candidates",
     "Change",
     "Claim",
@@ -73,6 +76,7 @@ __all__ = [
     "Heard",
     "Hit",
     "Imported",
+    "Issued",
     "Kind",
     "Learned",
     "Leg",
@@ -98,11 +102,14 @@ __all__ = [
     "Space",
     "Status",
     "Summary",
+    "Task",
     "Tier",
     "Timing",
+    "Token",
     "Traits",
     "Type",
     "Why",
+    "WorkerStatus",
     "from_micros",
     "iso",
     "to_micros",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from retentive.config import Config
-    from retentive.model import Match, Scope, Space
+    from retentive.model import Bounds, Match, Scope, Space
 
 Params = Mapping[str, Any]
 """Values by name. When reading, a tuple or a list stands for a set, used as `IN {each:name}`."""
@@ -119,6 +119,13 @@ class Engine(Protocol):
 
     def facts(self) -> Mapping[str, Any]:
         """Where it is, how large, which version: for `stats` and `doctor`."""
+        ...
+
+    def within(self, bounds: "Bounds") -> "Engine":
+        """The same database for these namespaces alone, over the same connections; costs nothing.
+
+        What is about others, or about the whole store, is `Forbidden`, and so is a write where only reading is allowed.
+        """
         ...
 
     def close(self) -> None: ...

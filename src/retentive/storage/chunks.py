@@ -143,13 +143,19 @@ class Chunks:
         rows = self.engine.read("chunk_pending", {"space": space.name, "after": after, "limit": limit})
         return [Pending(n, namespace, embedded_text(text, context)) for n, namespace, text, context in rows]
 
-    def pending_count(self, space: Space | None) -> int:
-        return int(self.engine.read("chunk_pending_count", {"space": space.name if space else None})[0][0])
+    def pending_count(self, space: Space | None, namespaces: Sequence[str] | None = None) -> int:
+        """Of the store, or of these namespaces."""
+        name = space.name if space else None
+        if namespaces is None:
+            return int(self.engine.read("chunk_pending_count", {"space": name})[0][0])
+        return int(self.engine.read("chunk_pending_count_of", {"space": name, "namespaces": [*namespaces]})[0][0])
 
     def spaces(self) -> list[tuple[Any, ...]]:
         """Name and dimension of each."""
         return self.engine.read("space_list")
 
-    def vector_counts(self) -> list[tuple[Any, ...]]:
-        """Name, dimension and number of vectors of each space."""
-        return self.engine.read("space_counts")
+    def vector_counts(self, namespaces: Sequence[str] | None = None) -> list[tuple[Any, ...]]:
+        """Name, dimension and number of vectors of each space; of the store, or of these namespaces."""
+        if namespaces is None:
+            return self.engine.read("space_counts")
+        return self.engine.read("space_counts_of", {"namespaces": [*namespaces]})

@@ -1,15 +1,16 @@
-"""The searches of engines that speak SQLite: full text by FTS5, vectors by reading every row that may be seen."""
+"""What engines that speak SQLite have in common: full text by FTS5, vectors by reading every row that may be seen."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from retentive.model import Match, Scope, Space
+from retentive.model import Bounds, Match, Scope, Space
 from retentive.storage import Engine
+from retentive.storage.fence import Fence
 from retentive.storage.scopes import chunk_filters
 
 
 class Scanning:
-    """The three searches of `Engine`, by what it reads."""
+    """The three searches of `Engine`, by what it reads; and a fence around it, as the database has none."""
 
     def search_text(self: Engine, words: Sequence[str], scope: Scope, limit: int) -> list[Match]:
         return text_search(self, words, scope, limit)
@@ -23,6 +24,9 @@ class Scanning:
         self: Engine, words: Sequence[str], vector: Any, space: Space, scope: Scope, limit: int, floor: float | None
     ) -> tuple[list[Match], list[Match]]:
         return self.search_text(words, scope, limit), self.search_vectors(vector, space, scope, limit, floor)
+
+    def within(self: Engine, bounds: Bounds) -> Engine:
+        return Fence(self, bounds)
 
 
 def text_search(engine: Engine, words: Sequence[str], scope: Scope, limit: int) -> list[Match]:

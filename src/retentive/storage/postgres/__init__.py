@@ -5,17 +5,20 @@ question is one statement, a write one pipeline and its commit. `link.py` has th
 `graphs.py` the HNSW indexes, `rows.py` says what becomes of values on their way.
 """
 
+import copy
 import os
 import random
+import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 from psycopg import Pipeline
 
 from retentive.errors import Closed, Stale
-from retentive.model import Match, Scope, Space, Type
-from retentive.storage import NOTHING, Finding, Params, Scrubbed, Step, step
+from retentive.model import Bounds, Match, Scope, Space, Type
+from retentive.storage import NOTHING, Engine, Finding, Params, Scrubbed, Step, step
+from retentive.storage.fence import Fence
 from retentive.storage.postgres.graphs import Graphs
 from retentive.storage.postgres.link import Connection, Link, Options
 from retentive.storage.postgres.replica import Replica
@@ -26,13 +29,15 @@ from retentive.storage.scopes import chunk_filters
 from retentive.storage.tokenizer import Tokenizer
 from retentive.text.fields import FIELD_WEIGHTS, FIELDS
 
+T = TypeVar("T")
+
 FOLD_AFTER = 100  # rows of statistics that a namespace has at most, on average, before they are folded into one
 BULK_FROM = 50  # rows of a batch from which its statements are planned once, not for each row (1,450 -> 3,200 rows/s)
 LONGEST_TERM = 300  # characters: an entry of an index has 2,704 bytes at most, of which a namespace may take 800
 _NUMBERED = {"put_chunks", "put_access_log"}
 _UNFILTERED = {"visible", "active"}
 _LONG = {"chunk_broken", "derived_rebuild", "session_delete"}  # go through much of a store: no timeout bounds them
-_UNSEEN = ("access_", "measure_", "lease_")  # queries that change nothing that is searched for
+_UNSEEN = ("access_", "measure_", "lease_", "token_")  # queries that change nothing that is searched for
 
 _CHECKS = {
     "check_memories": "memories and chunks",
@@ -70,6 +75,8 @@ class PostgresEngine:
         self._link = Link(url, self._options)
         self._replica = Replica(replica, self._options, self._link)
         self._graphs = Graphs(self._link)
+        self._bounds: Bounds | None = None
+        self._role_is_there = threading.Event()
         self.migrate()
 
     def read(self, query: str, params: Params = NOTHING, filters: Sequence[str] = ()) -> list[tuple[Any, ...]]:
@@ -78,14 +85,14 @@ class PostgresEngine:
             return self._slowly(query)
         statement = self._queries.statements(query, filters)[0]
         values = self._bind(statement.names, params)
-        return self._link.read(lambda connection: _rows(connection, statement.sql, values))
+        return self._read(lambda connection: _rows(connection, statement.sql, values))
 
     def apply(self, steps: Iterable[Step]) -> None:
         self._check_process()
         batch = [self._bound(step) for step in steps]
         batch += map(self._bound, [*_counting(batch), *_numbering(batch), *_folding(batch)])
         try:
-            self._link.write(lambda connection, pipeline: self._run(connection, pipeline, batch))
+            self._link.write(lambda connection, pipeline: self._run(connection, pipeline, batch), self._bounds)
         finally:  # also where it is not known whether it was kept
             if not all(bound.query.startswith(_UNSEEN) for bound in batch):
                 self._replica.wrote()
@@ -124,6 +131,15 @@ class PostgresEngine:
 
     def migrate(self) -> None:
         set_up(self._link, self._partitions, restricted=bool(self._options.namespaces))
+
+    def within(self, bounds: Bounds) -> Engine:
+        """By the server itself: every transaction is restricted, as by `restrict_to`, over the same connections."""
+        if not self._role_is_there.is_set():
+            set_up(self._link, self._partitions, restricted=True)
+            self._role_is_there.set()
+        view = copy.copy(self)
+        view._bounds = bounds  # noqa: SLF001 - a copy of our own
+        return Fence(view, bounds)
 
     def check(self) -> list[Finding]:
         repair = "Run `retentive doctor --repair`."
@@ -174,7 +190,7 @@ class PostgresEngine:
         statement = self._queries.statements(query, filters)[0]
         sql = statement.sql.replace("halfvec(0)", f"halfvec({int(dimension)})")
         values = self._bind(statement.names, params)
-        return self._replica.read(lambda connection: _rows(connection, sql, values))
+        return self._replica.read(lambda connection: _rows(connection, sql, values), self._bounds)
 
     def _near(
         self, vector: Any, space: Space, scope: Scope, filters: Sequence[str], limit: int | None, floor: float | None
@@ -209,7 +225,10 @@ class PostgresEngine:
                 connection.execute("SET LOCAL statement_timeout = 0")
                 return _rows(connection, sql, [])
 
-        return self._link.read(work)
+        return self._read(work)
+
+    def _read(self, work: Callable[[Connection], T]) -> T:
+        return self._link.read(work, bounds=self._bounds)
 
     def _bound(self, step: Step) -> Bound:
         """Everything is worked out before the transaction begins."""

@@ -30,6 +30,7 @@ from psycopg.pq import TransactionStatus
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from retentive.errors import BadConfig, Busy, Closed, Stale, StorageError, Uncertain, Unreachable
+from retentive.model import Bounds
 from retentive.storage.postgres.problems import Lost, Unsettled, is_lost, translated
 from retentive.storage.postgres.rows import register
 
@@ -62,6 +63,11 @@ SESSION = {
 _PATH = (
     f"'{SCHEMA}, ' || coalesce((SELECT quote_ident(n.nspname) FROM pg_extension e"
     " JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector'), 'public')"
+)
+
+_RESTRICT = (
+    "SELECT set_config('role', $1, true), set_config('retentive.namespaces', $2::text[]::text, true),"
+    " set_config('retentive.subtrees', $3::text[]::text, true)"
 )
 
 # Whoever lost an answer asks within seconds.
@@ -113,23 +119,23 @@ class Link:
                 raise
             return connection
 
-    def read(self, work: Callable[[Connection], T], patience: float = PATIENCE) -> T:
+    def read(self, work: Callable[[Connection], T], patience: float = PATIENCE, bounds: Bounds | None = None) -> T:
         """Work that changes nothing: done again if the connection is lost."""
         deadline = time.monotonic() + patience
         with translated(self.where):
             while True:
                 try:
                     with self._connection(deadline) as connection:
-                        return self._restricted(connection, work)
+                        return self._restricted(connection, work, bounds)
                 except Lost as error:
                     self._recover(deadline, error)
 
-    def write(self, work: Work) -> None:
+    def write(self, work: Work, bounds: Bounds | None = None) -> None:
         """One transaction, kept once or not at all. `work` may be done more than once."""
         with translated(self.where):
             for attempt in range(TRIES):
                 try:
-                    self._write(work)
+                    self._write(work, bounds)
                 except errors.DeadlockDetected as error:
                     if attempt == TRIES - 1:
                         raise Stale(f"{self.where}: {error}") from error
@@ -143,13 +149,13 @@ class Link:
         if pool:
             pool.close()
 
-    def _write(self, work: Work) -> None:
+    def _write(self, work: Work, bounds: Bounds | None) -> None:
         deadline = time.monotonic() + PATIENCE
         while True:
             token = uuid.uuid4().hex
             try:
                 with self._connection(deadline) as connection:
-                    self._fill(connection, token, work)
+                    self._fill(connection, token, work, bounds)
                     self._commit(connection)
             except Unsettled as error:
                 if self._was_kept(token, error):
@@ -159,7 +165,7 @@ class Link:
             else:
                 return
 
-    def _fill(self, connection: Connection, token: str, work: Work) -> None:
+    def _fill(self, connection: Connection, token: str, work: Work, bounds: Bounds | None) -> None:
         """All of the transaction but its end, in one round trip if `work` does not ask for more."""
         try:
             with connection.pipeline() as pipeline:
@@ -167,7 +173,7 @@ class Link:
                 connection.execute("INSERT INTO commits (token) VALUES ($1)", (token,))
                 if random.random() < PRUNING:  # noqa: S311 - nothing depends on it
                     connection.execute(_PRUNE)
-                self._restrict(connection)
+                self._restrict(connection, bounds)
                 work(connection, pipeline)
         except BaseException:
             with suppress(psycopg.Error):
@@ -204,18 +210,26 @@ class Link:
             except Lost as lost:
                 self._recover(deadline, lost)
 
-    def _restricted(self, connection: Connection, work: Callable[[Connection], T]) -> T:
-        if not self._options.namespaces:
+    def _restricted(self, connection: Connection, work: Callable[[Connection], T], bounds: Bounds | None) -> T:
+        if self._within(bounds) is None:
             return work(connection)
         with connection.pipeline(), connection.transaction():
-            self._restrict(connection)
+            self._restrict(connection, bounds)
             return work(connection)
 
-    def _restrict(self, connection: Connection) -> None:
+    def _restrict(self, connection: Connection, bounds: Bounds | None) -> None:
         """For the rest of the transaction: another role, and the namespaces that the policies let it see."""
-        if self._options.namespaces:
-            sql = "SELECT set_config('role', $1, true), set_config('retentive.namespaces', $2::text[]::text, true)"
-            connection.execute(sql, (ROLE, [*self._options.namespaces]))
+        if within := self._within(bounds):
+            connection.execute(_RESTRICT, (ROLE, [*within.namespaces], [*within.prefixes]))
+            if within.read_only:
+                connection.execute("SET LOCAL transaction_read_only = on")
+
+    def _within(self, bounds: Bounds | None) -> Bounds | None:
+        """What a caller may see of what this process may."""
+        own = self._options.namespaces
+        if bounds is None:
+            return Bounds(own) if own else None
+        return Bounds(tuple(filter(bounds.cover, own)), read_only=bounds.read_only) if own else bounds
 
     @contextmanager
     def _connection(self, deadline: float) -> Iterator[Connection]:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from retentive.errors import Stale, StorageError
+from retentive.model import Bounds
 from retentive.storage.postgres.link import Connection, Link, Options
 
 T = TypeVar("T")
@@ -30,14 +31,14 @@ class Replica:
         self._awaited: str | None = None
         """How far the copy must have come to have what was written here."""
 
-    def read(self, work: Callable[[Connection], T]) -> T:
+    def read(self, work: Callable[[Connection], T], bounds: Bounds | None = None) -> T:
         if self._copy and time.monotonic() >= self._away_until:
             try:
                 if self._has_all(self._copy):
-                    return self._copy.read(work, _IMPATIENT)
+                    return self._copy.read(work, _IMPATIENT, bounds)
             except (StorageError, Stale):  # stale: what the answer needed was cleaned up by the primary meanwhile
                 self._away_until = time.monotonic() + AWAY_SECONDS
-        return self._primary.read(work)
+        return self._primary.read(work, bounds=bounds)
 
     def wrote(self) -> None:
         """Something that searches find was committed."""

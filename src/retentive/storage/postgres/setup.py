@@ -24,7 +24,7 @@ _MARK = "/* by namespace */"
 _RIGHTS = sql.SQL(
     "GRANT USAGE ON SCHEMA {schema} TO {role};"
     "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {role};"
-    "REVOKE ALL ON commits, migrations FROM {role}; GRANT SELECT ON migrations TO {role};"
+    "REVOKE ALL ON commits, migrations, tokens FROM {role}; GRANT SELECT ON migrations TO {role};"
     "REVOKE INSERT, UPDATE, DELETE ON meta FROM {role}; REVOKE UPDATE, DELETE ON spaces FROM {role};"
     "GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA {schema} TO {role}"
 ).format(schema=sql.Identifier(SCHEMA), role=sql.Identifier(ROLE))
@@ -119,8 +119,10 @@ def _is_prepared(connection: Connection) -> bool:
     found = connection.execute(
         "SELECT has_schema_privilege(r.oid, $2, 'USAGE') AND pg_has_role(r.oid, 'MEMBER')"
         " AND NOT has_table_privilege(r.oid, 'spaces', 'UPDATE, DELETE')"
+        " AND NOT has_table_privilege(r.oid, 'tokens', 'SELECT, INSERT, UPDATE, DELETE')"
         " AND NOT EXISTS (SELECT 1 FROM pg_class c WHERE c.relnamespace = $2::text::regnamespace"
-        "   AND c.relkind IN ('r', 'p') AND c.relname <> 'commits' AND NOT has_table_privilege(r.oid, c.oid, 'SELECT'))"
+        "   AND c.relkind IN ('r', 'p') AND c.relname NOT IN ('commits', 'tokens')"
+        "   AND NOT has_table_privilege(r.oid, c.oid, 'SELECT'))"
         " FROM pg_roles r WHERE r.rolname = $1",
         (ROLE, SCHEMA),
     ).fetchall()

@@ -44,6 +44,11 @@ SELECT count(*) FROM chunks t WHERE t.status = 'active' AND NOT EXISTS
   (SELECT 1 FROM vectors v WHERE v.chunk = t.n AND v.space IN
     (SELECT id FROM spaces WHERE :space IS NULL OR name = :space))
 
+-- name: chunk_pending_count_of
+SELECT count(*) FROM chunks t WHERE t.namespace IN {each:namespaces} AND t.status = 'active' AND NOT EXISTS
+  (SELECT 1 FROM vectors v WHERE v.chunk = t.n AND v.space IN
+    (SELECT id FROM spaces WHERE :space IS NULL OR name = :space))
+
 -- name: space_insert
 INSERT INTO spaces (name, dimension) VALUES (:space, :dimension) ON CONFLICT DO NOTHING
 
@@ -52,6 +57,11 @@ SELECT name, dimension FROM spaces ORDER BY name
 
 -- name: space_counts
 SELECT s.name, s.dimension, (SELECT count(*) FROM vectors v WHERE v.space = s.id) FROM spaces s ORDER BY s.name
+
+-- name: space_counts_of
+SELECT s.name, s.dimension, (SELECT count(*) FROM vectors v JOIN chunks t ON t.n = v.chunk
+                             WHERE v.space = s.id AND t.namespace IN {each:namespaces})
+FROM spaces s ORDER BY s.name
 
 -- name: change_head
 SELECT coalesce(max(seq), 0) FROM changes

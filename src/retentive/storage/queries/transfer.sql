@@ -67,6 +67,14 @@ WHERE (namespace, id, at) > (:k1, :k2, :k3) ORDER BY namespace, id, at LIMIT :li
 -- name: put_purges
 INSERT INTO purges (namespace, id, at, actor, reason, gone) VALUES (:namespace, :id, :at, :actor, :reason, :gone)
 
+-- name: copy_tokens
+SELECT id, hash, name, namespace, subtree, read_only, created, expires, last_used, revoked FROM tokens
+WHERE id > :k1 ORDER BY id LIMIT :limit
+
+-- name: put_tokens
+INSERT INTO tokens (id, hash, name, namespace, subtree, read_only, created, expires, last_used, revoked)
+VALUES (:id, :hash, :name, :namespace, :subtree, :read_only, :created, :expires, :last_used, :revoked)
+
 -- name: copy_measures
 SELECT namespace, measure, tier, bucket, count FROM measures
 WHERE (namespace, measure, tier, bucket) > (:k1, :k2, :k3, :k4) ORDER BY namespace, measure, tier, bucket LIMIT :limit

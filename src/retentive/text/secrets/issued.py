@@ -27,6 +27,7 @@ _OURS = {
     "GitHub token": r"github_pat_\w{22,}",
     "Slack token": r"xapp-[0-9]-[\w-]{20,}|xox[a-z](?:\.xox[a-z])?-[\w-]{20,}",
     "Stripe key": r"[rs]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,}",
+    "Retentive token": r"rt_[\w-]{43}",
     "npm token": r"npm_[A-Za-z0-9]{36}",
     "PyPI token": r"pypi-[\w-]{50,}",
     "Azure key": r"[\w~.-]{3}8Q~[\w~.-]{31,34}|sig=[A-Za-z0-9%+/]{40,}(?:%3D|=)",

@@ -218,6 +218,15 @@ SELECT count(*) FROM chunks t WHERE t.status = 'active' AND NOT EXISTS
   (SELECT 1 FROM vectors v WHERE v.namespace = t.namespace AND v.chunk = t.n AND v.space IN
     (SELECT id FROM spaces WHERE :space::text IS NULL OR name = :space))
 
+-- name: chunk_pending_count_of
+SELECT count(*) FROM chunks t WHERE t.namespace IN {each:namespaces} AND t.status = 'active' AND NOT EXISTS
+  (SELECT 1 FROM vectors v WHERE v.namespace = t.namespace AND v.chunk = t.n AND v.space IN
+    (SELECT id FROM spaces WHERE :space::text IS NULL OR name = :space))
+
+-- name: space_counts_of
+SELECT s.name, s.dimension, (SELECT count(*) FROM vectors v WHERE v.space = s.id AND v.namespace IN {each:namespaces})
+FROM spaces s ORDER BY s.name
+
 -- name: statistics_add
 INSERT INTO statistics (namespace, rows, tokens) VALUES (:namespace, :rows, :tokens)
 

@@ -1,0 +1,102 @@
+"""Access tokens: who may come in over the network, to which namespaces.
+
+A secret is 32 random bytes, so nobody can guess it, with however many tries a second, from its hash: one SHA-256 is
+enough to keep. A slow hash with salt protects what people think up; here it would only make every request slower, and
+let nobody look a token up by its hash.
+"""
+
+import builtins
+import re
+import secrets
+from hashlib import sha256
+
+from retentive import clock
+from retentive.app import check
+from retentive.app.bounds import whole
+from retentive.app.check import When
+from retentive.app.parts import Parts
+from retentive.errors import Invalid, NotFound
+from retentive.ids import new_ids
+from retentive.model import Issued, Token, from_micros, to_micros
+from retentive.storage import tokens as rows
+
+PREFIX = "rt_"
+BYTES = 32
+_SECRET = re.compile(PREFIX + r"[A-Za-z0-9_-]{43}")
+USED_SECONDS = 60  # between two notes that a token was used
+
+
+class Tokens:
+    """The verbs of access tokens. They are about the whole store."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    @whole
+    def create(
+        self,
+        namespace: str | None = None,
+        *,
+        subtree: bool = False,
+        read_only: bool = False,
+        name: str | None = None,
+        expires: When | None = None,
+    ) -> Issued:
+        """Make a token for a namespace, by default the store's own. Its secret is told here and never again.
+
+        With `subtree` it opens the namespaces below, too. `name` is a label for people. After `expires`, a moment or
+        a span such as `90d`, it opens nothing.
+        """
+        now = clock.now()
+        end = check.moment(expires, "expires")
+        if end and to_micros(end) <= now:
+            raise Invalid(f"expires is {end:%Y-%m-%d %H:%M}, which is past", "Give a time to come, or a span: 90d.")
+        token = Token(
+            id=new_ids(now, 1)[0],
+            name=check.name_of(name, "name"),
+            namespace=self._parts.namespace if namespace is None else check.namespace_of(namespace),
+            subtree=bool(subtree),
+            read_only=bool(read_only),
+            created=from_micros(now),
+            expires=end,
+            last_used=None,
+            revoked=None,
+        )
+        secret = PREFIX + secrets.token_urlsafe(BYTES)
+        self._parts.engine.apply([rows.insert_step(token, _hash(secret))])
+        return Issued(token, secret)
+
+    @whole
+    def list(self) -> builtins.list[Token]:
+        """All of the store, also those that open nothing any more; the newest first."""
+        self._parts.journal.flush()
+        return self._rows.all()
+
+    @whole
+    def revoke(self, id: str) -> Token:
+        """From now on it opens nothing, in whatever process. Again changes nothing."""
+        found = self._rows.get(check.plain(id, "id"))
+        if found is None:
+            raise NotFound(f"no token {id[:60]!r}", "`retentive token list` shows those there are.")
+        self._parts.engine.apply([rows.revoke_step(found.id, clock.now())])
+        return self._rows.get(found.id) or found
+
+    @whole
+    def verify(self, secret: str) -> Token | None:
+        """The token of a secret, if it holds: not revoked, not expired. Asked anew each time."""
+        if not _SECRET.fullmatch(str(secret)):
+            return None
+        token, now = self._rows.find(_hash(secret)), clock.now()
+        if token is None or not token.holds_at(from_micros(now)):
+            return None
+        if token.last_used is None or now - to_micros(token.last_used) > USED_SECONDS * 1_000_000:
+            self._parts.journal.used(token.id, now)
+        return token
+
+    @property
+    def _rows(self) -> rows.Tokens:
+        return rows.Tokens(self._parts.engine)
+
+
+def _hash(secret: str) -> str:
+    return sha256(secret.encode()).hexdigest()

@@ -1,0 +1,117 @@
+"""The verbs that serve others."""
+
+import logging
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from retentive.cli import show
+from retentive.cli.given import given, is_json
+from retentive.errors import RetentiveError
+
+if TYPE_CHECKING:
+    from retentive.app import Retentive
+    from retentive.serve.mcp.catalogue import Offer
+    from retentive.serve.whose import Whose
+
+MODEL_WAIT = 2.0  # seconds that a call waits for the model, unless set: loading takes 0.2, its first rebuilding 10
+
+
+def _mcp(arguments: Any) -> int:
+    from retentive.serve.mcp.catalogue import Offer
+
+    offer = Offer(arguments.tools)
+    if arguments.tool_cost:
+        return _cost(arguments, offer)
+    if sys.stdin.isatty():
+        show.aside("This is an MCP server: it waits for a client's messages. `retentive install` sets a client up.")
+    return _stdio(arguments, offer)
+
+
+def _cost(arguments: Any, offer: "Offer") -> int:
+    from retentive.serve.mcp.catalogue import cost, offered
+
+    tokens = cost(offered(offer, person=_whose(arguments).person is not None))
+    if is_json(arguments):
+        show.as_json({"tools": dict(tokens), "total": sum(tokens.values())})
+    else:
+        show.table(("tool", "tokens"), [*tokens.items(), ("all", sum(tokens.values()))])
+    return 0
+
+
+def _stdio(arguments: Any, offer: "Offer") -> int:
+    from retentive.app import Retentive
+    from retentive.serve.mcp.catalogue import Offer
+    from retentive.serve.mcp.instructions import instructions
+    from retentive.serve.mcp.reach import Reached
+    from retentive.serve.mcp.server import open_server
+    from retentive.serve.mcp.stdio import serve
+
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
+    whose, works = _whose(arguments), _works(arguments)
+    with Retentive.open(**_settings(arguments, whose.namespace)) as memory:
+        reached = Reached(memory, whose.also, whose.person)
+        told = instructions(whose, writes=offer is not Offer.READ)
+        serve(open_server(lambda _: reached, offer, told, in_order=True), lambda: _begin(memory, whose.also, works=works))
+    return 0
+
+
+def _serve(arguments: Any) -> int:
+    from retentive import config
+    from retentive.app import Retentive
+    from retentive.serve.http import open_app, serve, settings_of
+    from retentive.serve.mcp.catalogue import Offer
+    from retentive.serve.mcp.http import open_endpoint
+
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
+    whose = _whose(arguments)
+    settings = settings_of(config.load(**given(arguments, ("db", "embedder", *_NETWORK))))
+    endpoint, lifespan = open_endpoint(whose, Offer(arguments.tools), settings.max_request)
+    with Retentive.open(**_settings(arguments, whose.namespace)) as memory:
+        app = open_app(memory, endpoint, settings, lifespan)
+        _begin(memory, whose.also, works=_works(arguments))
+        serve(app, settings)
+    return 0
+
+
+def _whose(arguments: Any) -> "Whose":
+    from retentive import config
+    from retentive.serve.whose import whose
+
+    namespace = config.load(**given(arguments, ("db", "namespace", "embedder"))).namespace
+    return whose(namespace, arguments.also, Path.cwd())
+
+
+def _settings(arguments: Any, namespace: str) -> Mapping[str, Any]:
+    from retentive import config
+
+    settings = given(arguments, ("db", "embedder"))
+    if config.resolve(settings)["model_wait"].origin == "default":
+        settings["model_wait"] = MODEL_WAIT
+    return {"target": settings.pop("db", None), "namespace": namespace, **settings}
+
+
+def _works(arguments: Any) -> bool:
+    """A server that only reads leaves the chores to others."""
+    from retentive import config
+
+    return config.load(**given(arguments, ("db", "embedder"))).worker and arguments.tools != "read"
+
+
+def _begin(memory: "Retentive", also: tuple[str, ...], *, works: bool) -> None:
+    """What need not be there for the first answer."""
+
+    def begin() -> None:
+        with suppress(RetentiveError):  # the first question will tell
+            memory.warm(also)
+            if works:
+                memory.worker().start()
+
+    threading.Thread(target=begin, name="retentive-begin", daemon=True).start()
+
+
+_NETWORK = ("serve_host", "serve_port", "require_token", "allow_hosts")
+VERBS: dict[str, Callable[[Any], int]] = {"mcp": _mcp, "serve": _serve}

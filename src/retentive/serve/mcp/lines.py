@@ -1,0 +1,55 @@
+"""Memories and messages in few words, for models that pay by the word."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from retentive import wire
+from retentive.model import Event, Hit, Memory, Status
+
+LINE = 200  # characters of a text shown in a list; `memory_get` has the whole
+_NOISE = ("content_hash", "version", "access_count", "last_access", "heard")
+
+
+def line(text: str, most: int = LINE) -> str:
+    """On one line, and not longer than that."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= most else f"{flat[: most - 1]}…"
+
+
+def hit(value: Hit) -> dict[str, Any]:
+    item = value.item
+    told: dict[str, Any] = {"id": value.id, "text": line(_said(item, value.excerpt))}
+    told |= {"date": f"{value.time:%Y-%m-%d}", "score": round(value.score, 2)}
+    return told | {"kind": item.kind if isinstance(item, Memory) else "message"}
+
+
+def memory(value: Memory) -> dict[str, Any]:
+    told: dict[str, Any] = {"id": value.id, "text": line(value.content), "date": f"{value.valid_from:%Y-%m-%d}"}
+    state = {} if value.status is Status.ACTIVE else {"status": value.status}
+    return told | {"kind": value.kind} | state
+
+
+def listed(rows: Iterable[Mapping[str, Any]]) -> str:
+    """`[id] 2026-03-01 fact 0.83: text`, a line each."""
+    return "\n".join(f"[{row['id']}] {row['date']} {row['kind']}{_more(row)}: {row['text']}" for row in rows)
+
+
+def whole(value: Memory | Event) -> dict[str, Any]:
+    """All of it that says something."""
+    told = wire.memory(value) if isinstance(value, Memory) else wire.event(value)
+    return {name: each for name, each in told.items() if each not in (None, [], {}, "") and name not in _NOISE}
+
+
+def told(value: Mapping[str, Any]) -> str:
+    """A whole one as text: its words, then the rest in one line."""
+    rest = ", ".join(f"{name}: {each}" for name, each in value.items() if name not in ("content", "id"))
+    return f"[{value['id']}] {value.get('content', '')}\n  ({rest})"
+
+
+def _said(item: Memory | Event, excerpt: str) -> str:
+    return excerpt if isinstance(item, Memory) else f"{item.speaker or item.role}: {excerpt}"
+
+
+def _more(row: Mapping[str, Any]) -> str:
+    state = f" {row['status']}" if "status" in row else ""
+    return f"{state} {row['score']:.2f}" if "score" in row else state

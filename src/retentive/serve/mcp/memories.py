@@ -1,0 +1,282 @@
+"""The tools of memories: keep, find, read, correct, forget."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from retentive import wire
+from retentive.errors import Invalid, NotFound
+from retentive.model import Added, Event, Kind, Memory, Source, Status
+from retentive.serve.mcp import lines
+from retentive.serve.mcp.reach import Reached
+from retentive.serve.mcp.tool import Answer, Tool, choice, flag, several, text, whole
+
+AGENT = "agent"  # who changed it, in a memory's history
+AROUND = 5  # messages shown with one that was asked for
+
+KINDS = tuple(kind.value for kind in Kind if kind not in (Kind.NOTE, Kind.FILE))
+ID = text(most=300)
+IDS = several(ID, 20)
+CONTENT = text('One self-contained statement in the third person: "The user\'s dog is called Rex".', 20_000)
+KIND = choice(KINDS, "fact")
+TAGS = several(text(most=60), 20, least=0)
+IMPORTANCE = whole(1, 10, 5, "9-10: always shown to you")
+SLOT = text("What it is the value of, e.g. user.dog.name: replaces the value before")
+TIME = text(most=40)
+LIMIT = whole(1, 50, 8)
+_VIEW = {"kind": choice(tuple(Kind)), "tags": TAGS, "since": TIME, "until": TIME, "session": text()}
+
+
+def add(reached: Reached, content: str, *, personal: bool = False, **options: Any) -> Answer:
+    """A value that is the same everywhere needs no warning: only what is new or replaced is told."""
+    added = reached.keeping(personal=personal).add(content, **options)
+    return Answer(_told(added), _brief(added))
+
+
+def _told(added: Added) -> str:
+    told = [f"{'Kept' if added.created else 'Known already'}: {added.id}"]
+    if added.superseded:
+        told.append(f"Replaces {', '.join(added.superseded)}.")
+    told += [f"Resembles [{each.id}] {lines.line(each.content)}" for each in added.resembles]
+    return "\n".join(told)
+
+
+def _brief(added: Added) -> dict[str, Any]:
+    alike = [{"id": each.id, "text": lines.line(each.content)} for each in added.resembles]
+    return {"id": added.id, "created": added.created, "superseded": [*added.superseded], "resembles": alike}
+
+
+def add_many(reached: Reached, contents: Sequence[str], *, personal: bool = False, **options: Any) -> Answer:
+    loaded = reached.keeping(personal=personal).add_many(contents, **options)
+    data = {"ids": [*loaded.ids], "created": loaded.created, "repeated": loaded.repeated}
+    return Answer(f"Kept {loaded.created}, known already {loaded.repeated}.", data)
+
+
+def search(reached: Reached, query: str, limit: int = 8, **options: Any) -> Answer:
+    found = reached.memory.search(query, limit, namespaces=reached.also, **options)
+    hits = [lines.hit(each) for each in found]
+    told = lines.listed(hits) or "Nothing found: nothing about this is known."
+    return Answer("\n".join([told, *found.notes]), {"hits": hits, "tier": found.tier, "notes": [*found.notes]})
+
+
+def search_conversations(reached: Reached, query: str, limit: int = 8, **options: Any) -> Answer:
+    return search(reached, query, limit, include="events", **options)
+
+
+def get(reached: Reached, ids: Sequence[str]) -> Answer:
+    """Some that are there are better than an error for one that is not."""
+    found: list[dict[str, Any]] = []
+    missing: list[str] = []
+    for id in ids:
+        try:
+            found += [lines.whole(each) for each in _one(reached, id)]
+        except NotFound:
+            missing.append(id)
+    if not found:
+        raise NotFound(f"no memory has the id {', '.join(missing)}", "Ids are those that memory_search gives.")
+    told = [lines.told(each) for each in found] + [f"There is no {id}." for id in missing]
+    return Answer("\n".join(told), {"items": found, "missing": missing})
+
+
+def _one(reached: Reached, id: str) -> Sequence[Memory | Event]:
+    """A memory; or a message, with those around it."""
+    session, mark, sequence = id.rpartition("#")
+    if mark and sequence.isdecimal():
+        return reached.first(lambda memory: memory.sessions.events(session, AROUND, around=int(sequence)))
+    return [reached.first(lambda memory: memory.get(id))]
+
+
+def update(reached: Reached, id: str, reason: str | None = None, **changes: Any) -> Answer:
+    if not changes:
+        raise Invalid("nothing to change", "Give content, kind, tags, importance, slot or expires.")
+    changed = reached.changing(id).update(id, reason=reason, actor=AGENT, **_taken_away(changes))
+    return Answer(f"Updated {lines.listed([lines.memory(changed)])}", {"memory": lines.whole(changed)})
+
+
+def _taken_away(changes: dict[str, Any]) -> dict[str, Any]:
+    """An empty slot or expiry takes it away."""
+    return {name: None if each == "" else each for name, each in changes.items()}
+
+
+def delete(
+    reached: Reached,
+    ids: Sequence[str] = (),
+    words: str | None = None,
+    *,
+    dry_run: bool = False,
+    confirm: bool = False,
+    reason: str | None = None,
+) -> Answer:
+    if bool(ids) == bool(words):
+        raise Invalid("say what to forget", "Give either ids or words.")
+    if words:
+        gone = reached.memory.forget_matching(words, confirm=confirm, dry_run=dry_run, reason=reason, actor=AGENT)
+        return _gone(gone.memories, done=gone.done)
+    places = [(reached.changing(id), id) for id in dict.fromkeys(ids)]
+    if dry_run:
+        return _gone([memory.get(id) for memory, id in places], done=False)
+    return _gone([memory.forget(id, reason, AGENT) for memory, id in places], done=True)
+
+
+def _gone(memories: Sequence[Memory], *, done: bool) -> Answer:
+    rows = [lines.memory(each) for each in memories]
+    told = f"{'Forgotten' if done else 'Would be forgotten'}: {len(rows)}"
+    return Answer("\n".join([told, lines.listed(rows)]).strip(), {"memories": rows, "done": done})
+
+
+def context(reached: Reached, query: str = "", session: str | None = None, budget: int = 1500) -> Answer:
+    recent = 10 if session else 0
+    found = reached.memory.context(query, session, budget, recent, namespaces=reached.also)
+    told = found.text or "Nothing that bears on this is known."
+    data = {"text": found.text, "tokens": found.tokens, "cites": [*found.cites], "notes": [*found.notes]}
+    return Answer("\n".join([told, *found.notes]), data)
+
+
+def listing(reached: Reached, limit: int = 20, before: str | None = None, **filters: Any) -> Answer:
+    page = reached.memory.list(limit, before, **filters)
+    rows = [lines.memory(each) for each in page]
+    more = [f"More: before={page.next}"] if page.next else []
+    return Answer("\n".join([lines.listed(rows) or "None.", *more]), {"memories": rows, "next": page.next})
+
+
+def history(reached: Reached, id: str) -> Answer:
+    found = reached.first(lambda memory: memory.why(id))
+    changes = [wire.change(each) for each in found.changes]
+    told = [f"{each.at:%Y-%m-%d %H:%M} {each.action} by {each.actor}: {each.reason or '-'}" for each in found.changes]
+    told += [f"took the place of [{each.id}] {lines.line(each.content)}" for each in found.replaced]
+    told += [f"replaced by [{each.id}] {lines.line(each.content)}" for each in found.replaced_by]
+    told += [f"learned from [{each.id}] {lines.line(each.content)}" for each in found.messages]
+    others: Mapping[str, Sequence[Memory | Event]] = {
+        "messages": found.messages,
+        "replaced": found.replaced,
+        "replaced_by": found.replaced_by,
+    }
+    ids = {name: [each.id for each in some] for name, some in others.items()}
+    return Answer("\n".join(told), {"changes": changes, **ids})
+
+
+def restore(reached: Reached, id: str, reason: str | None = None) -> Answer:
+    back = reached.changing(id).restore(id, reason, AGENT)
+    return Answer(f"Restored {lines.listed([lines.memory(back)])}", {"memory": lines.whole(back)})
+
+
+def purge(
+    reached: Reached, ids: Sequence[str], *, with_origin: bool = False, dry_run: bool = True, reason: str | None = None
+) -> Answer:
+    gone = reached.memory.purge(ids, with_origin=with_origin, dry_run=dry_run, reason=reason, actor=AGENT)
+    told = f"{'Would purge' if dry_run else 'Purged'} {', '.join(gone.ids)}. {gone.proof}"
+    left = [f"Still repeated in {each.place} {each.id}".strip() for each in gone.remaining]
+    return Answer("\n".join([told, *left]), {**wire.purged(gone), "done": not dry_run})
+
+
+def tools(*, person: bool) -> Sequence[Tool]:
+    """Those of `memory_...`. With `person`, what is kept may be said to concern the person and not the project."""
+    personal = {"personal": flag("About the user, not this project: known in all their projects")} if person else {}
+    return (
+        Tool(
+            "memory_add", "Remember",
+            "Keep one lasting fact, preference, decision or instruction. Use it unasked, at once, when the user says "
+            "something about themselves, their people or their work that will matter in another conversation, or "
+            "corrects what is known (the old fact is replaced). Not for passing remarks, secrets, or what is only of "
+            "use now.",
+            add,
+            {"content": CONTENT, "kind": KIND, "tags": TAGS, "importance": IMPORTANCE, "slot": SLOT,
+             "valid_from": TIME, "expires": TIME, "session": text("Keep it for this session only"), **personal},
+            ("content",),
+            {"id": "string", "created": "boolean", "superseded": "array", "resembles": "array"},
+            repeatable=True,
+        ),
+        Tool(
+            "memory_search", "Search memory",
+            "Find what is known, by meaning and words. Use it before answering anything that may depend on earlier "
+            "conversations, people, preferences or decisions, and before asking the user for what they may have told. "
+            "Gives one line each; memory_get has the whole.",
+            search,
+            {"query": text("A question or keywords", 2000), "limit": LIMIT,
+             "include": several(choice(("memories", "events")), 2, "events: what was said in conversations"),
+             **_VIEW, "as_of": text("What was true at this time", 40)},
+            ("query",), {"hits": "array", "tier": "string", "notes": "array"}, reads=True,
+        ),
+        Tool(
+            "memory_get", "Read memories",
+            "The whole of memories or messages by id, with their dates, source and state; messages with those around "
+            "them.",
+            get, {"ids": IDS}, ("ids",), {"items": "array", "missing": "array"}, reads=True,
+        ),
+        Tool(
+            "memory_update", "Change a memory",
+            "Mend a memory's wording, kind, tags or importance. If the fact itself changed in the world, use "
+            "memory_add instead: then the old one stays known as the past.",
+            update,
+            {"id": ID, "content": CONTENT, "kind": choice(KINDS), "tags": TAGS, "importance": whole(1, 10),
+             "slot": text(least=0), "expires": text(most=40, least=0), "reason": text()},
+            ("id",), {"memory": "object"}, repeatable=True,
+        ),
+        Tool(
+            "memory_delete", "Forget",
+            "Forget memories by id, or all that have every one of some words. Only when the user asks for it. Several "
+            "by words need confirm; look first with dry_run. It can be undone.",
+            delete,
+            {"ids": IDS, "words": text(), "dry_run": flag("Only show what would go"),
+             "confirm": flag("Yes, several"), "reason": text()},
+            (), {"memories": "array", "done": "boolean"}, destroys=True, repeatable=True,
+        ),
+        Tool(
+            "memory_context", "Recall for a task",
+            "Everything worth reading before an answer or a task, within a budget of tokens: standing instructions, "
+            "memories and excerpts that bear on it, and with a session its summary and newest messages. Use it at the "
+            "start of a conversation or task; memory_search for single facts.",
+            context,
+            {"query": text("What you are about to answer or do", 4000, 0), "session": text(),
+             "budget": whole(100, 20_000, 1500, "Tokens")},
+            (), {"text": "string", "tokens": "integer", "cites": "array", "notes": "array"}, reads=True,
+        ),
+    )  # fmt: skip
+
+
+def more(*, person: bool) -> Sequence[Tool]:
+    """Those of the full set."""
+    personal = {"personal": flag("About the user, not this project")} if person else {}
+    return (
+        Tool(
+            "memory_add_many", "Remember many",
+            "Keep many statements at once, e.g. notes brought from elsewhere. For single ones use memory_add: it also "
+            "sees what a statement corrects.",
+            add_many, {"contents": several(CONTENT, 500), "kind": KIND, "tags": TAGS, **personal}, ("contents",),
+            {"ids": "array", "created": "integer", "repeated": "integer"}, repeatable=True,
+        ),
+        Tool(
+            "memory_list", "List memories", "Browse memories, newest first, by filters; to find one, search.",
+            listing,
+            {"limit": whole(1, 100, 20), "before": ID, **_VIEW, "status": choice(tuple(Status)),
+             "source": choice(tuple(Source)), "min_importance": whole(1, 10)},
+            (), {"memories": "array"}, reads=True,
+        ),
+        Tool(
+            "memory_history", "Where a memory came from",
+            "What happened to a memory: its changes, what it replaced or was replaced by, the messages it was learned "
+            "from.",
+            history, {"id": ID}, ("id",),
+            {"changes": "array", "messages": "array", "replaced": "array", "replaced_by": "array"}, reads=True,
+        ),
+        Tool(
+            "memory_restore", "Bring back",
+            "Undo a memory_delete, or a correction: what was superseded holds again.",
+            restore, {"id": ID, "reason": text()}, ("id",), {"memory": "object"}, repeatable=True,
+        ),
+        Tool(
+            "memory_purge", "Remove for good",
+            "Remove memories, or messages (session#7), to the last byte. It cannot be undone: only when the user asks "
+            "for exactly that. A dry run unless dry_run is false.",
+            purge,
+            {"ids": IDS, "with_origin": flag("Also the messages, summaries and questions that say it"),
+             "dry_run": flag("Only show what would go", default=True), "reason": text()},
+            ("ids",), {"ids": "array", "done": "boolean"}, destroys=True, repeatable=True,
+        ),
+        Tool(
+            "conversation_search", "Search conversations",
+            "Find what was said in earlier conversations, word for word.",
+            search_conversations,
+            {"query": text(most=2000), "limit": LIMIT, "session": text(), "since": TIME, "until": TIME},
+            ("query",), {"hits": "array", "tier": "string", "notes": "array"}, reads=True,
+        ),
+    )  # fmt: skip

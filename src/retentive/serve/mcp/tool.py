@@ -1,0 +1,82 @@
+"""What a tool is: a plain function, a schema of what it takes and gives, and words that tell a model when to use it.
+
+The list of tools is read by every model in every conversation, so schemas are written here by hand, and short.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+Schema = Mapping[str, Any]
+
+
+class Answer(NamedTuple):
+    """The same twice: in few words for a model, and as data for a program."""
+
+    text: str
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    name: str
+    title: str
+    description: str
+    run: Callable[..., Answer]
+    """Called with a `Reached` and the arguments by name."""
+    takes: Mapping[str, Schema] = field(default_factory=dict)
+    required: tuple[str, ...] = ()
+    gives: Mapping[str, str] = field(default_factory=dict)
+    """The JSON type of each key that is always in the data."""
+    reads: bool = False
+    """Changes nothing."""
+    destroys: bool = False
+    repeatable: bool = False
+    """The same call again changes nothing more."""
+    long: bool = False
+    """May take so long that others should not wait for it."""
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        needed = {"required": [*self.required]} if self.required else {}
+        return {"type": "object", "properties": dict(self.takes), **needed, "additionalProperties": False}
+
+    @property
+    def output_schema(self) -> dict[str, Any]:
+        given = {name: {"type": kind} for name, kind in self.gives.items()}
+        return {"type": "object", "properties": given}
+
+
+def text(description: str = "", most: int = 200, least: int = 1) -> Schema:
+    return _described({"type": "string", "minLength": least, "maxLength": most}, description)
+
+
+def whole(low: int, high: int, default: int | None = None, description: str = "") -> Schema:
+    given = {} if default is None else {"default": default}
+    return _described({"type": "integer", "minimum": low, "maximum": high, **given}, description)
+
+
+def choice(options: tuple[str, ...], default: str | None = None, description: str = "") -> Schema:
+    given = {} if default is None else {"default": default}
+    return _described({"type": "string", "enum": [*options], **given}, description)
+
+
+def flag(description: str, *, default: bool = False) -> Schema:
+    return _described({"type": "boolean", "default": default}, description)
+
+
+def several(item: Schema, most: int, description: str = "", least: int = 1) -> Schema:
+    return _described({"type": "array", "items": item, "minItems": least, "maxItems": most}, description)
+
+
+def thing(properties: Mapping[str, Schema], required: tuple[str, ...]) -> Schema:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": [*required],
+        "additionalProperties": False,
+    }
+
+
+def _described(schema: dict[str, Any], description: str) -> Schema:
+    return {**schema, "description": description} if description else schema

@@ -1,0 +1,105 @@
+"""A database of which some namespaces may be touched and no others: the engine behind a restricted view.
+
+Whatever a verb asks for is looked at once more here, so that a verb that forgets to ask whether it may still may not:
+every namespace that a query names must be one of the view's, and of the queries that name none only those are let
+through that tell nothing of anybody. Where the server can do the same by itself, it does (`PostgresEngine.within`).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from retentive.errors import Forbidden
+from retentive.model import Bounds, Match, Scope, Space
+from retentive.storage import NOTHING, Engine, Finding, Params, Scrubbed, Step
+
+OF_NOBODY = {"change_head", "change_floor", "chunk_newest", "space_insert", "space_list"}
+OF_MANY = {"namespace_list", "purge_due"}  # the namespace is in the first column
+LATER = "the rows are gone; their bytes are left to the upkeep of the whole store"
+
+
+class Fence:
+    def __init__(self, engine: Engine, bounds: Bounds) -> None:
+        self.engine = engine
+        self.bounds = bounds
+        self.in_process = engine.in_process
+
+    def read(self, query: str, params: Params = NOTHING, filters: Sequence[str] = ()) -> list[tuple[Any, ...]]:
+        if query in OF_MANY:
+            return [row for row in self.engine.read(query, params, filters) if self.bounds.cover(row[0])]
+        self._check(query, params)
+        return self.engine.read(query, params, filters)
+
+    def apply(self, steps: Iterable[Step]) -> None:
+        if self.bounds.read_only:
+            raise Forbidden("this view of the store is for reading only")
+        work = [replace(each, rows=[*each.rows]) for each in steps]
+        for each in work:
+            for row in each.rows:
+                self._check(each.query, row)
+        self.engine.apply(work)
+
+    def search_text(self, words: Sequence[str], scope: Scope, limit: int) -> list[Match]:
+        self._cover(scope.namespaces)
+        return self.engine.search_text(words, scope, limit)
+
+    def search_vectors(
+        self, vector: Any, space: Space, scope: Scope, limit: int | None, floor: float | None
+    ) -> list[Match]:
+        self._cover(scope.namespaces)
+        return self.engine.search_vectors(vector, space, scope, limit, floor)
+
+    def search_both(
+        self, words: Sequence[str], vector: Any, space: Space, scope: Scope, limit: int, floor: float | None
+    ) -> tuple[list[Match], list[Match]]:
+        self._cover(scope.namespaces)
+        return self.engine.search_both(words, vector, space, scope, limit, floor)
+
+    def tokens(self, text: str) -> list[str]:
+        return self.engine.tokens(text)
+
+    def migrate(self) -> None:
+        raise _whole("migrate")
+
+    def check(self) -> list[Finding]:
+        raise _whole("check")
+
+    def rebuild(self) -> None:
+        raise _whole("rebuild")
+
+    def scrub(self, patience: float) -> Scrubbed:
+        """Rewriting a file is about all namespaces, and so would be what is found in it."""
+        return Scrubbed(done=False, detail=LATER) if self.in_process else self.engine.scrub(patience)
+
+    def facts(self) -> Mapping[str, Any]:
+        """Neither where the store is nor how large."""
+        known = self.engine.facts()
+        return {name: known[name] for name in ("engine", "schema")}
+
+    def within(self, bounds: Bounds) -> Engine:
+        if not self.bounds.contain(bounds):
+            raise _outside(bounds.namespaces)
+        return self.engine.within(replace(bounds, read_only=bounds.read_only or self.bounds.read_only))
+
+    def close(self) -> None:
+        """Nothing here is its own."""
+
+    def _check(self, query: str, params: Params) -> None:
+        if "namespace" in params:
+            self._cover([params["namespace"]])
+        elif "namespaces" in params:
+            self._cover(params["namespaces"])
+        elif query not in OF_NOBODY:
+            raise _whole(query)
+
+    def _cover(self, namespaces: Iterable[str]) -> None:
+        if outside := [name for name in namespaces if not self.bounds.cover(name)]:
+            raise _outside(outside)
+
+
+def _outside(namespaces: Iterable[str]) -> Forbidden:
+    return Forbidden(f"namespace {', '.join(map(repr, namespaces))} is not one of this view's")
+
+
+def _whole(what: str) -> Forbidden:
+    return Forbidden(f"{what} is about the whole store, of which this view sees a part")

@@ -1,0 +1,60 @@
+"""Access tokens as rows, by the hash of their secrets."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from hmac import compare_digest
+from typing import Any
+
+from retentive.model import Token, from_micros, to_micros
+from retentive.storage import Engine, Step, step
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    engine: Engine
+
+    def find(self, hash: str) -> Token | None:
+        """How long the look-up takes tells something of the hash, from which nothing can be told of the secret."""
+        rows = self.engine.read("token_find", {"hash": hash})
+        return _token(rows[0][1:]) if rows and compare_digest(rows[0][0], hash) else None
+
+    def get(self, id: str) -> Token | None:
+        rows = self.engine.read("token_get", {"id": id})
+        return _token(rows[0]) if rows else None
+
+    def all(self) -> list[Token]:
+        """The newest first."""
+        return [_token(row) for row in self.engine.read("token_list")]
+
+
+def insert_step(token: Token, hash: str) -> Step:
+    return step(
+        "token_insert",
+        id=token.id,
+        hash=hash,
+        name=token.name,
+        namespace=token.namespace,
+        subtree=int(token.subtree),
+        read_only=int(token.read_only),
+        created=to_micros(token.created),
+        expires=None if token.expires is None else to_micros(token.expires),
+    )
+
+
+def revoke_step(id: str, at: int) -> Step:
+    return step("token_revoke", id=id, at=at)
+
+
+def use_step(used: Mapping[str, int]) -> Step:
+    """By id: when it was last used."""
+    return Step("token_use", [{"id": id, "at": at} for id, at in sorted(used.items())])
+
+
+def _token(row: Sequence[Any]) -> Token:
+    id, name, namespace, subtree, read_only, *times = row
+    return Token(id, name, namespace, bool(subtree), bool(read_only), *map(_moment, times))  # type: ignore[arg-type]
+
+
+def _moment(micros: int | None) -> datetime | None:
+    return None if micros is None else from_micros(micros)

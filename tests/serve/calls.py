@@ -1,0 +1,79 @@
+"""A call of every tool, in an order in which each finds what it needs."""
+
+from typing import Any
+
+from mcp import Client
+from mcp_types import CallToolResult
+
+Call = tuple[str, dict[str, Any]]
+
+DEFAULT: tuple[Call, ...] = (
+    ("memory_add", {"content": "Ada drinks green tea.", "kind": "preference"}),
+    ("memory_search", {"query": "tea"}),
+    ("memory_get", {"ids": ["{id}"]}),
+    ("memory_update", {"id": "{id}", "importance": 8, "reason": "she said so twice"}),
+    ("memory_context", {"query": "What does Ada drink?", "budget": 500}),
+    ("memory_stats", {}),
+    ("session_append", {"session": "monday", "messages": [{"role": "user", "content": "The roof leaks again."}]}),
+    ("note", {"note_id": "plan", "text": "First the roof."}),
+    ("note", {"action": "get", "note_id": "plan"}),
+    ("note", {"action": "list"}),
+    ("note", {"action": "delete", "note_id": "plan"}),
+    ("memory_delete", {"ids": ["{id}"], "reason": "asked to"}),
+)
+MORE: tuple[Call, ...] = (
+    ("memory_restore", {"id": "{id}"}),
+    ("memory_history", {"id": "{id}"}),
+    ("memory_list", {"kind": "preference"}),
+    ("memory_add_many", {"contents": ["The shed is green.", "The gate is blue."]}),
+    ("conversation_search", {"query": "roof"}),
+    ("session_list", {}),
+    ("session_read", {"session": "monday"}),
+    ("session_summary", {"session": "monday"}),
+    ("session_learn", {"session": "monday"}),
+    ("session_delete", {"session": "monday", "dry_run": False}),
+    ("memory_backfill", {}),
+    ("memory_purge", {"ids": ["{id}"], "dry_run": False}),
+)
+BAD: tuple[tuple[str, dict[str, Any], str], ...] = (  # and what is said of them
+    ("memory_add", {}, "content"),
+    ("memory_add", {"content": "x", "importance": 11}, "importance"),
+    ("memory_add", {"content": ["x"]}, "content"),
+    ("memory_search", {"query": "x", "colour": "red"}, "colour"),
+    ("memory_get", {"ids": ["none-such"]}, "none-such"),
+    ("session_append", {"session": "s", "messages": [{"role": "user"}]}, "content"),
+)
+OFFERS = {"default": DEFAULT, "full": (*DEFAULT, *MORE)}
+
+
+async def call_all(client: Client, offer: str) -> dict[str, CallToolResult]:
+    """The last answer of each tool."""
+    answers: dict[str, CallToolResult] = {}
+    kept = ""
+    for tool, arguments in OFFERS[offer]:
+        answers[tool] = await client.call_tool(tool, filled(arguments, kept))
+        if tool == "memory_add":
+            kept = data(answers[tool])["id"]
+    return answers
+
+
+def filled(value: Any, id: str) -> Any:
+    """With the id of the memory that the first call kept."""
+    match value:
+        case dict():
+            return {name: filled(each, id) for name, each in value.items()}
+        case list():
+            return [filled(each, id) for each in value]
+        case _:
+            return id if value == "{id}" else value
+
+
+def data(answer: CallToolResult) -> dict[str, Any]:
+    assert not answer.is_error, answer
+    found: dict[str, Any] = answer.structured_content or {}
+    return found
+
+
+def told(answer: CallToolResult) -> str:
+    """What a model reads of it."""
+    return "\n".join(each.text for each in answer.content if each.type == "text")

@@ -1,0 +1,89 @@
+"""What models are offered, and what it costs them."""
+
+import json
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from retentive import Retentive
+from retentive.serve.mcp import arguments
+from retentive.serve.mcp.catalogue import Offer, cost, offered, shown
+from retentive.serve.mcp.reach import Reached
+from tests.support import Run
+
+WRITING = {"memory_add", "memory_update", "memory_delete", "session_append", "memory_purge", "memory_restore",
+           "session_delete", "session_learn", "memory_backfill", "memory_add_many"}  # fmt: skip
+
+BOUNDS = {"string": {"maxLength", "enum"}, "integer": {"maximum"}, "array": {"maxItems"}, "boolean": {"default"}}
+
+
+@pytest.mark.parametrize("person", [False, True])
+def test_the_default_set_is_small(person: bool) -> None:
+    tools = offered(Offer.DEFAULT, person=person)
+    assert len(tools) <= 10
+    assert sum(cost(tools).values()) < 2500
+
+
+def test_the_cost_is_that_of_the_list_as_it_is_sent() -> None:
+    tools = offered(Offer.DEFAULT)
+    sent = json.dumps([shown(tool) for tool in tools.values()], separators=(",", ":"))
+    assert sum(cost(tools).values()) == pytest.approx(len(sent) / 4, abs=len(tools))
+
+
+def test_full_has_all_and_read_only_what_changes_nothing() -> None:
+    full, read = offered(Offer.FULL), offered(Offer.READ)
+    assert set(offered(Offer.DEFAULT)) < set(full)
+    assert set(full) > WRITING
+    assert not WRITING & set(read)
+    assert all(tool.reads for tool in read.values())
+    assert set(read) == set(full) - WRITING
+
+
+@pytest.mark.parametrize("tool", offered(Offer.FULL, person=True).values(), ids=lambda tool: tool.name)
+def test_every_tool_is_described_bounded_and_strict(tool: Any) -> None:
+    listed = shown(tool)
+    Draft202012Validator.check_schema(listed["inputSchema"])
+    Draft202012Validator.check_schema(listed["outputSchema"])
+    assert listed["inputSchema"]["additionalProperties"] is False
+    assert len(listed["description"]) > 40
+    assert {"readOnlyHint", "openWorldHint"} <= set(listed["annotations"])
+    for name, schema in tool.takes.items():
+        bounds = {
+            "string": {"maxLength", "enum"},
+            "integer": {"maximum"},
+            "array": {"maxItems"},
+            "boolean": {"default"},
+        }
+        assert bounds[schema["type"]] & set(schema), name
+
+
+def test_what_only_reads_writes_nothing(store: Retentive) -> None:
+    """Every tool that says so is called, and no row of the store is another afterwards."""
+    id = store.add("The tide turns at noon").id
+    store.sessions.append("talk", "user", "the tide again")
+    store.notes.put("a note", "plan")
+    given: dict[str, dict[str, Any]] = {
+        "memory_search": {"query": "tide"}, "memory_get": {"ids": [id, "talk#1"]}, "memory_context": {"query": "tide"},
+        "memory_history": {"id": id}, "conversation_search": {"query": "tide"}, "session_read": {"session": "talk"},
+        "session_summary": {"session": "talk"}, "note": {"note_id": "plan"},
+    }  # fmt: skip
+    before = [store.list(), store.sessions.events("talk"), store.notes.list(), store.history(id)]
+    for name, tool in offered(Offer.READ).items():
+        tool.run(Reached(store, writes=False), **arguments.checked(tool, given.get(name)))
+    assert [[*map(_lasting, store.list())], store.sessions.events("talk"), store.history(id)] == [
+        [*map(_lasting, before[0])], before[1], before[3]
+    ]  # fmt: skip
+
+
+def _lasting(memory: Any) -> Any:
+    """All but the counts of readings."""
+    from dataclasses import replace
+
+    return replace(memory, access_count=0, last_access=None)
+
+
+def test_the_cost_can_be_looked_at(run: Run) -> None:
+    told = json.loads(run("mcp", "--tool-cost", "--json"))
+    assert told["total"] == sum(told["tools"].values()) < 2500
+    assert "memory_add" in run("mcp", "--tool-cost")

@@ -1,0 +1,76 @@
+"""Resources and prompts."""
+
+import pytest
+
+from retentive import Retentive
+from retentive.errors import Invalid, NotFound
+from retentive.serve.mcp import prompts, resources
+from retentive.serve.mcp.instructions import instructions
+from retentive.serve.mcp.reach import Reached
+from retentive.serve.whose import Whose
+
+
+@pytest.fixture
+def reached(store: Retentive) -> Reached:
+    own = store.in_namespace("billing")
+    own.add("Invoices are sent on Fridays", kind="decision")
+    own.add("Answer in French", kind="instruction", importance=9)
+    store.add("The user likes figs", kind="preference")
+    own.sessions.append("claude/1", "user", "The tide turns at noon")
+    return Reached(own, ("default",), "default")
+
+
+def test_the_profile_tells_of_the_person_in_all_namespaces_that_are_read(reached: Reached) -> None:
+    told = resources.read(reached, "memory://profile")
+    assert told == "Instruction:\n- Answer in French\n\nPreference:\n- The user likes figs"
+
+
+def test_an_empty_store_has_an_empty_profile(store: Retentive) -> None:
+    assert "Nothing is known" in resources.profile(Reached(store))
+
+
+def test_recent_has_the_newest_first(reached: Reached) -> None:
+    told = resources.read(reached, "memory://recent").splitlines()
+    assert [line.partition(": ")[2] for line in told] == ["Answer in French", "Invoices are sent on Fridays"]
+
+
+def test_a_memory_and_a_session_are_read_by_their_addresses(reached: Reached) -> None:
+    id = reached.memory.list(kind="decision")[0].id
+    assert "Fridays" in resources.read(reached, f"memory://{id}")
+    listed = [each.uri for each in resources.listed(reached)]
+    assert listed == ["memory://profile", "memory://recent", "memory://session/claude/1"]
+    assert "tide turns" in resources.read(reached, listed[-1])
+
+
+@pytest.mark.parametrize("uri", ["memory://", "memory://nobody", "memory://session/none", "file:///etc/passwd", ""])
+def test_an_address_that_leads_nowhere_is_said_to(reached: Reached, uri: str) -> None:
+    with pytest.raises((NotFound, Invalid)):
+        resources.read(reached, uri)
+
+
+def test_recall_brings_what_is_known_along(reached: Reached) -> None:
+    given = {"topic": "invoices"}
+    told = prompts.prompt("recall", given, writes=True).say(reached, given)
+    assert "Invoices are sent on Fridays" in told
+
+
+def test_about_me_brings_the_profile_along(reached: Reached) -> None:
+    assert "figs" in prompts.prompt("about_me", None, writes=False).say(reached, {})
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "writes"),
+    [("recall", {}, True), ("recall", {"topic": " "}, True), ("recall", {"topic": "a", "x": "b"}, True),
+     ("nothing", {}, True), ("remember", {}, False)],
+)  # fmt: skip
+def test_a_prompt_asked_for_wrongly_says_how(name: str, given: dict[str, str], writes: bool) -> None:
+    with pytest.raises(Invalid) as caught:
+        prompts.prompt(name, given, writes=writes)
+    assert caught.value.hint
+
+
+def test_instructions_tell_only_of_what_there_is() -> None:
+    assert "memory_add" in instructions(Whose("default"), writes=True)
+    assert "memory_add" not in instructions(Whose("default"), writes=False)
+    assert "personal=true" in instructions(Whose("billing", ("default",), "default"), writes=True)
+    assert len(instructions(Whose("billing", ("default",), "default"), writes=True)) < 2000

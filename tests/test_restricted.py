@@ -1,0 +1,314 @@
+"""Restricted views: one open store, of which each caller sees a part."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from retentive import Retentive
+from retentive.app import Retentive as Store
+from retentive.app.notes import Notes
+from retentive.app.sessions import Sessions
+from retentive.errors import Forbidden, Invalid, NotFound, RetentiveError
+from retentive.model import Bounds
+from retentive.storage import step
+from retentive.storage.fence import OF_MANY, OF_NOBODY, Fence
+from tests.support import Open
+
+pytestmark = pytest.mark.engines
+
+EVERYONE = ("alice", "alice/coder", "alicent", "bob")
+READING = {  # all others write, or are about the whole store
+    "open", "migrate", "close", "namespace", "in_namespace", "restricted", "namespaces", "search",
+    "search_conversations", "context", "get", "list", "candidates", "why", "history", "accesses", "stats",
+    "warm", "health",
+    "sessions.get", "sessions.list", "sessions.events", "sessions.summary", "sessions.replay", "notes.get",
+    "notes.list",
+}  # fmt: skip
+WHOLE = {"backfill", "doctor", "repair", "upkeep", "worker"}
+
+
+@pytest.fixture
+def store(open_store: Open) -> Retentive:
+    """Everyone has a memory, a conversation and a note."""
+    store = open_store()
+    for name in EVERYONE:
+        own = store.in_namespace(name)
+        own.add(f"The harbour of {name} is deep", tags=["harbour"])
+        own.sessions.append("talk", "user", f"The harbour of {name} was dredged")
+        own.notes.put(f"The harbour note of {name}", "note")
+    return store
+
+
+def found(view: Retentive, **options: Any) -> set[str]:
+    """Whose harbours a view finds, by words, by vectors and as they stand."""
+    whose = set[str]()
+    for mode in ("text", "vector", "hybrid"):
+        whose |= {hit.item.namespace for hit in view.search("harbour", limit=50, mode=mode, **options)}
+    return whose
+
+
+def test_a_view_sees_its_own_namespace_alone(store: Retentive) -> None:
+    view = store.restricted("alice")
+    assert view.namespace == "alice"
+    assert found(view) == {"alice"}
+    assert [*view.namespaces()] == ["alice"]
+    assert {memory.namespace for memory in view.list()} == {"alice"}
+
+
+def test_a_subtree_is_what_is_below_and_not_what_begins_alike(store: Retentive) -> None:
+    view = store.restricted("alice", subtree=True)
+    assert [*view.namespaces()] == ["alice", "alice/coder"]
+    assert found(view.in_namespace("alice/coder")) == {"alice/coder"}
+    with pytest.raises(Forbidden):
+        view.in_namespace("alicent")
+
+
+def test_what_is_made_below_later_is_seen_and_can_be_written(store: Retentive) -> None:
+    view = store.restricted("alice", subtree=True)
+    new = view.in_namespace("alice/writer/drafts")
+    new.add("The harbour is new")
+    assert found(view, namespaces=["alice/*"]) == {"alice", "alice/coder", "alice/writer/drafts"}
+
+
+def test_patterns_resolve_within_the_view(store: Retentive) -> None:
+    view = store.restricted(["alice", "bob"])
+    assert found(view, namespaces=["alice/*", "bob/*"]) == {"alice", "bob"}
+    assert found(view, namespaces=["nobody/*"]) == {"alice"}
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda view: view.in_namespace("bob"),
+        lambda view: view.in_namespace("alice/coder"),
+        lambda view: view.search("harbour", namespaces=["bob"]),
+        lambda view: view.search_conversations("harbour", namespaces=["bob"]),
+        lambda view: view.context("harbour", namespaces=["alice/coder"]),
+        lambda view: view.restricted("bob"),
+        lambda view: view.restricted("alice", subtree=True),
+        lambda view: view.restricted(["alice", "bob"]),
+    ],
+)
+def test_other_namespaces_are_forbidden(store: Retentive, ask: Callable[[Retentive], object]) -> None:
+    with pytest.raises(Forbidden):
+        ask(store.restricted("alice"))
+
+
+def test_the_ids_of_others_lead_nowhere(store: Retentive) -> None:
+    theirs = store.in_namespace("bob").list(kind="fact")[0].id
+    view = store.restricted("alice")
+    verbs: list[Callable[[str], object]] = [
+        view.get, view.forget, view.history, view.why, view.purge, view.restore,
+        lambda id: view.update(id, tags=["mine"]), lambda id: view.list(before=id),
+    ]  # fmt: skip
+    for verb in verbs:
+        with pytest.raises(NotFound):
+            verb(theirs)
+    assert store.in_namespace("bob").get(theirs).status == "active"
+
+
+def test_a_view_of_a_view_is_narrower(store: Retentive) -> None:
+    view = store.restricted("alice", subtree=True, read_only=True)
+    inner = view.restricted("alice/coder")
+    assert found(inner) == {"alice/coder"}
+    with pytest.raises(Forbidden):
+        inner.add("Now I write")
+    with pytest.raises(Forbidden):
+        inner.in_namespace("alice")
+
+
+def test_a_view_needs_a_namespace_that_can_be_one(store: Retentive) -> None:
+    for given in ([], "", "a//b", ["alice", "/"]):
+        with pytest.raises(Invalid):
+            store.restricted(given)
+
+
+def test_all_that_a_caller_does_works_in_a_view(store: Retentive) -> None:
+    view = store.restricted("alice", subtree=True)
+    dog = view.add("The dog is called Rex", slot="user.dog.name")
+    view.update(view.add("The dog is called Max", slot="user.dog.name").id, tags=["pets"])
+    view.restore(dog.id)
+    view.add_many([f"Boat number {n}" for n in range(30)])
+    view.forget_matching("boat", confirm=True)
+    view.sessions.append_pair("chat", "Remember that my desk is blue.", "Done.")
+    view.sessions.append_many("chat", [{"role": "user", "content": f"Line {n}"} for n in range(10)])
+    view.sessions.put("chat", tags=["home"])
+    view.learn("chat")
+    view.sessions.summarise("chat")
+    view.notes.put("Buy milk", "milk")
+    view.notes.delete("milk")
+    assert "desk" in view.context("what colour is my desk?", session="chat").text
+    assert view.why(dog.id).memory.id == dog.id
+    assert view.accesses()
+    assert view.sessions.delete("chat").events == 12
+    assert view.stats()["by_status"]["forgotten"] == 31
+    assert [each.ok for each in store.doctor()] == [True] * len(store.doctor())
+
+
+def test_figures_are_those_of_what_may_be_seen(store: Retentive) -> None:
+    store.in_namespace("bob").add_many([f"Boat number {n}" for n in range(40)])
+    store.in_namespace("bob").search("boat")
+    view = store.restricted("alice", subtree=True)
+    figures = view.stats()
+    assert figures["namespaces"] == ["alice", "alice/coder"]
+    assert [each["vectors"] for each in figures["spaces"]] == [6]
+    assert {*figures["index"]} <= {"alice", "alice/coder"}
+    assert {*figures["store"]} == {"engine", "schema"}
+
+
+def verbs() -> Iterator[tuple[str, str]]:
+    for group, kind in {"": Store, "sessions": Sessions, "notes": Notes}.items():
+        yield from ((group, name) for name in vars(kind) if not name.startswith("_"))
+
+
+def test_every_verb_reads_or_is_refused_to_readers(store: Retentive) -> None:
+    """Whatever is asked of it: a verb that is new must be one or the other."""
+    view = store.restricted("alice", read_only=True)
+    for group, name in verbs():
+        if f"{group}.{name}".lstrip(".") not in READING:
+            verb = getattr(getattr(view, group) if group else view, name)
+            with pytest.raises(Forbidden, match="whole store" if name in WHOLE else "for reading only"):
+                verb()
+
+
+def test_a_reader_reads(store: Retentive) -> None:
+    view = store.restricted("alice", read_only=True)
+    assert found(view) == {"alice"}
+    assert view.context("harbour").text
+    assert view.forget_matching("harbour", dry_run=True).memories
+    assert view.sessions.delete("talk", dry_run=True).events == 1
+    assert view.get(view.list()[0].id).namespace == "alice"
+
+
+def test_a_write_that_no_verb_refused_is_refused_behind_it(store: Retentive) -> None:
+    """Should a verb forget to ask."""
+    view = store.restricted("alice", read_only=True)
+    with pytest.raises(Forbidden):
+        view._parts.engine.apply([step("namespace_insert", namespace="alice", now=1)])
+
+
+@pytest.mark.parametrize("verb", sorted(WHOLE))
+def test_what_is_about_the_whole_store_is_refused(store: Retentive, verb: str) -> None:
+    with pytest.raises(Forbidden, match="whole store"):
+        getattr(store.restricted("alice"), verb)()
+
+
+def test_a_view_has_no_tokens(store: Retentive) -> None:
+    secret = store.tokens.create("alice").secret
+    tokens = store.restricted("alice").tokens
+    asking: list[Callable[[], object]] = [tokens.create, tokens.list, lambda: tokens.verify(secret)]
+    for ask in asking:
+        with pytest.raises(Forbidden):
+            ask()
+
+
+def test_closing_a_view_leaves_the_store_open(store: Retentive) -> None:
+    with store.restricted("alice") as view:
+        view.add("Something to write")
+    assert found(store.restricted("alice")) == {"alice"}
+
+
+def test_a_query_that_names_no_namespace_is_not_let_through(store: Retentive) -> None:
+    """But for those that tell nothing of anybody: a query that is new is refused until somebody thought about it."""
+    fence = store.restricted("alice")._parts.engine
+    assert isinstance(fence, Fence)
+    for query in ("chunk_pending_count", "space_counts", "memory_expired", "token_list", "copy_memories"):
+        with pytest.raises(Forbidden):
+            fence.read(query, {"space": "hashing-384", "now": 1, "limit": 10, "k1": "", "k2": ""})
+    for query in OF_NOBODY - {"space_insert"}:
+        fence.read(query)
+    assert {row[0] for query in OF_MANY for row in fence.read(query)} <= {"alice"}
+
+
+def test_a_purge_in_a_view_is_completed_by_upkeep(store: Retentive) -> None:
+    """Nor does it tell whether others have the same text."""
+    told = []
+    for text in ("What bob says, too", "What nobody else says"):
+        store.in_namespace("bob").add("What bob says, too")
+        view = store.restricted("alice")
+        gone = view.purge(view.add(text).id)
+        told.append((gone.remaining, gone.proof, gone.complete))
+    assert told[0] == told[1]
+    if not told[0][2]:
+        store.upkeep()
+        assert store._parts.engine.read("purge_due") == []
+
+
+def test_many_callers_at_once_never_see_each_other(store: Retentive) -> None:
+    def ask(number: int) -> set[str]:
+        name = EVERYONE[number % len(EVERYONE)]
+        view = store.restricted(name)
+        view.add(f"The harbour of {name}, seen for the {number}th time")
+        return (found(view) | {*view.namespaces()}) ^ {name}
+
+    with ThreadPoolExecutor(6) as pool:
+        assert [*pool.map(ask, range(24))] == [set()] * 24
+
+
+@pytest.mark.engines("postgres")
+def test_the_server_itself_refuses_when_a_filter_is_broken(store: Retentive) -> None:
+    """Every query without its condition on namespaces, and no fence: the rows of others still do not come."""
+    view = store.restricted("alice", subtree=True)
+    engine = view._parts.engine.engine  # type: ignore[attr-defined]
+
+    def every(table: str, column: str = "namespace") -> set[str]:
+        sql = f"SELECT DISTINCT {column} FROM {table}"
+        return {row[0] for row in engine._read(lambda connection: connection.execute(sql).fetchall())}
+
+    for table in ("memories", "chunks", "texts", "postings", "vectors", "events", "sessions", "statistics"):
+        assert every(table) == {"alice", "alice/coder"}, table
+    assert every("namespaces", "name") == {"alice", "alice/coder"}
+    assert found(Retentive(_unfenced(view)), namespaces=["bob", "alicent"]) == {"alice"}
+
+
+@pytest.mark.engines("postgres")
+@pytest.mark.parametrize(
+    ("bounds", "namespace", "said"),
+    [
+        (Bounds(("alice",)), "bob", "row-level security"),
+        (Bounds(("alice",)), "alice/coder", "row-level security"),
+        (Bounds(("alice",), subtree=True), "alicent", "row-level security"),
+        (Bounds(("alice",), read_only=True), "alice", "read-only transaction"),
+    ],
+)
+def test_the_server_itself_refuses_to_write(store: Retentive, bounds: Bounds, namespace: str, said: str) -> None:
+    engine = store._parts.engine.within(bounds).engine  # type: ignore[attr-defined]
+    with pytest.raises(RetentiveError, match=said):
+        engine.apply([step("measure_add", namespace=namespace, measure="m", tier="", bucket=0, count=1)])
+
+
+@pytest.mark.engines("postgres")
+@pytest.mark.usefixtures("store")
+def test_a_view_does_not_reach_beyond_what_its_process_may_see(open_store: Open) -> None:
+    process = open_store(namespace="alice", restrict_to="alice, bob")
+    assert [*process.restricted("alice", subtree=True).namespaces()] == ["alice"]
+    assert found(process.restricted("alicent")) == set()
+
+
+@pytest.mark.engines("postgres")
+def test_views_share_the_connections_of_their_store(open_store: Open) -> None:
+    one = open_store(pool_size=1)
+    for number in range(20):
+        one.restricted(f"n{number}").add("Kept over one connection")
+    assert len(one.namespaces()) == 20
+
+
+def _unfenced(view: Retentive) -> Any:
+    """The parts of a view whose checks are all gone."""
+    from dataclasses import replace
+
+    from retentive.app.bounds import restricted
+
+    parts = view._parts
+    open_engine = parts.engine.engine  # type: ignore[attr-defined]
+
+    class Open:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(open_engine, name)
+
+        def within(self, _: Bounds) -> Any:
+            return open_engine
+
+    return replace(restricted(replace(parts, engine=Open(), bounds=None), Bounds(("alice",), True)), bounds=None)
