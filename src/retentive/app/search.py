@@ -3,16 +3,16 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from retentive.app.parts import Parts
+from retentive.app.timing import Found, Timed, listing, moment, narrowed, place, read_times, timed, within
 from retentive.app.vectors import length_of, space_of, unit
 from retentive.errors import Closed, EmbedError, Invalid, StorageError
 from retentive.index import TERMS_FROM
 from retentive.model import (
     DEFAULT_CONFIDENCE,
     Access,
-    Event,
     Hit,
     Match,
     Memory,
@@ -23,12 +23,14 @@ from retentive.model import (
     Source,
     Space,
     Tier,
+    Timing,
     Type,
     Why,
     from_micros,
 )
 from retentive.retrieve.fuse import Fused, fuse
 from retentive.retrieve.rank import Ranked, confidence_factor, importance_factor, rank
+from retentive.retrieve.when import NOTHING, When
 from retentive.storage.conversations import Said
 from retentive.text.chunk import CHUNK_SIZE
 from retentive.text.terms import words
@@ -37,6 +39,9 @@ DEPTH = 2  # matches asked of each leg for each hit wanted. R@10 on LoCoMo: 1 .6
 DEEPER = 4  # times as many, where that was not enough
 TEXT_FLOOR = 0.5  # share of the question's words that a hit of the text leg alone must have to pass a threshold search
 MOST = 1000  # matches of the text leg, and substrings, in a search without a limit
+INSIDE = 0.5  # of the hits wanted: if the legs found fewer in a time of the question, they look there alone, too
+EVENTS = 5  # looked at for the time of an event that the question names
+SURE = 1.5  # times the similarity that is worth calling related, for an event of which only half of the words are there
 LONGEST = 1000  # characters of a question that are looked for as they stand
 
 
@@ -56,18 +61,10 @@ class Stage:
         self._timings[self._name] = self._timings.get(self._name, 0.0) + passed
 
 
-class Found(NamedTuple):
-    """What a chunk is a slice of, and the slice."""
-
-    item: Memory | Event
-    excerpt: str
-    span: tuple[int, int] | None
-
-
 class Asking:
     """One question on its way: what was found, what was missing, how long each stage took."""
 
-    def __init__(self, parts: Parts, query: Query) -> None:
+    def __init__(self, parts: Parts, query: Query, when: When | None = None) -> None:
         self.parts = parts
         self.query = query
         self.words = words(query.text)
@@ -75,12 +72,20 @@ class Asking:
         self.timings: dict[str, float] = {}
         self.depth = MOST if query.limit is None else DEPTH * query.limit
         self._seen: int | None = None
+        self.when = read_times(query) if when is None else when
+        self._timed: Timed = {}
 
     def answer(self) -> Results:
         with self._stage("total"):
+            if self.when.unread:
+                with self._stage("when"):
+                    self.when, notes = place(self.when, self._event, moment(self.query.scope))
+                    self.notes += notes
             tier, hits = self._ranked()
             if not hits and self.query.text.strip() and self.query.mode is not Mode.VECTOR:
                 tier, hits = Tier.SUBSTRING, self._substring()
+            if self.when.alone and tier in {Tier.TEXT, Tier.SUBSTRING} and (listed := self._listed(hits)):
+                tier, hits = Tier.SUBSTRING, listed
         return Results(self.query.text, tier, tuple(hits), tuple(self.notes), self.timings)
 
     def _ranked(self) -> tuple[Tier, list[Hit]]:
@@ -88,15 +93,21 @@ class Asking:
         mode, asked = self.query.mode, None if self.query.mode is Mode.TEXT else self._asked_vector()
         while True:
             text, vector = self._legs(asked)
+            deep = max(len(text), len(vector))
+            if self.when.spans:
+                text, vector = self._inside(asked, text, vector)
             with self._stage("fuse"):
                 fused = fuse(text, vector, self.query.fusion, self.query.vector_weight)
                 ranked = rank(fused.scores())
+            if self.when.spans or self.when.newest:
+                with self._stage("when"):
+                    ranked, self._timed = timed(self.when, ranked, fused, self._fetched, self.query.scope)
             with self._stage("fetch"):
                 tier = _tier(text, vector, mode)
                 hits = self._hits(ranked, fused, tier) if ranked else []
             # What a threshold dropped is not made up for: the deeper matches cover even less of the question.
             enough = len(ranked) if self._thresholded else len(hits)
-            if enough >= (self.query.limit or 0) or self.depth > max(len(text), len(vector)):
+            if enough >= (self.query.limit or 0) or self.depth > deep:
                 return tier, hits
             self.depth *= DEEPER
 
@@ -107,6 +118,37 @@ class Asking:
             return self._both(*asked)
         text = self._text() if self.query.mode is not Mode.VECTOR else []
         return text, self._vector(*asked) if asked else []
+
+    def _inside(self, asked: tuple[Any, Space] | None, *legs: list[Match]) -> tuple[list[Match], list[Match]]:
+        """The legs, with what they find inside a time of the question if they had little of it.
+
+        A boost lifts only what is there.
+        """
+        text, vector = legs
+        limit = self.query.limit or (MOST if self.when.alone and self.query.min_similarity is None else 0)
+        wanted = limit if self.when.alone else INSIDE * limit
+        for span in [span for span in self.when.spans if span.sure]:
+            scope = narrowed(self.query.scope, span)
+            if len({match.owner for match in (*text, *vector) if within(match, scope)}) >= wanted:
+                continue
+            inner = Asking(self.parts, replace(self.query, scope=scope, limit=limit), NOTHING)
+            inner.timings, inner.depth, inner._seen = self.timings, limit, self._seen
+            more, near = inner._legs(asked)
+            text, vector = _joined(text, more), _joined(vector, near)
+        return text, vector
+
+    def _event(self, words: str) -> Hit | None:
+        """What surely tells of an event: it has all of its words, or half of them and is near in meaning."""
+        scope = replace(self.query.scope, types=tuple(Type))
+        query = replace(self.query, text=words, scope=scope, vector=None, limit=EVENTS, min_similarity=None)
+        asking = Asking(self.parts, query, NOTHING)
+        asking.timings = self.timings
+        space = self.parts.embedder.space if self.parts.embedder else None
+        for hit in asking._ranked()[1]:
+            share, near = asking._covered(hit), hit.why.vector.score if hit.why.vector and space else 0.0
+            if share == 1 or (share >= TEXT_FLOOR and space and near >= SURE * space.min_similarity):
+                return hit
+        return None
 
     def _both(self, vector: Any, space: Space) -> tuple[list[Match], list[Match]]:
         with self._stage("search"):
@@ -162,7 +204,7 @@ class Asking:
             self.parts.images().prepare(space, self.query.scope)
         try:
             with self._stage("embed"):
-                return self.parts.embedder.embed_query(self.query.text), space
+                return self.parts.embedder.embed_query(self.when.rest or self.query.text), space
         except EmbedError as error:
             self.notes.append(f"vectors were not used: {error}")
             return None
@@ -195,7 +237,8 @@ class Asking:
             found = self._fetched([match for _, _, _, match in part])
             for score, _, _, match in part:
                 if item := found.get(match.chunk):
-                    hit = Hit(item.item, score, item.excerpt, _why(match, fused, tier), item.span)
+                    why = _why(match, fused, tier, self._timed.get(match.chunk))
+                    hit = Hit(item.item, score, item.excerpt, why, item.span)
                     if hit.why.vector or not self._thresholded or self._covers(hit):
                         hits.append(hit)
             if len(hits) >= limit:
@@ -216,27 +259,44 @@ class Asking:
         return found
 
     def _covers(self, hit: Hit) -> bool:
+        return self._covered(hit) >= TEXT_FLOOR
+
+    def _covered(self, hit: Hit) -> float:
+        """The share of the question's words that a hit has."""
         tokens = self.parts.engine.tokens
         asked = set(tokens(" ".join(self.words)))
         about = (hit.item.context or "", *hit.item.tags) if isinstance(hit.item, Memory) else (hit.item.speaker or "",)
         found = set(tokens(" ".join((hit.excerpt, *about))))
-        return len(asked & found) >= TEXT_FLOOR * len(asked)
+        return len(asked & found) / len(asked) if asked else 1.0
 
     def _substring(self) -> list[Hit]:
         text = self.query.text.strip().replace("\0", "")[:LONGEST]
-        if not text:
-            return []
-        scope, limit, why = self.query.scope, self.query.limit or MOST, Why(Tier.SUBSTRING, None, None, 1.0, 1.0)
+        return self._containing(text, self.query.scope, None) if text else []
+
+    def _listed(self, hits: list[Hit]) -> list[Hit]:
+        """What is of the time that is all a question has, where no vector could find it: all there is, and the rest."""
+        within = [
+            hit
+            for span in self.when.spans
+            for hit in self._containing("", narrowed(self.query.scope, span), listing(span))
+        ]
+        known = {(hit.item.namespace, hit.id) for hit in within}
+        rest = [hit for hit in hits if (hit.item.namespace, hit.id) not in known]
+        return [*within, *rest][: self.query.limit] if within else []
+
+    def _containing(self, text: str, scope: Scope, when: Timing | None) -> list[Hit]:
+        limit, why = self.query.limit or MOST, Why(Tier.SUBSTRING, None, None, 1.0, 1.0, when)
+        bonus = when.bonus if when else 0.0
         hits: list[Hit] = []
         with self._stage("substring"):
             if Type.MEMORY in scope.types:
                 memories = self.parts.memories.containing(text, scope, limit)
-                hits += [Hit(memory, memory.confidence, memory.content, why) for memory in memories]
+                hits += [Hit(memory, memory.confidence + bonus, memory.content, why) for memory in memories]
             if Type.EVENT in scope.types and len(hits) < limit:
                 said = self.parts.conversations.containing(text, scope, limit - len(hits))
                 events = {(each.event.namespace, each.event.id): _found(each) for each in reversed(said)}
-                confidence = DEFAULT_CONFIDENCE[Source.CONVERSATION]
-                hits += [Hit(item, confidence, excerpt, why, span) for item, excerpt, span in reversed(events.values())]
+                score = DEFAULT_CONFIDENCE[Source.CONVERSATION] + bonus
+                hits += [Hit(item, score, excerpt, why, span) for item, excerpt, span in reversed(events.values())]
         return hits
 
 
@@ -301,12 +361,19 @@ def record(parts: Parts, query: Query, *answers: Results) -> None:
     parts.journal.searched(parts.namespace, whole, accesses)
 
 
+def _joined(first: list[Match], second: list[Match]) -> list[Match]:
+    """Of two searches of one leg, best first."""
+    known = {match.chunk for match in first}
+    new = [match for match in second if match.chunk not in known]
+    return sorted([*first, *new], key=lambda match: match.score, reverse=True) if new else first
+
+
 def _tier(text: Sequence[Match], vector: Sequence[Match], mode: Mode) -> Tier:
     if text and vector:
         return Tier.HYBRID
     return Tier.TEXT if text or mode is Mode.TEXT else Tier.VECTOR
 
 
-def _why(match: Match, fused: Fused, tier: Tier) -> Why:
+def _why(match: Match, fused: Fused, tier: Tier, when: Timing | None) -> Why:
     text, vector = fused.text.leg(match.chunk), fused.vector.leg(match.chunk)
-    return Why(tier, text, vector, confidence_factor(match), importance_factor(match))
+    return Why(tier, text, vector, confidence_factor(match), importance_factor(match), when)

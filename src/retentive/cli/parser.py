@@ -32,7 +32,7 @@ The store is one file, by default in your data folder; --db or RETENTIVE_DB choo
 exit codes: 0 done, 1 unexpected, 2 wrong input, 3 not found, 4 conflict, 5 storage, 6 embedding, 7 missing extra,
   8 language model, 9 forbidden
 """
-_TIMES = "as 2026-12-31, 2026-12-31T18:00+01:00, or a span such as 12h, 7d, 4w"
+_TIMES = "as 2026-12-31, 2026-12-31T18:00+01:00, 'last monday', or a span such as 12h, 7d, 4w"
 
 
 class Verbs:

@@ -11,7 +11,7 @@ from typing import Any
 
 from retentive import config, wire
 from retentive.errors import RetentiveError
-from retentive.model import Hit, Leg, Memory, Results
+from retentive.model import Hit, Leg, Memory, Results, Timing
 
 _OBEYED = ("Cc", "Cs", "Zl", "Zp")
 _TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
@@ -113,9 +113,18 @@ def aside(text: str) -> None:
 def explained(hit: Hit) -> str:
     why = hit.why
     legs = " + ".join(filter(None, (_leg("text", why.text), _leg("vector", why.vector)))) or "found as it stands"
-    return (
-        f"{hit.score:.4f} = ({legs}) x confidence {why.confidence_factor:.2f} x importance {why.importance_factor:.2f}"
-    )
+    factors = f"confidence {why.confidence_factor:.2f} x importance {why.importance_factor:.2f}"
+    return f"{hit.score:.4f} = ({legs}) x {factors}{_when(why.when) if why.when else ''}"
+
+
+def _when(timing: Timing) -> str:
+    bonus = f" + {timing.bonus:.2f}" if timing.bonus else ""
+    return f" x when {timing.factor:.2f}{bonus} [{line(timing.words)}: {timing.relation}{_bounds(timing)}]"
+
+
+def _bounds(timing: Timing) -> str:
+    ends = [f"{word} {end:%Y-%m-%d}" for word, end in (("since", timing.since), ("until", timing.until)) if end]
+    return f", {' '.join(ends)}" if ends else ""
 
 
 def _leg(name: str, leg: Leg | None) -> str:
