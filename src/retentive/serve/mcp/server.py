@@ -73,8 +73,7 @@ class Handlers:
         reached = await self._reach(asked)
         tools = self._tools(reached)
         if params.name not in tools:
-            known = f"unknown tool {params.name[:60]!r}; there are: {', '.join(tools)}"
-            raise MCPError(code=types.INVALID_PARAMS, message=known)
+            return _failed(NotFound(f"there is no tool {params.name[:60]!r}", f"There are: {', '.join(tools)}."))
         tool = tools[params.name]
         try:
             given = arguments.checked(tool, params.arguments)
