@@ -38,7 +38,7 @@ def _answer(arguments: Any) -> str:
     from retentive.serve.hooks.call import Options, called
     from retentive.serve.hooks.run import answer
 
-    options = Options(**given(arguments, ("namespace", "also", "budget", "db", "embedder")))
+    options = Options(**given(arguments, ("namespace", "also", "budget", "db", "embedder", "limit")))
     return answer(arguments.event, called(_input()), options)
 
 

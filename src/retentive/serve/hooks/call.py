@@ -40,6 +40,8 @@ class Options:
     budget: int | None = None
     db: str | None = None
     embedder: str | None = None
+    limit: float = 5.0
+    """Seconds that there are for all of it."""
 
 
 @dataclass(frozen=True, slots=True)

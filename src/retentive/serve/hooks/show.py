@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from retentive.serve.whose import Whose
 
 AT_START, FOR_PROMPT = 600, 500  # tokens
-SOON = 2.0  # seconds after which a prompt is answered by words alone; usually the model takes a fifth of that
+SOON = 0.4  # of the time there is: then a prompt is answered by words alone. Usually the model takes a tenth
 LOOKED = 30  # memories looked at for each part of what a conversation begins with
 BEARING = 12  # memories for a prompt: more than a usual budget holds
 ASKED = (700, 300)  # characters of a prompt's beginning and end: what is pasted in between is not the question
@@ -60,7 +60,7 @@ def recall(call: Called, options: Options) -> Block:
     if not question:
         return Block("")
     here = place(call, options)
-    vector = Ahead(question, here.settings)
+    vector = Ahead(question, here.settings, SOON * options.limit)
     seen = here.marks.shown()
     with here.open(here.settings.embedder) as memory:
         made = vector()
@@ -127,7 +127,7 @@ def _unseen(memories: Iterable[Memory], seen: Iterable[str]) -> list[Memory]:
 class Ahead:
     """The vector of a question, made in a thread while the store is being opened. None if it cannot be had soon."""
 
-    def __init__(self, question: str, settings: Config) -> None:
+    def __init__(self, question: str, settings: Config, seconds: float) -> None:
         self._embedder = open_embedder(
             settings.embedder,
             cache=Path(settings.cache).expanduser(),
@@ -136,7 +136,7 @@ class Ahead:
         )
         self._made: Any = None
         self._thread = threading.Thread(target=self._make, args=(question,), name=LATE, daemon=True)
-        self._until = time.monotonic() + SOON
+        self._until = time.monotonic() + seconds
         self.floor = settings.min_similarity or (self._embedder.space.min_similarity if self._embedder else 0.0)
         """The similarity from which something bears on it: as set, else the model's own."""
         if self._embedder and _is_ready(settings):
