@@ -230,8 +230,8 @@ def test_health_needs_no_token_and_tells_nothing_of_anybody(served: Serve, secre
     server = served(require_token=True)
     assert secret
     answer = server.client.get("/health")
-    assert answer.status_code == 200
-    assert answer.json() == {"status": "ok", "store": "ok", "schema": 6, "model": "loaded"}
+    with Retentive.open(db, embedder="hashing") as store:
+        assert (answer.status_code, answer.json()) == (200, {"status": "ok", **store.health()})
     assert server.client.head("/health").status_code == 200
     assert server.client.post("/health").status_code == 405
     assert str(db) not in answer.text
@@ -285,6 +285,18 @@ def test_settings_come_from_the_configuration(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("RETENTIVE_REQUIRE_TOKEN", "on")
     found = settings_of(config.load(serve_port=0))
     assert (found.allow_hosts, found.needs_token, found.port) == (("a.example.org", "b.example.org"), True, 0)
+
+
+def test_half_a_request_is_not_waited_for(served: Serve) -> None:
+    """Neither the first of a connection nor a later one; and who works is left alone."""
+    server = served(idle_seconds=1)
+    whole = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    for before in (b"", whole):
+        with socket.create_connection(("127.0.0.1", server.port), timeout=8) as one:
+            one.sendall(before + b"GET /health HTTP/1.1\r\nHost: local")
+            while one.recv(4096):
+                pass
+    assert server.client.post("/mcp/add?seconds=3", content="Slow").status_code == 200
 
 
 def raw(port: int, data: bytes) -> bytes:

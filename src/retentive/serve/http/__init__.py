@@ -5,6 +5,7 @@
     /mcp         Bearer   who it is, and what they may see: 401, 403
                  Rate     how often: 429
                  Body     how much: 413
+                 Owner    whose session of MCP it is
                  the application, which finds in `scope["state"]` the `token` (or None) and `memory`: the store as this
                  caller may see it, in the namespace that `X-Retentive-Namespace` names
 
@@ -30,6 +31,7 @@ from retentive.serve.http.bearer import Bearer
 from retentive.serve.http.body import Body
 from retentive.serve.http.health import Health
 from retentive.serve.http.hosts import Hosts
+from retentive.serve.http.owner import Owner
 from retentive.serve.http.rate import Rate
 from retentive.serve.http.running import serve
 from retentive.serve.http.settings import Settings, settings_of
@@ -43,7 +45,7 @@ def open_app(
     """The whole application. `lifespan` is entered when the server starts, and left when the last request is done."""
     known = settings or Settings()
     _check(memory, known)
-    inside = guarded(mcp_app, memory, known)
+    inside = guarded(Owner(mcp_app), memory, known)
     return Starlette(
         routes=[
             Route("/health", Health(memory).answer, methods=["GET"]),

@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from anyio import to_thread
+from anyio import CapacityLimiter, to_thread
 from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -24,6 +24,7 @@ from retentive.serve.http.settings import Settings
 
 NAMESPACE = "x-retentive-namespace"
 WRONG_PER_SECOND, WRONG_AT_ONCE = 1.0, 20  # secrets that are none, of one address
+THREADS = 8  # of its own: whoever keeps all others busy does not keep anybody out
 REMEMBERED = 1000  # secrets that were right, by their hashes
 HINT = "Send `Authorization: Bearer rt_...`, with a secret that `retentive token create` gave."
 
@@ -41,6 +42,7 @@ class Bearer:
         self._required = settings.needs_token
         self._wrong = Buckets(WRONG_PER_SECOND, WRONG_AT_ONCE)
         self._right: OrderedDict[bytes, None] = OrderedDict()
+        self._threads = CapacityLimiter(THREADS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -66,14 +68,14 @@ class Bearer:
         known = digest in self._right
         if not known and (wait := self._wrong.take(address)):
             return too_many(wait, "too many wrong tokens from this address")
-        token = await to_thread.run_sync(self._memory.tokens.verify, secret)
+        token = await to_thread.run_sync(self._memory.tokens.verify, secret, limiter=self._threads)
         if token is None:
             self._right.pop(digest, None)
             return _unauthorised("the token is not valid: wrong, expired or revoked", 'error="invalid_token"')
         if not known:
             self._wrong.give(address)
         self._remember(digest)
-        return await to_thread.run_sync(self._open, token, namespace)
+        return await to_thread.run_sync(self._open, token, namespace, limiter=self._threads)
 
     def _open(self, token: Token | None, namespace: str | None) -> Admitted:
         memory = self._memory

@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from retentive.serve.http.answers import refusal
 
 SECONDS = 30.0  # for a body to arrive
+LINGER = 1.0  # seconds for the rest of one that is refused
 
 
 class Body:
@@ -30,7 +31,7 @@ class Body:
 
     async def _read(self, announced: str, receive: Receive) -> bytes | Response:
         if announced.isdecimal() and int(announced) > self._limit:
-            return self._too_long()
+            return await self._too_long(receive)
         parts, size = list[bytes](), 0
         with move_on_after(SECONDS):
             while True:
@@ -40,12 +41,17 @@ class Body:
                 parts.append(message.get("body", b""))
                 size += len(parts[-1])
                 if size > self._limit:
-                    return self._too_long()
+                    return await self._too_long(receive)
                 if not message.get("more_body"):
                     return b"".join(parts)
         return refusal(408, "Timeout", f"the body did not arrive within {SECONDS:.0f} s", headers=_CLOSE)
 
-    def _too_long(self) -> Response:
+    async def _too_long(self, receive: Receive) -> Response:
+        """Of what is still being sent some is taken in: who is cut off in the middle does not read the answer."""
+        left = self._limit
+        with move_on_after(LINGER):
+            while left > 0 and (message := await receive()).get("more_body"):
+                left -= len(message.get("body", b""))
         hint = "Send less at once; the limit is the setting max_request."
         return refusal(413, "TooLarge", f"the body is longer than {self._limit:,} bytes", hint, headers=_CLOSE)
 

@@ -4,6 +4,7 @@ On SIGTERM or Ctrl-C nobody new is let in, what runs is finished, and `serve` re
 store. (By itself uvicorn would then let the signal end the process.) A second Ctrl-C waits for nothing.
 """
 
+import asyncio
 import signal
 import socket
 import sys
@@ -13,12 +14,12 @@ from contextlib import contextmanager
 
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from uvicorn.server import HANDLED_SIGNALS
 
 from retentive.errors import BadConfig
 from retentive.serve.http.settings import Settings
 
-IDLE_SECONDS = 30  # for which a connection is kept open
 AT_ONCE = 1000  # connections and requests; more are turned away with 503
 BACKLOG = 256
 
@@ -28,20 +29,44 @@ def serve(app: ASGIApp, settings: Settings, started: Callable[[str], None] | Non
     listening = _listening(settings)
     config = uvicorn.Config(
         app,
-        http="h11",
+        http=_Connection,
         ws="none",
         lifespan="on",
         log_config=None,
+        log_level="warning",
         access_log=False,
         server_header=False,
         forwarded_allow_ips=[*settings.trusted_proxies],
         limit_concurrency=AT_ONCE,
-        timeout_keep_alive=IDLE_SECONDS,
+        timeout_keep_alive=settings.idle_seconds,
         timeout_graceful_shutdown=settings.drain_seconds,
         backlog=BACKLOG,
     )
     with listening:
         _Server(config, lambda: (started or _say)(_shown(listening))).run([listening])
+
+
+class _Connection(H11Protocol):
+    """Closed when no request began for a while, though half of one did: else a few clients could hold them all."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
+        super().connection_made(transport)
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._timer.cancel()
+        super().connection_lost(exc)
+
+    def _watch(self) -> None:
+        self._seen: RequestResponseCycle | None = self.cycle
+        self._timer = self.loop.call_later(self.timeout_keep_alive, self._look)
+
+    def _look(self) -> None:
+        waiting = self._seen is None or self._seen.response_complete
+        if waiting and self.cycle is self._seen:
+            self.transport.close()
+        else:
+            self._watch()
 
 
 class _Server(uvicorn.Server):

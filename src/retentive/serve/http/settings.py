@@ -24,6 +24,8 @@ class Settings:
     requests_per_second: float = 50.0
     """Of one token; of one address, where there is none. 0: any number."""
 
+    idle_seconds: int = 30
+    """For which a connection is kept open without a whole request."""
     drain_seconds: int = 10
     """For what runs when the server is told to end; streams that never end are ended then."""
 
