@@ -95,7 +95,9 @@ async def _ours(_: Request, error: Exception) -> Response:
 
 
 async def _unexpected(_: Request, __: Exception) -> Response:
-    return refusal(500, "RetentiveError", "something unexpected went wrong; the server's log says what")
+    """The connection is closed after it: whoever would use it again is told so."""
+    said = "something unexpected went wrong; the server's log says what"
+    return refusal(500, "RetentiveError", said, headers={"Connection": "close"})
 
 
 __all__ = ["Settings", "guarded", "open_app", "serve", "settings_of"]
