@@ -71,7 +71,10 @@ def _serve(arguments: Any) -> int:
 
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
     whose = _whose(arguments)
-    settings = settings_of(config.load(**given(arguments, ("db", "embedder", *_NETWORK))))
+    network = given(arguments, ("db", "embedder", "serve_host", "serve_port", "require_token"))
+    if hasattr(arguments, "allow_hosts"):
+        network["allow_hosts"] = ",".join(arguments.allow_hosts)
+    settings = settings_of(config.load(**network))
     endpoint, lifespan = open_endpoint(whose, Offer(arguments.tools), settings.max_request)
     with Retentive.open(**_settings(arguments, whose.namespace)) as memory:
         app = open_app(memory, endpoint, settings, lifespan)
@@ -116,5 +119,4 @@ def _begin(memory: "Retentive", also: tuple[str, ...], *, works: bool) -> None:
     threading.Thread(target=begin, name="retentive-begin", daemon=True).start()
 
 
-_NETWORK = ("serve_host", "serve_port", "require_token", "allow_hosts")
 VERBS: dict[str, Callable[[Any], int]] = {"mcp": _mcp, "serve": _serve}
