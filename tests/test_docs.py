@@ -26,6 +26,7 @@ import pytest
 import retentive
 from retentive import Retentive, config, errors
 from retentive.app import check, filters
+from retentive.app.expectations import Expectations
 from retentive.app.notes import Notes
 from retentive.app.sessions import Sessions
 from retentive.app.tokens import Tokens
@@ -38,7 +39,7 @@ from retentive.errors import RetentiveError, outcome
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "reference"
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
-GROUPS: dict[str, type] = {"notes": Notes, "sessions": Sessions, "tokens": Tokens}
+GROUPS: dict[str, type] = {"expectations": Expectations, "notes": Notes, "sessions": Sessions, "tokens": Tokens}
 SHELL = re.compile(r"[|;<>$]|^(?!retentive )")
 
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -311,7 +312,17 @@ def json_answers() -> Iterator[Any]:
     yield issued
     yield answer("token", "list")
     yield answer("token", "revoke", issued["token"]["id"])
+    yield from expected_answers(old["memory"]["id"])
     yield answer("get", "nothing", code=3)
+
+
+def expected_answers(dog: str) -> Iterator[Any]:
+    made = answer("expect", "what is the dog called?", "--finds", dog)
+    yield made
+    answer("expect", "the dog", "--absent", dog)
+    yield answer("expect", "list")
+    yield answer("expect", "run", code=4)
+    yield answer("expect", "remove", made["id"])
 
 
 def spoken_answers() -> Iterator[Any]:

@@ -65,6 +65,7 @@ def filled(where: Where) -> None:
         store.add("A key, as it was pasted", context="4pX9" * 2000)
         store.purge(store.add("Nothing to see").id)
         store.search("dog", include="memories")
+        store.expectations.add("What is said of herons?", store.list()[0].id, absent=store.list()[1].id, session="s")
         store.tokens.create("alice", subtree=True, name="laptop", expires="90d")
         store.tokens.revoke(store.tokens.create("bob").token.id)
     with Retentive.open(where, namespace="other/place", embedder="none") as store:
@@ -77,12 +78,13 @@ def answers(where: Where) -> Any:
     with Retentive.open(where, embedder="hashing") as store:
         memories = [*store.list(limit=100, status=["active", "superseded", "forgotten"])]
         told = store.sessions.events("s"), store.sessions.list(), store.sessions.summary("s"), store.notes.list()
+        expected = store.expectations.list()
         known = [*store.namespaces()], store.tokens.list(), store.stats()["spaces"], store.stats()["vectors_pending"]
         histories = [store.history(each.id) for each in memories]
         # last: searches are counted in the memories they find
         hits = [[hit.id for hit in store.search(word, 5, session="s", mode=mode)] for word, mode in questions]
         assert all(finding.ok for finding in store.doctor() if finding.name != "vectors")
-        return memories, histories, told, hits, known
+        return memories, histories, told, hits, known, expected
 
 
 def rows(path: Where) -> dict[str, list[Any]]:

@@ -8,6 +8,7 @@ import pytest
 
 from retentive import Retentive
 from retentive.app import Retentive as Store
+from retentive.app.expectations import Expectations
 from retentive.app.notes import Notes
 from retentive.app.sessions import Sessions
 from retentive.errors import Forbidden, Invalid, NotFound, RetentiveError
@@ -24,7 +25,7 @@ READING = {  # all others write, or are about the whole store
     "search_conversations", "context", "get", "list", "candidates", "why", "history", "accesses", "stats",
     "warm", "health",
     "sessions.get", "sessions.list", "sessions.events", "sessions.summary", "sessions.replay", "notes.get",
-    "notes.list",
+    "notes.list", "expectations.list", "expectations.run",
 }  # fmt: skip
 WHOLE = {"backfill", "doctor", "repair", "upkeep", "worker"}
 
@@ -159,7 +160,7 @@ def test_figures_are_those_of_what_may_be_seen(store: Retentive) -> None:
 
 
 def verbs() -> Iterator[tuple[str, str]]:
-    for group, kind in {"": Store, "sessions": Sessions, "notes": Notes}.items():
+    for group, kind in {"": Store, "sessions": Sessions, "notes": Notes, "expectations": Expectations}.items():
         yield from ((group, name) for name in vars(kind) if not name.startswith("_"))
 
 

@@ -1,5 +1,6 @@
 """The public values as JSON. The same shapes at every door; docs/reference/json.md describes them."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Any
@@ -8,8 +9,10 @@ from retentive.errors import RetentiveError
 from retentive.model import (
     Added,
     Change,
+    Checked,
     Context,
     Event,
+    Expectation,
     Forgotten,
     Heard,
     Hit,
@@ -22,6 +25,7 @@ from retentive.model import (
     Purged,
     Replay,
     Results,
+    Sought,
     Timing,
     Why,
     WorkerStatus,
@@ -122,6 +126,34 @@ def change(value: Change) -> dict[str, Any]:
 
 def issued(value: Issued) -> dict[str, Any]:
     return {"secret": value.secret, "token": shown(value.token)}
+
+
+def expectation(value: Expectation) -> dict[str, Any]:
+    return {**shown(value), "nothing": value.nothing}
+
+
+def expected(value: Sequence[Checked]) -> dict[str, Any]:
+    """A run of expectations."""
+    broken = sum(not each.held for each in value)
+    return {"ok": not broken, "broken": broken, "checked": [checked(each) for each in value]}
+
+
+def checked(value: Checked) -> dict[str, Any]:
+    return {
+        **shown(value),
+        "expectation": expectation(value.expectation),
+        "sought": [_sought(each) for each in value.sought],
+        "found": [_ranked(place, each) for place, each in enumerate(value.found, start=1)],
+    }
+
+
+def _sought(value: Sought) -> dict[str, Any]:
+    return {**shown(value), "memory": None if value.memory is None else memory(value.memory)}
+
+
+def _ranked(place: int, value: Hit) -> dict[str, Any]:
+    told = {"type": value.type, "id": value.id, "score": round(value.score, 6), "excerpt": value.excerpt}
+    return {"rank": place, **told}
 
 
 def forgotten(value: Forgotten) -> dict[str, Any]:

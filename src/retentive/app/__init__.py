@@ -13,6 +13,7 @@ from retentive.app import add, check, edit, fill, forget, keep, learn, move, pur
 from retentive.app import context as contexts
 from retentive.app.bounds import bounds_of, covered, restricted, whole, writes
 from retentive.app.check import UNSET, Options, Unset, When
+from retentive.app.expectations import Expectations
 from retentive.app.filters import Filters, View, namespaces_of, scope
 from retentive.app.jobs import KEEP_CHANGES
 from retentive.app.notes import Notes
@@ -56,6 +57,7 @@ class Retentive:
         self.sessions = Sessions(parts)
         self.notes = Notes(parts)
         self.tokens = Tokens(parts)
+        self.expectations = Expectations(parts)
 
     @classmethod
     def open(cls, target: str | Path | None = None, namespace: str | None = None, **settings: Any) -> Self:
@@ -316,8 +318,8 @@ class Retentive:
         """Remove memories, or messages (`session#7`), for good: rows, history, full text, vectors, logs, and bytes.
 
         The answer names what else repeats their text. `with_origin` purges of that the messages that say it or that
-        they were learned from, the summaries over these, and the logged questions. `dry_run` only tells. `progress`
-        hears what is being done, how much of it is done, and how much there is.
+        they were learned from, the summaries over these, logged questions and expectations. `dry_run` only tells.
+        `progress` hears what is being done, how much of it is done, and how much there is.
         """
         wanted = [ids] if isinstance(ids, str) else [*ids]
         return purge.purge(

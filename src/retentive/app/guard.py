@@ -15,10 +15,10 @@ REDACTED = "[redacted: "  # how what stands in place of a secret begins
 
 
 def guarded(parts: Parts, text: str, what: str) -> str:
-    """The text as it may be kept, by the setting for memories or for messages."""
+    """The text as it may be kept, by the setting for messages, or by that for memories and all else."""
     from retentive.text import secrets
 
-    policy = parts.config.secrets_in_memories if what == "memory" else parts.config.secrets_in_messages
+    policy = parts.config.secrets_in_messages if what == "message" else parts.config.secrets_in_memories
     found = secrets.find(text) if policy != "allow" else ()
     if not found:
         return text
@@ -81,4 +81,4 @@ def _named(parts: Parts, key: str, value: Any, what: str) -> Any:
     return guarded(parts, guarded(parts, name + value, what).removeprefix(name), what)
 
 
-_PLURAL = {"memory": "memories", "message": "messages"}
+_PLURAL = {"memory": "memories", "message": "messages", "question": "memories"}

@@ -21,7 +21,7 @@ from retentive.app.traces import Traces, phrases, traces
 from retentive.app.why import found, said_in, sequence_of
 from retentive.errors import Busy, Invalid, NotFound, Stale, StorageError
 from retentive.model import Event, Memory, Purged, Repeat
-from retentive.storage import Step, forgetting, learning
+from retentive.storage import Step, expectations, forgetting, learning
 from retentive.storage.forgetting import Place, Purges
 from retentive.storage.learning import State
 from retentive.storage.memories import as_json, snapshot
@@ -47,6 +47,8 @@ class Doomed:
     summaries: list[str] = field(default_factory=list)
     """Of these sessions."""
     queries: list[Place] = field(default_factory=list)
+    expectations: list[str] = field(default_factory=list)
+    """Ids of those whose question repeats it."""
     claims: list[tuple[State, list[Any]]] = field(default_factory=list)
     """What is about to be learned from sessions, with what is left of it."""
     remaining: list[Repeat] = field(default_factory=list)
@@ -119,6 +121,7 @@ def _doomed(parts: Parts, ids: Sequence[str], with_origin: bool) -> Doomed:
         doomed.events |= origins
         doomed.events |= {id: event for id, event in said.items() if _repeats(event, texts)}
         doomed.queries = [place for place in places if place.place == "query"]
+        doomed.expectations = [*dict.fromkeys(place.name for place in places if place.place == "expectation")]
         doomed.summaries = _covering(parts, doomed.events, places)
         doomed.traces = _with(doomed.traces, doomed.events.values())
         covering = []
@@ -129,9 +132,14 @@ def _doomed(parts: Parts, ids: Sequence[str], with_origin: bool) -> Doomed:
         *(Repeat("summary", name) for name in covering),
         *([Repeat("query", "", len(left))] if left else []),
         *(Repeat("claim", state.session) for state, rest in doomed.claims if doomed.traces.are_in(_json(rest))),
-        *(Repeat(place.place, place.name) for place in places if place.place in ("memory", "history", "session")),
+        *(Repeat(place.place, place.name) for place in places if _stays(place, doomed)),
     ]
     return doomed
+
+
+def _stays(place: Place, doomed: Doomed) -> bool:
+    expected = place.place == "expectation" and place.name not in doomed.expectations
+    return expected or place.place in ("memory", "history", "session")
 
 
 def _look_up(parts: Parts, id: str, doomed: Doomed) -> None:
@@ -238,6 +246,7 @@ def _removed(parts: Parts, doomed: Doomed) -> dict[str, int]:
         "messages": len(doomed.events),
         "summaries": len(doomed.summaries),
         "queries": len(doomed.queries),
+        "expectations": len(doomed.expectations),
         "claims": sum(state.left - len(rest) for state, rest in doomed.claims),
     }
     return {place: count for place, count in counts.items() if count}
@@ -253,6 +262,7 @@ def _steps(parts: Parts, doomed: Doomed, reason: str | None, actor: str) -> Iter
     yield Step("summary_stop", [{"namespace": namespace, "session": name} for name in sorted(others)])
     yield Step("summary_clear", [{"namespace": namespace, "session": name} for name in doomed.summaries])
     yield Step("query_delete", [{"namespace": namespace, "n": place.number} for place in doomed.queries])
+    yield expectations.delete_step(namespace, doomed.expectations)
     for state, rest in doomed.claims:
         yield learning.put_step(namespace, state, _json(rest), len(rest))
     gone = [id for id in doomed.ids if id not in doomed.begun]

@@ -17,7 +17,7 @@ from retentive.app.parts import Parts
 from retentive.context import Condenser
 from retentive.errors import Busy, Invalid, NotFound, Stale
 from retentive.model import Appended, Deleted, Event, Imported, Message, Replay, Session, Summary, from_micros
-from retentive.storage import Step, conversations, step
+from retentive.storage import Step, conversations, expectations, step
 from retentive.storage.memories import as_json, namespace_step
 
 BATCH = 100  # messages that share a commit: a second or two of embedding, so that progress is seen and little is lost
@@ -177,7 +177,8 @@ class Sessions:
         gone = Deleted(name, events, memories, chunks, parts.conversations.learned(**key))
         if not dry_run:
             parts.journal.flush()
-            parts.engine.apply([step("session_delete", **key, now=clock.now())])
+            expected = expectations.session_step(parts.namespace, name)
+            parts.engine.apply([step("session_delete", **key, now=clock.now()), expected])
             parts.journal.wrote = True
             summaries.forget()
             if parts.engine.in_process:

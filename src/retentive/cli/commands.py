@@ -6,7 +6,7 @@ from typing import Any
 
 from retentive import wire
 from retentive.app import Retentive
-from retentive.cli import access, forgetting, learning, serving, show, talk, working
+from retentive.cli import access, expecting, forgetting, learning, serving, show, talk, working
 from retentive.cli.given import FILTERS, MOMENTS, given, is_json, json_of, text_of
 from retentive.errors import Invalid
 from retentive.model import Change
@@ -255,6 +255,7 @@ _VERBS: dict[str, Callable[[Retentive, Any], int]] = {
     "backfill": _backfill,
     "doctor": _doctor,
     **access.VERBS,
+    **expecting.VERBS,
     **forgetting.VERBS,
     **learning.VERBS,
     **talk.VERBS,

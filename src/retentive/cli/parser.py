@@ -35,14 +35,29 @@ exit codes: 0 done, 1 unexpected, 2 wrong input, 3 not found, 4 conflict, 5 stor
 _TIMES = "as 2026-12-31, 2026-12-31T18:00+01:00, 'last monday', or a span such as 12h, 7d, 4w"
 
 
+class Words(ArgumentParser):
+    """A verb, or a group of verbs of which one may be left out: `otherwise` is the one that is meant then."""
+
+    otherwise = ""
+    everywhere: ArgumentParser
+    verbs: Any = ()
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        if self.otherwise and args:
+            rest = self.everywhere.parse_known_args(args)[1]
+            if rest and rest[0] not in (*self.verbs, "-h", "--help"):
+                args = [self.otherwise, *args]
+        return super().parse_known_args(args, namespace)
+
+
 class Verbs:
     """Makes the verbs of the program, or of one of its groups."""
 
     def __init__(self, parsers: Any, common: ArgumentParser, group: str = "") -> None:
         self._parsers, self._common, self._group = parsers, common, group
 
-    def __call__(self, name: str, help: str, *parents: ArgumentParser, epilog: str = "") -> ArgumentParser:
-        made: ArgumentParser = self._parsers.add_parser(
+    def __call__(self, name: str, help: str, *parents: ArgumentParser, epilog: str = "") -> Words:
+        made: Words = self._parsers.add_parser(
             name,
             help=help,
             description=f"{help[0].upper()}{help[1:]}.",
@@ -53,10 +68,11 @@ class Verbs:
         made.set_defaults(run=f"{self._group} {name}".strip())
         return made
 
-    def of(self, name: str, help: str) -> "Verbs":
-        made = self(name, help)
+    def of(self, name: str, help: str, *, otherwise: str = "", epilog: str = "") -> "Verbs":
+        made = self(name, help, epilog=epilog)
         made.set_defaults(run="", show_help=made.print_help)
         inner = made.add_subparsers(title="verbs", metavar="VERB")
+        made.otherwise, made.everywhere, made.verbs = otherwise, self._common, inner.choices
         return Verbs(inner, self._common, name)
 
 
@@ -71,9 +87,17 @@ def build() -> ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"retentive {__version__}")
     parser.set_defaults(run="", show_help=parser.print_help)
-    verb = Verbs(parser.add_subparsers(title="verbs", metavar="VERB"), common)
+    verb = Verbs(parser.add_subparsers(title="verbs", metavar="VERB", parser_class=Words), common)
     _writing(verb)
     _reading(verb)
+    _expecting(
+        verb.of(
+            "expect",
+            "say what a question should find, and see whether it does",
+            otherwise="add",
+            epilog='`retentive expect "QUESTION" --finds ID` is short for `expect add`.',
+        )
+    )
     _learning(verb)
     _talking(verb.of("session", "keep and read conversations"))
     _noting(verb.of("note", "keep notes under ids of their own"))
@@ -238,6 +262,31 @@ def _reading(verb: Verbs) -> None:
 
     history = verb("history", "tell what happened to a memory")
     history.add_argument("id", metavar="ID")
+
+
+def _expecting(verb: Verbs) -> None:
+    add = verb("add", "expect that a question finds memories, that it does not, or that it finds nothing")
+    add.add_argument("question", metavar="QUESTION", help="as it is given to `retentive search`")
+    add.add_argument("--finds", action="append", default=[], metavar="ID", help="a memory; may be given several times")
+    add.add_argument("--absent", action="append", default=[], metavar="ID", help="a memory that must not be found")
+    add.add_argument("--nothing", action="store_true", help="nothing that is similar enough, as with search --all")
+    add.add_argument("--within", type=int, default=5, metavar="N", help="among so many of the first hits (5)")
+    add.add_argument("--session", metavar="ID", help="asked in this session")
+
+    verb("list", "list what is expected, the oldest first")
+
+    remove = verb("remove", "expect something no longer")
+    remove.add_argument("ids", nargs="+", metavar="ID", help="of an expectation")
+
+    run = verb(
+        "run",
+        "ask every question, and tell what did not come as expected",
+        epilog="Exit code 4 if one does not hold. The questions are in no log and no statistics.",
+    )
+    run.add_argument("--mode", choices=("hybrid", "text", "vector"), default="hybrid", help="which legs to use")
+    run.add_argument("--fusion", choices=("minmax", "rrf"), help="how the legs are joined")
+    run.add_argument("--vector-weight", type=float, metavar="X", help="the share of the vector leg, 0 to 1")
+    run.add_argument("--min-similarity", type=float, metavar="X", help="cosine from which a vector hit counts")
 
 
 def _learning(verb: Verbs) -> None:

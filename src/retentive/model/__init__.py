@@ -14,6 +14,7 @@ from retentive.model.conversation import (
     Session,
     Summary,
 )
+from retentive.model.expecting import Checked, Expectation, Sought
 from retentive.model.forgetting import Candidates, Forgotten, Provenance, Purged, Repeat
 from retentive.model.learning import Claim, Heard, Learned
 from retentive.model.memory import (
@@ -65,11 +66,13 @@ __all__ = [
     "Bounds",
     "Candidates",
     "Change",
+    "Checked",
     "Claim",
     "Context",
     "Deleted",
     "Draft",
     "Event",
+    "Expectation",
     "Filter",
     "Forgotten",
     "Fusion",
@@ -98,6 +101,7 @@ __all__ = [
     "Role",
     "Scope",
     "Session",
+    "Sought",
     "Source",
     "Space",
     "Status",

@@ -74,6 +74,7 @@ TABLES = (
     _table("vectors", "namespace chunk space dimension vector", chunk=0, space=""),
     _table("access_log", "n namespace memory at how query score", namespace="", n=0),
     _table("purges", "namespace id at actor reason gone", namespace="", id="", at=-1),
+    _table("expectations", "namespace id question session finds absent depth created", namespace="", id=""),
     _table("tokens", "id hash name namespace subtree read_only created expires last_used revoked", id=""),
     _table("measures", "namespace measure tier bucket count", namespace="", measure="", tier="", bucket=-1),
 )

@@ -83,6 +83,9 @@ SELECT 'session', t.id, 0 FROM sessions t WHERE t.namespace = :namespace AND
   (t.id {like} OR t.agent {like} OR t.tags {like} OR t.metadata {like})
 UNION ALL
 SELECT 'query', t.memory, t.n FROM access_log t WHERE t.namespace = :namespace AND t.query {like}
+UNION ALL
+SELECT 'expectation', t.id, 0 FROM expectations t WHERE t.namespace = :namespace AND
+  (t.question {like} OR t.session {like} OR t.finds {like} OR t.absent {like})
 LIMIT :limit
 
 -- fragment: like

@@ -67,6 +67,14 @@ WHERE (namespace, id, at) > (:k1, :k2, :k3) ORDER BY namespace, id, at LIMIT :li
 -- name: put_purges
 INSERT INTO purges (namespace, id, at, actor, reason, gone) VALUES (:namespace, :id, :at, :actor, :reason, :gone)
 
+-- name: copy_expectations
+SELECT namespace, id, question, session, finds, absent, depth, created FROM expectations
+WHERE (namespace, id) > (:k1, :k2) ORDER BY namespace, id LIMIT :limit
+
+-- name: put_expectations
+INSERT INTO expectations (namespace, id, question, session, finds, absent, depth, created)
+VALUES (:namespace, :id, :question, :session, :finds, :absent, :depth, :created)
+
 -- name: copy_tokens
 SELECT id, hash, name, namespace, subtree, read_only, created, expires, last_used, revoked FROM tokens
 WHERE id > :k1 ORDER BY id LIMIT :limit

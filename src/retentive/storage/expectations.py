@@ -1,0 +1,47 @@
+"""Expectations as rows: questions, and the ids of the memories that they should find."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from retentive.model import Expectation, from_micros, to_micros
+from retentive.storage import Engine, Step, step
+
+
+@dataclass(frozen=True, slots=True)
+class Expectations:
+    engine: Engine
+
+    def all(self, namespace: str) -> list[Expectation]:
+        """The oldest first."""
+        return [_expectation(row) for row in self.engine.read("expectation_list", {"namespace": namespace})]
+
+
+def insert_step(given: Expectation) -> Step:
+    return step(
+        "expectation_insert",
+        namespace=given.namespace,
+        id=given.id,
+        question=given.question,
+        session=given.session,
+        finds=json.dumps(given.finds, ensure_ascii=False),
+        absent=json.dumps(given.absent, ensure_ascii=False),
+        depth=given.within,
+        created=to_micros(given.created),
+    )
+
+
+def delete_step(namespace: str, ids: Iterable[str]) -> Step:
+    return Step("expectation_delete", [{"namespace": namespace, "id": id} for id in ids])
+
+
+def session_step(namespace: str, session: str) -> Step:
+    """Those of a session that is deleted."""
+    return step("expectation_delete_of_session", namespace=namespace, session=session)
+
+
+def _expectation(row: Sequence[Any]) -> Expectation:
+    namespace, id, question, session, finds, absent, within, created = row
+    named = tuple(json.loads(finds)), tuple(json.loads(absent))
+    return Expectation(id, namespace, question, *named, within, session, from_micros(created))
