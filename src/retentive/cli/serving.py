@@ -31,7 +31,8 @@ def _mcp(arguments: Any) -> int:
     if arguments.tool_cost:
         return _cost(arguments, offer)
     if sys.stdin is None or sys.stdout is None:
-        raise Invalid("standard input or output is closed", "A client talks through both; `retentive serve` needs none.")
+        hint = "A client talks through both; `retentive serve` needs neither."
+        raise Invalid("standard input or output is closed", hint)
     if sys.stdin.isatty():
         show.aside("This is an MCP server: it waits for a client's messages. `retentive install` sets a client up.")
     return _stdio(arguments, offer)

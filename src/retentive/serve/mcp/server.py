@@ -19,6 +19,7 @@ from retentive.errors import Invalid, NotFound, RetentiveError
 from retentive.serve.mcp import arguments, catalogue, prompts, resources
 from retentive.serve.mcp.catalogue import Offer
 from retentive.serve.mcp.reach import Reached
+from retentive.serve.mcp.tool import Tool
 
 CALL = "retentive-call"  # how its threads are called
 THREADS = 8  # calls at work at once; each thread holds a connection to the store
@@ -100,8 +101,8 @@ class Handlers:
             answer = await _on(threads, partial(tool.run, reached, **given))
         except RetentiveError as error:
             return _failed(self._shown(error))
-        except Exception:
-            return _failed(_unexpected(tool.name))
+        except Exception as error:  # noqa: BLE001 - an edge; the log has it
+            return _failed(_unexpected(tool.name, error))
         return _result(answer.text, dict(answer.data))
 
     async def list_resources(self, asked: Asked, _: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
@@ -135,9 +136,10 @@ class Handlers:
     def _writes(self, reached: Reached) -> bool:
         return reached.writes and self._offer is not Offer.READ
 
-    def _tools(self, reached: Reached) -> Any:
+    def _tools(self, reached: Reached) -> Mapping[str, Tool]:
         offer = self._offer if self._writes(reached) else Offer.READ
-        return catalogue.offered(offer, person=reached.person is not None)
+        known = catalogue.offered(offer, person=reached.person is not None)
+        return {name: tool for name, tool in known.items() if reached.whole or not tool.whole}
 
     async def _answered(self, do: Callable[[], T], **about: str) -> T:
         """What is no tool has no place for an error of its own: it becomes one of the protocol, `about` what it is."""
@@ -146,16 +148,16 @@ class Handlers:
         except RetentiveError as error:
             raise _as_protocol(self._shown(error), about) from error
         except Exception as error:
-            raise _as_protocol(_unexpected("this"), about) from error
+            raise _as_protocol(_unexpected("what was asked", error), about) from error
 
 
 async def _on(threads: ThreadPoolExecutor, do: Callable[[], T]) -> T:
     return await asyncio.wrap_future(threads.submit(do))
 
 
-def _unexpected(what: str) -> RetentiveError:
-    """Of an error that is being handled: whoever asks need not see our insides."""
-    log.exception("%s failed", what)
+def _unexpected(what: str, error: Exception) -> RetentiveError:
+    """Whoever asks need not see our insides."""
+    log.error("%s failed", what, exc_info=error)
     return RetentiveError(f"{what} failed unexpectedly", "See the server's log.")
 
 
