@@ -137,3 +137,13 @@ def test_an_interrupt_waits_for_the_end_of_a_load() -> None:
     with pytest.raises(KeyboardInterrupt):
         load()
     assert done == ["the load"]
+
+
+@pytest.mark.usefixtures("minilm")
+def test_a_program_may_end_while_a_thread_embeds(cache: Path) -> None:
+    """A thread that comes back from the model to an interpreter that is gone would abort the process."""
+    program = Path(__file__).parents[1] / "programs" / "embedder.py"
+    ended = subprocess.run(
+        [sys.executable, str(program), str(cache)], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")

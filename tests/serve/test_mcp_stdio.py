@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 from functools import partial
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from mcp import Client, MCPError
 
 from retentive import Retentive
 from tests.serve.calls import BAD, OFFERS, call_all, data, told
-from tests.serve.client import eras, over_stdio
+from tests.serve.client import command, eras, over_stdio, surroundings
 from tests.serve.process import Piped, call
 
 ADDED = {"content": "Ada plays the cello."}
@@ -169,3 +170,24 @@ def test_it_outlives_a_client_that_never_said_a_word(db: Path) -> None:
     server = Piped(db, greet=False)
     assert server.end() == 0
     assert server.lines == []
+
+
+@pytest.mark.parametrize("closed", ["stdin", "stdout"])
+def test_without_both_ends_of_the_line_it_says_so(db: Path, closed: str) -> None:
+    left, number = (subprocess.DEVNULL, {"stdin": 0, "stdout": 1}[closed])
+    ended = subprocess.run(
+        ["sh", "-c", f'"$@" {number}>&-', "sh", *command("mcp", db)],
+        stdin=left, stdout=left, stderr=subprocess.PIPE, env=surroundings(db), timeout=60, check=False, text=True,
+    )  # fmt: skip
+    assert ended.returncode == 2
+    assert "closed" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_namespace_to_read_that_can_be_none_is_told_at_once(db: Path) -> None:
+    started = command("mcp", db, "--also", "not a name")
+    ended = subprocess.run(
+        started, stdin=subprocess.DEVNULL, capture_output=True, env=surroundings(db), timeout=60, check=False
+    )
+    assert (ended.returncode, ended.stdout) == (2, b"")
+    assert b"not a namespace" in ended.stderr

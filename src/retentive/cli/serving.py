@@ -1,8 +1,10 @@
 """The verbs that serve others."""
 
 import logging
+import os
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
@@ -11,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from retentive.cli import show
 from retentive.cli.given import given, is_json
-from retentive.errors import RetentiveError
+from retentive.errors import Invalid, RetentiveError
 
 if TYPE_CHECKING:
     from retentive.app import Retentive
     from retentive.serve.mcp.catalogue import Offer
     from retentive.serve.whose import Whose
 
+LAST_SECONDS = 1.0  # for calls to notice that the store is closed
 MODEL_WAIT = 2.0  # seconds that a call waits for the model, unless set: loading takes 0.2, its first rebuilding 10
 
 
@@ -27,6 +30,9 @@ def _mcp(arguments: Any) -> int:
     offer = Offer(arguments.tools)
     if arguments.tool_cost:
         return _cost(arguments, offer)
+    if sys.stdin is None or sys.stdout is None:
+        hint = "A client talks through both; `retentive serve` needs neither."
+        raise Invalid("standard input or output is closed", hint)
     if sys.stdin.isatty():
         show.aside("This is an MCP server: it waits for a client's messages. `retentive install` sets a client up.")
     return _stdio(arguments, offer)
@@ -58,7 +64,9 @@ def _stdio(arguments: Any, offer: "Offer") -> int:
     with Retentive.open(**_settings(arguments, whose.namespace)) as memory:
         reach = Project(memory, whose, None if whose.settled else partial(find, AUTO, arguments.also))
         server = open_server(reach, offer, instructions(whose, writes=offer is not Offer.READ), in_order=True)
+        memory.namespaces(whose.also)  # names that are none are told now
         serve(server, lambda: _begin(memory, whose.also, works=works))
+    _leave()
     return 0
 
 
@@ -78,8 +86,10 @@ def _serve(arguments: Any) -> int:
     endpoint, lifespan = open_endpoint(whose, Offer(arguments.tools), settings.max_request)
     with Retentive.open(**_settings(arguments, whose.namespace)) as memory:
         app = open_app(memory, endpoint, settings, lifespan)
+        memory.namespaces(whose.also)  # names that are none are told now
         _begin(memory, whose.also, works=_works(arguments))
         serve(app, settings)
+    _leave()
     return 0
 
 
@@ -113,10 +123,23 @@ def _begin(memory: "Retentive", also: tuple[str, ...], *, works: bool) -> None:
     def begin() -> None:
         with suppress(RetentiveError):  # the first question will tell
             memory.warm(also)
-            if works:
-                memory.worker().start()
+        if works:
+            memory.worker().start()
 
     threading.Thread(target=begin, name="retentive-begin", daemon=True).start()
+
+
+def _leave() -> None:
+    """The store is closed: what still runs, for an answer that nobody waits for, has nothing left to lose."""
+    from retentive.serve.mcp.server import CALL
+
+    until = time.monotonic() + LAST_SECONDS
+    calls = [each for each in threading.enumerate() if each.name.startswith(CALL)]
+    for each in calls:
+        each.join(max(0.0, until - time.monotonic()))
+    if any(each.is_alive() for each in calls):
+        sys.stderr.flush()
+        os._exit(0)
 
 
 VERBS: dict[str, Callable[[Any], int]] = {"mcp": _mcp, "serve": _serve}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from retentive.embed.native import calls
 from retentive.embed.words import VOCABULARY, load_words, numbers_of
 from retentive.errors import ModelUnfit
 
@@ -37,7 +38,7 @@ class Graph:
         from concurrent.futures import ThreadPoolExecutor
 
         self.path = path
-        with ThreadPoolExecutor(1) as aside:  # the two take 15 and 65 ms, and neither needs the other
+        with calls.one(), ThreadPoolExecutor(1) as aside:  # the two take 15 and 65 ms, and neither needs the other
             words = aside.submit(load_words, vocabulary or VOCABULARY)
             self._session = _session(path, threads or default_threads())
             self._words = words.result()
@@ -47,16 +48,19 @@ class Graph:
 
     def unknown(self, text: str) -> float:
         """The share of a text's word pieces that the model has never seen."""
-        numbers, unknown = numbers_of(self._words, text)[1:-1], self._words.token_to_id("[UNK]")
+        with calls.one():
+            numbers, unknown = numbers_of(self._words, text)[1:-1], self._words.token_to_id("[UNK]")
         return sum(number == unknown for number in numbers) / len(numbers) if numbers else 1.0
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         import numpy as np
 
-        numbers = [numbers_of(self._words, text) for text in texts]
+        with calls.one():
+            numbers = [numbers_of(self._words, text) for text in texts]
         vectors = np.empty((len(texts), DIMENSION), np.float32)
         for batch in batches([len(row) for row in numbers]):
-            vectors[batch] = self._run([numbers[place] for place in batch])
+            with calls.one():
+                vectors[batch] = self._run([numbers[place] for place in batch])
         return vectors
 
     def _run(self, rows: list[list[int]]) -> NDArray[np.float32]:

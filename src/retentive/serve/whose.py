@@ -39,7 +39,7 @@ def project_of(folder: Path) -> str | None:
     """
     for each in (folder, *folder.parents):
         marker = each / ".git"
-        if marker.exists():
+        if _exists(marker):
             shared = _shared(marker)
             return _as_name(_origin(shared / "config") or (shared.parent if shared.name == ".git" else each).name)
     return None
@@ -51,7 +51,14 @@ def _shared(marker: Path) -> Path:
         return marker
     own = marker.parent / _line(marker).removeprefix("gitdir:").strip()
     common = own / "commondir"
-    return (own / _line(common)).resolve() if common.exists() else own.resolve()
+    return (own / _line(common)).resolve() if _exists(common) else own.resolve()
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # in a folder that we may not look into
+        return False
 
 
 def _line(path: Path) -> str:

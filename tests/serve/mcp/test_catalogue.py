@@ -1,6 +1,7 @@
 """What models are offered, and what it costs them."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -87,3 +88,10 @@ def test_the_cost_can_be_looked_at(run: Run) -> None:
     told = json.loads(run("mcp", "--tool-cost", "--json"))
     assert told["total"] == sum(told["tools"].values()) < 2500
     assert "memory_add" in run("mcp", "--tool-cost")
+
+
+@pytest.mark.parametrize("offer", Offer)
+def test_a_tool_speaks_only_of_tools_that_are_offered_with_it(offer: Offer) -> None:
+    all_of_them, known = offered(Offer.FULL), offered(offer)
+    listed = json.dumps([shown(each) for each in known.values()])
+    assert {name for name in all_of_them if name in re.findall(r"\w+", listed)} == {*known}

@@ -25,6 +25,13 @@ def test_the_profile_tells_of_the_person_in_all_namespaces_that_are_read(reached
     assert told == "Instruction:\n- Answer in French\n\nPreference:\n- The user likes figs"
 
 
+def test_the_profile_is_bounded_however_many_namespaces_are_read(store: Retentive) -> None:
+    for name in ("team/a", "team/b"):
+        store.in_namespace(name).add_many([f"Rule {n} of {name}" for n in range(150)], kind="instruction")
+    told = resources.profile(Reached(store, ("team/*",)))
+    assert told.count("- Rule") == resources.KNOWN
+
+
 def test_an_empty_store_has_an_empty_profile(store: Retentive) -> None:
     assert "Nothing is known" in resources.profile(Reached(store))
 

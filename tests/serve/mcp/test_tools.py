@@ -83,6 +83,19 @@ def test_a_message_is_read_with_those_around_it(call: Calls) -> None:
     assert [each["content"] for each in found] == [f"line {n}" for n in range(2, 7)]
 
 
+def test_a_message_that_is_not_there_is_missing(call: Calls) -> None:
+    call("session_append", session="talk", messages=[{"role": "user", "content": "the only line"}])
+    with pytest.raises(NotFound):
+        call("memory_get", ids=["talk#2"])
+
+
+def test_a_message_of_another_session_of_the_same_name_is_found(project: Calls, store: Retentive) -> None:
+    project("session_append", session="talk", messages=[{"role": "user", "content": "here"}])
+    for number in range(1, 4):
+        store.sessions.append("talk", "user", f"there {number}")
+    assert "there 3" in project("memory_get", ids=["talk#3"]).text
+
+
 def test_an_update_changes_what_is_given(call: Calls) -> None:
     id = call("memory_add", content="Tea at for", slot="tea.time", importance=3).data["id"]
     changed = call("memory_update", id=id, content="Tea at four", slot="").data["memory"]

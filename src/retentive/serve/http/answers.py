@@ -1,11 +1,14 @@
 """How a request is refused: the same JSON as at every door."""
 
+import logging
 from collections.abc import Mapping
 
 from starlette.responses import JSONResponse
 
 from retentive import wire
-from retentive.errors import RetentiveError, outcome
+from retentive.errors import BadConfig, Conflict, Forbidden, Invalid, NotFound, RetentiveError, outcome
+
+log = logging.getLogger(__name__)
 
 
 def refusal(
@@ -22,7 +25,16 @@ def refusal(
 
 
 def told(error: RetentiveError) -> JSONResponse:
-    return JSONResponse(wire.error(error), outcome(error).http)
+    return JSONResponse(wire.error(outward(error)), outcome(error).http)
+
+
+def outward(error: RetentiveError) -> RetentiveError:
+    """As the network may see it: what is wrong with the call; what is wrong here, with folders and hosts, is logged."""
+    if isinstance(error, Invalid | NotFound | Forbidden | Conflict) and not isinstance(error, BadConfig):
+        return error
+    log.warning("%s: %s", type(error).__name__, error)
+    hint = "Retry in a moment." if error.retryable else "Tell whoever runs the server; its log says why."
+    return type(error)("the server cannot do this now", hint)
 
 
 def too_many(wait: float, message: str) -> JSONResponse:

@@ -39,6 +39,6 @@ def more() -> Sequence[Tool]:
             "memory_backfill", "Make missing vectors",
             "Make the vectors that are still missing, e.g. after the model could not be loaded. The server does it by "
             "itself.",
-            backfill, gives={"done": "integer", "remaining": "integer"}, repeatable=True, long=True,
+            backfill, gives={"done": "integer", "remaining": "integer"}, repeatable=True, long=True, whole=True,
         ),
     )  # fmt: skip

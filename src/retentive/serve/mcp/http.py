@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from typing import Any
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -9,6 +10,7 @@ from starlette.types import ASGIApp
 
 from retentive.app import Retentive
 from retentive.model import Token
+from retentive.serve.http.answers import outward
 from retentive.serve.mcp.catalogue import Offer
 from retentive.serve.mcp.instructions import instructions
 from retentive.serve.mcp.reach import Reached
@@ -20,8 +22,8 @@ Lifespan = Callable[[Any], AbstractAsyncContextManager[None]]
 
 def open_endpoint(whose: Whose, offer: Offer, max_request: int) -> tuple[ASGIApp, Lifespan]:
     """The application, and what must be running while it is asked."""
-    told = instructions(whose, writes=offer is not Offer.READ)
-    server = open_server(reach_of(whose), offer, told)
+    told = instructions(replace(whose, person=None), writes=offer is not Offer.READ)  # not every token's project
+    server = open_server(reach_of(whose), offer, told, shown=outward)
     manager = StreamableHTTPSessionManager(server, max_request_body_size=max_request)
     return manager.handle_request, lambda _: manager.run()
 
@@ -39,7 +41,7 @@ def reach_of(whose: Whose) -> Reach:
 def reached(whose: Whose, memory: Retentive, token: Token | None) -> Reached:
     also = tuple(name for name in whose.also if name != memory.namespace and _opens(token, name))
     person = whose.person if memory.namespace == whose.namespace and whose.person in also else None
-    return Reached(memory, also, person, writes=not (token and token.read_only))
+    return Reached(memory, also, person, writes=not (token and token.read_only), whole=token is None, near=False)
 
 
 def _opens(token: Token | None, name: str) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from retentive import wire
+from retentive.app import Retentive
 from retentive.errors import Invalid, NotFound
 from retentive.model import Added, Event, Kind, Memory, Source, Status
 from retentive.serve.mcp import lines
@@ -54,8 +55,8 @@ def add_many(reached: Reached, contents: Sequence[str], *, personal: bool = Fals
 def search(reached: Reached, query: str, limit: int = 8, **options: Any) -> Answer:
     found = reached.memory.search(query, limit, namespaces=reached.also, **options)
     hits = [lines.hit(each) for each in found]
-    told = lines.listed(hits) or "Nothing found: nothing about this is known."
-    return Answer("\n".join([told, *found.notes]), {"hits": hits, "tier": found.tier, "notes": [*found.notes]})
+    told, notes = lines.listed(hits) or "Nothing found: nothing about this is known.", reached.noted(found.notes)
+    return Answer("\n".join([told, *notes]), {"hits": hits, "tier": found.tier, "notes": notes})
 
 
 def search_conversations(reached: Reached, query: str, limit: int = 8, **options: Any) -> Answer:
@@ -81,8 +82,16 @@ def _one(reached: Reached, id: str) -> Sequence[Memory | Event]:
     """A memory; or a message, with those around it."""
     session, mark, sequence = id.rpartition("#")
     if mark and sequence.isdecimal():
-        return reached.first(lambda memory: memory.sessions.events(session, AROUND, around=int(sequence)))
+        return reached.first(lambda memory: _around(memory, session, int(sequence)))
     return [reached.first(lambda memory: memory.get(id))]
+
+
+def _around(memory: Retentive, session: str, sequence: int) -> Sequence[Event]:
+    """Of another namespace's session of the same name, if it is not in one's own."""
+    events = memory.sessions.events(session, AROUND, around=sequence)
+    if all(each.sequence != sequence for each in events):
+        raise NotFound(f"session {session!r} has no message {sequence}")
+    return events
 
 
 def update(reached: Reached, id: str, reason: str | None = None, **changes: Any) -> Answer:
@@ -126,9 +135,9 @@ def _gone(memories: Sequence[Memory], *, done: bool) -> Answer:
 def context(reached: Reached, query: str = "", session: str | None = None, budget: int = 1500) -> Answer:
     recent = 10 if session else 0
     found = reached.memory.context(query, session, budget, recent, namespaces=reached.also)
-    told = found.text or "Nothing that bears on this is known."
-    data = {"text": found.text, "tokens": found.tokens, "cites": [*found.cites], "notes": [*found.notes]}
-    return Answer("\n".join([told, *found.notes]), data)
+    told, notes = found.text or "Nothing that bears on this is known.", reached.noted(found.notes)
+    data = {"text": found.text, "tokens": found.tokens, "cites": [*found.cites], "notes": notes}
+    return Answer("\n".join([told, *notes]), data)
 
 
 def listing(reached: Reached, limit: int = 20, before: str | None = None, **filters: Any) -> Answer:

@@ -1,6 +1,7 @@
 """How far whoever asks may reach: a namespace to read and write, others to read only."""
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -8,6 +9,7 @@ from retentive.app import Retentive
 from retentive.errors import Invalid, NotFound
 
 T = TypeVar("T")
+_WHY = re.compile(r"^(.* (?:not|were) used): .*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +20,10 @@ class Reached:
     person: str | None = None
     """where to keep what concerns the person rather than the project."""
     writes: bool = True
+    whole: bool = True
+    """What is about the whole store is allowed."""
+    near: bool = True
+    """Whoever asks is on this machine, and may know what is wrong with it."""
 
     def keeping(self, *, personal: bool) -> Retentive:
         """Where a new memory belongs."""
@@ -40,6 +46,10 @@ class Reached:
             hint = "It can be read here, not changed: it belongs to another namespace."
             raise Invalid(f"{id} is in namespace {held!r}", hint)
         return self.memory.in_namespace(held)
+
+    def noted(self, notes: Sequence[str]) -> list[str]:
+        """What a search did without; why, only for those near."""
+        return [each if self.near else _WHY.sub(r"\1", each) for each in notes]
 
     def readable(self) -> Iterator[Retentive]:
         """Oneself first."""

@@ -63,7 +63,8 @@ def recent(reached: Reached) -> str:
 def _section(reached: Reached, kind: Kind) -> str:
     found = [each for memory in reached.readable() for each in memory.list(KNOWN, kind=kind)]
     found.sort(key=_vital, reverse=True)
-    return "\n".join([f"{kind.title()}:", *(f"- {lines.line(each.content, 500)}" for each in found)]) if found else ""
+    told = [f"- {lines.line(each.content, 500)}" for each in found[:KNOWN]]
+    return "\n".join([f"{kind.title()}:", *told]) if told else ""
 
 
 def _vital(memory: Memory) -> tuple[int, float]:

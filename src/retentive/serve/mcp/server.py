@@ -1,12 +1,14 @@
 """The protocol around the tools, resources and prompts: the same on standard input and over HTTP, in both eras."""
 
+import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, TypeVar
 
-import anyio
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
@@ -17,7 +19,9 @@ from retentive.errors import Invalid, NotFound, RetentiveError
 from retentive.serve.mcp import arguments, catalogue, prompts, resources
 from retentive.serve.mcp.catalogue import Offer
 from retentive.serve.mcp.reach import Reached
+from retentive.serve.mcp.tool import Tool
 
+CALL = "retentive-call"  # how its threads are called
 THREADS = 8  # calls at work at once; each thread holds a connection to the store
 
 _HERE = {
@@ -31,21 +35,25 @@ _HERE = {
 T = TypeVar("T")
 Asked = ServerRequestContext[Any, Any]
 Reach = Callable[[Asked], Awaitable[Reached]]
+Shown = Callable[[RetentiveError], RetentiveError]
 log = logging.getLogger(__name__)
 
 
-def open_server(reach: Reach, offer: Offer, instructions: str, *, in_order: bool = False) -> Server[Any]:
-    """`reach` tells of each request how far it may reach.
+def open_server(
+    reach: Reach, offer: Offer, instructions: str, *, in_order: bool = False, shown: Shown = lambda error: error
+) -> Server[Any]:
+    """`reach` tells of each request how far it may reach; `shown` is an error as whoever asks may see it.
 
     `in_order` is for a single client: what it writes is done in the order in which it came, though it may not wait.
     """
-    handlers = Handlers(reach, offer, in_order=in_order)
+    handlers = Handlers(reach, offer, shown, in_order=in_order)
     return Server(
         "retentive",
         version=__version__,
         title="Retentive",
         description="Long-term memory for AI agents",
         instructions=instructions,
+        lifespan=handlers.life,
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
         on_list_resources=handlers.list_resources,
@@ -57,13 +65,25 @@ def open_server(reach: Reach, offer: Offer, instructions: str, *, in_order: bool
 
 
 class Handlers:
-    """What is asked, answered on worker threads: the store is not asynchronous."""
+    """What is asked, answered on worker threads: the store is not asynchronous.
 
-    def __init__(self, reach: Reach, offer: Offer, *, in_order: bool) -> None:
+    Who is cancelled, as all are when the server ends, does not wait for a call at work; its thread is taken until then.
+    """
+
+    def __init__(self, reach: Reach, offer: Offer, shown: Shown, *, in_order: bool) -> None:
         self._reach = reach
         self._offer = offer
-        self._threads = anyio.CapacityLimiter(THREADS)
-        self._writing = anyio.CapacityLimiter(1 if in_order else THREADS)  # whose queue is a queue
+        self._shown = shown
+        self._threads = ThreadPoolExecutor(THREADS, CALL)
+        self._writing = ThreadPoolExecutor(1, CALL) if in_order else self._threads
+
+    @asynccontextmanager
+    async def life(self, _: Server[Any]) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            for threads in (self._threads, self._writing):
+                threads.shutdown(wait=False, cancel_futures=True)
 
     async def list_tools(self, asked: Asked, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         tools = self._tools(await self._reach(asked)).values()
@@ -78,12 +98,11 @@ class Handlers:
         try:
             given = arguments.checked(tool, params.arguments)
             threads = self._threads if tool.reads or tool.long else self._writing
-            answer = await anyio.to_thread.run_sync(partial(tool.run, reached, **given), limiter=threads)
+            answer = await _on(threads, partial(tool.run, reached, **given))
         except RetentiveError as error:
-            return _failed(error)
-        except Exception:
-            log.exception("%s failed", tool.name)
-            return _failed(RetentiveError(f"{tool.name} failed unexpectedly", "See the server's log."))
+            return _failed(self._shown(error))
+        except Exception as error:  # noqa: BLE001 - an edge; the log has it
+            return _failed(_unexpected(tool.name, error))
         return _result(answer.text, dict(answer.data))
 
     async def list_resources(self, asked: Asked, _: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
@@ -117,17 +136,34 @@ class Handlers:
     def _writes(self, reached: Reached) -> bool:
         return reached.writes and self._offer is not Offer.READ
 
-    def _tools(self, reached: Reached) -> Any:
+    def _tools(self, reached: Reached) -> Mapping[str, Tool]:
         offer = self._offer if self._writes(reached) else Offer.READ
-        return catalogue.offered(offer, person=reached.person is not None)
+        known = catalogue.offered(offer, person=reached.person is not None)
+        return {name: tool for name, tool in known.items() if reached.whole or not tool.whole}
 
     async def _answered(self, do: Callable[[], T], **about: str) -> T:
         """What is no tool has no place for an error of its own: it becomes one of the protocol, `about` what it is."""
         try:
-            return await anyio.to_thread.run_sync(do, limiter=self._threads)
+            return await _on(self._threads, do)
         except RetentiveError as error:
-            code = types.INVALID_PARAMS if isinstance(error, Invalid | NotFound) else types.INTERNAL_ERROR
-            raise MCPError(code=code, message=_told(error), data=wire.error(error)["error"] | about) from error
+            raise _as_protocol(self._shown(error), about) from error
+        except Exception as error:
+            raise _as_protocol(_unexpected("what was asked", error), about) from error
+
+
+async def _on(threads: ThreadPoolExecutor, do: Callable[[], T]) -> T:
+    return await asyncio.wrap_future(threads.submit(do))
+
+
+def _unexpected(what: str, error: Exception) -> RetentiveError:
+    """Whoever asks need not see our insides."""
+    log.error("%s failed", what, exc_info=error)
+    return RetentiveError(f"{what} failed unexpectedly", "See the server's log.")
+
+
+def _as_protocol(error: RetentiveError, about: Mapping[str, str]) -> MCPError:
+    code = types.INVALID_PARAMS if isinstance(error, Invalid | NotFound) else types.INTERNAL_ERROR
+    return MCPError(code=code, message=_told(error), data={**wire.error(error)["error"], **about})
 
 
 def _result(text: str, data: dict[str, Any], *, failed: bool = False) -> types.CallToolResult:

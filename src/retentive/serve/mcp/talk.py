@@ -118,13 +118,13 @@ def tools(*, writes: bool) -> Sequence[Tool]:
         ),
         Tool(
             "note", "Notes",
-            "A document under an id of your choice, replaced whole: plans, checklists, working notes. For single facts "
-            "use memory_add.",
+            "A document under an id of your choice, replaced whole: plans, checklists, working notes."
+            + (" For single facts use memory_add." if writes else ""),
             note,
             {"action": choice(actions), "note_id": text(),
              **({"text": text("", 100_000), "tags": several(text(most=60), 20, least=0)} if writes else {}),
              "session": text()},
-            (), {"notes": "array"}, reads=not writes, repeatable=True,
+            (), {"notes": "array"}, reads=not writes, destroys=writes, repeatable=True,
         ),
     )  # fmt: skip
 

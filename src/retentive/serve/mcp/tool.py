@@ -35,6 +35,8 @@ class Tool:
     """The same call again changes nothing more."""
     long: bool = False
     """May take so long that others should not wait for it."""
+    whole: bool = False
+    """Is about the whole store."""
 
     @property
     def input_schema(self) -> dict[str, Any]:

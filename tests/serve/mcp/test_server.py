@@ -1,0 +1,69 @@
+"""Between the protocol and the store: calls on threads of their own, and errors that tell no more than they should."""
+
+import threading
+import time
+
+import anyio
+import pytest
+from mcp import MCPError
+
+from retentive import Retentive
+from retentive.errors import Busy, Invalid, RetentiveError, Unwritable
+from retentive.serve.http.answers import outward
+from retentive.serve.mcp.catalogue import Offer
+from retentive.serve.mcp.reach import Reached
+from retentive.serve.mcp.server import Asked, Handlers
+
+
+async def nowhere(_: Asked) -> Reached:
+    raise AssertionError
+
+
+def handlers() -> Handlers:
+    return Handlers(nowhere, Offer.DEFAULT, lambda error: error, in_order=True)
+
+
+def test_who_is_cancelled_does_not_wait_for_a_call_at_work() -> None:
+    """So a server that is told to end does, whatever a call waits for."""
+    over = threading.Event()
+
+    async def ask() -> None:
+        with anyio.move_on_after(0.1):
+            await handlers()._answered(lambda: over.wait(30))
+
+    begun = time.monotonic()
+    anyio.run(ask)
+    over.set()
+    assert time.monotonic() - begun < 10
+
+
+def test_what_fails_unexpectedly_tells_nothing_of_our_insides() -> None:
+    def fail() -> None:
+        raise ValueError("SELECT secret FROM /home/ada/memory.db")
+
+    with pytest.raises(MCPError, match="failed unexpectedly") as told:
+        anyio.run(handlers()._answered, fail)
+    assert "secret" not in str(told.value.error)
+
+
+@pytest.mark.parametrize("kind", [Busy, Unwritable])
+def test_the_network_hears_what_kind_of_trouble_there_is_and_not_where(kind: type[RetentiveError]) -> None:
+    told = outward(kind("cannot write '/home/ada/memory.db'", "mkdir -p /home/ada"))
+    assert type(told) is kind
+    assert "ada" not in f"{told} {told.hint}"
+
+
+def test_the_network_hears_what_is_wrong_with_its_own_call() -> None:
+    error = Invalid("limit is 0", "Give a number above.")
+    assert outward(error) is error
+
+
+def test_why_a_search_did_without_is_for_those_near(store: Retentive) -> None:
+    note = "vectors were not used: The vocabulary /home/ada/words.txt cannot be read: no such file"
+    assert Reached(store).noted([note]) == [note]
+    assert Reached(store, near=False).noted([note]) == ["vectors were not used"]
+
+
+def test_who_sees_a_part_is_not_offered_what_is_about_the_whole(store: Retentive) -> None:
+    full = Handlers(nowhere, Offer.FULL, lambda error: error, in_order=False)
+    assert {*full._tools(Reached(store))} - {*full._tools(Reached(store, whole=False))} == {"memory_backfill"}
