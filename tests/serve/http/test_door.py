@@ -234,6 +234,7 @@ def test_health_needs_no_token_and_tells_nothing_of_anybody(served: Serve, secre
         assert (answer.status_code, answer.json()) == (200, {"status": "ok", **store.health()})
     assert server.client.head("/health").status_code == 200
     assert server.client.post("/health").status_code == 405
+    assert "/mcp" in server.client.get("/").json()["error"]["hint"]
     assert str(db) not in answer.text
 
 
