@@ -122,6 +122,16 @@ def test_other_namespaces_are_searched_when_named(run: Run) -> None:
     assert "bridge" in run("--namespace", "city/traffic", "search", "bridge")
 
 
+def test_auto_is_the_project_around_the_folder(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same as for the servers and hooks that keep things there, also where a setting says it."""
+    (tmp_path / "billing" / ".git").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "billing")
+    run("add", "The build takes an hour", "--namespace", "auto")
+    monkeypatch.setenv("RETENTIVE_NAMESPACE", "auto")
+    assert "The build takes an hour" in run("list")
+    assert "The build takes an hour" in run("list", "--namespace", "billing")
+
+
 def test_vectors_made_later(run: Run) -> None:
     assert "pending" in run("add", "Waits for a vector", "--embedder", "none")
     assert read(run("stats", "--json"))["vectors_pending"] == 1

@@ -108,11 +108,11 @@ class Retentive:
             self._chores()
         if self._parts.images.made:
             self._parts.images.made.close()
-        if self._parts.embedder:
-            self._parts.embedder.close()
         if self._parts.writer.made:
             self._parts.writer.made.close()
         self._parts.engine.close()
+        if self._parts.embedder:
+            self._parts.embedder.close()  # last: a model that is being loaded is waited for
 
     @property
     def namespace(self) -> str:

@@ -1,7 +1,8 @@
 """What each verb does: call the library, show the answer."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from retentive import wire
@@ -23,7 +24,17 @@ def run(arguments: Any) -> int:
 
 def _open(arguments: Any) -> Retentive:
     settings = given(arguments, ("db", "namespace", "embedder"))
+    settings["namespace"] = _namespace(settings)
     return Retentive.open(settings.pop("db", None), **settings)
+
+
+def _namespace(settings: Mapping[str, Any]) -> str:
+    """`auto` is the project that the folder belongs to, as for `retentive mcp`."""
+    from retentive import config
+    from retentive.serve.whose import whose
+
+    named: str = config.resolve(settings)["namespace"].value
+    return whose(named, (), Path.cwd()).namespace
 
 
 def _content(arguments: Any, names: Iterable[str]) -> dict[str, Any]:

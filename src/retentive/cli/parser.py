@@ -115,7 +115,7 @@ def _common() -> ArgumentParser:
     common = ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
     group = common.add_argument_group("everywhere")
     group.add_argument("--db", metavar="FILE", help="the store (default: memory.db in your data folder)")
-    group.add_argument("--namespace", "-n", metavar="NAME", help="whose memory, e.g. alice/coder (default: default)")
+    group.add_argument("--namespace", "-n", metavar="NAME", help="whose memory, e.g. alice/coder; auto: this project's")
     group.add_argument("--json", action="store_true", help="answer in JSON")
     group.add_argument("--embedder", choices=("minilm", "hashing", "none"), help="what turns text into vectors")
     return common

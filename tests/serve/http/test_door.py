@@ -237,6 +237,12 @@ def test_health_needs_no_token_and_tells_nothing_of_anybody(served: Serve, secre
     assert str(db) not in answer.text
 
 
+def test_at_a_wrong_address_one_is_told_the_right_one(served: Serve) -> None:
+    answer = served().client.get("/")
+    assert answer.status_code == 404
+    assert "/mcp" in answer.json()["error"]["hint"]
+
+
 def test_a_store_that_does_not_answer_is_unavailable(tmp_path: Path) -> None:
     """Within seconds, though the database would be waited for; and it is well again by itself."""
     sqld_or_skip()

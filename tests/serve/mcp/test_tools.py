@@ -63,6 +63,13 @@ def test_the_same_again_is_known_already(call: Calls) -> None:
     assert again.text.startswith("Known already")
 
 
+def test_what_has_expired_already_is_told(call: Calls) -> None:
+    """A model that mistook the year would believe it kept."""
+    kept = call("memory_add", content="The harbour is closed", expires="2020-01-01")
+    assert "It expired on 2020-01-01" in kept.text
+    assert "expired" not in call("memory_add", content="The ferry is late", expires="2999-01-01").text
+
+
 def test_nothing_found_says_so(call: Calls) -> None:
     assert "Nothing found" in call("memory_search", query="zebra crossing").text
 

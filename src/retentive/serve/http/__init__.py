@@ -14,6 +14,7 @@ Each is a plain ASGI class that knows nothing of the others. What is behind them
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from http import HTTPStatus
 from typing import Any
 
 from starlette.applications import Starlette
@@ -86,7 +87,8 @@ def _check(memory: Retentive, settings: Settings) -> None:
 
 async def _http(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - what it is registered for
-    return refusal(error.status_code, "HTTPError", error.detail, headers=error.headers)
+    hint = "MCP is at /mcp, the health check at /health." if error.status_code == HTTPStatus.NOT_FOUND else ""
+    return refusal(error.status_code, "HTTPError", error.detail, hint, headers=error.headers)
 
 
 async def _ours(_: Request, error: Exception) -> Response:

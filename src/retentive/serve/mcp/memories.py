@@ -37,6 +37,8 @@ def _told(added: Added) -> str:
     told = [f"{'Kept' if added.created else 'Known already'}: {added.id}"]
     if added.superseded:
         told.append(f"Replaces {', '.join(added.superseded)}.")
+    if added.memory.expires and added.memory.expires <= added.memory.updated:
+        told.append(f"It expired on {added.memory.expires:%Y-%m-%d}, so it is not found: memory_update corrects that.")
     told += [f"Resembles [{each.id}] {lines.line(each.content)}" for each in added.resembles]
     return "\n".join(told)
 
