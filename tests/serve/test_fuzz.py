@@ -76,7 +76,9 @@ def test_many_requests_at_once_are_all_answered(db: Path) -> None:
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with serving(tmp_path_factory.mktemp("fuzz") / "memory.db") as address:
+    folder = tmp_path_factory.mktemp("fuzz")
+    (folder / "config.toml").write_text("requests_per_second = 0\n", "utf-8")  # more come than a client would send
+    with serving(folder / "memory.db") as address:
         yield address
 
 

@@ -1,8 +1,10 @@
 """`retentive mcp`, started by the official client: what it answers, and how it ends."""
 
+import json
 import os
 import signal
 import subprocess
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from mcp import Client, MCPError
 from retentive import Retentive
 from tests.serve.calls import BAD, OFFERS, call_all, data, told
 from tests.serve.client import command, eras, over_stdio, surroundings
-from tests.serve.process import Piped, call
+from tests.serve.process import HELLO, Piped, call, request
 
 ADDED = {"content": "Ada plays the cello."}
 GONE = pytest.raises(ProcessLookupError)
@@ -191,3 +193,34 @@ def test_a_namespace_to_read_that_can_be_none_is_told_at_once(db: Path) -> None:
     )
     assert (ended.returncode, ended.stdout) == (2, b"")
     assert b"not a namespace" in ended.stderr
+
+
+@pytest.fixture
+def deaf(db: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A server whose client asks for more than a pipe holds, and reads nothing."""
+    asked = [request(0, "initialize", {**HELLO, "protocolVersion": "2025-11-25"})]
+    asked += [request(number, "tools/list") for number in range(1, 41)]
+    with subprocess.Popen(
+        command("mcp", db),
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=surroundings(db),
+    ) as server:  # fmt: skip
+        assert server.stdin
+        assert server.stdout
+        server.stdin.write(b"".join(json.dumps(each).encode() + b"\n" for each in asked))
+        server.stdin.flush()
+        server.stdout.read(1)
+        yield server
+        server.kill()
+
+
+def test_a_client_that_does_not_read_does_not_keep_it_from_ending(deaf: subprocess.Popen[bytes]) -> None:
+    deaf.send_signal(signal.SIGTERM)
+    assert deaf.wait(60) == 0
+
+
+def test_a_client_that_is_gone_is_not_waited_for(deaf: subprocess.Popen[bytes]) -> None:
+    assert deaf.stdout
+    assert deaf.stderr
+    deaf.stdout.close()
+    assert deaf.wait(60) == 0
+    assert deaf.stderr.read() == b""

@@ -62,3 +62,8 @@ def test_auto_outside_any_project_is_the_person(tmp_path: Path) -> None:
 
 def test_a_named_namespace_reads_only_what_is_named(repository: Path) -> None:
     assert whose("alice", ["work", "alice", "work"], repository) == Whose("alice", ("work",))
+
+
+def test_a_folder_that_cannot_be_looked_into_is_of_no_project() -> None:
+    """A client may tell any folder; no file system takes this one."""
+    assert project_of(Path("/", "x" * 300)) is None

@@ -8,6 +8,7 @@ import pytest
 from mcp import MCPError
 
 from retentive import Retentive
+from retentive.cli.serving import _begin
 from retentive.errors import Busy, Invalid, RetentiveError, Unwritable
 from retentive.serve.http.answers import outward
 from retentive.serve.mcp.catalogue import Offer
@@ -67,3 +68,12 @@ def test_why_a_search_did_without_is_for_those_near(store: Retentive) -> None:
 def test_who_sees_a_part_is_not_offered_what_is_about_the_whole(store: Retentive) -> None:
     full = Handlers(nowhere, Offer.FULL, lambda error: error, in_order=False)
     assert {*full._tools(Reached(store))} - {*full._tools(Reached(store, whole=False))} == {"memory_backfill"}
+
+
+def test_a_server_that_could_not_warm_up_works_all_the_same(store: Retentive) -> None:
+    """Its store may have been away for a moment."""
+    _begin(store, ("no namespace",), works=True)
+    until = time.monotonic() + 20
+    while not store._parts.workers and time.monotonic() < until:
+        time.sleep(0.02)
+    assert store._parts.workers[0].running

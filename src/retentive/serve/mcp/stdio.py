@@ -30,6 +30,7 @@ from pydantic import ValidationError
 LONGEST = 16 * 1024 * 1024  # bytes of one message; the longest memory and the longest message of a talk fit in
 CHUNK = 1 << 16
 DRAIN_SECONDS = 10.0  # for the answers to what was asked before the end
+LAST_SECONDS = 1.0  # for the last of them to be read
 SHOWN = 200  # characters of what is wrong with a message
 
 Incoming = SessionMessage | Exception
@@ -81,12 +82,13 @@ class Wire:
             tasks.start_soon(self._receive, to_server)
             yield incoming, outgoing
             self.ended.set()
+            tasks.cancel_scope.deadline = anyio.current_time() + LAST_SECONDS
 
     async def _receive(self, to_server: ObjectSendStream[Incoming]) -> None:
         """The end of this stream is what ends the server, so it stays open until the last answer."""
         put, lines = anyio.create_memory_object_stream[bytes | None]()
         Reader(self._source, put).start()
-        async with to_server:
+        async with to_server, lines:
             with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # the server ended by itself
                 async with anyio.create_task_group() as tasks:
                     tasks.start_soon(self._take_all, lines, to_server)
@@ -145,6 +147,7 @@ class Wire:
         if not await self._writer.write(line):
             self.ended.set()
             self._waiting.clear()  # nobody reads the answers
+            self._settled.set()
 
 
 def _fault(line: bytes) -> tuple[int, str, Any]:
