@@ -1,7 +1,5 @@
 """A model that loads in the background."""
 
-import subprocess
-import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -57,33 +55,6 @@ def test_meanwhile_full_text_answers_and_says_so(db: Path) -> None:
         added = store.add("The tide turns at noon")
         assert added.pending
         assert [hit.id for hit in store.search("when does the tide turn?")] == [added.id]
-
-
-LEAVES = """
-from time import sleep
-from retentive.embed.hashing import Hashing
-from retentive.embed.patient import Patient
-from retentive.errors import EmbedError
-
-class Slow(Hashing):
-    def embed_query(self, text):
-        sleep(0.3)
-        print("loaded", flush=True)
-        return super().embed_query(text)
-
-hasty = Patient(Slow(), 0.01)
-try:
-    hasty.embed_query("tide")
-except EmbedError:
-    print("left", flush=True)
-"""
-
-
-@pytest.mark.parametrize("end", ["hasty.close()", ""], ids=["closed", "not closed"])
-def test_a_process_does_not_end_in_the_middle_of_loading(end: str) -> None:
-    """Inside the model's C++ that would be an abort."""
-    ended = subprocess.run([sys.executable, "-c", LEAVES + end], capture_output=True, text=True, check=False)
-    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "left\nloaded\n", "")
 
 
 def test_a_warm_store_has_its_model(db: Path) -> None:

@@ -112,7 +112,7 @@ class Retentive:
             self._parts.writer.made.close()
         self._parts.engine.close()
         if self._parts.embedder:
-            self._parts.embedder.close()  # last: a model that is being loaded is waited for
+            self._parts.embedder.close()
 
     @property
     def namespace(self) -> str:
