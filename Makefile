@@ -13,7 +13,7 @@ help:
 	@echo "make test    run all tests"
 	@echo "make check   lint, types and tests: what CI runs"
 	@echo "make bench   measure, beside a do-it-yourself build"
-	@echo "make eval    how well corrections and dates are told, on the data of DATA=FOLDER"
+	@echo "make eval    how well corrections, dates and answers are found, on the data of DATA=FOLDER"
 	@echo "make fix     format and mend what the linter can"
 
 $(READY): pyproject.toml scripts/setup.py scripts/sqld.py scripts/node.py
@@ -42,6 +42,7 @@ bench: $(READY)
 eval: $(READY)
 	$(BIN)/python -m benchmarks.corrections $(DATA)
 	$(BIN)/python -m benchmarks.dates $(DATA)/dates-dev.jsonl 5
+	$(BIN)/retentive eval $(DATA)/locomo-dev.json --format locomo
 
 fix: $(READY)
 	$(BIN)/ruff check --fix .

@@ -206,6 +206,12 @@ def _migrate(arguments: Any) -> int:
     return 0
 
 
+def _eval(arguments: Any) -> int:
+    from retentive.cli.eval import evaluate
+
+    return evaluate(arguments)
+
+
 def _demo(arguments: Any) -> int:
     from retentive.cli.demo import demo
 
@@ -235,6 +241,7 @@ _WITHOUT_STORE: dict[str, Callable[[Any], int]] = {
     "migrate": _migrate,
     **serving.VERBS,
     **clients.VERBS,
+    "eval": _eval,
 }
 _VERBS: dict[str, Callable[[Retentive, Any], int]] = {
     "add": _add,

@@ -1,0 +1,161 @@
+"""How well a collection's questions are answered: told and asked through the library, in stores of its own."""
+
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from retentive.app import Retentive
+from retentive.cli import show
+from retentive.cli.given import given, is_json
+from retentive.errors import Invalid
+from retentive.measure import Question, Said, Trial, trials
+from retentive.measure.figures import DEPTHS, Figures, Outcome, figures, latency
+from retentive.model import Hit, Memory
+from retentive.text.normal import content_hash
+
+WAYS: Mapping[str, Mapping[str, Any]] = {
+    "Retentive": {},
+    "BM25 only": {"mode": "text", "fusion": "minmax"},
+    "vectors only": {"mode": "vector", "fusion": "minmax"},
+    "plain RRF": {"fusion": "rrf", "vector_weight": 0.5},
+}
+"""What is compared, as options of `search`. The others join what the legs find, and do nothing more."""
+
+Key = tuple[str | None, str]
+"""What a hit is known by, without its id: the session of a message, and the hash of the text."""
+
+
+def evaluate(arguments: Any) -> int:
+    asked = _cut(trials(_path(arguments.path), arguments.format), arguments.questions)
+    if not asked:
+        raise Invalid(f"{arguments.path} has no collection", "See `retentive eval --help`.")
+    with tempfile.TemporaryDirectory() as folder:
+        store = arguments.keep or str(Path(folder) / "eval.db")
+        options = given(arguments, ("embedder",))
+        with Retentive.open(store, **options) as memory:
+            _tell(memory, asked)
+        outcomes = {}
+        for way, search in WAYS.items():
+            with Retentive.open(store, **options) as memory:
+                outcomes[way] = _answers(memory, asked, search)
+    if is_json(arguments):
+        show.as_json({"ways": {way: _numbers(each) for way, each in outcomes.items()}})
+    else:
+        _show(asked, outcomes)
+    return 0
+
+
+def _path(given: str) -> Path:
+    path = Path(given)
+    if not path.is_file():
+        raise Invalid(f"there is no file {given}", "Give the path of a collection.")
+    return path
+
+
+def _cut(found: Sequence[Trial], most: int | None) -> list[Trial]:
+    return [Trial(each.name, each.told, each.said, each.questions[:most]) for each in found]
+
+
+def _tell(memory: Retentive, asked: Sequence[Trial]) -> None:
+    """Each collection in a namespace of its own; one that is there from an earlier run is not told again."""
+    total, done = sum(len(each.told) + len(each.said) for each in asked), 0
+    tell = show.progress(total, "told")
+    for trial in asked:
+        own = memory.in_namespace(_namespace(trial))
+        if trial.told and not own.list(1).memories:
+            own.add_many([{"text": each.text, **each.options} for each in trial.told])
+        known = {session.id: session.events for session in own.sessions.list(1000)}
+        for session, said in groupby(sorted(trial.said, key=lambda each: each.session), lambda each: each.session):
+            messages = [*said]
+            if known.get(session, len(messages)) != len(messages):
+                raise Invalid(f"the kept store has another session {session!r}", "Give --keep a new file.")
+            if session not in known:
+                own.sessions.append_many(session, map(_message, messages))
+        done += len(trial.told) + len(trial.said)
+        tell(done)
+
+
+def _namespace(trial: Trial) -> str:
+    return f"eval/{trial.name}"
+
+
+def _message(said: Said) -> dict[str, Any]:
+    return {"role": said.role, "content": said.text, "speaker": said.speaker, "time": said.time}
+
+
+def _answers(memory: Retentive, asked: Sequence[Trial], options: Mapping[str, Any]) -> list[Outcome]:
+    """To every question of every collection, in its namespace."""
+    outcomes = []
+    for trial in asked:
+        own, keys = memory.in_namespace(_namespace(trial)), _keys(trial)
+        own.search("what was there before the first question?", **options)  # loads the model and the index
+        outcomes += [_outcome(own, question, keys, options) for question in trial.questions]
+    return outcomes
+
+
+def _keys(trial: Trial) -> dict[str, Key]:
+    told = {each.ref: (None, content_hash(each.text)) for each in trial.told}
+    return told | {each.ref: (each.session, content_hash(each.text)) for each in trial.said}
+
+
+def _outcome(memory: Retentive, question: Question, keys: Mapping[str, Key], options: Mapping[str, Any]) -> Outcome:
+    begun = time.perf_counter()
+    found = memory.search(question.text, DEPTHS[-1], **options)
+    seconds = time.perf_counter() - begun
+    places = {_key(hit): place for place, hit in reversed([*enumerate(found, start=1)])}
+    where = tuple(places.get(keys[ref]) for ref in question.expected)
+    return Outcome(question, where, seconds, found.timings.get("embed", 0.0))
+
+
+def _key(hit: Hit) -> Key:
+    return (None if isinstance(hit.item, Memory) else hit.item.session), content_hash(hit.content)
+
+
+def _numbers(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    categories = {name: asdict(figures(each)) for name, each in _by_category(outcomes)}
+    return {**asdict(figures(outcomes)), "latency": asdict(latency(outcomes)), "categories": categories}
+
+
+def _by_category(outcomes: Sequence[Outcome]) -> Iterator[tuple[str, list[Outcome]]]:
+    named = [outcome for outcome in outcomes if outcome.question.category and outcome.question.expected]
+    for name in dict.fromkeys(outcome.question.category for outcome in named):
+        yield name, [outcome for outcome in named if outcome.question.category == name]
+
+
+def _show(asked: Sequence[Trial], outcomes: Mapping[str, Sequence[Outcome]]) -> None:
+    memories, messages = sum(len(each.told) for each in asked), sum(len(each.said) for each in asked)
+    questions = sum(len(each.questions) for each in asked)
+    told = f"{show.counted(memories, 'memory', 'memories')}, {show.counted(messages, 'message')}"
+    show.say(f"{show.counted(len(asked), 'collection')}: {told}, {show.counted(questions, 'question')}\n")
+    heads = ["search", *_heads("R"), *_heads("any"), *_heads("all"), "MRR", "p50 ms", "p95 ms", "x embedding"]
+    _table(heads, [_row(way, figures(each)) + _times(each) for way, each in outcomes.items()])
+    ours = next(iter(outcomes.values()))
+    if rows := [_row(f"{name} ({len(each)})", figures(each)) for name, each in _by_category(ours)]:
+        show.say()
+        _table(["category", *heads[1:-3]], rows)
+
+
+def _heads(name: str) -> list[str]:
+    return [f"{name}@{depth}" for depth in DEPTHS]
+
+
+def _row(name: str, found: Figures) -> list[str]:
+    return [name, *(f"{value:.3f}" for value in (*found.recall, *found.any, *found.all, found.mrr))]
+
+
+def _times(outcomes: Sequence[Outcome]) -> list[str]:
+    found = latency(outcomes)
+    times = [f"{found.p50 * 1000:.1f}", f"{found.p95 * 1000:.1f}"]
+    return [*times, f"{found.p50 / found.embedding:.2f}" if found.embedding else ""]
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """For people and for pages alike: a table of Markdown."""
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    rule = ["-" * width for width in widths]
+    for row in (heads, rule, *rows):
+        show.say("| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |")
