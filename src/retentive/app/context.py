@@ -13,8 +13,8 @@ from retentive.context import Counter
 from retentive.context.assemble import Item, Section, assemble, distinct
 from retentive.context.fit import cut
 from retentive.context.turns import dangling, indented, line, speaker, turns
-from retentive.errors import EmbedError, Invalid
-from retentive.model import Context, Event, Fusion, Hit, Memory, Mode, Omission, Query, Scope, Summary, Type, to_micros
+from retentive.errors import Invalid
+from retentive.model import Context, Event, Fusion, Hit, Memory, Omission, Query, Scope, Summary, Type, to_micros
 from retentive.text.chunk import CHUNK_SIZE, chunk
 from retentive.text.messages import readable
 from retentive.text.sentences import EXCERPTS_HEADING, MEMORIES_HEADING, RECENT_HEADING, SUMMARY_HEADING
@@ -43,6 +43,7 @@ class Asked:
     budget: int
     recent: int
     min_similarity: float | None
+    min_relevance: float | None
     shares: Mapping[str, float]
     count: Counter
 
@@ -154,31 +155,27 @@ def _searched(parts: Parts, asked: Asked) -> tuple[list[Hit], list[Hit], list[st
     """The memories and the events that bear on the question, and what was missing in the search for them."""
     if not asked.text.strip():
         return [], [], []
-    query, notes = _query(parts, asked)
-    scope = query.scope
-    memories = answer(parts, replace(query, limit=MEMORIES, scope=replace(scope, types=(Type.MEMORY,))))
-    everywhere = replace(scope, types=(Type.EVENT,), within=None)
+    query = _query(parts, asked)
+    memories = answer(parts, replace(query, limit=MEMORIES, scope=replace(query.scope, types=(Type.MEMORY,))))
+    everywhere = replace(query.scope, types=(Type.EVENT,), within=None)
     excerpts = answer(parts, replace(query, limit=EXCERPTS, scope=everywhere))
     record(parts, query, memories, excerpts)
-    return [*memories], [*excerpts], [*dict.fromkeys((*notes, *memories.notes, *excerpts.notes))]
+    return [*memories], [*excerpts], [*dict.fromkeys((*memories.notes, *excerpts.notes))]
 
 
-def _query(parts: Parts, asked: Asked) -> tuple[Query, list[str]]:
-    """Embedded once, for both searches."""
-    floor = parts.config.min_similarity or (parts.space.min_similarity if parts.space else 0.0)
-    query = Query(
+def _query(parts: Parts, asked: Asked) -> Query:
+    """For both searches; the embedder remembers the question from the first."""
+    settings = parts.config
+    similarity = settings.min_similarity or None if asked.min_similarity is None else asked.min_similarity
+    relevance = settings.min_relevance if asked.min_relevance is None and similarity is None else asked.min_relevance
+    return Query(
         asked.text,
         asked.scope,
-        fusion=Fusion(parts.config.fusion),
-        vector_weight=parts.config.vector_weight,
-        min_similarity=floor if asked.min_similarity is None else asked.min_similarity,
+        fusion=Fusion(settings.fusion),
+        vector_weight=settings.vector_weight,
+        min_similarity=similarity,
+        min_relevance=relevance,
     )
-    if parts.embedder is None:
-        return query, []
-    try:
-        return replace(query, vector=parts.embedder.embed_query(asked.text)), []
-    except EmbedError as error:
-        return replace(query, mode=Mode.TEXT), [f"vectors were not used: {error}"]
 
 
 def _state(parts: Parts, asked: Asked) -> tuple[Summary | None, int | None]:

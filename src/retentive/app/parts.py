@@ -16,6 +16,7 @@ from retentive.storage.memories import Memories
 from retentive.storage.upkeep import Upkeep
 
 if TYPE_CHECKING:
+    from retentive.app.people import People
     from retentive.app.upkeep import Journal
     from retentive.context import Counter
     from retentive.index import Images
@@ -65,6 +66,8 @@ class Parts:
     """What counts tokens."""
     images: Once["Images"]
     """Opened by the first question that needs them: they bring numpy along."""
+    people: "People"
+    """Who speaks in which namespace."""
     bounds: Bounds | None = None
     """Of a view that sees a part of the store; then `engine` lets nothing else through."""
 

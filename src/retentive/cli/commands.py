@@ -70,6 +70,7 @@ def _search(memory: Retentive, arguments: Any) -> int:
         mode=arguments.mode,
         fusion=arguments.fusion,
         min_similarity=arguments.min_similarity,
+        min_relevance=arguments.min_relevance,
         namespaces=arguments.also,
         **given(arguments, (*FILTERS, *MOMENTS, "include")),
     )

@@ -3,7 +3,7 @@
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ def evaluate(arguments: Any) -> int:
         store = arguments.keep or str(Path(folder) / "eval.db")
         options = given(arguments, ("embedder",))
         with Retentive.open(store, **options) as memory:
-            _tell(memory, asked)
+            tell(memory, asked)
         outcomes = {}
         for way, search in WAYS.items():
             with Retentive.open(store, **options) as memory:
@@ -60,10 +60,10 @@ def _cut(found: Sequence[Trial], most: int | None) -> list[Trial]:
     return [Trial(each.name, each.told, each.said, each.questions[:most]) for each in found]
 
 
-def _tell(memory: Retentive, asked: Sequence[Trial]) -> None:
+def tell(memory: Retentive, asked: Sequence[Trial]) -> None:
     """Each collection in a namespace of its own; one that is there from an earlier run is not told again."""
     total, done = sum(len(each.told) + len(each.said) for each in asked), 0
-    tell = show.progress(total, "told")
+    progress = show.progress(total, "told")
     for trial in asked:
         own = memory.in_namespace(_namespace(trial))
         if trial.told and not own.list(1).memories:
@@ -76,7 +76,7 @@ def _tell(memory: Retentive, asked: Sequence[Trial]) -> None:
             if session not in known:
                 own.sessions.append_many(session, map(_message, messages))
         done += len(trial.told) + len(trial.said)
-        tell(done)
+        progress(done)
 
 
 def _namespace(trial: Trial) -> str:
@@ -91,24 +91,28 @@ def _answers(memory: Retentive, asked: Sequence[Trial], options: Mapping[str, An
     """To every question of every collection, in its namespace."""
     outcomes = []
     for trial in asked:
-        own, keys = memory.in_namespace(_namespace(trial)), _keys(trial)
+        own, known = memory.in_namespace(_namespace(trial)), keys(trial)
         own.search("what was there before the first question?", **options)  # loads the model and the index
-        outcomes += [_outcome(own, question, keys, options) for question in trial.questions]
+        outcomes += [_outcome(own, question, known, options) for question in trial.questions]
     return outcomes
 
 
-def _keys(trial: Trial) -> dict[str, Key]:
+def keys(trial: Trial) -> dict[str, Key]:
     told = {each.ref: (None, content_hash(each.text)) for each in trial.told}
     return told | {each.ref: (each.session, content_hash(each.text)) for each in trial.said}
 
 
-def _outcome(memory: Retentive, question: Question, keys: Mapping[str, Key], options: Mapping[str, Any]) -> Outcome:
+def _outcome(memory: Retentive, question: Question, known: Mapping[str, Key], options: Mapping[str, Any]) -> Outcome:
     begun = time.perf_counter()
     found = memory.search(question.text, DEPTHS[-1], **options)
     seconds = time.perf_counter() - begun
-    places = {_key(hit): place for place, hit in reversed([*enumerate(found, start=1)])}
-    where = tuple(places.get(keys[ref]) for ref in question.expected)
-    return Outcome(question, where, seconds, found.timings.get("embed", 0.0))
+    return replace(outcome_of(question, found, known), seconds=seconds, embedding=found.timings.get("embed", 0.0))
+
+
+def outcome_of(question: Question, hits: Sequence[Hit], known: Mapping[str, Key]) -> Outcome:
+    places = {_key(hit): place for place, hit in reversed([*enumerate(hits, start=1)])}
+    where = tuple(places.get(known[ref]) for ref in question.expected)
+    return Outcome(question, where, relevance=max((hit.relevance for hit in hits), default=0.0))
 
 
 def _key(hit: Hit) -> Key:

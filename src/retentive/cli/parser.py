@@ -199,10 +199,11 @@ def _reading(verb: Verbs) -> None:
     )
     search.add_argument("query", nargs="?", metavar="QUERY")
     search.add_argument("--limit", type=int, default=10, metavar="N", help="how many at the most (10)")
-    search.add_argument("--all", action="store_true", help="all that is similar enough, however many")
+    search.add_argument("--all", action="store_true", help="all that is relevant enough, however many")
+    search.add_argument("--min-relevance", type=float, metavar="X", help="only hits of at least this relevance, 0 to 1")
     search.add_argument("--min-similarity", type=float, metavar="X", help="cosine from which a vector hit counts")
     search.add_argument("--mode", choices=("hybrid", "text", "vector"), default="hybrid", help="which legs to use")
-    search.add_argument("--fusion", choices=("minmax", "rrf"), help="how the legs are joined")
+    search.add_argument("--fusion", choices=("blend", "minmax", "rrf"), help="how the legs are joined")
     search.add_argument("--also", action="append", default=[], metavar="NAME", help="look in this namespace too; a/*")
     search.add_argument(
         "--include",
@@ -230,6 +231,7 @@ def _reading(verb: Verbs) -> None:
         metavar="N",
         help="newest messages (10); older ones if there is room, none for 0",
     )
+    context.add_argument("--min-relevance", type=float, metavar="X", help="relevance from which a hit counts, 0 to 1")
     context.add_argument("--min-similarity", type=float, metavar="X", help="cosine from which a vector hit counts")
     context.add_argument("--also", action="append", default=[], metavar="NAME", help="look in this namespace too; a/*")
 

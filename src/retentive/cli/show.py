@@ -112,14 +112,16 @@ def aside(text: str) -> None:
 
 def explained(hit: Hit) -> str:
     why = hit.why
-    legs = " + ".join(filter(None, (_leg("text", why.text), _leg("vector", why.vector)))) or "found as it stands"
+    legs = {"text": why.text, "vector": why.vector}
+    parts = [f"{name} {share:+.3f}{_leg(legs.get(name))}" for name, share in why.shares.items() if share]
     return (
-        f"{hit.score:.4f} = ({legs}) x confidence {why.confidence_factor:.2f} x importance {why.importance_factor:.2f}"
+        f"{hit.score:.4f} = ({' '.join(parts) or 'found as it stands'}) x confidence {why.confidence_factor:.2f}"
+        f" x importance {why.importance_factor:.2f}; relevance {hit.relevance:.2f}"
     )
 
 
-def _leg(name: str, leg: Leg | None) -> str:
-    return f"{leg.weight:.2f} x {name} {leg.normal:.3f} [rank {leg.rank}, score {leg.score:.3f}]" if leg else ""
+def _leg(leg: Leg | None) -> str:
+    return f" [rank {leg.rank}, score {leg.score:.3f}]" if leg else ""
 
 
 def _kind(hit: Hit) -> str:
