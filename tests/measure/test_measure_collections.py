@@ -96,7 +96,9 @@ def test_eval_compares_ways_and_keeps_its_store(tmp_path: Path, capsys: pytest.C
     path, kept = written(tmp_path / "talk.json", [TALK]), tmp_path / "kept.db"
     command = ["eval", str(path), "--format", "locomo", "--keep", str(kept), "--embedder", "hashing", "--json"]
     assert main(command) == 0
-    first = json.loads(capsys.readouterr().out)["ways"]
+    told = json.loads(capsys.readouterr().out)
+    first = told["ways"]
+    assert 0 <= told["relevance"]["unanswerable"]["auc"] <= 1
     assert first["Retentive"]["any"][-1] == 1.0
     assert {*first} == {"Retentive", "BM25 only", "vectors only", "plain RRF"}
     size = kept.stat().st_size

@@ -13,7 +13,7 @@ from retentive.cli import show
 from retentive.cli.given import given, is_json
 from retentive.errors import Invalid
 from retentive.measure import Question, Said, Trial, trials
-from retentive.measure.figures import DEPTHS, Figures, Outcome, figures, latency
+from retentive.measure.figures import DEPTHS, Figures, Outcome, auc, curve, figures, latency
 from retentive.model import Hit, Memory
 from retentive.text.normal import content_hash
 
@@ -24,6 +24,10 @@ WAYS: Mapping[str, Mapping[str, Any]] = {
     "plain RRF": {"fusion": "rrf", "vector_weight": 0.5},
 }
 """What is compared, as options of `search`. The others join what the legs find, and do nothing more."""
+
+KNOWN, UNKNOWN = "known", ("unanswerable", "foreign")
+THRESHOLDS = (0.2, 0.3, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8)
+FOREIGN = 60  # questions of the next collection that each is asked: it knows nothing of them
 
 Key = tuple[str | None, str]
 """What a hit is known by, without its id: the session of a message, and the hash of the text."""
@@ -42,10 +46,14 @@ def evaluate(arguments: Any) -> int:
         for way, search in WAYS.items():
             with Retentive.open(store, **options) as memory:
                 outcomes[way] = _answers(memory, asked, search)
+        with Retentive.open(store, **options) as memory:
+            known = _relevance(next(iter(outcomes.values())), _strangers(memory, asked))
     if is_json(arguments):
-        show.as_json({"ways": {way: _numbers(each) for way, each in outcomes.items()}})
+        numbers = {way: _numbers(each) for way, each in outcomes.items()}
+        show.as_json({"ways": numbers, "relevance": {name: _curve(known, name) for name in UNKNOWN if known[name]}})
     else:
         _show(asked, outcomes)
+        _show_relevance(known)
     return 0
 
 
@@ -141,6 +149,41 @@ def _show(asked: Sequence[Trial], outcomes: Mapping[str, Sequence[Outcome]]) -> 
     if rows := [_row(f"{name} ({len(each)})", figures(each)) for name, each in _by_category(ours)]:
         show.say()
         _table(["category", *heads[1:-3]], rows)
+
+
+def _strangers(memory: Retentive, asked: Sequence[Trial]) -> list[Outcome]:
+    """To questions of another collection."""
+    if len(asked) == 1:
+        return []
+    return [
+        outcome_of(replace(question, expected=()), memory.in_namespace(_namespace(trial)).search(question.text), {})
+        for trial, other in zip(asked, (*asked[1:], asked[0]), strict=True)
+        for question in other.questions[:FOREIGN]
+    ]
+
+
+def _relevance(outcomes: Sequence[Outcome], strangers: Sequence[Outcome]) -> dict[str, list[float]]:
+    """The highest relevance that each question found: those that can be answered, those that cannot, strangers'."""
+    return {
+        KNOWN: [each.relevance for each in outcomes if each.question.expected],
+        UNKNOWN[0]: [each.relevance for each in outcomes if not each.question.expected],
+        UNKNOWN[1]: [each.relevance for each in strangers],
+    }
+
+
+def _curve(found: Mapping[str, Sequence[float]], unknown: str) -> dict[str, Any]:
+    points = curve(found[KNOWN], found[unknown], THRESHOLDS)
+    return {"auc": auc(found[KNOWN], found[unknown]), "points": [asdict(point) for point in points]}
+
+
+def _show_relevance(found: Mapping[str, Sequence[float]]) -> None:
+    """How well a threshold tells what can be answered from what cannot."""
+    for unknown in UNKNOWN:
+        if found[KNOWN] and found[unknown]:
+            told = _curve(found, unknown)
+            show.say(f"\nrelevance, known against {unknown} ({len(found[unknown])}): AUC {told['auc']:.3f}\n")
+            names = ("threshold", "precision", "recall")
+            _table(names, [[f"{point[name]:.2f}" for name in names] for point in told["points"]])
 
 
 def _heads(name: str) -> list[str]:
