@@ -6,7 +6,7 @@ READY  := $(VENV)/.ready
 
 DATA   ?= ../shared/data
 
-.PHONY: help demo test lint types check bench eval fix clean
+.PHONY: help demo test lint types check bench eval mcpb fix clean
 
 help:
 	@echo "make demo    see it work"
@@ -14,6 +14,7 @@ help:
 	@echo "make check   lint, types and tests: what CI runs"
 	@echo "make bench   measure, beside a do-it-yourself build"
 	@echo "make eval    how well corrections, dates and answers are found, on the data of DATA=FOLDER"
+	@echo "make mcpb    pack the bundle for Claude Desktop, into dist/"
 	@echo "make fix     format and mend what the linter can"
 
 $(READY): pyproject.toml scripts/setup.py scripts/sqld.py scripts/node.py
@@ -43,6 +44,9 @@ eval: $(READY)
 	$(BIN)/python -m benchmarks.corrections $(DATA)
 	$(BIN)/python -m benchmarks.dates $(DATA)/dates-dev.jsonl 5
 	$(BIN)/retentive eval $(DATA)/locomo-dev.json --format locomo
+
+mcpb:
+	$(PYTHON) scripts/mcpb.py
 
 fix: $(READY)
 	$(BIN)/ruff check --fix .

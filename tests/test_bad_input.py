@@ -52,7 +52,7 @@ BAD: list[tuple[str, dict[str, Any]]] = [
     ("ok", {"importance": True}),
     ("ok", {"confidence": 1.01}),
     ("ok", {"confidence": math.nan}),
-    ("ok", {"expires": "next tuesday"}),
+    ("ok", {"expires": "next blursday"}),
     ("ok", {"expires": "2026-02-30"}),
     ("ok", {"expires": 17}),
     ("ok", {"valid_from": "yesterday-ish"}),

@@ -36,7 +36,7 @@ def test_search_json_has_the_documented_shape(run: Run) -> None:
     assert set(answer) == {"query", "tier", "notes", "timings_ms", "hits"}
     hit = answer["hits"][0]
     assert (answer["query"], answer["tier"], hit["content"]) == ("cat", "hybrid", "The user's cat is called Mia")
-    assert set(hit["why"]) == {"tier", "text", "vector", "confidence_factor", "importance_factor"}
+    assert set(hit["why"]) == {"tier", "text", "vector", "confidence_factor", "importance_factor", "when"}
     assert set(hit["why"]["vector"]) == {"rank", "score", "normal", "weight"}
 
 

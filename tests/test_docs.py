@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import retentive
-from retentive import Retentive, errors
+from retentive import Retentive, config, errors
 from retentive.app import check, filters
 from retentive.app.notes import Notes
 from retentive.app.sessions import Sessions
@@ -122,8 +122,14 @@ def in_python(code: str, names: dict[str, Any]) -> str:
 
 @pytest.fixture
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where a reader would sit: an empty folder, a store of its own, a terminal of a hundred columns."""
+    """Where a reader would sit: an empty folder, a home and a store of its own, a terminal of a hundred columns."""
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "home").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for name in ("XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    outside = {name: value for name, value in os.environ.items() if not name.startswith("RETENTIVE_")}
+    monkeypatch.setattr(config, "environment", lambda: outside)
     monkeypatch.setenv("RETENTIVE_DB", str(tmp_path / "memory.db"))
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "100")
@@ -280,7 +286,17 @@ def json_answers() -> Iterator[Any]:
     yield old
     yield answer("add", "The dog of ours is called Rex")
     yield answer("add", "one", "--each-line")
-    for verb in ("search dog", "list", "stats", "backfill", "doctor", "config", "demo", "completion bash"):
+    for verb in (
+        "search dog",
+        "list",
+        "stats",
+        "backfill",
+        "work --once",
+        "doctor",
+        "config",
+        "demo",
+        "completion bash",
+    ):
         yield answer(*verb.split())
     assert {*answer("mcp", "--tool-cost")} == {"tools", "total"}
     for verb in ("get", "forget", "restore", "history"):
@@ -288,6 +304,8 @@ def json_answers() -> Iterator[Any]:
     yield answer("update", old["memory"]["id"], "--tag", "x")
     yield answer("why", old["memory"]["id"])
     yield answer("search", "--mode", "text", "alle")
+    for words in ("install", "install codex --dry-run", "install codex --print", "install vscode", "uninstall vscode"):
+        yield answer(*words.split())
     yield from spoken_answers()
     issued = answer("token", "create", "--name", "laptop", "--expires", "90d")
     yield issued

@@ -107,3 +107,23 @@ def assert_whole(store: Retentive) -> None:
     for mode in ("text", "vector"):
         found = {hit.id for hit in store.search("round item word", mode=mode, limit=100_000)}
         assert found == active | said
+
+
+_TAKE_LOCK = """
+import fcntl, sys
+with open(sys.argv[1], "rb+") as file:
+    try:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 510, 0x40000002)
+    except OSError:
+        sys.exit("held")
+"""
+
+
+def test_opening_a_store_twice_leaves_the_first_its_lock(db: Path, open_store: Open) -> None:
+    """A process that held no lock any more would have the log removed under it by whoever closes the file."""
+    first = open_store()
+    first.add("The tide turns at noon")
+    for _ in range(2):
+        open_store(target=str(db)).list()
+        asked = subprocess.run([sys.executable, "-c", _TAKE_LOCK, str(db)], capture_output=True, check=False)
+        assert asked.stderr.strip() == b"held"

@@ -508,3 +508,13 @@ def test_the_engine_waits_only_as_long_as_it_was_told(db: Path) -> None:
         assert not engine.scrub(0.2).done
         assert 0.1 < time.monotonic() - begun < 5
     engine.close()
+
+
+def test_after_a_purge_other_processes_still_know_that_the_store_is_in_use(db: Path, open_store: Open) -> None:
+    """Looking through its files must not cost the process its locks: others would remove the log it writes to."""
+    store = open_store()
+    store.purge(store.add("The safe is behind the mirror").id)
+    other = [str(Path(sys.executable).with_name("retentive")), "--db", str(db), "--embedder", "none", "list"]
+    subprocess.run(other, check=True, capture_output=True)
+    store.add("The heron came back")
+    assert "The heron came back" in subprocess.run(other, check=True, capture_output=True, text=True).stdout

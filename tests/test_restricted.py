@@ -21,11 +21,12 @@ pytestmark = pytest.mark.engines
 EVERYONE = ("alice", "alice/coder", "alicent", "bob")
 READING = {  # all others write, or are about the whole store
     "open", "migrate", "close", "namespace", "in_namespace", "restricted", "namespaces", "search",
-    "search_conversations", "context", "get", "list", "candidates", "why", "history", "accesses", "stats", "warm",
+    "search_conversations", "context", "get", "list", "candidates", "why", "history", "accesses", "stats",
+    "warm", "health",
     "sessions.get", "sessions.list", "sessions.events", "sessions.summary", "sessions.replay", "notes.get",
     "notes.list",
 }  # fmt: skip
-WHOLE = {"backfill", "doctor", "repair", "upkeep"}
+WHOLE = {"backfill", "doctor", "repair", "upkeep", "worker"}
 
 
 @pytest.fixture

@@ -44,10 +44,12 @@ if TYPE_CHECKING:
         Source,
         Status,
         Summary,
+        Task,
         Tier,
         Token,
         Type,
         Why,
+        WorkerStatus,
     )
 
 __version__ = "0.1.0"
@@ -85,10 +87,12 @@ __all__ = [
     "Source",
     "Status",
     "Summary",
+    "Task",
     "Tier",
     "Token",
     "Type",
     "Why",
+    "WorkerStatus",
     "__version__",
 ]
 

@@ -40,6 +40,8 @@ class Config:
     corrections: bool
     commands: bool
     learn_after: float
+    worker: bool
+    hooks: str
     secrets_in_memories: str
     secrets_in_messages: str
     tokenizer: str
@@ -67,6 +69,13 @@ class Config:
     llm_timeout: float
     llm_calls_per_day: int
     llm_tokens_per_day: int
+    serve_host: str
+    serve_port: int
+    require_token: bool
+    allow_hosts: str
+    trusted_proxies: str
+    max_request: int
+    requests_per_second: float
 
 
 class Setting(NamedTuple):
@@ -209,6 +218,13 @@ SETTINGS = (
     Setting(
         "learn_after", lambda: 300.0, _between(0, 1e9), "Seconds of silence after which a session is learned from."
     ),
+    Setting("worker", lambda: True, _switch, "Do servers learn, fill in vectors and do the chores in the background?"),
+    Setting(
+        "hooks",
+        lambda: "all",
+        _one_of("all", "recall", "off"),
+        "What the hooks of Claude Code do: `all`, only `recall` (nothing that is said is kept), or nothing: `off`.",
+    ),
     Setting(
         "secrets_in_memories",
         lambda: "refuse",
@@ -282,6 +298,27 @@ SETTINGS = (
         lambda: 500_000,
         _between(0, 1e12, int),
         "Tokens that the language model reads and writes in a day, at most; 0: none.",
+    ),
+    Setting("serve_host", lambda: "127.0.0.1", str, "The address that `retentive serve` listens on."),
+    Setting("serve_port", lambda: 8765, _between(0, 65_535, int), "Its port; 0 takes one that is free."),
+    Setting(
+        "require_token", lambda: False, _switch, "Ask for a token on 127.0.0.1, too? Elsewhere it is always asked for."
+    ),
+    Setting(
+        "allow_hosts", lambda: "", str, "Names by which clients may call the server, beside its address; with commas."
+    ),
+    Setting(
+        "trusted_proxies",
+        lambda: "127.0.0.1, ::1",
+        str,
+        "Addresses of proxies that are believed when they say where a request came from; with commas.",
+    ),
+    Setting("max_request", lambda: 4 << 20, _between(1000, 1e9, int), "Longest body of a request, in bytes."),
+    Setting(
+        "requests_per_second",
+        lambda: 50.0,
+        _between(0, 1e6),
+        "Requests of one token, or of one address, that are answered in a second; four times as many at once. 0: any.",
     ),
 )
 

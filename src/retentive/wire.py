@@ -22,7 +22,9 @@ from retentive.model import (
     Purged,
     Replay,
     Results,
+    Timing,
     Why,
+    WorkerStatus,
     iso,
 )
 
@@ -53,6 +55,10 @@ def event(value: Event) -> dict[str, Any]:
 
 def heard(value: Heard) -> dict[str, Any]:
     return {**shown(value), "candidates": [each._asdict() for each in value.candidates]}
+
+
+def worker(value: WorkerStatus) -> dict[str, Any]:
+    return shown(value)
 
 
 def learned(value: Learned) -> dict[str, Any]:
@@ -93,6 +99,7 @@ def why(value: Why) -> dict[str, Any]:
         "vector": _leg(value.vector),
         "confidence_factor": round(value.confidence_factor, 6),
         "importance_factor": round(value.importance_factor, 6),
+        "when": _timing(value.when),
         "shares": {name: round(share, 6) for name, share in value.shares.items()},
     }
 
@@ -141,6 +148,13 @@ def provenance(value: Provenance) -> dict[str, Any]:
 def error(value: RetentiveError) -> dict[str, Any]:
     kind = type(value).__name__
     return {"error": {"type": kind, "message": str(value), "hint": value.hint, "retryable": value.retryable}}
+
+
+def _timing(value: Timing | None) -> dict[str, Any] | None:
+    if value is None:
+        return None
+    told = {name: plain(each) for name, each in value._asdict().items()}
+    return {**told, "factor": round(value.factor, 6), "bonus": round(value.bonus, 6)}
 
 
 def _leg(value: Leg | None) -> dict[str, Any] | None:

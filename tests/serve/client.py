@@ -33,12 +33,14 @@ Talk = Callable[[Client], Awaitable[T]]
 eras = pytest.mark.parametrize("era", ERAS)
 
 
-def command(verb: str, db: Path, *options: str) -> list[str]:
+def command(verb: str, db: Path | str, *options: str) -> list[str]:
     return [sys.executable, "-m", "retentive", "--db", str(db), "--embedder", "hashing", verb, *options]
 
 
-def surroundings(db: Path) -> dict[str, str]:
+def surroundings(db: Path | str) -> dict[str, str]:
     """Nothing of the machine's own settings, also for a server that outlives a test."""
+    if isinstance(db, str):
+        return {**os.environ}  # a database of a server, in a test whose surroundings are made
     kept = {name: value for name, value in os.environ.items() if not name.startswith("RETENTIVE_")}
     folders = {name: str(db.parent / name.lower()) for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME")}
     return {**kept, **folders, "RETENTIVE_CONFIG": str(db.parent / "config.toml")}
@@ -79,7 +81,7 @@ def over_http(talk: Talk[T], url: str, era: str) -> T:
 class Serving:
     """`retentive serve` on a port that was free."""
 
-    def __init__(self, db: Path, *options: str) -> None:
+    def __init__(self, db: Path | str, *options: str) -> None:
         started = command("serve", db, "--port", "0", *options)
         self.process = subprocess.Popen(started, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=surroundings(db))
         self.said: list[str] = []
@@ -123,7 +125,7 @@ class Serving:
 
 
 @contextmanager
-def serving(db: Path, *options: str) -> Iterator[str]:
+def serving(db: Path | str, *options: str) -> Iterator[str]:
     """The address of a server; it ends in good order."""
     server = Serving(db, *options)
     try:

@@ -13,7 +13,7 @@ from tests.serve.client import serving
 from tests.serve.node import conformance, node_or_skip
 
 HANDSHAKE = ("server-initialize", "server-session-lifecycle", "ping")
-LISTS = ("tools-list", "resources-list", "prompts-list")
+LISTS = ("tools-list", "resources-list", "prompts-list", "tools-call-error")
 HTTP = ("server-sse-multiple-streams", "dns-rebinding-protection")
 MODERN = (
     "server-stateless",

@@ -34,7 +34,8 @@ class Person:
         deeds = (self.add, self.add, self.update, self.delete, self.append, self.note, *known)
         while self.calls < CALLS:
             self.calls += 1
-            await self.chance.choice(deeds)(f"{self.name} {self.calls}")
+            deed = self.chance.choice(deeds if self.memories else (self.add,))
+            await deed(f"{self.name} {self.calls}")
 
     async def add(self, mark: str) -> None:
         content = f"Box {mark} stands in the cellar."
@@ -45,21 +46,19 @@ class Person:
         data(await self.client.call_tool("memory_search", {"query": f"where is box {mark}?"}))
 
     async def get(self, _: str) -> None:
-        if self.memories:
-            id = self.chance.choice([*self.memories])
-            (found,) = data(await self.client.call_tool("memory_get", {"ids": [id]}))["items"]
-            assert found["id"] == id
+        id = self.chance.choice([*self.memories])
+        (found,) = data(await self.client.call_tool("memory_get", {"ids": [id]}))["items"]
+        assert found["id"] == id
 
     async def update(self, mark: str) -> None:
-        if id := self._taken():
-            content = f"Box {mark} was moved to the attic."
-            data(await self.client.call_tool("memory_update", {"id": id, "content": content}))
-            self.memories[id] = content
+        id, content = self._taken(), f"Box {mark} was moved to the attic."
+        data(await self.client.call_tool("memory_update", {"id": id, "content": content}))
+        self.memories[id] = content
 
     async def delete(self, _: str) -> None:
-        if id := self._taken():
-            assert data(await self.client.call_tool("memory_delete", {"ids": [id]}))["done"]
-            self.forgotten.add(id)
+        id = self._taken()
+        assert data(await self.client.call_tool("memory_delete", {"ids": [id]}))["done"]
+        self.forgotten.add(id)
 
     async def context(self, mark: str) -> None:
         data(await self.client.call_tool("memory_context", {"query": f"box {mark}", "budget": 300}))
@@ -75,9 +74,9 @@ class Person:
         data(await self.client.call_tool("note", {"note_id": id, "text": text}))
         self.notes[id] = text
 
-    def _taken(self) -> str | None:
+    def _taken(self) -> str:
         """One of ours, put out of reach of the calls beside this one."""
-        return self.memories.popitem()[0] if self.memories else None
+        return self.memories.popitem()[0]
 
 
 async def live_beside(db: Path) -> list[Person]:

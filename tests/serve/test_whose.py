@@ -57,7 +57,7 @@ def test_auto_reads_what_is_known_of_the_person(repository: Path) -> None:
 
 
 def test_auto_outside_any_project_is_the_person(tmp_path: Path) -> None:
-    assert whose("auto", [], tmp_path) == Whose(PERSON)
+    assert whose("auto", [], tmp_path) == Whose(PERSON, settled=False)
 
 
 def test_a_named_namespace_reads_only_what_is_named(repository: Path) -> None:

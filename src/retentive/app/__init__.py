@@ -14,11 +14,13 @@ from retentive.app import context as contexts
 from retentive.app.bounds import bounds_of, covered, restricted, whole, writes
 from retentive.app.check import UNSET, Options, Unset, When
 from retentive.app.filters import Filters, View, namespaces_of, scope
+from retentive.app.jobs import KEEP_CHANGES
 from retentive.app.notes import Notes
 from retentive.app.opening import open_parts
 from retentive.app.parts import Parts
 from retentive.app.sessions import Sessions
 from retentive.app.tokens import Tokens
+from retentive.app.worker import EVERY, LEASED, POLL, Progress, Worker
 from retentive.context import Counter
 from retentive.errors import Invalid, StorageError
 from retentive.folders import make_private
@@ -43,8 +45,6 @@ from retentive.model import (
 )
 from retentive.storage import Finding
 from retentive.transfer.migrate import Moved
-
-KEEP_CHANGES = 200_000  # rows of the change log kept for indexes that lag; further behind they load anew
 
 
 class Retentive:
@@ -99,6 +99,8 @@ class Retentive:
         """Write what is still to be written, and let go of the store. A restricted view has nothing to let go of."""
         if os.getpid() != self._process or self._parts.bounds:
             return  # forked: the threads and connections are the other process's
+        for worker in [*self._parts.workers]:
+            worker.stop()
         self._parts.journal.close()
         if self._parts.journal.wrote:
             self._chores()
@@ -378,6 +380,10 @@ class Retentive:
         """Figures of this namespace and of the store."""
         return report.stats(self._parts)
 
+    def health(self) -> dict[str, Any]:
+        """Does the store answer, and is the model there? Quick, and loads nothing: for a server that is watched."""
+        return report.health(self._parts)
+
     @whole
     def doctor(self) -> Sequence[Finding]:
         """A check-up of everything; reads the whole store."""
@@ -392,10 +398,31 @@ class Retentive:
     def upkeep(self) -> None:
         """The regular chores: expiry, retention, open purges, statistics, logs. `close` does them after writes."""
         self._parts.journal.flush()
-        keep.expire(self._parts)
-        forget.apply_retention(self._parts)
+        sum(keep.expire(self._parts))
+        sum(forget.apply_retention(self._parts))
         self._parts.upkeep.prune_changes(KEEP_CHANGES)
         purge.finish(self._parts)
+
+    @whole
+    def worker(
+        self,
+        *,
+        poll: float = POLL,
+        lease: float = LEASED,
+        every: float = EVERY,
+        progress: Progress | None = None,
+    ) -> Worker:
+        """What learns, fills in vectors and does the chores in the background, for all namespaces of the store.
+
+        Of several processes one is at work at a time. `start` and `stop` it, or `with memory.worker():`; `close` stops
+        it, too. It looks every `poll` seconds, and at once after a write of this process; `lease` is how long the work
+        of one that died is left alone; every `every` seconds it sees to retention and the change log. `progress` hears
+        each task and how much was done.
+        """
+        given = {"poll": poll, "lease": lease, "every": every}
+        return Worker(
+            self._parts, **{name: check.seconds(value, name) for name, value in given.items()}, progress=progress
+        )
 
     def namespaces(self, matching: Sequence[str] | None = None) -> Sequence[str]:
         """The namespaces of the store that were ever written to.

@@ -8,7 +8,6 @@ from retentive.app import check, guard
 from retentive.app.parts import Parts
 from retentive.errors import Conflict, Invalid
 from retentive.model import Imported, Message, Session, iso
-from retentive.text import secrets
 from retentive.text.blank import PURGED
 from retentive.transfer.chatlogs import Conversation, Format, read
 
@@ -85,6 +84,8 @@ def _is_of(parts: Parts, session: Session, given: Conversation) -> bool:
 
 def _is_same(here: str, given: str) -> bool:
     """But for secrets, which may have been redacted."""
+    from retentive.text import secrets
+
     return here == given or secrets.redact(here, secrets.find(here)) == secrets.redact(given, secrets.find(given))
 
 

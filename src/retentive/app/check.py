@@ -24,7 +24,7 @@ from retentive.model import (
 )
 from retentive.text.messages import readable, written
 from retentive.text.normal import content_hash
-from retentive.text.when import instant
+from retentive.text.when import Side, instant
 
 E = TypeVar("E", bound=StrEnum)
 When = datetime | date | timedelta | str
@@ -34,6 +34,7 @@ MAX_TAGS = 64
 MAX_METADATA = 64_000  # characters of JSON
 LAST = 2**53 - 1  # the highest sequence: what every JSON reader takes for a whole number
 MOST_TOKENS = 10**9
+MOST_SECONDS = 10**6  # between two looks: eleven days
 LARGEST = 1_000_000  # of any limit; more at once is not an answer but an export
 
 
@@ -93,7 +94,7 @@ def traits(
         context=body(context, "context", max_content) if context else None,
         session=name_of(session, "session"),
         slot=name_of(slot, "slot"),
-        expires=moment(expires, "expires"),
+        expires=moment(expires, "expires", side="after"),
         valid_from=moment(valid_from, "valid_from", past=True),
         metadata=json_object(metadata, "metadata") or {},
         origin=json_object(origin, "origin"),
@@ -172,6 +173,13 @@ def fraction(given: Any, name: str, default: Any) -> Any:
     return value
 
 
+def seconds(given: Any, name: str) -> float:
+    value = _number(given, name)
+    if not 0 < value <= MOST_SECONDS:
+        raise Invalid(f"{name} is {given}", "Give a number of seconds above 0.")
+    return value
+
+
 def _number(given: Any, name: str) -> float:
     if isinstance(given, int) and not isinstance(given, bool) and abs(given) > LARGEST:
         raise Invalid(f"{name} is out of all bounds")
@@ -221,12 +229,12 @@ def each_of(given: Any, name: str) -> list[Any]:
     return [*given]
 
 
-def moment(given: Any, name: str, *, past: bool = False) -> datetime | None:
+def moment(given: Any, name: str, *, past: bool = False, side: Side = "first") -> datetime | None:
     if given is None:
         return None
     if not isinstance(given, datetime | date | timedelta | str):
         raise Invalid(f"{name} must be a time, not {type(given).__name__}")
-    return instant(given, from_micros(clock.now()), name, past=past)
+    return instant(given, from_micros(clock.now()), name, past=past, side=side)
 
 
 def json_object(given: Any, name: str) -> dict[str, Any] | None:

@@ -1,6 +1,6 @@
 """The text that a model should read next."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, takewhile
 from typing import Any, NamedTuple
@@ -9,12 +9,26 @@ from retentive.app import check
 from retentive.app.parts import Parts
 from retentive.app.search import answer, record
 from retentive.app.summaries import latest, shortened
+from retentive.app.timing import read_times
 from retentive.context import Counter
 from retentive.context.assemble import Item, Section, assemble, distinct
 from retentive.context.fit import cut
 from retentive.context.turns import dangling, indented, line, speaker, turns
 from retentive.errors import Invalid
-from retentive.model import Context, Event, Fusion, Hit, Memory, Omission, Query, Scope, Summary, Type, to_micros
+from retentive.model import (
+    Context,
+    Event,
+    Fusion,
+    Hit,
+    Memory,
+    Omission,
+    Query,
+    Relation,
+    Scope,
+    Summary,
+    Type,
+    to_micros,
+)
 from retentive.text.chunk import CHUNK_SIZE, chunk
 from retentive.text.messages import readable
 from retentive.text.sentences import EXCERPTS_HEADING, MEMORIES_HEADING, RECENT_HEADING, SUMMARY_HEADING
@@ -160,7 +174,18 @@ def _searched(parts: Parts, asked: Asked) -> tuple[list[Hit], list[Hit], list[st
     everywhere = replace(query.scope, types=(Type.EVENT,), within=None)
     excerpts = answer(parts, replace(query, limit=EXCERPTS, scope=everywhere))
     record(parts, query, memories, excerpts)
-    return [*memories], [*excerpts], [*dict.fromkeys((*memories.notes, *excerpts.notes))]
+    notes = [*dict.fromkeys((*memories.notes, *excerpts.notes))]
+    if query.min_similarity is None and query.min_relevance is None:
+        return _timely(memories), _timely(excerpts), notes
+    return [*memories], [*excerpts], notes
+
+
+_OF_THAT_TIME = frozenset((Relation.INSIDE, Relation.TOLD, Relation.NEAR))
+
+
+def _timely(hits: Iterable[Hit]) -> list[Hit]:
+    """Of a question that has nothing but its time to go by, what is of that time."""
+    return [hit for hit in hits if hit.why.when and hit.why.when.relation in _OF_THAT_TIME]
 
 
 def _query(parts: Parts, asked: Asked) -> Query:
@@ -168,7 +193,7 @@ def _query(parts: Parts, asked: Asked) -> Query:
     settings = parts.config
     similarity = settings.min_similarity or None if asked.min_similarity is None else asked.min_similarity
     relevance = settings.min_relevance if asked.min_relevance is None and similarity is None else asked.min_relevance
-    return Query(
+    query = Query(
         asked.text,
         asked.scope,
         fusion=Fusion(settings.fusion),
@@ -176,6 +201,10 @@ def _query(parts: Parts, asked: Asked) -> Query:
         min_similarity=similarity,
         min_relevance=relevance,
     )
+    if asked.min_similarity is None and asked.min_relevance is None and read_times(query).alone:
+        # "what did I do last week?" is like nothing that was said
+        return replace(query, min_similarity=None, min_relevance=None)
+    return query
 
 
 def _state(parts: Parts, asked: Asked) -> tuple[Summary | None, int | None]:

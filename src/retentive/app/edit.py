@@ -170,7 +170,7 @@ def _checked(parts: Parts, changes: Mapping[str, Any]) -> dict[str, Any]:
         "confidence": check.confidence_of,
         "context": lambda given: check.body(given, "context", limit) if given else None,
         "slot": lambda given: check.name_of(given or None, "slot"),
-        "expires": lambda given: check.moment(given or None, "expires"),
+        "expires": lambda given: check.moment(given or None, "expires", side="after"),
         "valid_from": lambda given: check.moment(given or "", "valid_from", past=True),
         "metadata": lambda given: check.json_object(given, "metadata") or {},
     }

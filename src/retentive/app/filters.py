@@ -23,6 +23,7 @@ from retentive.app.check import (
 from retentive.app.parts import Parts
 from retentive.errors import Invalid
 from retentive.model import Filter, Kind, Scope, Source, Status, Type, to_micros
+from retentive.text.when import Side
 
 
 class Filters(TypedDict, total=False):
@@ -62,7 +63,7 @@ def scope(
     known_at: When | None = None,
     include: str | Iterable[str] = (),
 ) -> Scope:
-    past = {"as_of": _micros(as_of, "as_of"), "known_at": _micros(known_at, "known_at")}
+    past = {"as_of": _micros(as_of, "as_of", "last"), "known_at": _micros(known_at, "known_at", "last")}
     wanted = Filter(
         kinds=_several(Kind, kind, "kind"),
         tags=tag_list(tags),
@@ -70,7 +71,7 @@ def scope(
         min_importance=None if min_importance is None else importance_of(min_importance),
         min_confidence=None if min_confidence is None else confidence_of(min_confidence),
         since=_micros(since, "since"),
-        until=_micros(until, "until"),
+        until=_micros(until, "until", "after"),
         statuses=_statuses(status, [name for name, value in past.items() if value is not None]),
         **past,
     )
@@ -112,6 +113,6 @@ def _statuses(given: str | Iterable[str] | Unset, moments: Sequence[str]) -> tup
     return _several(Status, given, "status")
 
 
-def _micros(given: When | None, name: str) -> int | None:
-    when = moment(given, name, past=True)
+def _micros(given: When | None, name: str, side: Side = "first") -> int | None:
+    when = moment(given, name, past=True, side=side)
     return None if when is None else to_micros(when)

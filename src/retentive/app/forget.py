@@ -13,7 +13,7 @@ from retentive.app.parts import Parts
 from retentive.errors import Busy, Conflict, Invalid, NotFound, Stale
 from retentive.model import Candidates, Forgotten, Memory, Query, Scope, Status, from_micros
 from retentive.storage import Step, memories
-from retentive.text.retention import Rule, rules
+from retentive.text.retention import rules
 from retentive.text.terms import terms, words
 
 AT_ONCE = 200  # that share a commit
@@ -71,13 +71,15 @@ def forget_all(parts: Parts, doomed: Sequence[Memory], reason: str | None, actor
     return done
 
 
-def apply_retention(parts: Parts) -> int:
-    """How many were forgotten. A write waits for no more than one batch."""
-    batches = islice(_outlived(parts, rules(parts.config.retention)), MOST_BATCHES)
-    return sum(len(_forget(parts, batch, "retention", "upkeep")) for batch in batches)
+def apply_retention(parts: Parts) -> Iterator[int]:
+    """Forget what the rules do not keep, and tell how many after each commit: a write waits for no more than one."""
+    for batch in islice(outlived(parts), MOST_BATCHES):
+        yield len(_forget(parts, batch, "retention", "upkeep"))
 
 
-def _outlived(parts: Parts, wanted: Sequence[Rule]) -> Iterator[list[Memory]]:
+def outlived(parts: Parts) -> Iterator[list[Memory]]:
+    """What the rules of retention do not keep. The same again until it is forgotten."""
+    wanted = rules(parts.config.retention)
     namespaces = parts.memories.namespaces() if wanted else ()
     for rule in wanted:
         for namespace in filter(rule.holds_for, namespaces):

@@ -174,11 +174,15 @@ def embedded(parts: Parts, texts: Sequence[str]) -> Vectors:
         return [None] * len(texts)
 
 
-def expire(parts: Parts) -> None:
-    """Mark what has run out. Answers leave it out from its moment on; this is for the record."""
+def expire(parts: Parts) -> Iterator[int]:
+    """Mark what has run out, and tell how many after each commit.
+
+    Answers leave it out from its moment on; this is for the record.
+    """
     now = clock.now()
     while found := parts.memories.expired(now, EXPIRED_AT_ONCE):
         try:
             parts.engine.apply([step for memory in found for step in expiry(memory, now, "upkeep")])
         except Stale:
             continue  # one of them was changed meanwhile
+        yield len(found)

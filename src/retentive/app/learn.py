@@ -7,6 +7,7 @@ dropped; it commits together with its being done. Whoever comes later goes on wi
 """
 
 import json
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
@@ -73,8 +74,15 @@ class Tally:
 def learn(parts: Parts, session: str) -> Learned:
     """Everything that was said since the last time."""
     tally = Tally()
+    (state,) = deque(pieces(parts, session, tally), maxlen=1)
+    return tally.learned(state)
+
+
+def pieces(parts: Parts, session: str, tally: Tally) -> Iterator[State]:
+    """The same, a piece at a time: how it stands is told before each and at the end. Whoever stops loses nothing."""
     while True:
         state = _state(parts, session)
+        yield state
         if state.left:
             with suppress(Overtaken, Stale):
                 _do(parts, state, tally)
@@ -82,7 +90,7 @@ def learn(parts: Parts, session: str) -> Learned:
             with suppress(Stale):
                 _read(parts, state, tally)
         else:
-            return tally.learned(state)
+            return
 
 
 def learn_due(parts: Parts, silent: float) -> Iterator[Learned]:

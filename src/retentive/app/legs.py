@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from retentive.app.parts import Parts
@@ -35,6 +36,12 @@ class Legs:
         self.notes: list[str] = []
         self.timings: dict[str, float] = {}
         self._seen: int | None = None
+
+    def inside(self, scope: Scope, limit: int) -> "Legs":
+        """The same legs in another scope, in step with the same change."""
+        other = Legs(self.parts, replace(self.query, scope=scope, limit=limit), self.words)
+        other.notes, other.timings, other._seen = self.notes, self.timings, self._seen
+        return other
 
     def embedded(self, meaning: str) -> tuple[Any, Space] | None:
         """The question as a vector, or None with a note saying why not."""

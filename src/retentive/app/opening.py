@@ -57,6 +57,7 @@ def open_parts(settings: Config) -> Parts:
             cache=Path(settings.cache).expanduser() / "index" if settings.db != ":memory:" else None,
             store_id=upkeep.store_id(),
         )),
+        workers=[],
     )  # fmt: skip
 
 

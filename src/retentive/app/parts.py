@@ -18,6 +18,7 @@ from retentive.storage.upkeep import Upkeep
 if TYPE_CHECKING:
     from retentive.app.people import People
     from retentive.app.upkeep import Journal
+    from retentive.app.worker import Worker
     from retentive.context import Counter
     from retentive.index import Images
     from retentive.learn import Rules
@@ -68,6 +69,8 @@ class Parts:
     """Opened by the first question that needs them: they bring numpy along."""
     people: "People"
     """Who speaks in which namespace."""
+    workers: list["Worker"]
+    """The one that runs in this process, if one does."""
     bounds: Bounds | None = None
     """Of a view that sees a part of the store; then `engine` lets nothing else through."""
 

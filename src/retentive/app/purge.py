@@ -87,12 +87,19 @@ def purge(
     raise Busy("others kept changing what is to be purged", "Retry in a moment.")
 
 
-def finish(parts: Parts) -> None:
-    """See to the bytes of purges that were not complete; the text is not known any more, so they are not looked for."""
-    if due := Purges(parts.engine).due():
-        scrubbed = parts.engine.scrub(patience=0)
-        if scrubbed.done:
-            parts.engine.apply([forgetting.gone_step(due, clock.now())])
+def finish(parts: Parts) -> tuple[int, str]:
+    """See to the bytes of purges that were not complete; the text is not known any more, so they are not looked for.
+
+    How many are complete now; or what keeps them from it.
+    """
+    due = Purges(parts.engine).due()
+    if not due:
+        return 0, ""
+    scrubbed = parts.engine.scrub(patience=0)
+    if not scrubbed.done:
+        return 0, scrubbed.detail
+    parts.engine.apply([forgetting.gone_step(due, clock.now())])
+    return len(due), ""
 
 
 def _doomed(parts: Parts, ids: Sequence[str], with_origin: bool) -> Doomed:

@@ -5,13 +5,14 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
-from retentive import clock
+from retentive import clock, wire
 from retentive.app.append import index_anew
 from retentive.app.edit import chunks_anew
 from retentive.app.keep import expire
 from retentive.app.parts import Parts
 from retentive.app.slices import slices
 from retentive.app.upkeep import seconds_of
+from retentive.app.worker import status
 from retentive.errors import Closed, EmbedError, RetentiveError, Stale
 from retentive.model import Session
 from retentive.storage import Finding
@@ -54,6 +55,7 @@ def stats(parts: Parts) -> dict[str, Any]:
         "latency_ms": _latencies(measures),
         "store": dict(parts.engine.facts()),
         "index": _index(parts),
+        "worker": {} if parts.bounds else wire.worker(status(parts)),
         "failures": {} if parts.bounds else dict(parts.journal.failures),
     }
 
@@ -93,6 +95,16 @@ def _percentiles(histogram: list[tuple[int, int]]) -> dict[str, float]:
     return figures
 
 
+def health(parts: Parts) -> dict[str, Any]:
+    """An error, if the store does not answer."""
+    schema = parts.engine.facts()["schema"]
+    if parts.embedder is None:
+        return {"store": "ok", "schema": schema, "model": "off"}
+    said = parts.embedder.describe()
+    loaded = "loaded" if said.get("loaded") == "yes" else "missing" if "degraded" in said else "not loaded yet"
+    return {"store": "ok", "schema": schema, "model": loaded}
+
+
 def doctor(parts: Parts) -> list[Finding]:
     facts = parts.engine.facts()
     return [
@@ -117,7 +129,7 @@ def _examined(name: str, examine: Callable[[], list[Finding]]) -> list[Finding]:
 def repair(parts: Parts) -> None:
     """Make what is derived anew: the full-text index, chunks that are missing, the indexes of this process."""
     parts.engine.rebuild()
-    expire(parts)
+    sum(expire(parts))
     for namespace, id in parts.chunks.broken():
         memory = parts.memories.get(namespace, id, clock.now())
         if memory:

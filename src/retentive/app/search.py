@@ -3,10 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from retentive.app.found import Found, Reader, as_found
 from retentive.app.legs import Legs, Stage
 from retentive.app.parts import Parts
+from retentive.app.timing import Timed, listing, moment, narrowed, place, read_times, timed, within
 from retentive.errors import Invalid
 from retentive.model import (
     DEFAULT_CONFIDENCE,
@@ -17,10 +19,13 @@ from retentive.model import (
     Match,
     Mode,
     Query,
+    Relation,
     Results,
+    Scope,
     Source,
     Space,
     Tier,
+    Timing,
     Type,
     Why,
     from_micros,
@@ -30,12 +35,16 @@ from retentive.retrieve.fuse import fuse, weight_of
 from retentive.retrieve.question import Asked, plainly, understood
 from retentive.retrieve.rank import Ranked, confidence_factor, importance_factor, rank
 from retentive.retrieve.relevance import Evidence, least_cosine, relevance
+from retentive.retrieve.when import NOTHING, When
 
 DEPTH = 2  # matches asked of each leg for each hit wanted. R@10 on LoCoMo: 1 .643, 2 .653, 3 .652, 5 .636, 20 .639
 LEAST = 20  # matches at the least, so that the first of one hit is the first of ten
 DEEPER = 4  # times as many, where that was not enough
 TEXT_FLOOR = 0.5  # share of the question's words that a hit without a cosine must have, where a cosine is asked for
 MOST = 1000  # matches of the text leg, and substrings, in a search without a limit
+INSIDE = 0.5  # of the hits wanted: if the legs found fewer in a time of the question, they look there alone, too
+EVENTS = 5  # looked at for the time of an event that the question names
+SURE = 1.5  # times the similarity that is worth calling related, for an event of which only half of the words are there
 LONGEST = 1000  # characters of a question that are looked for as they stand
 
 
@@ -48,15 +57,27 @@ class Joined:
     ranked: Sequence[Ranked]
     shares: Callable[[int], Mapping[str, float]]
     """Of a chunk."""
-    weights: tuple[float, float] | None = None
-    """Of the legs, where nothing else counts."""
+    weight: float
+    """Of the vector leg; the text leg has the rest."""
+    plain: bool = False
+    """Whether nothing else counts."""
+
+    def nearness(self, chunk: int) -> float:
+        """To the question, by the legs' own scores: 1 for what is the best of both."""
+        near = 0.0
+        for leg, weight in ((self.text, 1 - self.weight), (self.vector, self.weight)):
+            own = next((match.score for match in leg if match.chunk == chunk), 0.0)
+            near += weight * max(own / leg[0].score, 0.0) if leg and leg[0].score > 0 else 0.0
+        return near
 
 
 class Asking:
     """One question on its way: what was found, what was missing, how long each stage took."""
 
-    def __init__(self, parts: Parts, query: Query, recipe: Recipe = RECIPE) -> None:
+    def __init__(self, parts: Parts, query: Query, recipe: Recipe = RECIPE, when: When | None = None) -> None:
         self.parts, self.query, self.recipe = parts, query, recipe
+        self.when = read_times(query) if when is None else when
+        self._timed: Timed = {}
         self.blends = query.fusion is Fusion.BLEND
         self.asked, talk = self._understood()
         self.legs = Legs(parts, query, self.asked.words)
@@ -68,19 +89,25 @@ class Asking:
 
     def answer(self) -> Results:
         with self._stage("total"):
+            if self.when.unread:
+                with self._stage("when"):
+                    self.when, notes = place(self.when, self._event, moment(self.query.scope))
+                    self.legs.notes += notes
             tier, hits = self._ranked()
             if not hits and self.query.text.strip() and self.query.mode is not Mode.VECTOR:
                 tier, hits = Tier.SUBSTRING, self._substring()
+            if self.when.alone and tier in {Tier.TEXT, Tier.SUBSTRING} and (listed := self._listed(hits)):
+                tier, hits = Tier.SUBSTRING, listed
         return Results(self.query.text, tier, tuple(hits), tuple(self.legs.notes), self.legs.timings)
 
     def _understood(self) -> tuple[Asked, bool]:
         """The question by what is known of who speaks; and whether conversations are asked."""
+        text, rest = self.query.text, self.when.rest
         if not self.blends:
-            return plainly(self.query.text), False
+            return plainly(text, rest), False
         people = self.parts.people.of(self.parts.conversations, self.query.scope.namespaces)
         talk = people.talk and Type.EVENT in self.query.scope.types
-        names = people.names if self.recipe.names else {}
-        return understood(self.query.text, names) if self.recipe.names else plainly(self.query.text), talk
+        return understood(text, people.names, rest) if self.recipe.names else plainly(text, rest), talk
 
     def _ranked(self) -> tuple[Tier, list[Hit]]:
         """Both legs joined; deeper into them if the many slices of a few memories left too little."""
@@ -88,24 +115,72 @@ class Asking:
         self.space = asked[1] if asked else None
         while True:
             text, vector = self.legs(asked, self.depth, self._floor)
+            deep = max(len(text), len(vector))
+            if self.when.spans:
+                text, vector = self._inside(asked, text, vector)
             with self._stage("fuse"):
                 joined = self._blended(text, vector) if self.blends else self._fused(text, vector)
+            if self.when.spans or self.when.newest:
+                with self._stage("when"):
+                    joined = self._in_time(joined)
             with self._stage("fetch"):
                 tier = _tier(text, vector, self.query.mode)
                 hits = self._hits(joined, tier) if joined.ranked else []
             # What a threshold dropped is not made up for: the deeper matches cover even less of the question.
             enough = len(joined.ranked) if self._thresholded else len(hits)
-            if enough >= (self.query.limit or 0) or self.depth > max(len(text), len(vector)):
+            if enough >= (self.query.limit or 0) or self.depth > deep:
                 return tier, hits
             self.depth *= DEEPER
 
+    def _inside(
+        self, asked: tuple[Any, Space] | None, text: list[Match], vector: list[Match]
+    ) -> tuple[list[Match], list[Match]]:
+        """The legs, with what they find inside a time of the question if they had little of it.
+
+        A boost lifts only what is there.
+        """
+        limit = self.query.limit or (MOST if self.when.alone and self.query.min_similarity is None else 0)
+        wanted = limit if self.when.alone else INSIDE * limit
+        for span in [span for span in self.when.spans if span.sure]:
+            scope = narrowed(self.query.scope, span)
+            if len({match.owner for match in (*text, *vector) if within(match, scope)}) >= wanted:
+                continue
+            more, near = self.legs.inside(scope, limit)(asked, limit, self.query.min_similarity)
+            text, vector = _merged(text, more), _merged(vector, near)
+        return text, vector
+
+    def _in_time(self, joined: Joined) -> Joined:
+        """The candidates in the order that their times make of them."""
+        ranked, self._timed = timed(self.when, joined.ranked, joined.nearness, self._fetched, self.query.scope)
+        return replace(joined, ranked=ranked)
+
+    def _fetched(self, matches: Sequence[Match]) -> dict[int, Found]:
+        self.reader.read(matches)
+        return {match.chunk: found for match in matches if (found := self.reader.get(match.chunk))}
+
+    def _event(self, words: str) -> Hit | None:
+        """What surely tells of an event: it has all of its words, or half of them and is near in meaning."""
+        scope = replace(self.query.scope, types=tuple(Type))
+        query = replace(self.query, text=words, scope=scope, vector=None, limit=EVENTS)
+        asking = Asking(self.parts, replace(query, min_similarity=None, min_relevance=None), self.recipe, NOTHING)
+        asking.legs.timings = self.legs.timings
+        space = self.parts.embedder.space if self.parts.embedder else None
+        for hit in asking._ranked()[1]:
+            share = asking._covered(Found(hit.item, hit.excerpt, hit.span))
+            near = hit.why.vector.score if hit.why.vector and space else 0.0
+            if share == 1 or (share >= TEXT_FLOOR and space and near >= SURE * space.min_similarity):
+                return hit
+        return None
+
     def _fused(self, text: Sequence[Match], vector: Sequence[Match]) -> Joined:
         fused = fuse(text, vector, self.query.fusion, self.query.vector_weight)
-        return Joined(text, vector, rank(fused.scores()), fused.shares, (fused.text.weight, fused.vector.weight))
+        return Joined(text, vector, rank(fused.scores()), fused.shares, fused.vector.weight, plain=True)
 
     def _blended(self, text: Sequence[Match], vector: Sequence[Match]) -> Joined:
         weight = weight_of(text, vector, self.query.vector_weight)
-        most = None if self.query.limit is None else max(self.recipe.pool, DEPTH * self.query.limit)
+        # What is of the time asked for may be like nothing in the question, and stays.
+        bounded = self.query.limit is not None and not self.when.spans
+        most = max(self.recipe.pool, DEPTH * (self.query.limit or 0)) if bounded else None
         candidates = pool(text, vector, weight, most, self.recipe)
         if self._bar is not None:
             candidates = [each for each in candidates if self._may_pass(each)]
@@ -114,7 +189,7 @@ class Asking:
         found = ((match.chunk, self.reader.get(match.chunk)) for match in read)
         traits = {chunk: each.trait(self.asked.person) for chunk, each in found if each}
         blend = Blend(candidates, traits, weight, self._cover(text), self.recipe)
-        return Joined(text, vector, rank(blend.scores()), blend.shares)
+        return Joined(text, vector, rank(blend.scores()), blend.shares, weight)
 
     def _worth_reading(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
         """Messages, for what they tell of themselves; of memories the first, which are likely to be shown.
@@ -129,7 +204,7 @@ class Asking:
 
     def _may_pass(self, candidate: Candidate) -> bool:
         """Whether a threshold can be reached without a word of the question."""
-        if self._bar is None or self.space is None or candidate.text:
+        if self._bar is None or self.space is None or candidate.text or self.when.alone:
             return True
         return candidate.cosine - self.space.min_similarity >= least_cosine(self._bar, 0.0)
 
@@ -184,7 +259,7 @@ class Asking:
             self.reader.read(match for _, _, _, match in part)
             for score, _, _, match in part:
                 if found := self.reader.get(match.chunk):
-                    why = _why(joined, places, match, tier)
+                    why = replace(_why(joined, places, match, tier), when=self._timed.get(match.chunk))
                     sure = relevance(self._evidence(found, why, joined))
                     hit = Hit(found.item, score, found.excerpt, why, found.span, sure)
                     if self._passes(hit, found):
@@ -195,7 +270,7 @@ class Asking:
 
     def _passes(self, hit: Hit, found: Found) -> bool:
         if self._bar is not None:
-            return hit.relevance >= self._bar
+            return hit.relevance >= self._bar or (self.when.alone and _of_that_time(hit))
         return not self._thresholded or hit.why.vector is not None or self._covered(found) >= TEXT_FLOOR
 
     def _evidence(self, found: Found, why: Why, joined: Joined) -> Evidence:
@@ -209,23 +284,46 @@ class Asking:
 
     def _substring(self) -> list[Hit]:
         text = self.query.text.strip().replace("\0", "")[:LONGEST]
-        if not text:
-            return []
-        scope, limit, why = self.query.scope, self.query.limit or MOST, Why(Tier.SUBSTRING, None, None, 1.0, 1.0)
-        sure = relevance(Evidence(None, 1.0))
+        return self._containing(text, self.query.scope, None) if text else []
+
+    def _listed(self, hits: list[Hit]) -> list[Hit]:
+        """What is of the time that is all a question has, where no vector could find it: all there is, and the rest."""
+        within = [
+            hit
+            for span in self.when.spans
+            for hit in self._containing("", narrowed(self.query.scope, span), listing(span))
+        ]
+        known = {(hit.item.namespace, hit.id) for hit in within}
+        rest = [hit for hit in hits if (hit.item.namespace, hit.id) not in known]
+        return [*within, *rest][: self.query.limit] if within else []
+
+    def _containing(self, text: str, scope: Scope, when: Timing | None) -> list[Hit]:
+        limit, why = self.query.limit or MOST, Why(Tier.SUBSTRING, None, None, 1.0, 1.0, when)
+        bonus, sure = when.bonus if when else 0.0, relevance(Evidence(None, 1.0))
         hits: list[Hit] = []
         with self._stage("substring"):
             if Type.MEMORY in scope.types:
                 memories = self.parts.memories.containing(text, scope, limit)
-                hits += [Hit(memory, memory.confidence, memory.content, why, None, sure) for memory in memories]
+                hits += [Hit(each, each.confidence + bonus, each.content, why, None, sure) for each in memories]
             if Type.EVENT in scope.types and len(hits) < limit:
                 said = self.parts.conversations.containing(text, scope, limit - len(hits))
                 events = {(each.event.namespace, each.event.id): as_found(each) for each in reversed(said)}
-                confidence = DEFAULT_CONFIDENCE[Source.CONVERSATION]
+                score = DEFAULT_CONFIDENCE[Source.CONVERSATION] + bonus
                 hits += [
-                    Hit(item, confidence, excerpt, why, span, sure) for item, excerpt, span in reversed(events.values())
+                    Hit(item, score, excerpt, why, span, sure) for item, excerpt, span in reversed(events.values())
                 ]
         return hits
+
+
+def _of_that_time(hit: Hit) -> bool:
+    return hit.why.when is not None and hit.why.when.relation is Relation.INSIDE
+
+
+def _merged(first: list[Match], second: list[Match]) -> list[Match]:
+    """Of two searches of one leg, best first."""
+    known = {match.chunk for match in first}
+    new = [match for match in second if match.chunk not in known]
+    return sorted([*first, *new], key=lambda match: match.score, reverse=True) if new else first
 
 
 def search(parts: Parts, query: Query) -> Results:
@@ -272,15 +370,15 @@ def _why(joined: Joined, places: Sequence[Mapping[int, int]], match: Match, tier
             (1, places[1].get(match.chunk), shares.get("vector", 0.0)),
         )
     )
-    return Why(tier, text, vector, confidence_factor(match), importance_factor(match), shares)
+    return Why(tier, text, vector, confidence_factor(match), importance_factor(match), None, shares)
 
 
 def _leg(joined: Joined, leg: int, place: int, share: float) -> Leg:
     """How a leg saw a chunk: BM25 as a part of the best, or a cosine as it is, unless the legs alone were joined."""
     matches = joined.vector if leg else joined.text
     score, highest = matches[place].score, 1.0 if leg else matches[0].score
-    if joined.weights:
-        weight = joined.weights[leg]
+    if joined.plain:
+        weight = joined.weight if leg else 1 - joined.weight
         return Leg(place + 1, score, share / weight if weight else 0.0, weight)
     normal = score / highest if highest else 0.0
     return Leg(place + 1, score, normal, share / normal if normal else 0.0)

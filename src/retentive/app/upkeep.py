@@ -7,10 +7,10 @@ the end. A crash loses at most the last seconds of statistics, never a memory.
 import math
 import threading
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from retentive.errors import RetentiveError, StorageError
+from retentive.errors import RetentiveError, Stale, StorageError
 from retentive.model import Access, Results, Tier
 from retentive.storage import Engine
 from retentive.storage.tokens import use_step
@@ -48,10 +48,22 @@ class Journal:
         self._thread: threading.Thread | None = None
         self.asked = 0
         """Questions of this process."""
-        self.wrote = False
-        """Has this process changed the store?"""
+        self._wrote = False
+        self.heard: Callable[[], None] | None = None
+        """Who wants to know when this process has changed the store."""
         self.failures: dict[str, str] = {}
         """The last failure of each part that went on without."""
+
+    @property
+    def wrote(self) -> bool:
+        """Has this process changed the store?"""
+        return self._wrote
+
+    @wrote.setter
+    def wrote(self, value: bool) -> None:
+        self._wrote = value
+        if self.heard:
+            self.heard()
 
     def kept(self, namespace: str, number: int) -> None:
         self.wrote = True
@@ -93,7 +105,7 @@ class Journal:
                 return
             try:
                 self._engine.apply([*access_steps(accesses, self._keep), measure_step(measures), use_step(tokens)])
-            except StorageError as error:
+            except (StorageError, Stale) as error:  # Stale: writers that waited for each other
                 self._put_back(accesses, measures, error)
 
     def close(self) -> None:
@@ -129,7 +141,7 @@ class Journal:
             if self._stopped.wait(QUIET_SECONDS) or self.asked == asked or len(self._accesses) >= MANY_ROWS:
                 return
 
-    def _put_back(self, accesses: list[Access], measures: Counter[Measure], error: StorageError) -> None:
+    def _put_back(self, accesses: list[Access], measures: Counter[Measure], error: RetentiveError) -> None:
         """Statistics wait for better times; the reason shows in `stats`."""
         self.failed("journal", error)
         with self._lock:

@@ -6,8 +6,13 @@ from io import TextIOWrapper
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    words = sys.argv[1:] if argv is None else argv
     try:
-        return _main(argv)
+        return _main(words)
+    except SystemExit as left:
+        if left.code and words[:1] == ["hook"]:
+            return 0  # of a hook that is typed wrongly, too: 2 would block the user
+        raise
     except KeyboardInterrupt:
         sys.stderr.write("\ninterrupted: what was kept stays\n")
         return 130
@@ -16,7 +21,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 141
 
 
-def _main(argv: Sequence[str] | None) -> int:
+def _main(argv: Sequence[str]) -> int:
     from retentive.cli.parser import build
 
     for stream in (sys.stdout, sys.stderr):
@@ -26,6 +31,10 @@ def _main(argv: Sequence[str] | None) -> int:
     if not arguments.run:
         arguments.show_help()
         return 0
+    if arguments.run == "hook":
+        from retentive.cli.hook import run
+
+        return run(arguments)
     return _guarded(arguments)
 
 

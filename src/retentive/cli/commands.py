@@ -6,7 +6,7 @@ from typing import Any
 
 from retentive import wire
 from retentive.app import Retentive
-from retentive.cli import access, clients, forgetting, learning, serving, show, talk
+from retentive.cli import access, forgetting, learning, serving, show, talk, working
 from retentive.cli.given import FILTERS, MOMENTS, given, is_json, json_of, text_of
 from retentive.errors import Invalid
 from retentive.model import Change
@@ -235,13 +235,20 @@ def _completion(arguments: Any) -> int:
     return 0
 
 
+def _clients(arguments: Any) -> int:
+    from retentive.cli import clients
+
+    return clients.VERBS[arguments.run](arguments)
+
+
 _WITHOUT_STORE: dict[str, Callable[[Any], int]] = {
     "config": _config,
     "demo": _demo,
     "completion": _completion,
     "migrate": _migrate,
     **serving.VERBS,
-    **clients.VERBS,
+    "install": _clients,
+    "uninstall": _clients,
     "eval": _eval,
 }
 _VERBS: dict[str, Callable[[Retentive, Any], int]] = {
@@ -259,4 +266,5 @@ _VERBS: dict[str, Callable[[Retentive, Any], int]] = {
     **forgetting.VERBS,
     **learning.VERBS,
     **talk.VERBS,
+    **working.VERBS,
 }

@@ -12,6 +12,7 @@ KINDS = tuple(
 SOURCES = tuple("explicit extracted conversation file import".split())
 ROLES = tuple("user assistant system developer tool".split())
 CLIENTS = tuple("claude-code claude-desktop cursor vscode codex windsurf gemini-cli zed cline opencode".split())
+HOOKS = tuple("session-start prompt stop pre-compact session-end".split())
 STATUSES = tuple("active superseded forgotten expired".split())
 
 _DESCRIPTION = "Long-term memory for AI agents: one SQLite file, local embeddings, hybrid search."
@@ -39,7 +40,7 @@ jsonl, a line each:
 `expected` are ids or whole texts; [] means that nothing answers it. Everything is told before anything is asked, in a
 store that is thrown away. locomo: the conversations of LoCoMo, as they are published.
 """
-_TIMES = "as 2026-12-31, 2026-12-31T18:00+01:00, or a span such as 12h, 7d, 4w"
+_TIMES = "as 2026-12-31, 2026-12-31T18:00+01:00, 'last monday', or a span such as 12h, 7d, 4w"
 
 
 class Verbs:
@@ -89,6 +90,7 @@ def build() -> ArgumentParser:
     _admitting(verb.of("token", "say who may come in over the network"))
     _connecting(verb)
     _caring(verb)
+    _hooking(verb)
     return parser
 
 
@@ -349,6 +351,28 @@ def _serving(verb: Verbs) -> None:
     )
     mcp.add_argument("--tool-cost", action="store_true", help="only show what the list of tools costs a model")
 
+    serve = verb(
+        "serve",
+        "serve the memory over HTTP: MCP at /mcp, a health check at /health",
+        _whose(),
+        epilog="On an address that other machines reach, every request needs a token: `retentive token create`.",
+    )
+    serve.add_argument(
+        "--host", dest="serve_host", default=argparse.SUPPRESS, metavar="ADDRESS", help="to listen on (127.0.0.1)"
+    )
+    serve.add_argument(
+        "--port", dest="serve_port", type=int, default=argparse.SUPPRESS, metavar="N", help="8765; 0: a free one"
+    )
+    serve.add_argument("--require-token", action="store_true", default=argparse.SUPPRESS, help="on this machine, too")
+    serve.add_argument(
+        "--allow-host",
+        dest="allow_hosts",
+        action="append",
+        default=argparse.SUPPRESS,
+        metavar="NAME",
+        help="a name by which clients may call it, beside its address; may be given several times",
+    )
+
 
 def _whose() -> ArgumentParser:
     options = ArgumentParser(add_help=False)
@@ -419,6 +443,13 @@ def _caring(verb: Verbs) -> None:
         "--batch", type=int, default=50, metavar="N", help="texts embedded and committed at once (50)"
     )
 
+    work = verb(
+        "work",
+        "learn, fill in vectors and do the chores as they come up, until it is stopped",
+        epilog="For all namespaces of the store. Of several processes one is at work at a time; servers do it anyway.",
+    )
+    work.add_argument("--once", action="store_true", help="do what is due now, and end")
+
     verb("config", "show every setting and where it comes from")
 
     doctor = verb("doctor", "check everything and say what to do")
@@ -442,6 +473,19 @@ def _caring(verb: Verbs) -> None:
         epilog='Try: eval "$(retentive completion bash)"',
     )
     completion.add_argument("shell", choices=("bash", "zsh", "tcsh"))
+
+
+def _hooking(verb: Verbs) -> None:
+    hook = verb(
+        "hook",
+        "answer a hook of Claude Code: lay memories before the model, keep what was said",
+        epilog="Reads the hook's JSON from a pipe. Whatever goes wrong, it exits with 0. --namespace auto: by project.",
+    )
+    hook.add_argument("event", choices=HOOKS, metavar="EVENT", help=", ".join(HOOKS))
+    hook.add_argument("--also", action="append", default=[], metavar="NAME", help="look in this namespace too; a/*")
+    hook.add_argument("--budget", type=int, metavar="N", help="tokens at the most (600 at the start, 500 for a prompt)")
+    hook.add_argument("--limit", type=float, default=5.0, metavar="S", help="seconds after which it gives up (5)")
+    hook.add_argument("--debug", action="store_true", help="tell in full what went wrong")
 
 
 def number(text: str) -> float:

@@ -5,12 +5,18 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from retentive.cli import show
 from retentive.cli.given import given, is_json
 from retentive.errors import RetentiveError
+
+if TYPE_CHECKING:
+    from retentive.app import Retentive
+    from retentive.serve.mcp.catalogue import Offer
+    from retentive.serve.whose import Whose
 
 MODEL_WAIT = 2.0  # seconds that a call waits for the model, unless set: loading takes 0.2, its first rebuilding 10
 
@@ -26,10 +32,10 @@ def _mcp(arguments: Any) -> int:
     return _stdio(arguments, offer)
 
 
-def _cost(arguments: Any, offer: Any) -> int:
+def _cost(arguments: Any, offer: "Offer") -> int:
     from retentive.serve.mcp.catalogue import cost, offered
 
-    tokens = cost(offered(offer, person=arguments_whose(arguments).person is not None))
+    tokens = cost(offered(offer, person=_whose(arguments).person is not None))
     if is_json(arguments):
         show.as_json({"tools": dict(tokens), "total": sum(tokens.values())})
     else:
@@ -37,24 +43,47 @@ def _cost(arguments: Any, offer: Any) -> int:
     return 0
 
 
-def _stdio(arguments: Any, offer: Any) -> int:
+def _stdio(arguments: Any, offer: "Offer") -> int:
     from retentive.app import Retentive
     from retentive.serve.mcp.catalogue import Offer
     from retentive.serve.mcp.instructions import instructions
-    from retentive.serve.mcp.reach import Reached
+    from retentive.serve.mcp.project import Project
     from retentive.serve.mcp.server import open_server
     from retentive.serve.mcp.stdio import serve
+    from retentive.serve.whose import AUTO
+    from retentive.serve.whose import whose as find
 
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
-    whose = arguments_whose(arguments)
+    whose, works = _whose(arguments), _works(arguments)
     with Retentive.open(**_settings(arguments, whose.namespace)) as memory:
-        reached = Reached(memory, whose.also, whose.person)
-        told = instructions(whose, writes=offer is not Offer.READ)
-        serve(open_server(lambda _: reached, offer, told, in_order=True), lambda: _warm(memory, whose.also))
+        reach = Project(memory, whose, None if whose.settled else partial(find, AUTO, arguments.also))
+        server = open_server(reach, offer, instructions(whose, writes=offer is not Offer.READ), in_order=True)
+        serve(server, lambda: _begin(memory, whose.also, works=works))
     return 0
 
 
-def arguments_whose(arguments: Any) -> Any:
+def _serve(arguments: Any) -> int:
+    from retentive import config
+    from retentive.app import Retentive
+    from retentive.serve.http import open_app, serve, settings_of
+    from retentive.serve.mcp.catalogue import Offer
+    from retentive.serve.mcp.http import open_endpoint
+
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
+    whose = _whose(arguments)
+    network = given(arguments, ("db", "embedder", "serve_host", "serve_port", "require_token"))
+    if hasattr(arguments, "allow_hosts"):
+        network["allow_hosts"] = ",".join(arguments.allow_hosts)
+    settings = settings_of(config.load(**network))
+    endpoint, lifespan = open_endpoint(whose, Offer(arguments.tools), settings.max_request)
+    with Retentive.open(**_settings(arguments, whose.namespace)) as memory:
+        app = open_app(memory, endpoint, settings, lifespan)
+        _begin(memory, whose.also, works=_works(arguments))
+        serve(app, settings)
+    return 0
+
+
+def _whose(arguments: Any) -> "Whose":
     from retentive import config
     from retentive.serve.whose import whose
 
@@ -66,18 +95,28 @@ def _settings(arguments: Any, namespace: str) -> Mapping[str, Any]:
     from retentive import config
 
     settings = given(arguments, ("db", "embedder"))
-    resolved = config.resolve(settings)
-    if resolved["model_wait"].origin == "default":
+    if config.resolve(settings)["model_wait"].origin == "default":
         settings["model_wait"] = MODEL_WAIT
     return {"target": settings.pop("db", None), "namespace": namespace, **settings}
 
 
-def _warm(memory: Any, also: tuple[str, ...]) -> None:
-    def load() -> None:
+def _works(arguments: Any) -> bool:
+    """A server that only reads leaves the chores to others."""
+    from retentive import config
+
+    return config.load(**given(arguments, ("db", "embedder"))).worker and arguments.tools != "read"
+
+
+def _begin(memory: "Retentive", also: tuple[str, ...], *, works: bool) -> None:
+    """What need not be there for the first answer."""
+
+    def begin() -> None:
         with suppress(RetentiveError):  # the first question will tell
             memory.warm(also)
+            if works:
+                memory.worker().start()
 
-    threading.Thread(target=load, name="retentive-warm", daemon=True).start()
+    threading.Thread(target=begin, name="retentive-begin", daemon=True).start()
 
 
-VERBS: dict[str, Callable[[Any], int]] = {"mcp": _mcp}
+VERBS: dict[str, Callable[[Any], int]] = {"mcp": _mcp, "serve": _serve}

@@ -11,7 +11,7 @@ from typing import Any
 
 from retentive import config, wire
 from retentive.errors import RetentiveError
-from retentive.model import Hit, Leg, Memory, Results
+from retentive.model import Hit, Leg, Memory, Results, Timing
 
 _OBEYED = ("Cc", "Cs", "Zl", "Zp")
 _TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
@@ -114,10 +114,20 @@ def explained(hit: Hit) -> str:
     why = hit.why
     legs = {"text": why.text, "vector": why.vector}
     parts = [f"{name} {share:+.3f}{_leg(legs.get(name))}" for name, share in why.shares.items() if share]
-    return (
-        f"{hit.score:.4f} = ({' '.join(parts) or 'found as it stands'}) x confidence {why.confidence_factor:.2f}"
-        f" x importance {why.importance_factor:.2f}; relevance {hit.relevance:.2f}"
-    )
+    factors = f"confidence {why.confidence_factor:.2f} x importance {why.importance_factor:.2f}"
+    when = _when(why.when) if why.when else ""
+    found = " ".join(parts) or "found as it stands"
+    return f"{hit.score:.4f} = ({found}) x {factors}{when}; relevance {hit.relevance:.2f}"
+
+
+def _when(timing: Timing) -> str:
+    bonus = f" + {timing.bonus:.2f}" if timing.bonus else ""
+    return f" x when {timing.factor:.2f}{bonus} [{line(timing.words)}: {timing.relation}{_bounds(timing)}]"
+
+
+def _bounds(timing: Timing) -> str:
+    ends = [f"{word} {end:%Y-%m-%d}" for word, end in (("since", timing.since), ("until", timing.until)) if end]
+    return f", {' '.join(ends)}" if ends else ""
 
 
 def _leg(leg: Leg | None) -> str:

@@ -109,6 +109,12 @@ class Image:
             if not self.has_vectors(space):
                 self._load(space)
 
+    def follow(self, head: int) -> None:
+        """Ahead of the next question. What was never asked for is not loaded for it."""
+        with self.lock:
+            if self._rows is not None:
+                self._follow(head)
+
     def near(
         self,
         vector: Floats,

@@ -90,10 +90,16 @@ class Images:
         parts = []
         for image in self._of(scope):
             parts.append(image.near(vector, space, scope, limit, floor, head))
-            if (chore := image.chore()) is not None:
-                name, job = chore
-                self._worker.submit((image.namespace, name), job)
+            self._see_to(image)
         return _merge(parts, limit)
+
+    def follow(self, head: int) -> None:
+        """Bring what is loaded in step with what was committed up to this change: then the next question need not."""
+        with self._lock:
+            images = list(self._images.values())
+        for image in images:
+            image.follow(head)
+            self._see_to(image)
 
     def prepare(self, space: Space, scope: Scope) -> None:
         """Begin to load what `search_vectors` will want, in the background."""
@@ -169,6 +175,11 @@ class Images:
                 with suppress(OSError, RuntimeError):
                     image.save_if_due()
             self._images.clear()
+
+    def _see_to(self, image: Image) -> None:
+        if (chore := image.chore()) is not None:
+            name, job = chore
+            self._worker.submit((image.namespace, name), job)
 
     def _of(self, scope: Scope) -> list[Image]:
         if not self.answers(scope):

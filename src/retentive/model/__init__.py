@@ -33,9 +33,26 @@ from retentive.model.memory import (
     Status,
     Traits,
 )
-from retentive.model.search import Filter, Fusion, Hit, Leg, Match, Mode, Query, Results, Scope, Space, Tier, Type, Why
+from retentive.model.search import (
+    Filter,
+    Fusion,
+    Hit,
+    Leg,
+    Match,
+    Mode,
+    Query,
+    Relation,
+    Results,
+    Scope,
+    Space,
+    Tier,
+    Timing,
+    Type,
+    Why,
+)
 from retentive.model.times import from_micros, iso, to_micros
 from retentive.model.tokens import Bounds, Issued, Token
+from retentive.model.work import Task, WorkerStatus
 
 __all__ = [
     "DEFAULT_CONFIDENCE",
@@ -73,6 +90,7 @@ __all__ = [
     "Provenance",
     "Purged",
     "Query",
+    "Relation",
     "Repeat",
     "Replay",
     "Resemblance",
@@ -84,11 +102,14 @@ __all__ = [
     "Space",
     "Status",
     "Summary",
+    "Task",
     "Tier",
+    "Timing",
     "Token",
     "Traits",
     "Type",
     "Why",
+    "WorkerStatus",
     "from_micros",
     "iso",
     "to_micros",

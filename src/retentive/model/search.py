@@ -139,15 +139,43 @@ class Leg(NamedTuple):
     weight: float
 
 
+class Relation(StrEnum):
+    """How the time of a hit stands to that of the question."""
+
+    INSIDE = "inside"
+    TOLD = "told"
+    """It was said at another time, but its words tell of this one."""
+    NEAR = "near"
+    """Said soon after."""
+    HOLDS = "holds"
+    """It began earlier, and held."""
+    NEWEST = "newest"
+    """The question asks for what is newer."""
+    OUTSIDE = "outside"
+
+
+class Timing(NamedTuple):
+    """What a time in the question made of a hit: the words, what they were read as, and what that did to the score."""
+
+    words: str
+    since: datetime | None
+    until: datetime | None
+    relation: Relation
+    factor: float
+    bonus: float
+
+
 @dataclass(frozen=True, slots=True)
 class Why:
-    """How a hit came by its score: `(sum of the shares) x confidence x importance`."""
+    """How a hit came by its score: `(sum of the shares) x confidence x importance x when.factor + when.bonus`."""
 
     tier: Tier
     text: Leg | None
     vector: Leg | None
     confidence_factor: float
     importance_factor: float
+    when: Timing | None = None
+    """None if the question has no time."""
     shares: Mapping[str, float] = field(default_factory=dict)
     """What each thing that was looked at adds or takes away, by name; those of the legs are `weight x normal`."""
 

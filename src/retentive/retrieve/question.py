@@ -5,7 +5,7 @@ Caroline paint?" are those in which the other one says "Caroline". So names of t
 out of the text that becomes the vector (R@10 of the vector leg on LoCoMo .34 -> .60), and so is "the user", who is
 in every question. The full text keeps them: there the speaker is a field of its own.
 
-Time expressions belong here as well: what they mean narrows the scope, or is one more share of the score (`blend.py`).
+What its times mean is read by `when.py`.
 """
 
 import re
@@ -72,7 +72,8 @@ def names_of(speakers: Iterable[str]) -> Names:
     return {word: frozenset(those) for word, those in found.items()}
 
 
-def understood(question: str, names: Names) -> Asked:
+def understood(question: str, names: Names, rest: str = "") -> Asked:
+    """`rest` is what is left of it without the words of its times (`when.py`), if it has any."""
     looked_for = tuple(words(question))
     named = {word: names[word.lower()] for word in _named(question, names)}
     speakers = {speaker for those in named.values() for speaker in those}
@@ -81,13 +82,13 @@ def understood(question: str, names: Names) -> Asked:
     persons = [Person(speaker, None) for speaker in speakers] + [Person(None, role) for role in roles]
     content = tuple(word for word in looked_for if word not in {"user", *map(str.lower, named)})
     person = persons[0] if len(persons) == 1 else None
-    return Asked(looked_for, _without(question, [*named]), content or looked_for, person)
+    return Asked(looked_for, _without(rest or question, [*named]), content or looked_for, person)
 
 
-def plainly(question: str) -> Asked:
+def plainly(question: str, rest: str = "") -> Asked:
     """As it stands."""
     looked_for = tuple(words(question))
-    return Asked(looked_for, question, looked_for, None)
+    return Asked(looked_for, rest or question, looked_for, None)
 
 
 def _named(question: str, names: Names) -> list[str]:

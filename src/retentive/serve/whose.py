@@ -18,6 +18,8 @@ class Whose:
     """Read, never written: names, or prefixes such as `team/*`."""
     person: str | None = None
     """Where to keep what concerns the person rather than the project: one of `also`, if it is another."""
+    settled: bool = True
+    """False: a project was looked for and not found."""
 
 
 def whose(namespace: str, also: Iterable[str], folder: Path) -> Whose:
@@ -26,7 +28,7 @@ def whose(namespace: str, also: Iterable[str], folder: Path) -> Whose:
         return Whose(namespace, _others(namespace, also))
     project = project_of(folder) or PERSON
     if project == PERSON:
-        return Whose(PERSON, _others(PERSON, also))
+        return Whose(PERSON, _others(PERSON, also), settled=False)
     return Whose(project, _others(project, [PERSON, *also]), PERSON)
 
 

@@ -42,6 +42,11 @@ class Learning:
         values = {"namespace": namespace, "before": before, "limit": AT_ONCE}
         return [session for (session,) in self.engine.read("learning_due", values)]
 
+    def waiting(self, before: int) -> list[tuple[str, str]]:
+        """Namespace and name of those that are due, in all namespaces."""
+        rows = self.engine.read("learning_waiting", {"before": before, "limit": AT_ONCE})
+        return [(namespace, session) for namespace, session in rows]
+
     def heeded(self, namespace: str, session: str, after: int, upto: int) -> dict[int, int]:
         """By message: how many of its requests were done."""
         values = {"namespace": namespace, "session": session, "after": after, "upto": upto}

@@ -8,12 +8,19 @@ harm.
 
 import uuid
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from retentive import clock
 from retentive.errors import Stale
 from retentive.storage import Engine, step
 
 STORE = ""  # the namespace of work that is about the whole store
+
+
+class Held(NamedTuple):
+    holder: str
+    seconds: float
+    """For how much longer, if it is not taken again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +37,11 @@ class Leases:
         except Stale:
             return False
         return True
+
+    def held(self, name: str, namespace: str = STORE) -> Held | None:
+        """Who has it. To read it is cheaper than to try to take it, and writes nothing."""
+        rows = self.engine.read("lease_held", {"namespace": namespace, "name": name, "now": clock.now()})
+        return Held(rows[0][0], rows[0][1] / 1_000_000) if rows else None
 
     def release(self, name: str, namespace: str = STORE) -> None:
         """Let others have it at once. Does nothing if it was lost meanwhile."""

@@ -311,10 +311,31 @@ def _prepare(target: str) -> Path | None:
             raise Unwritable(f"{path} is a folder, not a file")
         if not path.parent.is_dir():
             raise Unwritable(f"the folder {path.parent} does not exist", f"Create it: mkdir -p '{path.parent}'")
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        if not path.exists():
+            _create(path)
+        elif not os.access(path, os.R_OK | os.W_OK):
+            raise Unwritable(f"{path} may not be read and written by this user")
     except (OSError, ValueError, RuntimeError) as error:
         raise Unwritable(f"cannot write {target[:200]!r}: {getattr(error, 'strerror', None) or error}") from error
     return path
+
+
+def _create(path: Path) -> None:
+    """Empty, for the owner alone.
+
+    Under its name it is not opened here: closing a file drops all locks that the process has on it, and another thread
+    may have it open as a store already.
+    """
+    new = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    os.close(os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    try:
+        os.link(new, path)
+    except FileExistsError:
+        pass  # another was first
+    except OSError:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))  # a file system without hard links
+    finally:
+        new.unlink()
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

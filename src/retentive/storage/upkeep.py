@@ -18,6 +18,18 @@ class Measure(NamedTuple):
     bucket: int
 
 
+class Due(NamedTuple):
+    """Whether there is anything to do in the background, in any namespace."""
+
+    head: int
+    """The newest change, where there is a log of them."""
+    newest: int
+    """The highest number that a chunk has."""
+    unlearned: bool
+    expired: bool
+    purges: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Upkeep:
     engine: Engine
@@ -41,10 +53,19 @@ class Upkeep:
         found = self.engine.read("meta_get", {"key": "store_id"})
         return str(found[0][0]) if found else ""
 
+    def due(self, now: int, silent: int) -> Due:
+        """`silent` is the moment before which the last message of a session must have been said."""
+        head, newest, *flags = self.engine.read("work_due", {"now": now, "silent": silent})[0]
+        return Due(int(head), int(newest), *map(bool, flags))
+
+    def prunable(self, keep: int) -> int:
+        """The change up to which the log is longer than it need be; 0 if it is not."""
+        floor = int(self.engine.read("change_head")[0][0]) - keep
+        return floor if floor > int(self.engine.read("change_floor")[0][0]) else 0
+
     def prune_changes(self, keep: int) -> None:
         """Forget the oldest of the change log. An index further behind than that loads anew."""
-        floor = int(self.engine.read("change_head")[0][0]) - keep
-        if floor > int(self.engine.read("change_floor")[0][0]):
+        if floor := self.prunable(keep):
             mark = step("meta_set", key="changes_floor", value=str(floor))
             self.engine.apply([mark, step("change_prune", floor=floor)])
 

@@ -2,6 +2,8 @@
 
 import json
 import os
+import shutil
+import subprocess
 import tempfile
 import tomllib
 from collections.abc import Callable
@@ -86,6 +88,17 @@ def test_a_client_that_has_no_file_gets_one(say: Say, home: Path, name: str) -> 
     assert (told["client"], told["done"], told["backup"], told["entry"]) == (name, "installed", None, written)
     assert CLIENTS[name].next == told["next"]
     assert home in Path(told["file"]).parents
+
+
+def test_what_was_written_starts_a_server_from_any_folder_in_any_environment(say: Say, home: Path) -> None:
+    say("install", "cursor", "--db", "x.db", "--embedder", "none", "--also", "team/*", "--tools", "read")
+    entry = entry_in("cursor", home / ".cursor/mcp.json")
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    message = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello})
+    command = [entry["command"], *entry["args"]]
+    run = subprocess.run(command, input=message + "\n", cwd="/", env={}, capture_output=True, text=True, check=True)
+    assert json.loads(run.stdout.splitlines()[0])["result"]["serverInfo"]["name"] == "retentive"
+    assert (home / "project/x.db").exists()
 
 
 @pytest.mark.parametrize("name", CLIENTS)
@@ -224,6 +237,28 @@ def test_a_dry_run_shows_the_change_and_makes_none(say: Say, home: Path, verb: s
     assert json.loads(say(verb, "codex", "--dry-run", "--json"))["diff"] == said
 
 
+@pytest.mark.skipif(not shutil.which("patch"), reason="there is no patch on this machine")
+@settings(max_examples=30)
+@given(texts())
+def test_patch_agrees_with_the_diff(text: str) -> None:
+    """The program that people apply diffs with makes the same of it."""
+    with tempfile.TemporaryDirectory() as folder:
+        here = Here("linux", Path(folder), Path(folder), {})
+        path = file_of("cursor", Path(folder), text)
+        diff = install(client("cursor"), "user", here, ENTRY, dry=True).diff
+        command = ["patch", "--binary", "--silent", str(path)]
+        subprocess.run(command, input=diff.encode(), check=True, capture_output=True)
+        patched = path.read_bytes()
+        path.write_bytes(text.encode())
+        install(client("cursor"), "user", here, ENTRY)
+        assert path.read_bytes() == patched
+
+
+def test_a_path_that_is_no_text_is_refused(say: Say, home: Path) -> None:
+    assert "not UTF-8" in say("install", "cursor", "--db", "/x/\udcff.db", code=2)
+    assert everything(home) == {}
+
+
 def test_a_snippet_is_all_that_print_prints(say: Say, home: Path) -> None:
     assert json.loads(say("install", "vscode", "--print"))["servers"]["retentive"]["type"] == "stdio"
     assert [*tomllib.loads(say("install", "codex", "--print"))["mcp_servers"]] == ["retentive"]
@@ -332,7 +367,7 @@ def test_a_file_that_changed_since_it_was_read_is_not_overwritten(home: Path) ->
     path = file_of("cursor", home, '{"new": 1}')
     for old in (b"{}", None):
         with pytest.raises(Stale):
-            files.write(path, old, b"ours", private=True)
+            files.write(path, old, b"ours", private=True, copy=True)
     assert everything(home) == {".cursor/mcp.json": b'{"new": 1}'}
 
 

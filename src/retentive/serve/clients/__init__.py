@@ -5,6 +5,8 @@ puts the two together and compares, `files` reads and writes.
 """
 
 import difflib
+import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -17,6 +19,9 @@ from retentive.serve.clients.known import CLIENTS, NAME, Client, Here, client
 
 __all__ = ["CLIENTS", "Client", "Done", "Found", "Here", "client", "install", "snippet", "survey", "uninstall"]
 
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_CONTEXT = 3  # lines shown around a change, as everywhere
+
 
 @dataclass(frozen=True, slots=True)
 class Done:
@@ -26,6 +31,7 @@ class Done:
     done: str
     """`installed`, `updated`, `already`, `removed` or `absent`."""
     diff: str = ""
+    """What would change, if it was only looked at."""
     backup: Path | None = None
     """A copy of the file as it was, if one was made now."""
     new_folder: bool = False
@@ -65,8 +71,9 @@ def survey(here: Here) -> Iterator[Found]:
     for each in CLIENTS.values():
         for scope in each.scopes:
             path = each.file(scope, here)
-            if scope == "user" or path.exists():
-                yield Found(each, scope, path, path.exists(), _state(path, each))
+            exists = os.path.exists(path)  # noqa: PTH110 - what may not be seen is told as unreadable
+            if scope == "user" or exists:
+                yield Found(each, scope, path, exists, _state(path, each))
 
 
 def snippet(client: Client, entry: Mapping[str, Any]) -> str:
@@ -76,16 +83,16 @@ def snippet(client: Client, entry: Mapping[str, Any]) -> str:
 
 def _carried_out(done: Done, old: bytes | None, text: str, *, dry: bool) -> Done:
     """Written, after a copy was made. None is, if a copy tells all but our entry already, or the file is ours alone."""
-    done = replace(done, diff=_diff(done.file, _text(old), text))
+    data = _bytes(text)
     if dry or done.done in ("already", "absent"):
-        return done
+        return replace(done, diff=_diff(done.file, _text(old), text))
     befores, before = _befores(done.file), _text(old)
     known = edit.origin(before, done.client, befores) is not None
     ours_alone = bool(before) and not known and edit.origin(before, done.client, [""]) is not None
     new_folder = done.scope == "user" and not done.file.parent.exists()
-    backup = None if old is None or known or ours_alone else files.back_up(done.file, old)
     gone = ours_alone and not text
-    files.write(done.file, old, None if gone else text.encode(), private=done.scope == "user")
+    private, copy = done.scope == "user", not known and not ours_alone
+    backup = files.write(done.file, old, None if gone else data, private=private, copy=copy)
     return replace(done, backup=backup, new_folder=new_folder)
 
 
@@ -116,11 +123,33 @@ def _state(path: Path, client: Client) -> str:
         return "unreadable"
 
 
+def _bytes(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:  # of a path that is no text, which Python lets pass
+        raise Invalid("the path of the program or of the store is not UTF-8", "Give it another name.") from error
+
+
 def _diff(path: Path, old: str, new: str) -> str:
-    lines = difflib.unified_diff(
-        old.splitlines(keepends=True), new.splitlines(keepends=True), str(path), str(path), "now", "then"
-    )
-    return "".join(each if each.endswith("\n") else f"{each}\n\\ No newline at end of file\n" for each in lines)
+    """Of the lines around what is different: all others of a large file would take seconds to compare."""
+    before, after = _LINE.findall(old), _LINE.findall(new)
+    same = max(0, _alike(before, after) - _CONTEXT)
+    end = max(0, _alike(before[same:][::-1], after[same:][::-1]) - _CONTEXT)
+    parts = before[same : len(before) - end], after[same : len(after) - end]
+    lines = difflib.unified_diff(*parts, str(path), str(path), "now", "then", _CONTEXT)
+    return "".join(_placed(each, same) for each in lines)
+
+
+def _alike(first: list[str], second: list[str]) -> int:
+    """How many lines at the beginning."""
+    pairs = zip(first, second, strict=False)
+    return next((number for number, (one, other) in enumerate(pairs) if one != other), min(len(first), len(second)))
+
+
+def _placed(line: str, above: int) -> str:
+    if line.startswith("@@ "):
+        return re.sub(r"([-+])(\d+)", lambda found: f"{found[1]}{int(found[2]) + above}", line)
+    return line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """Our entry, put into the text of a client's settings or taken out of it. Every change is read again and compared."""
 
-import copy
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -119,10 +118,11 @@ def _compare(client: Client, changed: str, document: dict[str, Any], path: Seque
 
 def _canonical(document: dict[str, Any], path: Sequence[str], entry: Any) -> str:
     """As one text: the document, with this entry. Tables that it alone would fill do not count if there is none."""
-    document = copy.deepcopy(document)
+    document = {**document}
     tables = [document]
     for key in path[:-1]:
-        tables.append(tables[-1].setdefault(key, {}))
+        tables[-1][key] = {**tables[-1].get(key, {})}
+        tables.append(tables[-1][key])
     tables[-1].pop(path[-1], None)
     if entry is not MISSING:
         tables[-1][path[-1]] = entry

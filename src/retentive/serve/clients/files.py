@@ -1,6 +1,7 @@
 """Settings of others, read and written: whole or not at all, as private as they were, with a copy of what was."""
 
 import contextlib
+import errno
 import os
 import stat
 import tempfile
@@ -36,32 +37,32 @@ def backups(path: Path) -> list[bytes]:
         return [(path.parent / each).read_bytes() for each in names if _is_backup(each, path)]
 
 
-def back_up(path: Path, data: bytes) -> Path:
-    path = real(path)
-    stem = f"{path.name}{_BACKUP}{from_micros(clock.now()):%Y%m%d-%H%M%S}"
+def write(path: Path, old: bytes | None, new: bytes | None, *, private: bool, copy: bool) -> Path | None:
+    """Exchange it, unless it is no longer as it was read. None stands for no file. Gives back the copy made, if any."""
+    path, backup = real(path), None
     with _told(path):
-        names = (f"{stem}{ending}.bak" for ending in ("", *(f"-{number}" for number in range(2, 1000))))
-        target = next(path.parent / name for name in names if not (path.parent / name).exists())
-        _replace(target, data, path.stat())
-    return target
-
-
-def write(path: Path, old: bytes | None, new: bytes | None, *, private: bool) -> None:
-    """Exchange it, unless it is no longer as it was read. None stands for no file."""
-    path = real(path)
-    with _told(path):
+        if old is None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        elif not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, "it may not be written")
+        _unchanged(path, old)
+        if old is not None and copy:
+            backup = _back_up(path, old)
         if new is None:
-            _unchanged(path, old)
             path.unlink()
         elif old is None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            _unchanged(path, old)
             _replace(path, new, None, 0o600 if private else 0o666 & ~_umask())
         else:
-            if not os.access(path, os.W_OK):
-                raise PermissionError(13, "it may not be written")
-            _unchanged(path, old)
             _replace(path, new, path.stat())
+    return backup
+
+
+def _back_up(path: Path, data: bytes) -> Path:
+    stem = f"{path.name}{_BACKUP}{from_micros(clock.now()):%Y%m%d-%H%M%S}"
+    names = (f"{stem}{ending}.bak" for ending in ("", *(f"-{number}" for number in range(2, 1000))))
+    target = next(path.parent / name for name in names if not (path.parent / name).exists())
+    _replace(target, data, path.stat())
+    return target
 
 
 def _is_backup(name: str, path: Path) -> bool:

@@ -7,6 +7,8 @@ commas are blanked by spaces: what is left is plain JSON, in which every positio
 import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from retentive.errors import Invalid
@@ -46,7 +48,7 @@ class Table(NamedTuple):
 
 
 def read(text: str) -> dict[str, Any]:
-    return decoded(_plain(_bare(text)))
+    return decoded(_views(text).plain)
 
 
 def decoded(plain: str) -> dict[str, Any]:
@@ -65,7 +67,7 @@ def decoded(plain: str) -> dict[str, Any]:
 
 def put(text: str, path: Sequence[str], value: Any) -> str:
     """Set what is at the path; what is missing on the way is made. The text is one that `read` accepts."""
-    plain = _plain(_bare(text))
+    plain = _views(text).plain
     if not plain.strip():
         newline = _newline(text)
         return (
@@ -84,8 +86,7 @@ def put(text: str, path: Sequence[str], value: Any) -> str:
 
 def drop(text: str, path: Sequence[str]) -> str:
     """Take out what is at the path, which is there."""
-    bare = _bare(text)
-    plain = _plain(bare)
+    bare, plain = _views(text)
     table = _table(plain, _skip(plain, 0))
     for key in path[:-1]:
         table = _table(plain, _there(table, key).value)
@@ -107,14 +108,20 @@ def snippet(path: Sequence[str], value: Any) -> str:
     return _laid(_nested(path, value), "", "  ", "\n") + "\n"
 
 
-def _bare(text: str) -> str:
-    """Without comments; each sign is where it was."""
-    return _COMMENT.sub(lambda found: found[0] if found[0][0] == '"' else re.sub(r"[^\r\n]", " ", found[0]), text)
+class Views(NamedTuple):
+    """The same text, each sign where it was: without comments, and without trailing commas either."""
+
+    bare: str
+    plain: str
 
 
-def _plain(bare: str) -> str:
-    """Without trailing commas either."""
-    return _TRAILING.sub(lambda found: found[0].replace(",", " ") if found[1] else found[0], bare)
+@lru_cache(maxsize=2)  # one edit asks several times; Claude Code's file has megabytes
+def _views(text: str) -> Views:
+    with suppress(ValueError, RecursionError):
+        _DECODER.decode(text)
+        return Views(text, text)
+    bare = _COMMENT.sub(lambda found: found[0] if found[0][0] == '"' else re.sub(r"[^\r\n]", " ", found[0]), text)
+    return Views(bare, _TRAILING.sub(lambda found: found[0].replace(",", " ") if found[1] else found[0], bare))
 
 
 def _end(pattern: re.Pattern[str], text: str, place: int) -> int:
@@ -160,7 +167,7 @@ def _insert(text: str, table: Table, key: str, value: Any) -> str:
 def _append(text: str, table: Table, key: str, value: Any) -> str:
     """After the last member and what is noted behind it, in its manner: on a line of its own or not, comma or not."""
     last, newline = table.members[-1], _newline(text)
-    comma = _bare(text).find(",", last.end, table.close)
+    comma = _views(text).bare.find(",", last.end, table.close)
     behind = last.end if comma < 0 else comma + 1
     place = _end(_SAME_LINE, text, behind)
     indent = _own_line(text, last.start)
@@ -216,7 +223,7 @@ def _newline(text: str) -> str:
 
 def _unit(text: str) -> str:
     """By what the first key is further in than the brace before it."""
-    bare = _bare(text)
+    bare = _views(text).bare
     indent = _own_line(text, bare.find('"')) or ""
     return indent.removeprefix(_indent(text, bare.find("{"))) or "  "
 

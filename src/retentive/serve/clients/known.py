@@ -1,5 +1,6 @@
 """The clients that can start us, and where each keeps its list of MCP servers."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,8 +84,8 @@ class Client:
         places = self.user(here) if scope == "user" else [here.folder / each for each in self.project]
         if not places:
             raise Invalid(f"{self.title} has no settings of a project", "Leave --scope project out.")
-        files = [each for each in places if each.exists()]
-        folders = [each for each in places if each.parent.exists()]
+        files = [each for each in places if os.path.exists(each)]  # noqa: PTH110 - what may not be seen is told later
+        folders = [each for each in places if os.path.exists(each.parent)]  # noqa: PTH110 - as above
         return [*files, *folders, *places][0]
 
     @property

@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, TypeVar
 
@@ -30,7 +30,7 @@ _HERE = {
 
 T = TypeVar("T")
 Asked = ServerRequestContext[Any, Any]
-Reach = Callable[[Asked], Reached]
+Reach = Callable[[Asked], Awaitable[Reached]]
 log = logging.getLogger(__name__)
 
 
@@ -66,15 +66,14 @@ class Handlers:
         self._writing = anyio.CapacityLimiter(1 if in_order else THREADS)  # whose queue is a queue
 
     async def list_tools(self, asked: Asked, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        tools = self._tools(self._reach(asked)).values()
+        tools = self._tools(await self._reach(asked)).values()
         return types.ListToolsResult(tools=[types.Tool.model_validate(catalogue.shown(each)) for each in tools])
 
     async def call_tool(self, asked: Asked, params: types.CallToolRequestParams) -> types.CallToolResult:
-        reached = self._reach(asked)
+        reached = await self._reach(asked)
         tools = self._tools(reached)
         if params.name not in tools:
-            known = f"unknown tool {params.name[:60]!r}; there are: {', '.join(tools)}"
-            raise MCPError(code=types.INVALID_PARAMS, message=known)
+            return _failed(NotFound(f"there is no tool {params.name[:60]!r}", f"There are: {', '.join(tools)}."))
         tool = tools[params.name]
         try:
             given = arguments.checked(tool, params.arguments)
@@ -88,7 +87,7 @@ class Handlers:
         return _result(answer.text, dict(answer.data))
 
     async def list_resources(self, asked: Asked, _: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
-        found = await self._answered(partial(resources.listed, self._reach(asked)))
+        found = await self._answered(partial(resources.listed, await self._reach(asked)))
         return types.ListResourcesResult(resources=[_resource(each) for each in found])
 
     async def list_templates(
@@ -98,17 +97,17 @@ class Handlers:
 
     async def read_resource(self, asked: Asked, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         uri = str(params.uri)
-        told = await self._answered(partial(resources.read, self._reach(asked), uri))
+        told = await self._answered(partial(resources.read, await self._reach(asked), uri), uri=uri)
         return types.ReadResourceResult(
             contents=[types.TextResourceContents(uri=uri, mime_type="text/plain", text=told)]
         )
 
     async def list_prompts(self, asked: Asked, _: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
-        offered = prompts.offered(writes=self._writes(self._reach(asked)))
+        offered = prompts.offered(writes=self._writes(await self._reach(asked)))
         return types.ListPromptsResult(prompts=[_prompt(each) for each in offered.values()])
 
     async def get_prompt(self, asked: Asked, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        reached = self._reach(asked)
+        reached = await self._reach(asked)
         find = partial(prompts.prompt, params.name, params.arguments, writes=self._writes(reached))
         found = await self._answered(find)
         told = await self._answered(partial(found.say, reached, params.arguments or {}))
@@ -122,13 +121,13 @@ class Handlers:
         offer = self._offer if self._writes(reached) else Offer.READ
         return catalogue.offered(offer, person=reached.person is not None)
 
-    async def _answered(self, do: Callable[[], T]) -> T:
-        """What is no tool has no place for an error of its own: it becomes one of the protocol."""
+    async def _answered(self, do: Callable[[], T], **about: str) -> T:
+        """What is no tool has no place for an error of its own: it becomes one of the protocol, `about` what it is."""
         try:
             return await anyio.to_thread.run_sync(do, limiter=self._threads)
         except RetentiveError as error:
             code = types.INVALID_PARAMS if isinstance(error, Invalid | NotFound) else types.INTERNAL_ERROR
-            raise MCPError(code=code, message=_told(error), data=wire.error(error)["error"]) from error
+            raise MCPError(code=code, message=_told(error), data=wire.error(error)["error"] | about) from error
 
 
 def _result(text: str, data: dict[str, Any], *, failed: bool = False) -> types.CallToolResult:

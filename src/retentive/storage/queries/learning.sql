@@ -31,6 +31,12 @@ SELECT session FROM session_state
 WHERE namespace = :namespace AND active <= :before AND (learned_upto < last_sequence OR claims_left > 0)
 ORDER BY active, session LIMIT :limit
 
+-- name: learning_waiting
+-- The same in all namespaces.
+SELECT namespace, session FROM session_state
+WHERE active <= :before AND (learned_upto < last_sequence OR claims_left > 0)
+ORDER BY active, namespace, session LIMIT :limit
+
 -- name: event_heeded
 -- The messages whose requests were done, and how many of each.
 SELECT sequence, heeded FROM events

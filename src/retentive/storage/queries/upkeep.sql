@@ -54,3 +54,14 @@ WHERE leases.holder = excluded.holder OR leases.expires <= :now
 
 -- name: lease_release
 DELETE FROM leases WHERE namespace = :namespace AND name = :name AND holder = :holder
+
+-- name: lease_held
+-- By whom, and for how much longer, in microseconds.
+SELECT holder, expires - :now FROM leases WHERE namespace = :namespace AND name = :name AND expires > :now
+
+-- name: work_due
+-- Is there anything to do in the background? Asked every few seconds, so each part is answered by the end of an index.
+SELECT (SELECT coalesce(max(seq), 0) FROM changes), (SELECT coalesce(max(n), 0) FROM chunks),
+  EXISTS (SELECT 1 FROM session_state WHERE active <= :silent AND (learned_upto < last_sequence OR claims_left > 0)),
+  EXISTS (SELECT 1 FROM memories WHERE status = 'active' AND expires <= :now),
+  EXISTS (SELECT 1 FROM purges WHERE gone IS NULL)

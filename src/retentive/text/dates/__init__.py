@@ -19,15 +19,16 @@ linear. Days begin where the zone of `now` has midnight (UTC if it has none), we
 import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from retentive.text.dates import speech, validity
-from retentive.text.dates.lexer import Token
 from retentive.text.dates.lexicon import TRIGGERS
-from retentive.text.dates.reading import Clock, clock, read
-from retentive.text.dates.spans import Span
 
-__all__ = ["Expression", "absolute", "ends", "find"]
+if TYPE_CHECKING:  # the grammar takes 60 ms to compile: it is loaded by the first text that has a word of time
+    from retentive.text.dates.lexer import Token
+    from retentive.text.dates.reading import Clock
+    from retentive.text.dates.spans import Span
+
+__all__ = ["Expression", "absolute", "ends", "find", "mentioned"]
 
 _WORD = re.compile(r"[a-z]+|[0-9]")
 _PLAIN = str.maketrans({"\u2019": "'", "\u2013": "-", "\u2014": "-"})  # one for one: places stay
@@ -56,6 +57,8 @@ def find(text: str, now: datetime, *, past: bool = False) -> tuple[Expression, .
     """
     if not mentioned(text):
         return ()
+    from retentive.text.dates.reading import clock, read
+
     at = clock(now)
     return tuple(_expressions(read(text.translate(_PLAIN), at.local, past=past), at))
 
@@ -72,6 +75,9 @@ def absolute(text: str, now: datetime, *, past: bool = True) -> str:
 
 
 def _completed(text: str, now: datetime, *, past: bool) -> str:
+    from retentive.text.dates import speech
+    from retentive.text.dates.reading import clock, read
+
     pieces, at = [], 0
     for token in read(text.translate(_PLAIN), clock(now).local, past=past):
         if added := speech.completed(text, token):
@@ -84,6 +90,9 @@ def ends(text: str, now: datetime) -> tuple[datetime | None, datetime | None]:
     """(valid from, expires) as the words give them; None where they do not."""
     if not mentioned(text):
         return None, None
+    from retentive.text.dates import validity
+    from retentive.text.dates.reading import clock, read
+
     at = clock(now)
     try:
         first, last = validity.bounds(
@@ -99,7 +108,7 @@ def mentioned(text: str) -> bool:
     return not TRIGGERS.isdisjoint(_WORD.findall(text.lower()))
 
 
-def _expressions(tokens: list[Token], at: Clock) -> Iterator[Expression]:
+def _expressions(tokens: "list[Token]", at: "Clock") -> Iterator[Expression]:
     for token in tokens:
         match token.name:
             case "span":
@@ -114,7 +123,7 @@ def _expressions(tokens: list[Token], at: Clock) -> Iterator[Expression]:
                 yield Expression(token.start, token.end, "set", None, None, token.value)
 
 
-def _dated(token: Token, span: Span, kind: str, at: Clock) -> Iterator[Expression]:
+def _dated(token: "Token", span: "Span", kind: str, at: "Clock") -> Iterator[Expression]:
     try:
         begin, finish = span.begin and at.utc(span.begin), span.finish and at.utc(span.finish)
     except OverflowError:  # its zone puts it outside the years 1 to 9999

@@ -66,6 +66,12 @@ def joined(_: Saying, first: Token, second: Token) -> Made:
     return "length", Length(first.value.parts + second.value.parts)
 
 
+def or_more(_: Saying, length: Token, count: Token) -> Made:
+    """A month or two ago: the longer one, for the grain is the same."""
+    number, unit = length.value.parts[-1]
+    return ("length", Length(((count.value, unit),))) if len(length.value.parts) == 1 and count.value > number else None
+
+
 def adverb(_: Saying, adverb: Token) -> Made:
     return "set", timedelta(**{_ADVERBS[adverb.value[-1]]: int(adverb.value[:-1])})
 

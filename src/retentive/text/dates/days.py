@@ -14,6 +14,7 @@ Made = tuple[str, Any] | None
 
 _LEAP = 9  # years: between two 29 Februaries are at most eight
 _MONTHS_AHEAD = 30
+_MOST_AGO = 100
 
 
 def as_span(span: Span | None) -> Made:
@@ -101,6 +102,23 @@ def season(saying: Saying, season: Token, year: Token | None) -> Made:
 def rel_season(saying: Saying, rel: Token, season: Token) -> Made:
     name = season.value[0] if isinstance(season.value, tuple) else season.value
     return as_span(_chosen(saying, rel, lambda year: spans.season(name, year)))
+
+
+def seasons_ago(saying: Saying, count: Token, season: Token) -> Made:
+    """Two summers ago: of those that are over, the second last."""
+    latest = recurring(saying, season, lambda year: spans.season(season.value, year), past=True)
+    if latest is None or latest.begin is None or not 1 <= count.value <= _MOST_AGO:
+        return None
+    over = latest.finish is None or latest.finish <= saying.now
+    return as_span(replace(spans.season(season.value, latest.begin.year - int(count.value) + over), said="relative"))
+
+
+def weekdays_ago(saying: Saying, count: Token, weekday: Token) -> Made:
+    if not 1 <= count.value <= _MOST_AGO:
+        return None
+    earlier = 7 * (int(count.value) - 1) * DAY
+    begin = _begin(spans.nearest(saying.now, weekday.value, past=True)) - earlier
+    return as_span(replace(spans.day(begin, "relative"), weekday=weekday.value))
 
 
 def holiday(saying: Saying, holiday: Token, year: Token | None) -> Made:

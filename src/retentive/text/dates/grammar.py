@@ -28,6 +28,8 @@ def _either(saying: Saying, weekday: Token, plain: Token | None, ordinal: Token 
 
 
 NUMBERS: tuple[Rule, ...] = (
+    rule("prior to", lambda _: ("before", "before")),
+    rule("prior", lambda _: ("rel", -1)),
     rule("(tens) dash? (num|nth|second)", amounts.added),
     rule("(tens)", amounts.tens),
     rule("(num) (hundred) and? (num)?", amounts.times),
@@ -64,8 +66,11 @@ LENGTHS: tuple[Rule, ...] = (
     rule("(length) (?:and|comma)? (length) (?!ago)", amounts.joined),
     rule("(length) (?:and|comma)? (length) (?!ago)", amounts.joined),
     rule("(length) (length) (?=ago)", amounts.joined),
+    rule("(length) or (num|few) (?=ago)", amounts.or_more),
 )
 SETS: tuple[Rule, ...] = (
+    rule("a? (num|few) of? (seasons) ago", days.seasons_ago),
+    rule("a? (num|few) of? (weekdays) ago", days.weekdays_ago),
     rule("(vague_word)", vague.word),
     rule("the other (unit|part)", vague.other_day),
     rule("these (units)", vague.these_days),
@@ -126,6 +131,7 @@ DATES: tuple[Rule, ...] = (
     rule("(?<!modal|to) (rel|past) (length) (?!of (?:the|rel|span|unit))", days.rel_length),
     rule("the? (nth|ord) (unit)", days.century),
     rule("the? (decade)", days.decade),
+    rule("the (nineties) (?!dash)", days.decade),
     rule("(day)", days.deictic),
     rule("tonight", days.tonight),
     rule("right? now", days.now),
@@ -165,6 +171,7 @@ SHIFTS: tuple[Rule, ...] = (
     rule("the? (unit) (?:of|starting|beginning) on? (span)", shifts.week_of),
     rule("the (unit) (before|after) (span)", shifts.day_beside),
     rule("(length) ago", shifts.ago),
+    rule("(length) back (?!to|in|at|from|on|of)", shifts.ago),
     rule("for (length) comma? from the? (span)", ranges.lasting),
     rule("(length) (before|after|from|since) the? (span) (?!to|until|through|dash)", shifts.from_date),
     rule("the (unit) (before|after) (span)", shifts.day_beside),

@@ -27,6 +27,7 @@ _TOKEN = re.compile(
     (?P<iso>(?<!\d)(?<!\d-)\d{{4}}-\d{{1,2}}-\d{{1,2}}(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{{1,6}})?)?(?:Z|[+-]\d\d:?\d\d)?)?
         (?![\d:]))
   | (?P<iso_month>(?<![\d/-])\d{{4}}-(?:0[1-9]|1[0-2])(?![\d/-]))
+  | (?P<month_year>(?<![\w/.$-])(?:0?[1-9]|1[0-2])/(?:19|20)\d\d(?![\w/-]))
   | (?P<ampm>(?<![\w:.$])\d{{1,2}}(?:[:.]\d\d)?\ ?[ap]\.?m\b\.?)
   | (?P<clock>(?<![\w:.])\d{{1,2}}:\d\d(?::\d\d)?(?![\d:]))
   | (?P<dmy>(?<![\w/.-])\d{{1,2}}(?P<sep>[.-])\d{{1,2}}(?P=sep)\d{{4}}(?![\w/]|[.-]\d)
@@ -39,7 +40,8 @@ _TOKEN = re.compile(
   | (?P<decade>\b(?:1\d|20)?\d0'?s\b)
   | (?P<quarter>\b[qh][1-4]\b)
   | (?P<short>'\d\d\b)
-  | (?P<num>(?<![\w.$€£#@/_%:])(?:\d{{1,9}}(?:\.\d{{1,3}})?(?={_UNIT})|\d{{1,9}}(?:\.\d{{1,3}})?(?![\w%/°]|[.,:]\d)))
+  | (?P<num>(?<![\w.$€£#@/_%:])(?:\d{{1,9}}(?:\.\d{{1,3}})?(?={_UNIT})
+        |\d{{1,9}}(?:\.\d{{1,3}})?(?![\w%/°]|[.:]\d|,(?!\d{{4}}\b)\d)))
   | (?P<holiday>\b(?:christmas\ (?:eve|day)|new\ year(?:'?s(?:\ (?:eve|day))?)?
         |valentine'?s\ day|independence\ day)\b)
   | (?P<word>[^\W\d_]+(?:'[^\W\d_]+)?(?![\d_]))
@@ -132,6 +134,11 @@ def _iso_month(match: re.Match[str]) -> Token | None:
     return _token(match, "span", month(year_, number)) if year_ in _YEARS else None
 
 
+def _month_year(match: re.Match[str]) -> Token:
+    number, year_ = (int(part) for part in match[0].split("/"))
+    return _token(match, "span", month(year_, number))
+
+
 def full_year(number: int) -> int:
     """Two digits as a year of this century or the last."""
     if number >= _CENTURY:
@@ -196,6 +203,7 @@ def _decade(match: re.Match[str]) -> Token:
 _READ: dict[str, Callable[[re.Match[str]], Token | None]] = {
     "iso": _iso,
     "iso_month": _iso_month,
+    "month_year": _month_year,
     "ampm": _ampm,
     "clock": _clock,
     "dmy": _three,

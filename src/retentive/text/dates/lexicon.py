@@ -59,7 +59,9 @@ _CLASSES = {
     "few": "few=3 several=4 couple=2 some=3 dozen=12",
     "half": "half",
     "hundred": "hundred=100 thousand=1000",
-    "rel": "last=-1 previous=-1 prior=-1 this=0 current=0 next=1 following=1",
+    "prior": "prior",
+    "back": "back",
+    "rel": "last=-1 previous=-1 this=0 current=0 next=1 following=1",
     "span": "",
     "past": "past=-1 coming=1 upcoming=1",
     "same": "that same",
@@ -84,6 +86,7 @@ _CLASSES = {
     "business": "business working work",
     "semester": "semester",
     "season": "summer=summer winter=winter autumn=autumn",
+    "seasons": "summers=summer winters=winter autumns=autumn",
     "maybe_season": "spring=spring fall=autumn",
     "holiday": "christmas=christmas xmas=christmas easter=easter halloween=halloween thanksgiving=thanksgiving",
 }
@@ -102,6 +105,7 @@ def _numbers() -> dict[str, tuple[str, Any]]:
     words: dict[str, tuple[str, Any]] = {word: ("num", n) for n, word in enumerate(_SMALL)}
     words |= {word: ("tens", 10 * n) for n, word in enumerate(_TENS, 2)}
     words |= {word: ("nth", n) for n, word in enumerate(_ORDINALS, 1)}
+    words |= {f"{word[:-1]}ies": ("nineties", 1900 + 10 * n) for n, word in enumerate(_TENS, 2)}
     words["thirtieth"] = ("nth", 30)
     words["second"] = ("second", 2)
     return words
@@ -138,7 +142,7 @@ WORDS: Final = _plain() | _units() | _numbers() | _calendar()
 _WEAK = set(
     "the a of in within on at for from between and or to through until since before by after other per times starting "
     "edge few half hundred rel past same right school business every any later num tens these during "
-    "modal beginning onward nth second".split()
+    "modal beginning onward nth second prior back".split()
 )
 TRIGGERS: Final = (
     frozenset(word for word, (name, _) in WORDS.items() if name not in _WEAK)

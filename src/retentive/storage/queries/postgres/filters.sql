@@ -80,6 +80,16 @@ WHERE :now::bigint IS NOT NULL
 ON CONFLICT (namespace, name) DO UPDATE SET holder = excluded.holder, expires = excluded.expires
 WHERE leases.holder = excluded.holder OR leases.expires <= excluded.expires - :span
 
+-- name: lease_held
+SELECT holder, expires - (extract(epoch FROM clock_timestamp()) * 1000000)::bigint FROM leases
+WHERE namespace = :namespace AND name = :name AND expires > (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+
+-- name: work_due
+SELECT 0::bigint, (SELECT coalesce(max(n), 0) FROM chunks),
+  EXISTS (SELECT 1 FROM session_state WHERE active <= :silent AND (learned_upto < last_sequence OR claims_left > 0)),
+  EXISTS (SELECT 1 FROM memories WHERE status = 'active' AND expires <= :now),
+  EXISTS (SELECT 1 FROM purges WHERE gone IS NULL)
+
 -- name: change_head
 -- There is no log of changes: the server has the indexes.
 SELECT 0::bigint
