@@ -13,7 +13,7 @@ help:
 	@echo "make test    run all tests"
 	@echo "make check   lint, types and tests: what CI runs"
 	@echo "make bench   measure, beside a do-it-yourself build"
-	@echo "make eval    how well corrections and dates are told, on the data of DATA=FOLDER"
+	@echo "make eval    how well corrections, dates and answers are found, on the data of DATA=FOLDER"
 	@echo "make mcpb    pack the bundle for Claude Desktop, into dist/"
 	@echo "make fix     format and mend what the linter can"
 
@@ -43,6 +43,7 @@ bench: $(READY)
 eval: $(READY)
 	$(BIN)/python -m benchmarks.corrections $(DATA)
 	$(BIN)/python -m benchmarks.dates $(DATA)/dates-dev.jsonl 5
+	$(BIN)/retentive eval $(DATA)/locomo-dev.json --format locomo
 
 mcpb:
 	$(PYTHON) scripts/mcpb.py

@@ -126,7 +126,7 @@ def test_settings_come_from_argument_environment_file_default_in_this_order(tmp_
     assert found["namespace"] == ("argument", "argument")
     assert found["embedder"] == ("hashing", "RETENTIVE_EMBEDDER")
     assert found["fusion"] == ("rrf", str(file))
-    assert found["vector_weight"] == (0.6, "default")
+    assert found["vector_weight"] == (0.65, "default")
     assert set(found) == {setting.name for setting in SETTINGS}
 
 

@@ -177,10 +177,11 @@ def test_the_many_slices_of_one_memory_do_not_crowd_out_the_others(store: Retent
 def test_every_hit_explains_its_score(store: Retentive) -> None:
     store.add("The cat sleeps on the sofa", importance=9, confidence=0.4)
     store.add("The dog sleeps on the floor")
-    for fusion in ("minmax", "rrf"):
+    for fusion in ("blend", "minmax", "rrf"):
         for hit in store.search("where does the cat sleep", fusion=fusion):
             legs = [leg for leg in (hit.why.text, hit.why.vector) if leg]
-            fused = sum(leg.weight * leg.normal for leg in legs)
+            fused = sum(hit.why.shares.values())
+            assert sum(leg.weight * leg.normal for leg in legs) == pytest.approx(fused)
             assert hit.score == pytest.approx(fused * hit.why.confidence_factor * hit.why.importance_factor)
             assert hit.why.tier is Tier.HYBRID
 
@@ -198,7 +199,10 @@ def test_a_threshold_search_gives_all_that_is_similar_and_no_more(open_store: Op
     store.add_many([f"item {n}" for n in range(100)], vectors=vectors)
     found = store.search(vector=[1.0, 0.0], limit=None, min_similarity=0.5)
     assert sorted(hit.content for hit in found) == sorted(f"item {n}" for n in range(50, 100))
-    assert len(store.search(vector=[1.0, 0.0], limit=None)) == 65
+    assert len(store.search(vector=[1.0, 0.0], limit=None, min_relevance=0.0)) == 100
+    relevant = store.search(vector=[1.0, 0.0], limit=None)
+    assert 0 < len(relevant) < 100
+    assert min(hit.relevance for hit in relevant) >= 0.45
     assert len(store.search(vector=[1.0, 0.0], limit=7, min_similarity=0.5)) == 7
 
 

@@ -34,6 +34,7 @@ class Config:
     fusion: str
     vector_weight: float
     min_similarity: float
+    min_relevance: float
     max_content: int
     max_message: int
     corrections: bool
@@ -189,14 +190,20 @@ SETTINGS = (
         "`full`: acknowledged means it survives a power cut. `normal`: it survives a crash of the program.",
     ),
     Setting("cache", lambda: str(data_folder() / "cache"), str, "Folder of derived files: the rebuilt model."),
-    Setting("fusion", lambda: "minmax", _one_of("minmax", "rrf"), "How the two legs of a search are joined."),
-    Setting("vector_weight", lambda: 0.6, _between(0, 1), "Weight of the vector leg; the text leg has the rest."),
+    Setting(
+        "fusion",
+        lambda: "blend",
+        _one_of("blend", "minmax", "rrf"),
+        "How the legs of a search are joined: `blend` with all that speaks for a hit, `minmax` and `rrf` alone.",
+    ),
+    Setting("vector_weight", lambda: 0.65, _between(0, 1), "Weight of the vector leg; the text leg has the rest."),
     Setting(
         "min_similarity",
         lambda: 0.0,
         _between(0, 1),
-        "Cosine that a threshold search asks for; 0 takes the model's own (0.35 for MiniLM).",
+        "Cosine that a threshold search asks for instead of a relevance; 0: none.",
     ),
+    Setting("min_relevance", lambda: 0.45, _between(0, 1), "Relevance that a threshold search asks for."),
     Setting("max_content", lambda: 100_000, _between(1, 10_000_000, int), "Longest memory, in characters."),
     Setting("max_message", lambda: 10_000_000, _between(1, 100_000_000, int), "Longest message, in characters."),
     Setting(

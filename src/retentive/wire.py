@@ -91,6 +91,7 @@ def hit(value: Hit) -> dict[str, Any]:
     body = shown(value.item)
     body.pop("id", None)
     first = {"type": value.type, "id": value.id, "content": body.pop("content"), "score": round(value.score, 6)}
+    first["relevance"] = round(value.relevance, 6)
     span = None if value.span is None else [*value.span]
     return {**first, "excerpt": value.excerpt, "span": span, "why": why(value.why), **body}
 
@@ -103,6 +104,7 @@ def why(value: Why) -> dict[str, Any]:
         "confidence_factor": round(value.confidence_factor, 6),
         "importance_factor": round(value.importance_factor, 6),
         "when": _timing(value.when),
+        "shares": {name: round(share, 6) for name, share in value.shares.items()},
     }
 
 

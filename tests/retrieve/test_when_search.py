@@ -66,9 +66,8 @@ def test_every_score_is_the_sum_it_shows(store: Retentive) -> None:
     for question in ("deployed Atlas in May 2026", "What did we do in May 2026?", "the latest of Atlas"):
         for hit in store.search(question):
             why = hit.why
-            legs = sum(leg.weight * leg.normal for leg in (why.text, why.vector) if leg)
             assert why.when is not None
-            weighed = legs * why.confidence_factor * why.importance_factor
+            weighed = sum(why.shares.values()) * why.confidence_factor * why.importance_factor
             assert hit.score == pytest.approx(weighed * why.when.factor + why.when.bonus)
 
 

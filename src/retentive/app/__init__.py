@@ -170,14 +170,16 @@ class Retentive:
         fusion: str | None = None,
         vector_weight: float | None = None,
         min_similarity: float | None = None,
+        min_relevance: float | None = None,
         namespaces: Sequence[str] = (),
         include: str | Sequence[str] = ("memories", "events", "files"),
         **filters: Unpack[View],
     ) -> Results:
         """Find what answers a question, best first.
 
-        `limit=None` gives all that is similar enough (`min_similarity`, by default the model's own threshold) instead
-        of the best ten. `namespaces` adds others to look in: names, or prefixes such as `work/*`. `include` chooses
+        `limit=None` gives all that is relevant enough (`min_relevance`, by default the setting of that name; or
+        `min_similarity`, a cosine) instead of the best ten. `namespaces` adds others to look in: names, or prefixes
+        such as `work/*`. `include` chooses
         what is searched. Filters: session, kind, tags, source, status, min_importance, min_confidence, since, until.
         With a session, its own memories are seen beside the global ones, and of events only its own. `as_of` asks for
         what was true at a moment, `known_at` for what the store held to be true. Each hit says why it is there.
@@ -193,6 +195,7 @@ class Retentive:
             fusion=check.one_of(Fusion, fusion or settings.fusion, "fusion"),
             vector_weight=check.fraction(vector_weight, "vector_weight", settings.vector_weight),
             min_similarity=check.fraction(min_similarity, "min_similarity", None),
+            min_relevance=check.fraction(min_relevance, "min_relevance", None),
         )
         return search.search(self._parts, asked)
 
@@ -208,6 +211,7 @@ class Retentive:
         recent: int = 10,
         *,
         min_similarity: float | None = None,
+        min_relevance: float | None = None,
         namespaces: Sequence[str] = (),
         as_of: When | None = None,
         known_at: When | None = None,
@@ -232,6 +236,7 @@ class Retentive:
             budget=check.tokens_of(budget),
             recent=check.sequence_of(recent, "recent"),
             min_similarity=check.fraction(min_similarity, "min_similarity", None),
+            min_relevance=check.fraction(min_relevance, "min_relevance", None),
             shares=contexts.shares(self._parts, shares),
             count=counter or self._parts.counter(),
         )

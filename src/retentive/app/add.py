@@ -9,8 +9,8 @@ from retentive.app.check import Options
 from retentive.app.correct import corrected
 from retentive.app.filters import scope
 from retentive.app.keep import keep
+from retentive.app.legs import having_words
 from retentive.app.parts import Parts
-from retentive.app.search import having_words
 from retentive.app.vectors import space_for, with_vectors
 from retentive.errors import Invalid
 from retentive.learn.likeness import NEAR, overlap, telling

@@ -14,14 +14,13 @@ from retentive.context import Counter
 from retentive.context.assemble import Item, Section, assemble, distinct
 from retentive.context.fit import cut
 from retentive.context.turns import dangling, indented, line, speaker, turns
-from retentive.errors import EmbedError, Invalid
+from retentive.errors import Invalid
 from retentive.model import (
     Context,
     Event,
     Fusion,
     Hit,
     Memory,
-    Mode,
     Omission,
     Query,
     Relation,
@@ -58,6 +57,7 @@ class Asked:
     budget: int
     recent: int
     min_similarity: float | None
+    min_relevance: float | None
     shares: Mapping[str, float]
     count: Counter
 
@@ -169,15 +169,15 @@ def _searched(parts: Parts, asked: Asked) -> tuple[list[Hit], list[Hit], list[st
     """The memories and the events that bear on the question, and what was missing in the search for them."""
     if not asked.text.strip():
         return [], [], []
-    query, notes = _query(parts, asked)
-    scope = query.scope
-    memories = answer(parts, replace(query, limit=MEMORIES, scope=replace(scope, types=(Type.MEMORY,))))
-    everywhere = replace(scope, types=(Type.EVENT,), within=None)
+    query = _query(parts, asked)
+    memories = answer(parts, replace(query, limit=MEMORIES, scope=replace(query.scope, types=(Type.MEMORY,))))
+    everywhere = replace(query.scope, types=(Type.EVENT,), within=None)
     excerpts = answer(parts, replace(query, limit=EXCERPTS, scope=everywhere))
     record(parts, query, memories, excerpts)
-    if query.min_similarity is None:
-        return _timely(memories), _timely(excerpts), [*dict.fromkeys((*notes, *memories.notes, *excerpts.notes))]
-    return [*memories], [*excerpts], [*dict.fromkeys((*notes, *memories.notes, *excerpts.notes))]
+    notes = [*dict.fromkeys((*memories.notes, *excerpts.notes))]
+    if query.min_similarity is None and query.min_relevance is None:
+        return _timely(memories), _timely(excerpts), notes
+    return [*memories], [*excerpts], notes
 
 
 _OF_THAT_TIME = frozenset((Relation.INSIDE, Relation.TOLD, Relation.NEAR))
@@ -188,24 +188,23 @@ def _timely(hits: Iterable[Hit]) -> list[Hit]:
     return [hit for hit in hits if hit.why.when and hit.why.when.relation in _OF_THAT_TIME]
 
 
-def _query(parts: Parts, asked: Asked) -> tuple[Query, list[str]]:
-    """Embedded once, for both searches."""
-    floor = parts.config.min_similarity or (parts.space.min_similarity if parts.space else 0.0)
+def _query(parts: Parts, asked: Asked) -> Query:
+    """For both searches; the embedder remembers the question from the first."""
+    settings = parts.config
+    similarity = settings.min_similarity or None if asked.min_similarity is None else asked.min_similarity
+    relevance = settings.min_relevance if asked.min_relevance is None and similarity is None else asked.min_relevance
     query = Query(
         asked.text,
         asked.scope,
-        fusion=Fusion(parts.config.fusion),
-        vector_weight=parts.config.vector_weight,
-        min_similarity=floor if asked.min_similarity is None else asked.min_similarity,
+        fusion=Fusion(settings.fusion),
+        vector_weight=settings.vector_weight,
+        min_similarity=similarity,
+        min_relevance=relevance,
     )
-    if asked.min_similarity is None and read_times(query).alone:
-        query = replace(query, min_similarity=None)  # "what did I do last week?" is like nothing that was said
-    if parts.embedder is None:
-        return query, []
-    try:
-        return replace(query, vector=parts.embedder.embed_query(asked.text)), []
-    except EmbedError as error:
-        return replace(query, mode=Mode.TEXT), [f"vectors were not used: {error}"]
+    if asked.min_similarity is None and asked.min_relevance is None and read_times(query).alone:
+        # "what did I do last week?" is like nothing that was said
+        return replace(query, min_similarity=None, min_relevance=None)
+    return query
 
 
 def _state(parts: Parts, asked: Asked) -> tuple[Summary | None, int | None]:

@@ -6,8 +6,8 @@ from datetime import datetime
 
 from retentive import clock
 from retentive.app.filters import scope
+from retentive.app.legs import having_words
 from retentive.app.parts import Parts
-from retentive.app.search import having_words
 from retentive.learn.statements.statement import LONGEST, Reading
 from retentive.model import Draft, Kind, Memory, Status, Traits, from_micros
 from retentive.text.sentences import spans

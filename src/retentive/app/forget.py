@@ -8,6 +8,7 @@ from retentive import clock
 from retentive.app import check, search
 from retentive.app.filters import Filters, scope
 from retentive.app.keep import TRIES
+from retentive.app.legs import text_matches
 from retentive.app.parts import Parts
 from retentive.errors import Busy, Conflict, Invalid, NotFound, Stale
 from retentive.model import Candidates, Forgotten, Memory, Query, Scope, Status, from_micros
@@ -108,7 +109,7 @@ def _all(parts: Parts, within: Scope) -> Iterator[Memory]:
 def _having(parts: Parts, meant: Sequence[str], within: Scope) -> list[Memory]:
     tokens = parts.engine.tokens
     wanted = {*tokens(terms(" ".join(meant)))}
-    matches = search.text_matches(parts, meant, within, LOOKED_AT)
+    matches = text_matches(parts, meant, within, LOOKED_AT)
     owners = dict.fromkeys((match.namespace, match.owner) for match in matches)
     seen = parts.memories.some([id for _, id in owners], within)
     having = (seen[owner] for owner in owners if owner in seen and wanted <= {*tokens(terms(_said(seen[owner])))})

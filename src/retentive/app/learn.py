@@ -17,8 +17,8 @@ from itertools import islice
 from retentive import clock
 from retentive.app.act import Deed, Outcome, act, read, written
 from retentive.app.filters import scope
+from retentive.app.legs import having_words
 from retentive.app.parts import Parts
-from retentive.app.search import having_words
 from retentive.errors import Invalid, LlmError, NotFound, RetentiveError, Stale
 from retentive.learn import Rules
 from retentive.model import DEFAULT_CONFIDENCE, Claim, Event, Heard, Kind, Learned, Memory, Role, Source

@@ -5,6 +5,7 @@ from pathlib import Path
 from retentive.app import check
 from retentive.app.metered import Metered
 from retentive.app.parts import Once, Parts
+from retentive.app.people import People
 from retentive.app.upkeep import Journal
 from retentive.config import Config
 from retentive.context import open_counter
@@ -46,6 +47,7 @@ def open_parts(settings: Config) -> Parts:
         journal=Journal(engine, log_accesses=settings.access_log, keep=settings.access_log_keep),
         fruitless={},
         learning=Learning(engine),
+        people=People(),
         rules=Once(open_rules),
         writer=Once(lambda: _writer(settings, engine, namespace)),
         counter=Once(lambda: open_counter(settings.tokenizer)),

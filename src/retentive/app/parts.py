@@ -16,6 +16,7 @@ from retentive.storage.memories import Memories
 from retentive.storage.upkeep import Upkeep
 
 if TYPE_CHECKING:
+    from retentive.app.people import People
     from retentive.app.upkeep import Journal
     from retentive.app.worker import Worker
     from retentive.context import Counter
@@ -66,6 +67,8 @@ class Parts:
     """What counts tokens."""
     images: Once["Images"]
     """Opened by the first question that needs them: they bring numpy along."""
+    people: "People"
+    """Who speaks in which namespace."""
     workers: list["Worker"]
     """The one that runs in this process, if one does."""
     bounds: Bounds | None = None

@@ -3,22 +3,12 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import NamedTuple
 
-from retentive.model import Event, Hit, Match, Memory, Query, Relation, Scope, Timing, from_micros, to_micros
-from retentive.retrieve.fuse import Fused
+from retentive.app.found import Found
+from retentive.model import Event, Hit, Match, Query, Relation, Scope, Timing, from_micros, to_micros
 from retentive.retrieve.rank import Ranked
 from retentive.retrieve.timely import BONUS, Times, relation, told
 from retentive.retrieve.when import DAY, Span, Unread, When, placed, read, year_of
-
-
-class Found(NamedTuple):
-    """What a chunk is a slice of, and the slice."""
-
-    item: Memory | Event
-    excerpt: str
-    span: tuple[int, int] | None
-
 
 LONGEST_EVENT = timedelta(days=100)  # a summer; "in 2023" does not tell when something was
 
@@ -83,29 +73,22 @@ def listing(span: Span) -> Timing:
 def timed(
     when: When,
     ranked: Sequence[Ranked],
-    fused: Fused,
+    nearness: Callable[[int], float],
     fetch: Callable[[Sequence[Match]], dict[int, Found]],
     scope: Scope,
 ) -> tuple[list[Ranked], Timed]:
-    """The candidates in the order that their times make of them, and what each of these times is."""
+    """The candidates in the order that their times make of them, and what each of these times is.
+
+    `nearness` is to the question, by the legs' own scores: 1 for what is the best of both.
+    """
     if not ranked:
         return [], {}
     found = fetch([match for _, _, _, match in ranked])
     moments = [match.time for _, _, _, match in ranked]
     newest, now = (from_micros(min(moments)), from_micros(max(moments))), moment(scope)
-    made = {n: relation(when, _times(each), _nearness(n, fused), now, newest) for n, each in found.items()}
+    made = {n: relation(when, _times(each), nearness(n), now, newest) for n, each in found.items()}
     again = [(_moved(score, made.get(chunk)), time, chunk, match) for score, time, chunk, match in ranked]
     return sorted(again, reverse=True), made
-
-
-def _nearness(chunk: int, fused: Fused) -> float:
-    """To the question, by the legs' own scores: 1 for what is the best of both."""
-    near = 0.0
-    for leg in (fused.text, fused.vector):
-        best, own = leg.matches[0].score if leg.matches else 0.0, leg.leg(chunk)
-        if own and best > 0:
-            near += leg.weight * max(own.score / best, 0.0)
-    return near
 
 
 def _moved(score: float, timing: Timing | None) -> float:

@@ -81,6 +81,7 @@ def _search(memory: Retentive, arguments: Any) -> int:
         mode=arguments.mode,
         fusion=arguments.fusion,
         min_similarity=arguments.min_similarity,
+        min_relevance=arguments.min_relevance,
         namespaces=arguments.also,
         **given(arguments, (*FILTERS, *MOMENTS, "include")),
     )
@@ -217,6 +218,12 @@ def _migrate(arguments: Any) -> int:
     return 0
 
 
+def _eval(arguments: Any) -> int:
+    from retentive.cli.eval import evaluate
+
+    return evaluate(arguments)
+
+
 def _demo(arguments: Any) -> int:
     from retentive.cli.demo import demo
 
@@ -253,6 +260,7 @@ _WITHOUT_STORE: dict[str, Callable[[Any], int]] = {
     **serving.VERBS,
     "install": _clients,
     "uninstall": _clients,
+    "eval": _eval,
 }
 _VERBS: dict[str, Callable[[Retentive, Any], int]] = {
     "add": _add,

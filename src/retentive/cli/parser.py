@@ -32,6 +32,14 @@ The store is one file, by default in your data folder; --db or RETENTIVE_DB choo
 exit codes: 0 done, 1 unexpected, 2 wrong input, 3 not found, 4 conflict, 5 storage, 6 embedding, 7 missing extra,
   8 language model, 9 forbidden
 """
+_COLLECTIONS = """\
+jsonl, a line each:
+  {"memory": "The user's dog is called Rex", "id": "m1"}
+  {"message": "Rex sees the vet on Friday", "id": "t1", "session": "monday", "speaker": "Ana", "time": "2026-03-02"}
+  {"question": "what is my dog called?", "expected": ["m1"], "category": "names"}
+`expected` are ids or whole texts; [] means that nothing answers it. Everything is told before anything is asked, in a
+store that is thrown away. locomo: the conversations of LoCoMo, as they are published.
+"""
 _TIMES = "as 2026-12-31, 2026-12-31T18:00+01:00, 'last monday', or a span such as 12h, 7d, 4w"
 
 
@@ -217,10 +225,11 @@ def _reading(verb: Verbs) -> None:
     )
     search.add_argument("query", nargs="?", metavar="QUERY")
     search.add_argument("--limit", type=int, default=10, metavar="N", help="how many at the most (10)")
-    search.add_argument("--all", action="store_true", help="all that is similar enough, however many")
+    search.add_argument("--all", action="store_true", help="all that is relevant enough, however many")
+    search.add_argument("--min-relevance", type=float, metavar="X", help="only hits of at least this relevance, 0 to 1")
     search.add_argument("--min-similarity", type=float, metavar="X", help="cosine from which a vector hit counts")
     search.add_argument("--mode", choices=("hybrid", "text", "vector"), default="hybrid", help="which legs to use")
-    search.add_argument("--fusion", choices=("minmax", "rrf"), help="how the legs are joined")
+    search.add_argument("--fusion", choices=("blend", "minmax", "rrf"), help="how the legs are joined")
     search.add_argument("--also", action="append", default=[], metavar="NAME", help="look in this namespace too; a/*")
     search.add_argument(
         "--include",
@@ -248,6 +257,7 @@ def _reading(verb: Verbs) -> None:
         metavar="N",
         help="newest messages (10); older ones if there is room, none for 0",
     )
+    context.add_argument("--min-relevance", type=float, metavar="X", help="relevance from which a hit counts, 0 to 1")
     context.add_argument("--min-similarity", type=float, metavar="X", help="cosine from which a vector hit counts")
     context.add_argument("--also", action="append", default=[], metavar="NAME", help="look in this namespace too; a/*")
 
@@ -495,6 +505,16 @@ def _caring(verb: Verbs) -> None:
     doctor.add_argument("--repair", action="store_true", help="make the full-text and vector indexes anew")
 
     verb("demo", "see it work, in a store that is thrown away")
+
+    eval_ = verb(
+        "eval",
+        "measure how well questions are answered whose answers are known",
+        epilog=_COLLECTIONS,
+    )
+    eval_.add_argument("path", metavar="PATH", help="the collection")
+    eval_.add_argument("--format", choices=("locomo", "jsonl"), default="jsonl", help="what it is written in (jsonl)")
+    eval_.add_argument("--keep", metavar="FILE", help="keep the store there, and use it again next time")
+    eval_.add_argument("--questions", type=int, metavar="N", help="only the first of each collection")
 
     completion = verb(
         "completion",

@@ -112,9 +112,12 @@ def aside(text: str) -> None:
 
 def explained(hit: Hit) -> str:
     why = hit.why
-    legs = " + ".join(filter(None, (_leg("text", why.text), _leg("vector", why.vector)))) or "found as it stands"
+    legs = {"text": why.text, "vector": why.vector}
+    parts = [f"{name} {share:+.3f}{_leg(legs.get(name))}" for name, share in why.shares.items() if share]
     factors = f"confidence {why.confidence_factor:.2f} x importance {why.importance_factor:.2f}"
-    return f"{hit.score:.4f} = ({legs}) x {factors}{_when(why.when) if why.when else ''}"
+    when = _when(why.when) if why.when else ""
+    found = " ".join(parts) or "found as it stands"
+    return f"{hit.score:.4f} = ({found}) x {factors}{when}; relevance {hit.relevance:.2f}"
 
 
 def _when(timing: Timing) -> str:
@@ -127,8 +130,8 @@ def _bounds(timing: Timing) -> str:
     return f", {' '.join(ends)}" if ends else ""
 
 
-def _leg(name: str, leg: Leg | None) -> str:
-    return f"{leg.weight:.2f} x {name} {leg.normal:.3f} [rank {leg.rank}, score {leg.score:.3f}]" if leg else ""
+def _leg(leg: Leg | None) -> str:
+    return f" [rank {leg.rank}, score {leg.score:.3f}]" if leg else ""
 
 
 def _kind(hit: Hit) -> str:

@@ -176,7 +176,9 @@ def _note_delete(memory: Retentive, arguments: Any) -> int:
 
 
 def _context(memory: Retentive, arguments: Any) -> int:
-    options = {name: getattr(arguments, name) for name in ("session", "budget", "recent", "min_similarity")}
+    options = {
+        name: getattr(arguments, name) for name in ("session", "budget", "recent", "min_similarity", "min_relevance")
+    }
     made = memory.context(arguments.query, namespaces=arguments.also, **options, **given(arguments, MOMENTS))
     if is_json(arguments):
         show.as_json(wire.context(made))

@@ -95,6 +95,7 @@ class Match(NamedTuple):
 
 
 class Fusion(StrEnum):
+    BLEND = "blend"
     MINMAX = "minmax"
     RRF = "rrf"
 
@@ -123,9 +124,10 @@ class Query:
     vector: Any = None
     limit: int | None = 10
     mode: Mode = Mode.HYBRID
-    fusion: Fusion = Fusion.MINMAX
-    vector_weight: float = 0.6
+    fusion: Fusion = Fusion.BLEND
+    vector_weight: float = 0.65
     min_similarity: float | None = None
+    min_relevance: float | None = None
 
 
 class Leg(NamedTuple):
@@ -165,10 +167,7 @@ class Timing(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """How a hit came by its score.
-
-    `(sum of weight x normal over the legs) x confidence x importance x when.factor + when.bonus`
-    """
+    """How a hit came by its score: `(sum of the shares) x confidence x importance x when.factor + when.bonus`."""
 
     tier: Tier
     text: Leg | None
@@ -177,6 +176,8 @@ class Why:
     importance_factor: float
     when: Timing | None = None
     """None if the question has no time."""
+    shares: Mapping[str, float] = field(default_factory=dict)
+    """What each thing that was looked at adds or takes away, by name; those of the legs are `weight x normal`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +190,8 @@ class Hit:
     """The part of it that matched: all of it, unless it is long."""
     why: Why
     span: tuple[int, int] | None = None
+    relevance: float = 0.0
+    """From 0 to 1, and comparable between searches, as the score is not."""
 
     @property
     def id(self) -> str:

@@ -14,6 +14,7 @@ from retentive.text import dates
 # questions of LoCoMo that have a time, by factor and bonus: 0+0 .470 .674, 1+0 .578 .703, 3+0 .613 .721,
 # 0+1 .586 .709, 1+.5 .592 .708, 2+.5 .606 .725, 2+1 .603 .742.
 FACTOR, BONUS = 2.0, 1.0
+ALONE = 2.0  # instead, where the time is all there is to go by: more than any score
 STRENGTH = {Sense.DURING: 1.0, Sense.ABOUT: 0.5, Sense.BEFORE: 1.0, Sense.AFTER: 1.0}
 UNSURE = 0.3  # of that where the time was worked out from an event: with all of it, R@10 of such questions fell by .07
 NEWEST = 0.1  # decides between likes; on LoCoMo, where "recently" is of no particular day, it changes nothing
@@ -57,7 +58,7 @@ def relation(when: When, times: Times, nearness: float, now: datetime, newest: t
         return Timing(when.newest, None, None, Relation.NEWEST, 1 + FACTOR * newer, BONUS * newer * nearness)
     (how, strength), span = max(found, key=lambda pair: pair[0][1])
     if when.alone:
-        return Timing(span.words, span.since, span.until, how, 1.0, BONUS * strength)
+        return Timing(span.words, span.since, span.until, how, 1.0, ALONE * strength)
     lift = strength + newer
     return Timing(span.words, span.since, span.until, how, 1 + FACTOR * lift, BONUS * lift * nearness)
 

@@ -13,6 +13,7 @@ from retentive.text.messages import readable
 from retentive.text.tokens import estimate
 
 BEYOND = 1 << 62  # a sequence that no message reaches
+MOST_SPEAKERS = 200  # whose names a question is compared with
 
 
 class Said(NamedTuple):
@@ -92,6 +93,11 @@ class Conversations:
         filters, params = chunk_filters(scope)
         rows = self.engine.read("event_hits", {**params, "chunks": chunks}, filters)
         return {row[0]: _said(row) for row in rows}
+
+    def speakers(self, namespace: str) -> tuple[tuple[str, ...], bool]:
+        """Their names, and whether there are conversations."""
+        rows = self.engine.read("event_speakers", {"namespace": namespace, "most": MOST_SPEAKERS})
+        return tuple(name for (name,) in rows if name is not None), (None,) in rows
 
     def containing(self, text: str, scope: Scope, limit: int) -> list[Said]:
         filters, params = chunk_filters(scope)

@@ -109,6 +109,18 @@ SELECT t.n, t.text, t.first_sequence, t.last_sequence, {event} {event_of_chunk}
 WHERE t.namespace IN {each:namespaces} AND coalesce(t.text, e.content) LIKE :pattern ESCAPE '\'{filters}
 ORDER BY e.time DESC, t.n DESC LIMIT :limit
 
+-- name: event_speakers
+-- Who speaks in a namespace, one step in the index for each; and NULL, if there are conversations at all.
+WITH RECURSIVE heard (speaker, place) AS (
+  SELECT min(e.speaker), 1 FROM events e WHERE e.namespace = :namespace AND e.speaker IS NOT NULL
+  UNION ALL
+  SELECT (SELECT min(e.speaker) FROM events e
+          WHERE e.namespace = :namespace AND e.speaker IS NOT NULL AND e.speaker > h.speaker), h.place + 1
+  FROM heard h WHERE h.speaker IS NOT NULL AND h.place < :most
+)
+SELECT h.speaker FROM heard h WHERE h.speaker IS NOT NULL
+UNION ALL SELECT NULL WHERE EXISTS (SELECT 1 FROM session_state s WHERE s.namespace = :namespace)
+
 -- name: chunk_said
 -- Which of these slices the session has already.
 SELECT t.hash FROM chunks t WHERE t.namespace = :namespace AND t.session = :session AND t.hash IN {each:hashes}

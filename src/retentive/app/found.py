@@ -1,0 +1,80 @@
+"""What matches are slices of, read from the store; each once in a search."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from retentive.app.parts import Parts
+from retentive.model import Event, Match, Memory, Scope, Type
+from retentive.retrieve.blend import Trait
+from retentive.retrieve.question import Person
+from retentive.storage.conversations import Said
+from retentive.text.chunk import CHUNK_SIZE
+from retentive.text.terms import tokens
+
+_CLOSING = " \t\n\"')]*_”’»"  # noqa: RUF001 - what may stand behind a question mark
+_ASKING = ("?", "？", "؟")  # noqa: RUF001 - of Chinese and Japanese, of Arabic
+
+
+class Found(NamedTuple):
+    """A memory or an event, the slice of it that matched, and the first and last time it was said."""
+
+    item: Memory | Event
+    excerpt: str
+    span: tuple[int, int] | None
+
+    @property
+    def told(self) -> str:
+        """All that its words may be found in."""
+        if isinstance(self.item, Memory):
+            return " ".join((self.excerpt, self.item.context or "", *self.item.tags))
+        return f"{self.excerpt} {self.item.speaker or ''}"
+
+    def asks(self) -> bool:
+        """Whether it is a message that ends in a question."""
+        return isinstance(self.item, Event) and self.excerpt.rstrip(_CLOSING).endswith(_ASKING)
+
+    def trait(self, person: Person | None) -> Trait:
+        theirs = person.share(self.item) if person else 0.0
+        if isinstance(self.item, Memory):
+            return Trait(theirs)
+        words = len(self.excerpt.split()) if self.excerpt.isascii() else len(tokens(self.excerpt))
+        return Trait(theirs, words, self.asks())
+
+
+class Reader:
+    """Reads what matches stand for, as far as the scope still sees it: the index may be a moment behind."""
+
+    def __init__(self, parts: Parts, scope: Scope) -> None:
+        self._parts, self._scope = parts, scope
+        self._read: dict[int, Found | None] = {}
+
+    def read(self, matches: Iterable[Match]) -> None:
+        """Those that were not read before."""
+        wanted = [match for match in matches if match.chunk not in self._read]
+        if not wanted:
+            return
+        self._read.update(dict.fromkeys(match.chunk for match in wanted))
+        self._memories([match for match in wanted if match.type == Type.MEMORY])
+        if chunks := [match.chunk for match in wanted if match.type == Type.EVENT]:
+            said = self._parts.conversations.said(chunks, self._scope)
+            self._read.update((chunk, as_found(each)) for chunk, each in said.items())
+
+    def get(self, chunk: int) -> Found | None:
+        """None: it was not read, or may not be seen any more."""
+        return self._read.get(chunk)
+
+    def _memories(self, matches: Sequence[Match]) -> None:
+        if not matches:
+            return
+        owners = {match.chunk: (match.namespace, match.owner) for match in matches}
+        memories = self._parts.memories.some([owner for _, owner in owners.values()], self._scope)
+        seen = {chunk: memories[owner] for chunk, owner in owners.items() if owner in memories}
+        long = [chunk for chunk, memory in seen.items() if len(memory.content) > CHUNK_SIZE]
+        slices = self._parts.chunks.texts(self._scope.namespaces, long)
+        self._read.update(
+            (chunk, Found(memory, slices.get(chunk, memory.content), None)) for chunk, memory in seen.items()
+        )
+
+
+def as_found(said: Said) -> Found:
+    return Found(said.event, said.event.content if said.text is None else said.text, (said.first, said.last))

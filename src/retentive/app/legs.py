@@ -1,0 +1,148 @@
+"""The two legs of a search: what shares the question's words, and what is near it in meaning."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from retentive.app.parts import Parts
+from retentive.app.vectors import length_of, space_of, unit
+from retentive.errors import Closed, EmbedError, StorageError
+from retentive.index import TERMS_FROM
+from retentive.model import Match, Memory, Mode, Query, Scope, Space
+
+
+class Stage:
+    """Times what is done inside it. (A generator would cost three times as much, six times a question.)"""
+
+    __slots__ = ("_begun", "_name", "_timings")
+
+    def __init__(self, timings: dict[str, float], name: str) -> None:
+        self._timings, self._name = timings, name
+
+    def __enter__(self) -> None:
+        self._begun = time.perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        passed = time.perf_counter() - self._begun
+        self._timings[self._name] = self._timings.get(self._name, 0.0) + passed
+
+
+class Legs:
+    """Of one question. What could not be used is noted, and no error."""
+
+    def __init__(self, parts: Parts, query: Query, words: Sequence[str]) -> None:
+        self.parts, self.query, self.words = parts, query, words
+        self.notes: list[str] = []
+        self.timings: dict[str, float] = {}
+        self._seen: int | None = None
+
+    def inside(self, scope: Scope, limit: int) -> "Legs":
+        """The same legs in another scope, in step with the same change."""
+        other = Legs(self.parts, replace(self.query, scope=scope, limit=limit), self.words)
+        other.notes, other.timings, other._seen = self.notes, self.timings, self._seen
+        return other
+
+    def embedded(self, meaning: str) -> tuple[Any, Space] | None:
+        """The question as a vector, or None with a note saying why not."""
+        if self.query.mode is Mode.TEXT:
+            return None
+        if self.query.vector is not None:
+            space = space_of(self.parts, length_of(self.query.vector))
+            assert space is not None  # noqa: S101 - a length always names a space
+            return unit([self.query.vector], space)[0], space
+        if not meaning.strip():
+            return None
+        if self.parts.embedder is None:
+            self.notes.append("vectors were not used: the embedder is switched off")
+            return None
+        space = self.parts.embedder.space
+        if self._imaged:
+            self.parts.images().prepare(space, self.query.scope)
+        try:
+            with Stage(self.timings, "embed"):
+                return self.parts.embedder.embed_query(meaning), space
+        except EmbedError as error:
+            self.notes.append(f"vectors were not used: {error}")
+            return None
+
+    def __call__(
+        self, asked: tuple[Any, Space] | None, depth: int, floor: float | None
+    ) -> tuple[list[Match], list[Match]]:
+        """Those of the mode; both in one round trip where a server answers them."""
+        hybrid = self.query.mode is Mode.HYBRID and self.query.limit is not None
+        if asked and self.words and hybrid and not self.parts.engine.in_process:
+            return self._both(*asked, depth, floor)
+        text = self._text(depth) if self.query.mode is not Mode.VECTOR else []
+        return text, self._vector(*asked, depth, floor) if asked else []
+
+    def _both(self, vector: Any, space: Space, depth: int, floor: float | None) -> tuple[list[Match], list[Match]]:
+        with Stage(self.timings, "search"):
+            try:
+                return self.parts.engine.search_both(self.words, vector, space, self.query.scope, depth, floor)
+            except Closed:
+                raise
+            except StorageError as error:
+                self.notes.append(f"neither full text nor vectors were used: {error}; run `retentive doctor`")
+                return [], []
+
+    def _text(self, depth: int) -> list[Match]:
+        with Stage(self.timings, "text"):
+            try:
+                return text_matches(self.parts, self.words, self.query.scope, depth, self._head)
+            except Closed:
+                raise
+            except StorageError as error:
+                self.notes.append(f"full text was not used: {error}; run `retentive doctor --repair`")
+                return []
+
+    def _vector(self, vector: Any, space: Space, depth: int, floor: float | None) -> list[Match]:
+        with Stage(self.timings, "vector"):
+            scope, most = self.query.scope, None if self.query.limit is None else depth
+            try:
+                if self._imaged:
+                    return self.parts.images().search_vectors(vector, space, scope, most, floor, self._head())
+                return self.parts.engine.search_vectors(vector, space, scope, most, floor)
+            except Closed:
+                raise
+            except StorageError as error:
+                self.notes.append(f"vectors were not used: {error}; run `retentive doctor`")
+                return []
+
+    @property
+    def _imaged(self) -> bool:
+        return self.parts.engine.in_process and self.parts.images().answers(self.query.scope)
+
+    def _head(self) -> int:
+        """The newest change, looked up once for both legs: on a server each look is a round trip."""
+        if self._seen is None:
+            self._seen = self.parts.chunks.head()
+        return self._seen
+
+
+def text_matches(
+    parts: Parts, asked: Sequence[str], scope: Scope, depth: int, head: Callable[[], int] | None = None
+) -> list[Match]:
+    """From the image of the postings if there is one, else from the database. `head` tells how far to be in step."""
+    if not asked:
+        return []
+    if _image_pays(parts) and parts.images().answers(scope):
+        terms = parts.engine.tokens(" ".join(asked))
+        found = parts.images().search_text(terms, scope, depth, head() if head else None)
+        if found is not None:
+            return found
+    return parts.engine.search_text(asked, scope, depth)
+
+
+def having_words(parts: Parts, asked: Sequence[str], within: Scope, most: int) -> list[Memory]:
+    """Memories that have some of the words, the nearest first, as far as the scope still sees them."""
+    owners = dict.fromkeys((match.namespace, match.owner) for match in text_matches(parts, asked, within, most))
+    seen = parts.memories.some([id for _, id in owners], within) if owners else {}
+    return [seen[owner] for owner in owners if owner in seen]
+
+
+def _image_pays(parts: Parts) -> bool:
+    """Not in a small store, and not for a process's first question: one that asks only once should load nothing."""
+    if not parts.journal.asked or not parts.engine.in_process:
+        return False
+    return parts.images.made is not None or parts.chunks.newest() >= TERMS_FROM
