@@ -19,7 +19,7 @@ def line(text: str, most: int = LINE) -> str:
 def hit(value: Hit) -> dict[str, Any]:
     item = value.item
     told: dict[str, Any] = {"id": value.id, "text": line(_said(item, value.excerpt))}
-    told |= {"date": f"{value.time:%Y-%m-%d}", "score": round(value.score, 2)}
+    told |= {"date": f"{value.time:%Y-%m-%d}", "score": round(value.relevance, 2)}
     return told | {"kind": item.kind if isinstance(item, Memory) else "message"}
 
 

@@ -12,6 +12,7 @@ from retentive.serve.mcp.reach import Reached
 from retentive.serve.mcp.tool import Answer, Tool, choice, flag, several, text, whole
 
 AGENT = "agent"  # who changed it, in a memory's history
+NOISE = 0.15  # relevance below which a hit only costs: what has nothing to do with a question has .05 to .11
 AROUND = 5  # messages shown with one that was asked for
 
 KINDS = tuple(kind.value for kind in Kind if kind not in (Kind.NOTE, Kind.FILE))
@@ -56,7 +57,7 @@ def add_many(reached: Reached, contents: Sequence[str], *, personal: bool = Fals
 
 def search(reached: Reached, query: str, limit: int = 8, **options: Any) -> Answer:
     found = reached.memory.search(query, limit, namespaces=reached.also, **options)
-    hits = [lines.hit(each) for each in found]
+    hits = [lines.hit(each) for each in found if each.relevance >= NOISE]
     told, notes = lines.listed(hits) or "Nothing found: nothing about this is known.", reached.noted(found.notes)
     return Answer("\n".join([told, *notes]), {"hits": hits, "tier": found.tier, "notes": notes})
 
