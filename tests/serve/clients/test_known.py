@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from retentive.cli import parser
+from retentive.cli.parser.serving import CLIENTS as TYPED
 from retentive.errors import Invalid
 from retentive.serve.clients import CLIENTS, Here, client
 
@@ -13,7 +13,7 @@ ROAMING = "AppData/Roaming"
 
 
 def test_the_terminal_knows_every_client() -> None:
-    assert tuple(CLIENTS) == parser.CLIENTS
+    assert tuple(CLIENTS) == TYPED
 
 
 @pytest.mark.parametrize(

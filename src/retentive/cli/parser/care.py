@@ -1,0 +1,60 @@
+"""Verbs that look after the store and the program."""
+
+from retentive.cli.parser.options import Verbs
+
+_COLLECTIONS = """\
+jsonl, a line each:
+  {"memory": "The user's dog is called Rex", "id": "m1"}
+  {"message": "Rex sees the vet on Friday", "id": "t1", "session": "monday", "speaker": "Ana", "time": "2026-03-02"}
+  {"question": "what is my dog called?", "expected": ["m1"], "category": "names"}
+`expected` are ids or whole texts; [] means that nothing answers it. Everything is told before anything is asked, in a
+store that is thrown away. locomo: the conversations of LoCoMo, as they are published.
+"""
+
+
+def caring(verb: Verbs) -> None:
+    migrate = verb(
+        "migrate",
+        "move a whole store into another, empty one",
+        epilog="Each is a file or a server. May be stopped and repeated; both sides are compared at the end.",
+    )
+    migrate.add_argument("source", metavar="SOURCE")
+    migrate.add_argument("target", metavar="TARGET")
+
+    verb("stats", "show counts, sizes and speeds")
+
+    backfill = verb("backfill", "make the vectors that are missing")
+    backfill.add_argument(
+        "--batch", type=int, default=50, metavar="N", help="texts embedded and committed at once (50)"
+    )
+
+    work = verb(
+        "work",
+        "learn, fill in vectors and do the chores as they come up, until it is stopped",
+        epilog="For all namespaces of the store. Of several processes one is at work at a time; servers do it anyway.",
+    )
+    work.add_argument("--once", action="store_true", help="do what is due now, and end")
+
+    verb("config", "show every setting and where it comes from")
+
+    doctor = verb("doctor", "check everything and say what to do")
+    doctor.add_argument("--repair", action="store_true", help="make the full-text and vector indexes anew")
+
+    verb("demo", "see it work, in a store that is thrown away")
+
+    eval_ = verb(
+        "eval",
+        "measure how well questions are answered whose answers are known",
+        epilog=_COLLECTIONS,
+    )
+    eval_.add_argument("path", metavar="PATH", help="the collection")
+    eval_.add_argument("--format", choices=("locomo", "jsonl"), default="jsonl", help="what it is written in (jsonl)")
+    eval_.add_argument("--keep", metavar="FILE", help="keep the store there, and use it again next time")
+    eval_.add_argument("--questions", type=int, metavar="N", help="only the first of each collection")
+
+    completion = verb(
+        "completion",
+        "print the completion script of a shell",
+        epilog='Try: eval "$(retentive completion bash)"',
+    )
+    completion.add_argument("shell", choices=("bash", "zsh", "tcsh"))
