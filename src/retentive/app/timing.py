@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from retentive.app.found import Found
 from retentive.model import Event, Hit, Match, Query, Relation, Scope, Timing, from_micros, to_micros
-from retentive.retrieve.rank import Ranked
+from retentive.retrieve.rank import Ranked, order
 from retentive.retrieve.timely import BONUS, Times, relation, told
 from retentive.retrieve.when import DAY, Span, Unread, When, placed, read, year_of
 
@@ -88,7 +88,7 @@ def timed(
     newest, now = (from_micros(min(moments)), from_micros(max(moments))), moment(scope)
     made = {n: relation(when, _times(each), nearness(n), now, newest) for n, each in found.items()}
     again = [(_moved(score, made.get(chunk)), time, chunk, match) for score, time, chunk, match in ranked]
-    return sorted(again, reverse=True), made
+    return sorted(again, key=order, reverse=True), made
 
 
 def _moved(score: float, timing: Timing | None) -> float:

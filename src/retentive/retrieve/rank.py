@@ -22,13 +22,19 @@ def importance_factor(match: Match) -> float:
     return IMPORTANCE_BASE + IMPORTANCE_GAIN * match.importance
 
 
+def order(each: Ranked) -> tuple[float, int, int]:
+    """What differs by less than engines do in computing it is alike, and goes by its time."""
+    score, time, chunk, _ = each
+    return round(score, 4), time, chunk
+
+
 def rank(scores: Iterable[tuple[float, Match]]) -> list[Ranked]:
     """Best first, one for each owner."""
     ranked = [
         (fused * confidence_factor(match) * importance_factor(match), match.time, match.chunk, match)
         for fused, match in scores
     ]
-    ranked.sort(reverse=True)
+    ranked.sort(key=order, reverse=True)
     best: dict[tuple[str, str, str], Ranked] = {}
     for each in ranked:
         _, _, owner, type, _, _, _, namespace = each[3]
