@@ -1,9 +1,12 @@
 """A call of every tool, in an order in which each finds what it needs."""
 
+from pathlib import Path
 from typing import Any
 
 from mcp import Client, MCPError
 from mcp_types import CallToolResult
+
+from retentive import Retentive
 
 Call = tuple[str, dict[str, Any]]
 
@@ -65,6 +68,11 @@ async def no_such_tool(client: Client) -> str:
         return str(error)
     assert answer.is_error
     return told(answer)
+
+
+def contents(db: Path) -> set[str]:
+    with Retentive.open(str(db), embedder="hashing") as memory:
+        return {each.content for each in memory.list(1000)}
 
 
 def filled(value: Any, id: str) -> Any:

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import anyio
 import pytest
-from mcp import Client, MCPError
+from mcp import Client
 
-from retentive import Retentive
-from tests.serve.calls import BAD, OFFERS, call_all, data, no_such_tool, told
+from tests.serve.calls import contents, data
 from tests.serve.client import Serving, eras, http, over_http, serving
 
 ADDED = {"content": "Ada plays the cello."}
@@ -23,24 +22,6 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
-def contents(db: Path) -> set[str]:
-    with Retentive.open(str(db), embedder="hashing") as memory:
-        return {each.content for each in memory.list(1000)}
-
-
-@eras
-@pytest.mark.parametrize("offer", OFFERS)
-def test_every_tool_that_is_listed_answers(db: Path, era: str, offer: str) -> None:
-    async def talk(client: Client) -> None:
-        listed = await client.list_tools()
-        answers = await call_all(client, offer)
-        assert {each.name for each in listed.tools} == set(answers)
-        assert [name for name, each in answers.items() if each.is_error] == []
-
-    with serving(db, "--tools", offer) as url:
-        over_http(talk, url, era)
-
-
 @eras
 def test_the_version_asked_for_is_spoken(url: str, era: str) -> None:
     async def talk(client: Client) -> str:
@@ -48,58 +29,6 @@ def test_the_version_asked_for_is_spoken(url: str, era: str) -> None:
         return client.protocol_version
 
     assert over_http(talk, url, era) == era
-
-
-@eras
-def test_bad_arguments_are_told(url: str, era: str) -> None:
-    async def talk(client: Client) -> None:
-        for tool, arguments, said in BAD:
-            answer = await client.call_tool(tool, arguments)
-            assert answer.is_error
-            assert said in told(answer)
-        assert "memory_dream" in await no_such_tool(client)
-
-    over_http(talk, url, era)
-
-
-@eras
-def test_resources_are_listed_and_read(url: str, era: str) -> None:
-    async def talk(client: Client) -> None:
-        kept = data(await client.call_tool("memory_add", ADDED))["id"]
-        listed = [each.uri for each in (await client.list_resources()).resources]
-        assert {"memory://profile", "memory://recent"} <= set(listed)
-        for uri in (*listed, f"memory://{kept}"):
-            assert (await client.read_resource(uri)).contents
-        with pytest.raises(MCPError, match="none-such"):
-            await client.read_resource("memory://none-such")
-
-    over_http(talk, url, era)
-
-
-@eras
-def test_prompts_are_listed_and_given(url: str, era: str) -> None:
-    async def talk(client: Client) -> None:
-        await client.call_tool("memory_add", ADDED)
-        assert {each.name for each in (await client.list_prompts()).prompts} == {"recall", "remember", "about_me"}
-        recalled = await client.get_prompt("recall", {"topic": "cello"})
-        assert "Ada plays the cello" in str(recalled.messages[0].content)
-        with pytest.raises(MCPError, match="topic"):
-            await client.get_prompt("recall", {})
-
-    over_http(talk, url, era)
-
-
-@eras
-def test_a_call_that_is_cancelled_does_not_hold_up_the_next(url: str, era: str) -> None:
-    said = [{"role": "user", "content": f"Box {number} is in the cellar."} for number in range(100)]
-
-    async def talk(client: Client) -> None:
-        with anyio.move_on_after(0.02) as limit:
-            await client.call_tool("session_append", {"session": f"boxes {era}", "messages": said})
-        assert limit.cancelled_caught
-        assert data(await client.call_tool("memory_stats", {}))["namespace"] == "default"
-
-    over_http(talk, url, era)
 
 
 def test_clients_of_both_eras_share_one_memory(url: str) -> None:

@@ -10,32 +10,14 @@ from pathlib import Path
 
 import anyio
 import pytest
-from mcp import Client, MCPError
+from mcp import Client
 
-from retentive import Retentive
-from tests.serve.calls import BAD, OFFERS, call_all, data, no_such_tool, told
+from tests.serve.calls import contents
 from tests.serve.client import command, eras, over_stdio, surroundings
 from tests.serve.process import HELLO, Piped, call, request
 
 ADDED = {"content": "Ada plays the cello."}
 GONE = pytest.raises(ProcessLookupError)
-
-
-def contents(db: Path) -> set[str]:
-    with Retentive.open(str(db), embedder="hashing") as memory:
-        return {each.content for each in memory.list(1000)}
-
-
-@eras
-@pytest.mark.parametrize("offer", OFFERS)
-def test_every_tool_that_is_listed_answers(db: Path, era: str, offer: str) -> None:
-    async def talk(client: Client) -> None:
-        listed = await client.list_tools()
-        answers = await call_all(client, offer)
-        assert {each.name for each in listed.tools} == set(answers)
-        assert [name for name, each in answers.items() if each.is_error] == []
-
-    over_stdio(talk, db, era, "--tools", offer)
 
 
 @eras
@@ -48,74 +30,6 @@ def test_a_client_learns_who_answers_and_when_to_ask(db: Path, era: str) -> None
             assert "memory_search" in (client.instructions or "")
 
     over_stdio(talk, db, era)
-
-
-@eras
-def test_bad_arguments_are_told_and_change_nothing(db: Path, era: str) -> None:
-    async def talk(client: Client) -> None:
-        for tool, arguments, said in BAD:
-            answer = await client.call_tool(tool, arguments)
-            assert answer.is_error
-            assert said in told(answer)
-        stats = data(await client.call_tool("memory_stats", {}))
-        assert (stats["memories"], stats["sessions"]) == (0, 0)
-
-    over_stdio(talk, db, era)
-
-
-@eras
-def test_a_tool_that_is_not_there_is_named(db: Path, era: str) -> None:
-    async def talk(client: Client) -> None:
-        said = await no_such_tool(client)
-        assert "memory_dream" in said
-        assert "memory_search" in said
-
-    over_stdio(talk, db, era)
-
-
-@eras
-def test_resources_are_listed_and_read(db: Path, era: str) -> None:
-    async def talk(client: Client) -> None:
-        kept = data(await client.call_tool("memory_add", ADDED))["id"]
-        listed = [each.uri for each in (await client.list_resources()).resources]
-        templates = [each.uri_template for each in (await client.list_resource_templates()).resource_templates]
-        assert "memory://recent" in listed
-        assert "memory://{id}" in templates
-        for uri in (*listed, f"memory://{kept}"):
-            assert (await client.read_resource(uri)).contents
-        with pytest.raises(MCPError, match="none-such"):
-            await client.read_resource("memory://none-such")
-
-    over_stdio(talk, db, era)
-
-
-@eras
-def test_prompts_are_listed_and_given(db: Path, era: str) -> None:
-    async def talk(client: Client) -> None:
-        await client.call_tool("memory_add", ADDED)
-        listed = {each.name for each in (await client.list_prompts()).prompts}
-        assert listed == {"recall", "remember", "about_me"}
-        recalled = await client.get_prompt("recall", {"topic": "cello"})
-        assert "Ada plays the cello" in str(recalled.messages[0].content)
-        with pytest.raises(MCPError, match="topic"):
-            await client.get_prompt("recall", {})
-
-    over_stdio(talk, db, era)
-
-
-@eras
-def test_a_call_that_is_cancelled_does_not_hold_up_the_next(db: Path, era: str) -> None:
-    many = [f"Box {number} is in the cellar." for number in range(500)]
-
-    async def talk(client: Client) -> None:
-        with anyio.move_on_after(0.02) as limit:
-            await client.call_tool("memory_add_many", {"contents": many})
-        assert limit.cancelled_caught
-        kept = data(await client.call_tool("memory_add", ADDED))
-        assert kept["created"]
-
-    over_stdio(talk, db, era, "--tools", "full")
-    assert ADDED["content"] in contents(db)
 
 
 @eras
