@@ -11,6 +11,7 @@ import json
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -24,11 +25,12 @@ from retentive.app.search import Asking, Joined, answer
 from retentive.cli.eval import keys, outcome_of, tell
 from retentive.measure import Question, Told, Trial, trials
 from retentive.measure.figures import Figures, auc, figures
-from retentive.model import Fusion, Mode, Query, Scope, Type, Why
+from retentive.model import Fusion, Mode, Query, Scope, Type, Why, to_micros
 from retentive.retrieve.blend import RECIPE, Recipe
 from retentive.retrieve.relevance import Evidence
 
 FOREIGN = 60  # questions of the next conversation that each is asked
+_NOW = to_micros(datetime.now(UTC))
 
 
 class Variant(NamedTuple):
@@ -44,7 +46,7 @@ VARIANTS = (
     Variant("no neighbours", replace(RECIPE, previous=0.0, next=0.0)),
     Variant("no session", replace(RECIPE, session=0.0)),
     Variant("brief messages and questions as others", replace(RECIPE, length=0.0, question=0.0)),
-    Variant("text leg's best always counts 1", replace(RECIPE, covered=False)),
+    Variant("text leg's best always counts 1", replace(RECIPE, cover=0.0, told=0.0)),
     Variant("20 matches of each leg", replace(RECIPE, depth=20)),
     Variant("no vectors", RECIPE, {"mode": Mode.TEXT}),
     Variant("no full text", RECIPE, {"mode": Mode.VECTOR}),
@@ -81,7 +83,7 @@ def _within(memory: Retentive, trial: Trial) -> Any:
 
 
 def _query(trial: Trial, question: Question, variant: Variant) -> Query:
-    return Query(question.text, Scope((f"eval/{trial.name}",), None, 1 << 60, types=tuple(Type)), **variant.options)
+    return Query(question.text, Scope((f"eval/{trial.name}",), None, _NOW, types=tuple(Type)), **variant.options)
 
 
 def ablation(memory: Retentive, talk: Sequence[Trial], told: Sequence[Trial]) -> Iterator[str]:

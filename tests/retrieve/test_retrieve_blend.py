@@ -119,3 +119,12 @@ def test_relevance_grows_with_the_evidence(more: Evidence, less: Evidence) -> No
 def test_the_least_cosine_is_where_the_threshold_is_met(threshold: float) -> None:
     assert relevance(Evidence(least_cosine(threshold, 0.5), 0.5)) == pytest.approx(threshold)
     assert BOTH.cosine > 0
+
+
+def test_among_memories_alone_a_word_of_several_counts_for_less() -> None:
+    candidates = [Candidate(memory(1, 0.0), 1.0, 0.2, 0.0, None), Candidate(memory(2, 0.0), 0.0, 0.4, 0.0, None)]
+    half = {m.chunk: s for s, m in Blend(candidates, {}, 0.65, 0.5).scores()}
+    assert half[2] > half[1]
+    beside = [*candidates, Candidate(event(3, 0.0), 0.0, 0.0, 0.0, ("n", "s"))]
+    half = {m.chunk: s for s, m in Blend(beside, {}, 0.65, 0.5).scores()}
+    assert half[1] > half[2]

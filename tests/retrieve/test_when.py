@@ -170,10 +170,23 @@ def test_a_year_beside_an_event_is_read_and_the_event_named() -> None:
         "What is in room 12?",
         "",
         "   ",
+        "Who makes dinner on a Tuesday?",  # any Tuesday
     ],
 )
 def test_a_question_without_a_time_is_left_alone(question: str) -> None:
     assert read(question, NOW) == NOTHING
+
+
+@pytest.mark.parametrize(
+    ("question", "spans"),
+    [
+        ("Who took over from April in the shop?", 0),
+        ("Who took over in April?", 1),
+        ("Who took over from April 2026 on?", 1),
+    ],
+)
+def test_somebody_who_is_called_like_a_month_is_no_month(question: str, spans: int) -> None:
+    assert len(read(question, NOW, {"april"}).spans) == spans
 
 
 # question, what is left of it without its times

@@ -239,3 +239,26 @@ def test_without_an_embedder_a_time_alone_gives_what_is_of_it(open_store: Open) 
         results = store.search("What did I do last week?")
         assert contents(results) == ["The user sold the boat", "Rowed on the lake", "Last week was dull"]
         assert "Rowed" in store.context("What did I do last week?").text
+
+
+def test_an_hour_of_no_day_tells_of_no_time(store: Retentive) -> None:
+    """What is not before 9:30 does not tell of all the time until that morning."""
+    store.add("No meetings before 9:30", valid_from="2026-05-04")
+    hit = store.search("Which meetings were there on 5 March 2026?")[0]
+    assert hit.why.when is not None
+    assert hit.why.when.relation is Relation.OUTSIDE
+
+
+def test_what_is_of_the_time_asked_for_is_more_relevant_than_what_is_not(store: Retentive) -> None:
+    """It need not have the words of that time."""
+    store.add("We deployed Atlas to Leipzig", valid_from="2026-05-02")
+    store.add("We deployed Atlas to Dresden", valid_from="2026-09-02")
+    inside, outside = store.search("Where did we deploy Atlas in September 2026?")
+    assert inside.content.endswith("Dresden")
+    assert inside.relevance > outside.relevance + 0.05
+
+
+def test_a_speaker_who_is_called_like_a_month_is_meant(store: Retentive) -> None:
+    store.sessions.append("s", "user", "I hand the shop over to Samir", speaker="April", time="2026-08-02")
+    hits = store.search("Who took over from April?")
+    assert hits[0].why.when is None

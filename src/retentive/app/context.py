@@ -201,7 +201,8 @@ def _query(parts: Parts, asked: Asked) -> Query:
         min_similarity=similarity,
         min_relevance=relevance,
     )
-    if asked.min_similarity is None and asked.min_relevance is None and read_times(query).alone:
+    names = parts.people.of(parts.conversations, asked.scope.namespaces).names
+    if asked.min_similarity is None and asked.min_relevance is None and read_times(query, names).alone:
         # "what did I do last week?" is like nothing that was said
         return replace(query, min_similarity=None, min_relevance=None)
     return query

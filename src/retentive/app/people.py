@@ -17,6 +17,9 @@ class Known(NamedTuple):
     """Whether there are conversations at all."""
 
 
+NOBODY = Known({}, talk=False)
+
+
 class People:
     """Shared by all threads and views of an open store."""
 

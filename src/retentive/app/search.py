@@ -8,6 +8,7 @@ from typing import Any
 from retentive.app.found import Found, Reader, as_found
 from retentive.app.legs import Legs, Stage
 from retentive.app.parts import Parts
+from retentive.app.people import NOBODY
 from retentive.app.timing import Timed, listing, moment, narrowed, place, read_times, timed, within
 from retentive.errors import Invalid
 from retentive.model import (
@@ -32,7 +33,7 @@ from retentive.model import (
 )
 from retentive.retrieve.blend import COVERS, RECIPE, Blend, Candidate, Recipe, pool
 from retentive.retrieve.fuse import fuse, weight_of
-from retentive.retrieve.question import Asked, plainly, understood
+from retentive.retrieve.question import Asked, Names, plainly, understood
 from retentive.retrieve.rank import Ranked, confidence_factor, importance_factor, rank
 from retentive.retrieve.relevance import Evidence, least_cosine, relevance
 from retentive.retrieve.when import NOTHING, When
@@ -76,13 +77,15 @@ class Asking:
 
     def __init__(self, parts: Parts, query: Query, recipe: Recipe = RECIPE, when: When | None = None) -> None:
         self.parts, self.query, self.recipe = parts, query, recipe
-        self.when = read_times(query) if when is None else when
         self._timed: Timed = {}
         self.blends = query.fusion is Fusion.BLEND
-        self.asked, talk = self._understood()
+        people = parts.people.of(parts.conversations, query.scope.namespaces) if self.blends else NOBODY
+        self.when = read_times(query, people.names) if when is None else when
+        self.asked = self._understood(people.names)
+        talk = people.talk and Type.EVENT in query.scope.types
         self.legs = Legs(parts, query, self.asked.words)
         self.reader = Reader(parts, query.scope)
-        self._covers: dict[str, float] = {}
+        self._covers: dict[str, set[str]] = {}
         self.space: Space | None = None
         """Of the question's vector, if it has one."""
         self.depth = MOST if query.limit is None else max(DEPTH * query.limit, recipe.depth if talk else LEAST)
@@ -100,14 +103,10 @@ class Asking:
                 tier, hits = Tier.SUBSTRING, listed
         return Results(self.query.text, tier, tuple(hits), tuple(self.legs.notes), self.legs.timings)
 
-    def _understood(self) -> tuple[Asked, bool]:
-        """The question by what is known of who speaks; and whether conversations are asked."""
+    def _understood(self, names: Names) -> Asked:
+        """The question by what is known of who speaks."""
         text, rest = self.query.text, self.when.rest
-        if not self.blends:
-            return plainly(text, rest), False
-        people = self.parts.people.of(self.parts.conversations, self.query.scope.namespaces)
-        talk = people.talk and Type.EVENT in self.query.scope.types
-        return understood(text, people.names, rest) if self.recipe.names else plainly(text, rest), talk
+        return understood(text, names, rest) if self.blends and self.recipe.names else plainly(text, rest)
 
     def _ranked(self) -> tuple[Tier, list[Hit]]:
         """Both legs joined; deeper into them if the many slices of a few memories left too little."""
@@ -206,24 +205,31 @@ class Asking:
         """Whether a threshold can be reached without a word of the question."""
         if self._bar is None or self.space is None or candidate.text or self.when.alone:
             return True
-        return candidate.cosine - self.space.min_similarity >= least_cosine(self._bar, 0.0)
+        return candidate.cosine - self.space.min_similarity >= least_cosine(self._bar, self._share(self._time_words))
 
     def _cover(self, text: Sequence[Match]) -> float:
         """The largest share of the question's words that one of the text leg's best has."""
         read = (self.reader.get(match.chunk) for match in text[:COVERS])
         return max((self._covered(found) for found in read if found), default=1.0)
 
-    def _covered(self, found: Found) -> float:
-        """The share of the question's words that it has."""
+    def _covered(self, found: Found, *, of_time: bool = False) -> float:
+        """The share of the question's words that it has. What is of the time asked for has the words of that, too."""
         told = found.told
         if told not in self._covers:
-            content = self._content
-            self._covers[told] = len(content.intersection(self.parts.engine.tokens(told))) / max(1, len(content))
-        return self._covers[told]
+            self._covers[told] = self._content.intersection(self.parts.engine.tokens(told))
+        had = self._covers[told] | self._time_words if of_time else self._covers[told]
+        return self._share(had)
+
+    def _share(self, had: set[str]) -> float:
+        return len(had) / max(1, len(self._content))
 
     @cached_property
     def _content(self) -> set[str]:
         return {*self.parts.engine.tokens(" ".join(self.asked.content))}
+
+    @cached_property
+    def _time_words(self) -> set[str]:
+        return self._content.difference(self.parts.engine.tokens(self.when.rest)) if self.when.spans else set()
 
     @cached_property
     def _bar(self) -> float | None:
@@ -270,14 +276,14 @@ class Asking:
 
     def _passes(self, hit: Hit, found: Found) -> bool:
         if self._bar is not None:
-            return hit.relevance >= self._bar or (self.when.alone and _of_that_time(hit))
+            return hit.relevance >= self._bar or (self.when.alone and _of_that_time(hit.why))
         return not self._thresholded or hit.why.vector is not None or self._covered(found) >= TEXT_FLOOR
 
     def _evidence(self, found: Found, why: Why, joined: Joined) -> Evidence:
         cosine = None
         if self.space and joined.vector:
             cosine = (why.vector.score if why.vector else joined.vector[-1].score) - self.space.min_similarity
-        cover = self._covered(found) if self._content else None
+        cover = self._covered(found, of_time=_of_that_time(why)) if self._content else None
         person = self.asked.person
         theirs = not (person and person.speaker) or person.of(found.item)
         return Evidence(cosine, cover, theirs, found.asks())
@@ -315,8 +321,8 @@ class Asking:
         return hits
 
 
-def _of_that_time(hit: Hit) -> bool:
-    return hit.why.when is not None and hit.why.when.relation is Relation.INSIDE
+def _of_that_time(why: Why) -> bool:
+    return why.when is not None and why.when.relation is Relation.INSIDE
 
 
 def _merged(first: list[Match], second: list[Match]) -> list[Match]:

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from retentive.app.found import Found
 from retentive.model import Event, Hit, Match, Query, Relation, Scope, Timing, from_micros, to_micros
+from retentive.retrieve.question import Names
 from retentive.retrieve.rank import Ranked, order
 from retentive.retrieve.timely import BONUS, Times, relation, told
 from retentive.retrieve.when import DAY, Span, Unread, When, placed, read, year_of
@@ -22,8 +23,8 @@ def moment(scope: Scope) -> datetime:
     return from_micros(scope.now if then is None else then)
 
 
-def read_times(query: Query) -> When:
-    return read(query.text, moment(query.scope))
+def read_times(query: Query, names: Names) -> When:
+    return read(query.text, moment(query.scope), names)
 
 
 def place(when: When, look: Callable[[str], Hit | None], now: datetime) -> tuple[When, list[str]]:

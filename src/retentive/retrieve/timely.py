@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from retentive.model import Relation, Timing
-from retentive.retrieve.when import DAY, Sense, Span, When
+from retentive.retrieve.when import DAY, Sense, Span, When, dayless
 from retentive.text import dates
 
 # A full match multiplies the score by 1 + FACTOR and adds BONUS, the latter in the share that the answer is as near to
@@ -37,12 +37,12 @@ class Times:
 
 
 def told(text: str, said: datetime) -> tuple[tuple[datetime, datetime], ...]:
-    """The times that a text tells of, said then: "yesterday" is the day before."""
+    """The times that a text tells of, said then: "yesterday" is the day before. "Closes at 17:00" tells of no day."""
     found = dates.find(text, said, past=True)
     return tuple(
         (each.begin or _FIRST, each.finish or _LAST)
         for each in found
-        if (each.begin or each.finish) and each.kind != "vague"
+        if (each.begin or each.finish) and each.kind != "vague" and not dayless(text[each.start : each.end])
     )
 
 

@@ -19,7 +19,7 @@ Days begin at midnight of the zone of `now`, UTC in this program.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -122,6 +122,10 @@ _NO_DAY = re.compile(
     r"(?:\s*(?:-|to|and|until)\s*\d{1,2}(?:[:.]\d\d)?\s*(?:[ap]\.?m\.?)?)?|in the (?:morning|afternoon|evening|night)",
     re.IGNORECASE,
 )
+# "On a Tuesday" is any Tuesday.
+_ANY = re.compile(r"\b(?:an?|any|each|every|most|some)\s+$", re.IGNORECASE)
+_WEEKDAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)day", re.IGNORECASE)
+_IN = re.compile(r"\b(?:in|during)\s+$", re.IGNORECASE)
 _WHAT = r"(?:the|my|our|his|her|their|your|its|a|an|that|this|i|we|he|she|they|you|it|[a-z]+ing|[A-Z]\w*(?:'s)?)"
 _UP_TO = r"[^,.;:?!\[\]]{0,80}"
 _EVENT = re.compile(
@@ -167,13 +171,20 @@ _IDLE = STOP_WORDS | frozenset(
 )
 
 
-def read(question: str, now: datetime) -> When:
-    """The times of a question asked at `now`. For one that has none it takes microseconds."""
+def read(question: str, now: datetime, names: Container[str] = ()) -> When:
+    """The times of a question asked at `now`. For one that has none it takes microseconds.
+
+    `names` are of people, in lower case: where somebody is called April, only "in April" is a month.
+    """
     text = question[:LONGEST]
     hinted = not _HINTS.isdisjoint(_WORD.findall(text.lower()))
     if not hinted and not dates.mentioned(text):
         return NOTHING
-    found = [pair for each in dates.find(text, now, past=True) if (pair := _span(text, each))]
+    found = [
+        pair
+        for each in dates.find(text, now, past=True)
+        if not _name(text, each, names) and (pair := _span(text, each))
+    ]
     if len(found) > MOST:
         return NOTHING
     places = [place for _, place in found]
@@ -198,7 +209,9 @@ def _span(text: str, found: Expression) -> tuple[Span, Place] | None:
     words = text[found.start : found.end]
     if found.kind == "vague" and not words.lower().startswith("the other"):  # recently, soon: no bounds worth the name
         return None
-    if found.grain == "now" or (begin is None and finish is None) or _NO_DAY.fullmatch(words):
+    if found.grain == "now" or (begin is None and finish is None) or dayless(words):
+        return None
+    if _WEEKDAY.fullmatch(words) and _ANY.search(text[: found.start]):
         return None
     start, sense = found.start, _sense(found)
     match = _BEFORE.search(text[:start])
@@ -210,6 +223,15 @@ def _span(text: str, found: Expression) -> tuple[Span, Place] | None:
     while match := _LEADING.search(text[:start]):
         start = match.start()
     return Span(sense, begin, finish, found.grain, words), (start, found.end)
+
+
+def _name(text: str, found: Expression, names: Container[str]) -> bool:
+    return text[found.start : found.end].lower() in names and not _IN.search(text[: found.start])
+
+
+def dayless(words: str) -> bool:
+    """Whether it is an hour or a part of a day, whichever day that is: "at 17:00", "in the morning"."""
+    return _NO_DAY.fullmatch(words) is not None
 
 
 def _sense(found: Expression) -> Sense:
