@@ -82,7 +82,10 @@ UNREAD = Trait()
 def pool(
     text: Sequence[Match], vector: Sequence[Match], vector_weight: float, most: int | None, recipe: Recipe = RECIPE
 ) -> list[Candidate]:
-    """What either leg found, the best by words, meaning and neighbours first: as many as are worth comparing."""
+    """What either leg found, the best by words, meaning and neighbours first: as many as are worth comparing.
+
+    Of the slices of one text the best, or those of a few long ones would be all that is compared.
+    """
     highest, floor = text[0].score if text else 0.0, vector[-1].score if vector else 0.0
     words = {match[0]: match[1] / highest for match in text} if highest > 0 else {}
     cosines = {match[0]: match[1] for match in vector}
@@ -97,7 +100,11 @@ def pool(
             around += recipe.next * (said.get((*session, sequence + 1), floor) - floor)
         found.append(Candidate(match, words.get(match[0], 0.0), cosines.get(match[0], floor), around, session))
     found.sort(key=lambda each: (1 - vector_weight) * each[1] + vector_weight * _near(each), reverse=True)
-    return found[:most]
+    best: dict[tuple[str, str, str], Candidate] = {}
+    for each in found:
+        _, _, owner, type, _, _, _, namespace = each[0]
+        best.setdefault((namespace, type, owner), each)
+    return [*best.values()][:most]
 
 
 class Blend:
