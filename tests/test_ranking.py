@@ -160,3 +160,21 @@ def test_a_text_full_of_events_asks_about_none_of_them(store: Retentive) -> None
     store.add("We moved to Berlin on 3 May 2026")
     assert store.search("what changed before the move to Berlin?").notes
     assert not store.search("before the move, after the exam, since the trip, during the war, until the end, ").notes
+
+
+@pytest.mark.parametrize(
+    ("fact", "question", "other"),
+    [
+        ("小明喜欢吃苹果和香蕉", "小明喜欢吃什么", "小王在北京工作了三年"),
+        ("彼は東京に住んでいます", "彼は東京に住む", "昨日は雨が降りました"),
+    ],
+)
+@pytest.mark.parametrize("embedder", ["none", "hashing"])
+def test_words_of_scripts_without_blanks_count_as_words(
+    open_store: Open, fact: str, question: str, other: str, embedder: str
+) -> None:
+    store = open_store(embedder=embedder)
+    store.add(fact)
+    store.add(other)
+    assert [hit.content for hit in store.search(question, None)] == [fact]
+    assert fact in store.context(question).text

@@ -36,6 +36,7 @@ from retentive.retrieve.question import Asked, plainly, understood
 from retentive.retrieve.rank import Ranked, factors, rank
 from retentive.retrieve.relevance import Evidence, least_cosine, relevance
 from retentive.retrieve.when import NOTHING, When
+from retentive.text.terms import terms
 
 DEPTH = 2  # matches asked of each leg for each hit wanted. R@10 on LoCoMo: 1 .643, 2 .653, 3 .652, 5 .636, 20 .639
 LEAST = 20  # matches at the least, so that the first of one hit is the first of ten
@@ -218,7 +219,8 @@ class Asking:
         told = found.told
         if told not in self._covers:
             content = self._content
-            self._covers[told] = len(content.intersection(self.parts.engine.tokens(told))) / max(1, len(content))
+            has = self.parts.engine.tokens(terms(told))
+            self._covers[told] = len(content.intersection(has)) / max(1, len(content))
         return self._covers[told]
 
     @cached_property
