@@ -99,7 +99,7 @@ def pool(
             around = recipe.previous * (said.get((*session, sequence - 1), floor) - floor)
             around += recipe.next * (said.get((*session, sequence + 1), floor) - floor)
         found.append(Candidate(match, words.get(match[0], 0.0), cosines.get(match[0], floor), around, session))
-    found.sort(key=lambda each: (1 - vector_weight) * each[1] + vector_weight * _near(each), reverse=True)
+    found.sort(key=lambda each: (1 - vector_weight) * each[1] + vector_weight * (each[2] + each[3]), reverse=True)
     best: dict[tuple[str, str, str], Candidate] = {}
     for each in found:
         _, _, owner, type, _, _, _, namespace = each[0]
@@ -159,18 +159,13 @@ class Blend:
     def _own(self, each: Candidate) -> float:
         """What it says for itself."""
         person = self._recipe.person * self._traits.get(each[0][0], UNREAD).person
-        return self._text * each[1] + self._vector * _near(each) + person
+        return self._text * each.text + self._vector * (each.cosine + each.around) + person
 
 
 def _place(match: Match) -> Place:
     """Namespace, session and sequence of a message."""
     session, _, sequence = match.owner.rpartition("#")
     return match.namespace, session, int(sequence)
-
-
-def _near(each: Candidate) -> float:
-    _, _, cosine, around, _ = each
-    return cosine + around
 
 
 def _length(words: int | None) -> float:

@@ -1,7 +1,6 @@
 """Candidates in their final order."""
 
 from collections.abc import Iterable
-from math import prod
 
 from retentive.model import Match
 
@@ -21,9 +20,14 @@ def factors(score: float, match: Match) -> tuple[float, float]:
     return (confidence, importance) if score >= 0 else (1 / confidence, 1 / importance)
 
 
+def _weighed(score: float, match: Match) -> float:
+    confidence, importance = factors(score, match)
+    return score * confidence * importance
+
+
 def rank(scores: Iterable[tuple[float, Match]]) -> list[Ranked]:
     """Best first, one for each owner."""
-    ranked = [(fused * prod(factors(fused, match)), match.time, match.chunk, match) for fused, match in scores]
+    ranked = [(_weighed(fused, match), match.time, match.chunk, match) for fused, match in scores]
     ranked.sort(reverse=True)
     best: dict[tuple[str, str, str], Ranked] = {}
     for each in ranked:
