@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from mcp import Client
+from mcp import Client, MCPError
 from mcp_types import CallToolResult
 
 Call = tuple[str, dict[str, Any]]
@@ -55,6 +55,16 @@ async def call_all(client: Client, offer: str) -> dict[str, CallToolResult]:
         if tool == "memory_add":
             kept = data(answers[tool])["id"]
     return answers
+
+
+async def no_such_tool(client: Client) -> str:
+    """What is said of a tool that is not there: in a result, or as an error of the protocol, as the era has it."""
+    try:
+        answer = await client.call_tool("memory_dream", {})
+    except MCPError as error:
+        return str(error)
+    assert answer.is_error
+    return told(answer)
 
 
 def filled(value: Any, id: str) -> Any:

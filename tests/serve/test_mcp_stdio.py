@@ -13,7 +13,7 @@ import pytest
 from mcp import Client, MCPError
 
 from retentive import Retentive
-from tests.serve.calls import BAD, OFFERS, call_all, data, told
+from tests.serve.calls import BAD, OFFERS, call_all, data, no_such_tool, told
 from tests.serve.client import command, eras, over_stdio, surroundings
 from tests.serve.process import HELLO, Piped, call, request
 
@@ -66,10 +66,9 @@ def test_bad_arguments_are_told_and_change_nothing(db: Path, era: str) -> None:
 @eras
 def test_a_tool_that_is_not_there_is_named(db: Path, era: str) -> None:
     async def talk(client: Client) -> None:
-        told = await client.call_tool("memory_dream", {})
-        assert told.is_error
-        assert "memory_dream" in str(told.content)
-        assert "memory_search" in str(told.content)
+        said = await no_such_tool(client)
+        assert "memory_dream" in said
+        assert "memory_search" in said
 
     over_stdio(talk, db, era)
 

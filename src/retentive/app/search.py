@@ -179,8 +179,8 @@ class Asking:
 
     def _blended(self, text: Sequence[Match], vector: Sequence[Match]) -> Joined:
         weight = weight_of(text, vector, self.query.vector_weight)
-        # What is of the time asked for may be like nothing in the question, and stays.
-        bounded = self.query.limit is not None and not self.when.spans
+        # Where only a time is asked for, what is of it may be like nothing in the question, and stays.
+        bounded = self.query.limit is not None and not self.when.alone
         most = max(self.recipe.pool, DEPTH * (self.query.limit or 0)) if bounded else None
         candidates = pool(text, vector, weight, most, self.recipe)
         if self._bar is not None:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from retentive.app.found import Found
 from retentive.model import Event, Hit, Match, Query, Relation, Scope, Timing, from_micros, to_micros
-from retentive.retrieve.rank import Ranked
+from retentive.retrieve.rank import Ranked, order
 from retentive.retrieve.timely import BONUS, Times, relation, told
 from retentive.retrieve.when import DAY, Span, Unread, When, placed, read, year_of
 
@@ -93,7 +93,7 @@ def timed(
             timing = relation(when, _times(each), nearness.get(chunk, 0.0), now, newest)
             made[chunk] = timing if score >= 0 else timing._replace(factor=1 / timing.factor)  # it lifts, in any case
             again.append((score * made[chunk].factor + timing.bonus, time, chunk, match))
-    return sorted(again, reverse=True), made
+    return sorted(again, key=order, reverse=True), made
 
 
 def _times(found: Found) -> Times:

@@ -25,10 +25,16 @@ def _weighed(score: float, match: Match) -> float:
     return score * confidence * importance
 
 
+def order(each: Ranked) -> tuple[float, int, int]:
+    """What differs by less than engines do in computing it is alike, and goes by its time."""
+    score, time, chunk, _ = each
+    return round(score, 4), time, chunk
+
+
 def rank(scores: Iterable[tuple[float, Match]]) -> list[Ranked]:
     """Best first, one for each owner."""
     ranked = [(_weighed(fused, match), match.time, match.chunk, match) for fused, match in scores]
-    ranked.sort(reverse=True)
+    ranked.sort(key=order, reverse=True)
     best: dict[tuple[str, str, str], Ranked] = {}
     for each in ranked:
         _, _, owner, type, _, _, _, namespace = each[3]

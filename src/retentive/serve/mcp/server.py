@@ -3,7 +3,7 @@
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import partial
@@ -13,6 +13,7 @@ import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from retentive import __version__, wire
 from retentive.errors import Invalid, NotFound, RetentiveError
@@ -93,7 +94,7 @@ class Handlers:
         reached = await self._reach(asked)
         tools = self._tools(reached)
         if params.name not in tools:
-            return _failed(NotFound(f"there is no tool {params.name[:60]!r}", f"There are: {', '.join(tools)}."))
+            return _no_such_tool(asked, params.name, tools)
         tool = tools[params.name]
         try:
             given = arguments.checked(tool, params.arguments)
@@ -169,6 +170,14 @@ def _as_protocol(error: RetentiveError, about: Mapping[str, str]) -> MCPError:
 def _result(text: str, data: dict[str, Any], *, failed: bool = False) -> types.CallToolResult:
     content: list[Any] = [types.TextContent(type="text", text=text)]
     return types.CallToolResult(content=content, structured_content=json.loads(json.dumps(data)), is_error=failed)
+
+
+def _no_such_tool(asked: Asked, name: str, tools: Iterable[str]) -> types.CallToolResult:
+    """An error of the protocol where the era wants one; before, a result, since that is what models are shown."""
+    missing = NotFound(f"there is no tool {name[:60]!r}", f"There are: {', '.join(tools)}.")
+    if asked.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
+        return _failed(missing)
+    raise MCPError(code=types.INVALID_PARAMS, message=_told(missing), data=wire.error(missing)["error"])
 
 
 def _failed(error: RetentiveError) -> types.CallToolResult:
