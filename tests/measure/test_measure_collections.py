@@ -109,3 +109,22 @@ def test_eval_compares_ways_and_keeps_its_store(tmp_path: Path, capsys: pytest.C
 
 def test_eval_refuses_what_is_not_there(tmp_path: Path) -> None:
     assert main(["eval", str(tmp_path / "nothing.jsonl")]) == 2
+
+
+def test_a_text_may_have_any_character_in_it(tmp_path: Path) -> None:
+    path = tmp_path / "own.jsonl"
+    path.write_text('{"memory": "one\u2028two\x85three"}\n{"question": "one?", "expected": []}\r\n', "utf-8")
+    assert [each.text for each in read(path).told] == ["one\u2028two\x85three"]
+
+
+def test_what_is_not_in_utf_8_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "own.jsonl"
+    path.write_bytes(b'{"memory": "caf\xe9"}')
+    with pytest.raises(Invalid, match="not in UTF-8"):
+        trials(path, "jsonl")
+
+
+def test_an_id_is_of_one_line(tmp_path: Path) -> None:
+    lines = ({"memory": "a", "id": "m1"}, {"message": "b", "id": "m1"})
+    with pytest.raises(Invalid, match="line 2: another line has the id 'm1'"):
+        read(written(tmp_path / "own.jsonl", *lines))

@@ -6,6 +6,7 @@ import pytest
 
 from retentive.model import Match
 from retentive.retrieve.blend import RECIPE, Blend, Candidate, Recipe, Trait, pool
+from retentive.retrieve.rank import rank
 from retentive.retrieve.relevance import BOTH, Evidence, least_cosine, relevance
 
 
@@ -34,6 +35,12 @@ def test_a_pool_has_each_row_once_with_what_both_legs_say() -> None:
 def test_a_pool_keeps_the_best() -> None:
     found = pool([], [memory(1, 0.9), memory(2, 0.8), memory(3, 0.1)], 1.0, 2)
     assert [each.match.chunk for each in found] == [1, 2]
+
+
+def test_a_pool_has_one_slice_of_each_text() -> None:
+    slices = [memory(n, 0.9 - n / 100)._replace(owner="long") for n in range(1, 50)]
+    found = pool([], [*slices, memory(99, 0.1)], 1.0, 2)
+    assert [each.match.chunk for each in found] == [1, 99]
 
 
 def test_neighbours_come_from_the_same_session_alone() -> None:
@@ -128,3 +135,16 @@ def test_among_memories_alone_a_word_of_several_counts_for_less() -> None:
     beside = [*candidates, Candidate(event(3, 0.0), 0.0, 0.0, 0.0, ("n", "s"))]
     half = {m.chunk: s for s, m in Blend(beside, {}, 0.65, 0.5).scores()}
     assert half[1] > half[2]
+
+
+@pytest.mark.parametrize("threshold", [0.01, 0.45, 0.9, 0.99])
+def test_the_least_cosine_of_a_question_without_words_is_where_its_threshold_is_met(threshold: float) -> None:
+    assert relevance(Evidence(least_cosine(threshold, None), None)) == pytest.approx(threshold)
+
+
+@pytest.mark.parametrize("score", [-0.5, 0.5])
+def test_of_likes_the_more_trusted_is_better_even_below_nothing(score: float) -> None:
+    trusted, doubted = (memory(n, 0.0)._replace(confidence=sure) for n, sure in ((1, 1.0), (2, 0.1)))
+    assert [each[3] for each in rank([(score, doubted), (score, trusted)])] == [trusted, doubted]
+    vital, idle = (memory(n, 0.0)._replace(importance=weight) for n, weight in ((1, 10), (2, 1)))
+    assert [each[3] for each in rank([(score, idle), (score, vital)])] == [vital, idle]

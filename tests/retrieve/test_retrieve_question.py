@@ -42,6 +42,13 @@ def test_a_question_tells_whom_it_is_about(question: str, meaning: str, person: 
     assert (asked.meaning.replace(" ?", "?").replace("tell?", "tell ?"), asked.person) == (meaning, person)
 
 
+def test_of_those_who_share_a_name_the_other_name_tells() -> None:
+    names = names_of(["Ana Silva", "Rui Silva"])
+    assert understood("Where does Ana Silva work?", names).person == Person("Ana Silva", None)
+    assert understood("Where does Silva work?", names).person is None
+    assert understood("Where do Ana and Rui Silva work?", names).person is None
+
+
 def test_words_that_an_answer_should_have_are_no_names() -> None:
     asked = understood("Where does Caroline, the user's friend, paint?", NAMES)
     assert "caroline" in asked.words

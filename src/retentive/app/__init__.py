@@ -179,10 +179,10 @@ class Retentive:
 
         `limit=None` gives all that is relevant enough (`min_relevance`, by default the setting of that name; or
         `min_similarity`, a cosine) instead of the best ten. `namespaces` adds others to look in: names, or prefixes
-        such as `work/*`. `include` chooses
-        what is searched. Filters: session, kind, tags, source, status, min_importance, min_confidence, since, until.
-        With a session, its own memories are seen beside the global ones, and of events only its own. `as_of` asks for
-        what was true at a moment, `known_at` for what the store held to be true. Each hit says why it is there.
+        such as `work/*`. `include` chooses what is searched. Filters: session, kind, tags, source, status,
+        min_importance, min_confidence, since, until. With a session, its own memories are seen beside the global ones,
+        and of events only its own. `as_of` asks for what was true at a moment, `known_at` for what the store held to
+        be true. Each hit says why it is there.
         """
         check.known(filters, View, "search")
         settings = self._parts.config

@@ -46,7 +46,7 @@ def append(parts: Parts, name: str, messages: Sequence[Message]) -> tuple[list[E
         except Stale:
             continue
         parts.journal.wrote = True
-        parts.people.changed(parts.namespace)
+        parts.people.heard(parts.namespace, {event.speaker for event in events})
         return events, sum(vectors[hash] is None for hash in found.fresh)
     raise Busy(f"others kept appending to session {name!r}", "Retry in a moment.")
 

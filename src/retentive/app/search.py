@@ -34,9 +34,10 @@ from retentive.model import (
 from retentive.retrieve.blend import COVERS, RECIPE, Blend, Candidate, Recipe, pool
 from retentive.retrieve.fuse import fuse, weight_of
 from retentive.retrieve.question import Asked, Names, plainly, understood
-from retentive.retrieve.rank import Ranked, confidence_factor, importance_factor, rank
+from retentive.retrieve.rank import Ranked, factors, rank
 from retentive.retrieve.relevance import Evidence, least_cosine, relevance
 from retentive.retrieve.when import NOTHING, When
+from retentive.text.terms import terms
 
 DEPTH = 2  # matches asked of each leg for each hit wanted. R@10 on LoCoMo: 1 .643, 2 .653, 3 .652, 5 .636, 20 .639
 LEAST = 20  # matches at the least, so that the first of one hit is the first of ten
@@ -63,12 +64,12 @@ class Joined:
     plain: bool = False
     """Whether nothing else counts."""
 
-    def nearness(self, chunk: int) -> float:
+    def nearness(self) -> dict[int, float]:
         """To the question, by the legs' own scores: 1 for what is the best of both."""
-        near = 0.0
+        near: dict[int, float] = {}
         for leg, weight in ((self.text, 1 - self.weight), (self.vector, self.weight)):
-            own = next((match.score for match in leg if match.chunk == chunk), 0.0)
-            near += weight * max(own / leg[0].score, 0.0) if leg and leg[0].score > 0 else 0.0
+            for match in leg if leg and leg[0].score > 0 else ():
+                near[match.chunk] = near.get(match.chunk, 0.0) + weight * max(match.score / leg[0].score, 0.0)
         return near
 
 
@@ -150,7 +151,7 @@ class Asking:
 
     def _in_time(self, joined: Joined) -> Joined:
         """The candidates in the order that their times make of them."""
-        ranked, self._timed = timed(self.when, joined.ranked, joined.nearness, self._fetched, self.query.scope)
+        ranked, self._timed = timed(self.when, joined.ranked, joined.nearness(), self._fetched, self.query.scope)
         return replace(joined, ranked=ranked)
 
     def _fetched(self, matches: Sequence[Match]) -> dict[int, Found]:
@@ -193,19 +194,20 @@ class Asking:
     def _worth_reading(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
         """Messages, for what they tell of themselves; of memories the first, which are likely to be shown.
 
-        All of them if their words matter, or if it is one trip to a server either way.
+        All of them if their words or their times matter, or if it is one trip to a server either way.
         """
-        person = self.asked.person
-        if (person and person.speaker) or not self.parts.engine.in_process:
+        person, shown = self.asked.person, self.query.limit
+        timely = self.when.spans or self.when.newest
+        if shown is None or timely or (person and person.speaker) or not self.parts.engine.in_process:
             return candidates
-        shown = self.query.limit or 0
         return [each for at, each in enumerate(candidates) if at < shown or each.session is not None]
 
     def _may_pass(self, candidate: Candidate) -> bool:
         """Whether a threshold can be reached without a word of the question."""
         if self._bar is None or self.space is None or candidate.text or self.when.alone:
             return True
-        return candidate.cosine - self.space.min_similarity >= least_cosine(self._bar, self._share(self._time_words))
+        had = self._share(self._time_words) if self._content else None
+        return candidate.cosine - self.space.min_similarity >= least_cosine(self._bar, had)
 
     def _cover(self, text: Sequence[Match]) -> float:
         """The largest share of the question's words that one of the text leg's best has."""
@@ -216,7 +218,7 @@ class Asking:
         """The share of the question's words that it has. What is of the time asked for has the words of that, too."""
         told = found.told
         if told not in self._covers:
-            self._covers[told] = self._content.intersection(self.parts.engine.tokens(told))
+            self._covers[told] = self._content.intersection(self.parts.engine.tokens(terms(told)))
         had = self._covers[told] | self._time_words if of_time else self._covers[told]
         return self._share(had)
 
@@ -246,7 +248,7 @@ class Asking:
             return self.query.min_similarity
         if self._bar is None:
             return self.parts.config.min_similarity
-        return max(-1.0, self.space.min_similarity + least_cosine(self._bar, 0.5))
+        return max(-1.0, self.space.min_similarity + least_cosine(self._bar, 0.5 if self._content else None))
 
     @property
     def _thresholded(self) -> bool:
@@ -265,7 +267,7 @@ class Asking:
             self.reader.read(match for _, _, _, match in part)
             for score, _, _, match in part:
                 if found := self.reader.get(match.chunk):
-                    why = replace(_why(joined, places, match, tier), when=self._timed.get(match.chunk))
+                    why = _why(joined, places, match, tier, self._timed.get(match.chunk))
                     sure = relevance(self._evidence(found, why, joined))
                     hit = Hit(found.item, score, found.excerpt, why, found.span, sure)
                     if self._passes(hit, found):
@@ -275,9 +277,11 @@ class Asking:
         return hits[:limit]
 
     def _passes(self, hit: Hit, found: Found) -> bool:
-        if self._bar is not None:
-            return hit.relevance >= self._bar or (self.when.alone and _of_that_time(hit.why))
-        return not self._thresholded or hit.why.vector is not None or self._covered(found) >= TEXT_FLOOR
+        """All the thresholds there are."""
+        if self._bar is not None and hit.relevance < self._bar and not (self.when.alone and _of_that_time(hit.why)):
+            return False
+        similar = self.query.min_similarity is not None or (self._bar is None and self._thresholded)
+        return not similar or hit.why.vector is not None or self._covered(found) >= TEXT_FLOOR
 
     def _evidence(self, found: Found, why: Why, joined: Joined) -> Evidence:
         cosine = None
@@ -290,7 +294,8 @@ class Asking:
 
     def _substring(self) -> list[Hit]:
         text = self.query.text.strip().replace("\0", "")[:LONGEST]
-        return self._containing(text, self.query.scope, None) if text else []
+        found = self._containing(text, self.query.scope, None) if text else []
+        return [hit for hit in found if self._bar is None or hit.relevance >= self._bar]
 
     def _listed(self, hits: list[Hit]) -> list[Hit]:
         """What is of the time that is all a question has, where no vector could find it: all there is, and the rest."""
@@ -299,9 +304,8 @@ class Asking:
             for span in self.when.spans
             for hit in self._containing("", narrowed(self.query.scope, span), listing(span))
         ]
-        known = {(hit.item.namespace, hit.id) for hit in within}
-        rest = [hit for hit in hits if (hit.item.namespace, hit.id) not in known]
-        return [*within, *rest][: self.query.limit] if within else []
+        each = {(hit.item.namespace, hit.id): hit for hit in reversed([*within, *hits])}  # a day may be of two spans
+        return [*reversed(each.values())][: self.query.limit] if within else []
 
     def _containing(self, text: str, scope: Scope, when: Timing | None) -> list[Hit]:
         limit, why = self.query.limit or MOST, Why(Tier.SUBSTRING, None, None, 1.0, 1.0, when)
@@ -367,7 +371,7 @@ def _tier(text: Sequence[Match], vector: Sequence[Match], mode: Mode) -> Tier:
     return Tier.TEXT if text or mode is Mode.TEXT else Tier.VECTOR
 
 
-def _why(joined: Joined, places: Sequence[Mapping[int, int]], match: Match, tier: Tier) -> Why:
+def _why(joined: Joined, places: Sequence[Mapping[int, int]], match: Match, tier: Tier, timing: Timing | None) -> Why:
     shares = joined.shares(match.chunk)
     text, vector = (
         None if place is None else _leg(joined, leg, place, share)
@@ -376,7 +380,7 @@ def _why(joined: Joined, places: Sequence[Mapping[int, int]], match: Match, tier
             (1, places[1].get(match.chunk), shares.get("vector", 0.0)),
         )
     )
-    return Why(tier, text, vector, confidence_factor(match), importance_factor(match), None, shares)
+    return Why(tier, text, vector, *factors(sum(shares.values()), match), timing, shares)
 
 
 def _leg(joined: Joined, leg: int, place: int, share: float) -> Leg:

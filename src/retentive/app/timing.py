@@ -1,6 +1,6 @@
 """The times of a question, held against those of its answers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -74,26 +74,27 @@ def listing(span: Span) -> Timing:
 def timed(
     when: When,
     ranked: Sequence[Ranked],
-    nearness: Callable[[int], float],
+    nearness: Mapping[int, float],
     fetch: Callable[[Sequence[Match]], dict[int, Found]],
     scope: Scope,
 ) -> tuple[list[Ranked], Timed]:
     """The candidates in the order that their times make of them, and what each of these times is.
 
-    `nearness` is to the question, by the legs' own scores: 1 for what is the best of both.
+    `nearness` is to the question, by chunk: 1 for what is the best of both legs.
     """
     if not ranked:
         return [], {}
     found = fetch([match for _, _, _, match in ranked])
     moments = [match.time for _, _, _, match in ranked]
     newest, now = (from_micros(min(moments)), from_micros(max(moments))), moment(scope)
-    made = {n: relation(when, _times(each), nearness(n), now, newest) for n, each in found.items()}
-    again = [(_moved(score, made.get(chunk)), time, chunk, match) for score, time, chunk, match in ranked]
+    made: Timed = {}
+    again = []
+    for score, time, chunk, match in ranked:
+        if each := found.get(chunk):
+            timing = relation(when, _times(each), nearness.get(chunk, 0.0), now, newest)
+            made[chunk] = timing if score >= 0 else timing._replace(factor=1 / timing.factor)  # it lifts, in any case
+            again.append((score * made[chunk].factor + timing.bonus, time, chunk, match))
     return sorted(again, key=order, reverse=True), made
-
-
-def _moved(score: float, timing: Timing | None) -> float:
-    return score if timing is None else score * timing.factor + timing.bonus
 
 
 def _times(found: Found) -> Times:

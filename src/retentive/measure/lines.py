@@ -35,7 +35,7 @@ class Line(NamedTuple):
 
 def trials(path: Path) -> list[Trial]:
     by_collection: dict[str, list[Line]] = {}
-    for number, text in enumerate(path.read_text("utf-8-sig").splitlines(), start=1):
+    for number, text in enumerate(_read(path).split("\n"), start=1):  # a text may have other ends of lines inside
         if text.strip():
             try:
                 line = _line(number, json.loads(text))
@@ -46,6 +46,13 @@ def trials(path: Path) -> list[Trial]:
         return [_trial(name, lines) for name, lines in by_collection.items()]
     except ValueError as error:
         raise Invalid(f"{path}, {error}", _HINT) from error
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Invalid(f"{path} is not in UTF-8: {error.reason} at byte {error.start}", _HINT) from error
 
 
 def _line(number: int, given: Any) -> Line:
@@ -61,8 +68,18 @@ def _line(number: int, given: Any) -> Line:
 
 def _trial(name: str, lines: Iterable[Line]) -> Trial:
     told, said, asked = ([line for line in lines if line.kind == kind] for kind in KINDS)
+    _once([*told, *said])
     known = {key: line.ref for line in (*told, *said) for key in (line.text, line.ref)}
     return Trial(name, [*map(_told, told)], [*map(_said, said)], [_question(line, known) for line in asked])
+
+
+def _once(lines: Iterable[Line]) -> None:
+    """An id that two have would count the one for the other."""
+    seen: set[str] = set()
+    for line in (line for line in lines if "id" in line.rest):
+        if line.ref in seen:
+            raise ValueError(f"line {line.number}: another line has the id {line.ref!r}")
+        seen.add(line.ref)
 
 
 def _told(line: Line) -> Told:

@@ -86,7 +86,10 @@ UNREAD = Trait()
 def pool(
     text: Sequence[Match], vector: Sequence[Match], vector_weight: float, most: int | None, recipe: Recipe = RECIPE
 ) -> list[Candidate]:
-    """What either leg found, the best by words, meaning and neighbours first: as many as are worth comparing."""
+    """What either leg found, the best by words, meaning and neighbours first: as many as are worth comparing.
+
+    Of the slices of one text the best, or those of a few long ones would be all that is compared.
+    """
     highest, floor = text[0].score if text else 0.0, vector[-1].score if vector else 0.0
     words = {match[0]: match[1] / highest for match in text} if highest > 0 else {}
     cosines = {match[0]: match[1] for match in vector}
@@ -100,8 +103,12 @@ def pool(
             around = recipe.previous * (said.get((*session, sequence - 1), floor) - floor)
             around += recipe.next * (said.get((*session, sequence + 1), floor) - floor)
         found.append(Candidate(match, words.get(match[0], 0.0), cosines.get(match[0], floor), around, session))
-    found.sort(key=lambda each: (1 - vector_weight) * each[1] + vector_weight * _near(each), reverse=True)
-    return found[:most]
+    found.sort(key=lambda each: (1 - vector_weight) * each[1] + vector_weight * (each[2] + each[3]), reverse=True)
+    best: dict[tuple[str, str, str], Candidate] = {}
+    for each in found:
+        _, _, owner, type, _, _, _, namespace = each[0]
+        best.setdefault((namespace, type, owner), each)
+    return [*best.values()][:most]
 
 
 class Blend:
@@ -157,18 +164,13 @@ class Blend:
     def _own(self, each: Candidate) -> float:
         """What it says for itself."""
         person = self._recipe.person * self._traits.get(each[0][0], UNREAD).person
-        return self._text * each[1] + self._vector * _near(each) + person
+        return self._text * each.text + self._vector * (each.cosine + each.around) + person
 
 
 def _place(match: Match) -> Place:
     """Namespace, session and sequence of a message."""
     session, _, sequence = match.owner.rpartition("#")
     return match.namespace, session, int(sequence)
-
-
-def _near(each: Candidate) -> float:
-    _, _, cosine, around, _ = each
-    return cosine + around
 
 
 def _length(words: int | None) -> float:

@@ -5,7 +5,7 @@ reciprocal ranks in every comparison on real conversations (R@10 .647 against .5
 ranks throw away how much better the first is than the second. `rrf` is there for those who want it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from retentive.model import Fusion, Match
@@ -15,10 +15,10 @@ RRF_K = 60  # the constant of the paper (Cormack 2009); larger flattens the rank
 
 @dataclass(frozen=True, slots=True)
 class Scaled:
-    """A leg's matches, best first, each with its score on the common scale, and the leg's weight."""
+    """A leg's matches, best first, the score of each on the common scale, by chunk, and the leg's weight."""
 
     matches: Sequence[Match]
-    normals: Sequence[float]
+    normals: Mapping[int, float]
     weight: float
 
 
@@ -32,10 +32,9 @@ class Fused:
     def shares(self, chunk: int) -> dict[str, float]:
         """What each leg adds for a chunk."""
         return {
-            name: leg.weight * normal
+            name: leg.weight * leg.normals[chunk]
             for name, leg in (("text", self.text), ("vector", self.vector))
-            for match, normal in zip(leg.matches, leg.normals, strict=True)
-            if match[0] == chunk
+            if chunk in leg.normals
         }
 
     def scores(self) -> list[tuple[float, Match]]:
@@ -43,9 +42,9 @@ class Fused:
         sums: dict[int, float] = {}
         found: dict[int, Match] = {}
         for leg in (self.text, self.vector):
-            for match, normal in zip(leg.matches, leg.normals, strict=True):
+            for match in leg.matches:
                 chunk = match[0]
-                sums[chunk] = sums.get(chunk, 0.0) + leg.weight * normal
+                sums[chunk] = sums.get(chunk, 0.0) + leg.weight * leg.normals[chunk]
                 found[chunk] = match
         return [(sums[chunk], match) for chunk, match in found.items()]
 
@@ -62,7 +61,7 @@ def weight_of(text: Sequence[Match], vector: Sequence[Match], vector_weight: flo
 
 def _scaled(matches: Sequence[Match], fusion: Fusion, weight: float) -> Scaled:
     normals = _reciprocals(matches) if fusion is Fusion.RRF else _minmax(matches)
-    return Scaled(matches, normals, weight)
+    return Scaled(matches, {match[0]: normal for match, normal in zip(matches, normals, strict=True)}, weight)
 
 
 def _minmax(matches: Sequence[Match]) -> Sequence[float]:

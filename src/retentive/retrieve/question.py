@@ -9,7 +9,7 @@ What its times mean is read by `when.py`.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -76,7 +76,7 @@ def understood(question: str, names: Names, rest: str = "") -> Asked:
     """`rest` is what is left of it without the words of its times (`when.py`), if it has any."""
     looked_for = tuple(words(question))
     named = {word: names[word.lower()] for word in _named(question, names)}
-    speakers = {speaker for those in named.values() for speaker in those}
+    speakers = _meant([*named.values()])
     roles = {role for word in _WORD.findall(question.lower()) if (role := _ROLES.get(word))}
     roles |= {Role.USER} if _USER.search(question) else set()
     persons = [Person(speaker, None) for speaker in speakers] + [Person(None, role) for role in roles]
@@ -99,6 +99,13 @@ def _named(question: str, names: Names) -> list[str]:
         if (word := match[0]).lower() in names
         and (word.lower() not in STOP_WORDS or (match.start() > 0 and word[0].isupper()))
     ]
+
+
+def _meant(named: Sequence[frozenset[str]]) -> set[str]:
+    """Whom the words of names stand for: of two who share a family name, the one whose first name is there, too."""
+    surely = {speaker for those in named if len(those) == 1 for speaker in those}
+    unclear = [those for those in named if surely.isdisjoint(those)]
+    return surely.union(*unclear)
 
 
 def _without(question: str, named: list[str]) -> str:

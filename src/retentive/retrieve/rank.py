@@ -9,17 +9,20 @@ from retentive.model import Match
 CONFIDENCE_BASE, CONFIDENCE_GAIN = 0.8, 0.2
 IMPORTANCE_BASE, IMPORTANCE_GAIN = 0.9, 0.02
 
-
 Ranked = tuple[float, int, int, Match]
 """Score, time, chunk, match: of two, the larger is the better, so that ties go to the newer."""
 
 
-def confidence_factor(match: Match) -> float:
-    return CONFIDENCE_BASE + CONFIDENCE_GAIN * match.confidence
+def factors(score: float, match: Match) -> tuple[float, float]:
+    """By confidence and by importance. A score below nothing is divided: trust makes no answer worse."""
+    confidence = CONFIDENCE_BASE + CONFIDENCE_GAIN * match.confidence
+    importance = IMPORTANCE_BASE + IMPORTANCE_GAIN * match.importance
+    return (confidence, importance) if score >= 0 else (1 / confidence, 1 / importance)
 
 
-def importance_factor(match: Match) -> float:
-    return IMPORTANCE_BASE + IMPORTANCE_GAIN * match.importance
+def _weighed(score: float, match: Match) -> float:
+    confidence, importance = factors(score, match)
+    return score * confidence * importance
 
 
 def order(each: Ranked) -> tuple[float, int, int]:
@@ -30,10 +33,7 @@ def order(each: Ranked) -> tuple[float, int, int]:
 
 def rank(scores: Iterable[tuple[float, Match]]) -> list[Ranked]:
     """Best first, one for each owner."""
-    ranked = [
-        (fused * confidence_factor(match) * importance_factor(match), match.time, match.chunk, match)
-        for fused, match in scores
-    ]
+    ranked = [(_weighed(fused, match), match.time, match.chunk, match) for fused, match in scores]
     ranked.sort(key=order, reverse=True)
     best: dict[tuple[str, str, str], Ranked] = {}
     for each in ranked:

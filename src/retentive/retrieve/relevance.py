@@ -49,7 +49,8 @@ def relevance(evidence: Evidence) -> float:
     return 1 / (1 + exp(-sum))
 
 
-def least_cosine(threshold: float, cover: float) -> float:
+def least_cosine(threshold: float, cover: float | None) -> float:
     """The cosine above the model's threshold from which a hit may pass, if it has this share of the words."""
     bounded = min(max(threshold, 1e-6), 1 - 1e-6)
-    return (log(bounded / (1 - bounded)) - BOTH.base - BOTH.person - BOTH.cover * cover) / BOTH.cosine
+    by = VECTOR if cover is None else BOTH
+    return (log(bounded / (1 - bounded)) - by.base - by.person - by.cover * (cover or 0.0)) / by.cosine

@@ -39,7 +39,7 @@ class Sense(StrEnum):
 
 
 LONGEST = 1000  # characters that are looked through: what is longer is a document, with the dates of one
-MOST = 4  # spans; a text with more of them does not ask about a time
+MOST = 4  # spans, or events: a text with more of them does not ask about a time
 
 DAY = timedelta(days=1)
 
@@ -295,6 +295,8 @@ def _unread(masked: str, text: str) -> tuple[Unread, ...]:
         for match in _LOOKS.finditer(masked)
         if not _inside(match.span(), places) and not masked[: match.start()].rstrip().lower().endswith("how")
     ]
+    if len(found) > MOST:
+        return ()
     return tuple(each for _, each in sorted(found, key=lambda pair: pair[0]))
 
 

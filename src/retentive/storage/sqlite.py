@@ -27,7 +27,7 @@ from retentive.storage.checkup import agreement, whole
 from retentive.storage.migrations import Migration, migrations, missing
 from retentive.storage.queries import Queries
 from retentive.storage.scan import Scanning
-from retentive.storage.tokenizer import TOKENIZER
+from retentive.storage.tokenizer import Tokenizer
 from retentive.text.fields import FIELD_WEIGHTS
 
 APPLICATION_ID = 0x52544E56  # "RTNV": says in the file's header whose it is
@@ -73,6 +73,7 @@ class SqliteEngine(Scanning):
         self._lock = threading.Lock()
         self._opening = threading.Lock()
         self._local = threading.local()
+        self._tokenizer = Tokenizer()
         self._open: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
         self._closed = False
         weights = ", ".join(map(str, FIELD_WEIGHTS))
@@ -105,10 +106,7 @@ class SqliteEngine(Scanning):
                     self._guarded(connection, sql, map(values, step.rows), step)
 
     def tokens(self, text: str) -> list[str]:
-        with _translated(self.target):
-            self._reader()
-        found = self._local.tokenizer(text.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False)
-        return [token for group in found for token in group]
+        return self._tokenizer(text)
 
     def migrate(self) -> None:
         known = migrations(self.dialect)
@@ -198,7 +196,6 @@ class SqliteEngine(Scanning):
             if self._closed:
                 raise Closed(f"{self.target} is closed")
             connection = self._local.connection = self._connect()
-            self._local.tokenizer = connection.fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1:]))
             connection.execute("PRAGMA query_only = 1")
         return connection
 

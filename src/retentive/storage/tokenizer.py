@@ -1,4 +1,4 @@
-"""Text broken up as SQLite's full-text index does it, for engines that have no SQLite of their own to ask."""
+"""Text broken up as SQLite's full-text index does it, in this process."""
 
 import threading
 
