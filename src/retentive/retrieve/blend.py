@@ -24,6 +24,7 @@ what each is worth, and `python -m benchmarks.recall` measures it again.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import NamedTuple
 
 from retentive.model import Match, Type
@@ -81,6 +82,7 @@ class Trait(NamedTuple):
 
 
 UNREAD = Trait()
+_EVENT = Type.EVENT.value  # compared with every row: a plain text is quicker
 
 
 def pool(
@@ -93,22 +95,28 @@ def pool(
     highest, floor = text[0].score if text else 0.0, vector[-1].score if vector else 0.0
     words = {match[0]: match[1] / highest for match in text} if highest > 0 else {}
     cosines = {match[0]: match[1] for match in vector}
-    said = {at: match.score for match in reversed(vector) if match.type == Type.EVENT and (at := _place(match))}
-    found = []
-    for match in {match[0]: match for match in (*text, *vector)}.values():
+    rows = {match[0]: match for match in (*text, *vector)}
+    places = {chunk: _place(match) for chunk, match in rows.items() if match[3] == _EVENT}
+    said = {places[match[0]]: match[1] for match in reversed(vector) if match[0] in places}
+    found: list[tuple[float, Candidate]] = []
+    for chunk, match in rows.items():
         around, session = 0.0, None
-        if match[3] == Type.EVENT:
-            *whose, sequence = _place(match)
-            session = whose[0], whose[1]
-            around = recipe.previous * (said.get((*session, sequence - 1), floor) - floor)
-            around += recipe.next * (said.get((*session, sequence + 1), floor) - floor)
-        found.append(Candidate(match, words.get(match[0], 0.0), cosines.get(match[0], floor), around, session))
-    found.sort(key=lambda each: (1 - vector_weight) * each[1] + vector_weight * (each[2] + each[3]), reverse=True)
+        if chunk in places:
+            namespace, name, sequence = places[chunk]
+            session = namespace, name
+            around = recipe.previous * (said.get((namespace, name, sequence - 1), floor) - floor)
+            around += recipe.next * (said.get((namespace, name, sequence + 1), floor) - floor)
+        share, cosine = words.get(chunk, 0.0), cosines.get(chunk, floor)
+        near = (1 - vector_weight) * share + vector_weight * (cosine + around)
+        found.append((near, Candidate(match, share, cosine, around, session)))
+    found.sort(key=itemgetter(0), reverse=True)
     best: dict[tuple[str, str, str], Candidate] = {}
-    for each in found:
-        _, _, owner, type, _, _, _, namespace = each[0]
-        best.setdefault((namespace, type, owner), each)
-    return [*best.values()][:most]
+    for _, each in found:
+        if len(best) == most:
+            break
+        _, _, owner, type, _, _, _, whose = each[0]
+        best.setdefault((whose, type, owner), each)
+    return [*best.values()]
 
 
 class Blend:
@@ -129,18 +137,24 @@ class Blend:
         talk = any(each.session is not None for each in candidates)
         self._text = (1 - vector_weight) * math.pow(cover, recipe.cover if talk else recipe.told)
         self._candidates = {each.match.chunk: each for each in candidates}
+        self._owns = {each[0][0]: self._own(each) for each in candidates}
         self._best: dict[Session, float] = {}
         for each in candidates:
-            if each.session is not None:
-                own = self._own(each)
-                self._best[each.session] = max(own, self._best.get(each.session, own))
+            if each[4] is not None:
+                own = self._owns[each[0][0]]
+                self._best[each[4]] = max(own, self._best.get(each[4], own))
 
     def scores(self) -> list[tuple[float, Match]]:
         """In no order."""
-        return [
-            (self._own(each) if each.session is None else sum(self.shares(chunk).values()), each.match)
-            for chunk, each in self._candidates.items()
-        ]
+        return [(self._score(chunk, each[4]), each[0]) for chunk, each in self._candidates.items()]
+
+    def _score(self, chunk: int, session: Session | None) -> float:
+        """The sum of its shares."""
+        if session is None:
+            return self._owns[chunk]
+        recipe, trait = self._recipe, self._traits.get(chunk, UNREAD)
+        beside = recipe.length * _length(trait[1]) - recipe.question * trait[2]
+        return (1 - recipe.session) * self._owns[chunk] + recipe.session * self._best[session] + beside
 
     def shares(self, chunk: int) -> dict[str, float]:
         """By name; the score is their sum."""
@@ -163,8 +177,9 @@ class Blend:
 
     def _own(self, each: Candidate) -> float:
         """What it says for itself."""
-        person = self._recipe.person * self._traits.get(each[0][0], UNREAD).person
-        return self._text * each.text + self._vector * (each.cosine + each.around) + person
+        match, text, cosine, around, _ = each
+        person = self._recipe.person * self._traits.get(match[0], UNREAD)[0]
+        return self._text * text + self._vector * (cosine + around) + person
 
 
 def _place(match: Match) -> Place:

@@ -19,5 +19,5 @@ class Tokenizer:
             self._local.connection = apsw.Connection(":memory:")
             tokenizer = self._local.connection.fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1:]))
             self._local.tokenizer = tokenizer
-        found = tokenizer(text.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False)
-        return [token for group in found for token in group]
+        found = tokenizer(text.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False, include_colocated=False)
+        return list(found)
