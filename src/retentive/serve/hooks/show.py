@@ -17,7 +17,7 @@ from retentive.serve.hooks.call import LATE, Called, Options, place
 from retentive.serve.hooks.transcript import is_made, own
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from retentive.app import Retentive
     from retentive.config import Config
@@ -94,7 +94,7 @@ def asked(prompt: str) -> str:
 def _known(memory: Retentive, who: Whose) -> list[Group]:
     """What is vital, what is known of the person and of the work, and what was decided."""
     person = memory.in_namespace(who.person) if who.person else memory
-    others = [memory.in_namespace(name) for name in _names(memory, who.also)]
+    others = [memory.in_namespace(name) for name in memory.namespaces(who.also) if name != memory.namespace]
     work = [memory, *(other for other in others if other.namespace != person.namespace)]
     vital = chain.from_iterable(each.list(LOOKED, min_importance=VITAL) for each in (memory, *others))
     about = chain.from_iterable(each.list(LOOKED, kind=ABOUT_WORK) for each in work)
@@ -105,14 +105,6 @@ def _known(memory: Retentive, who: Whose) -> list[Group]:
         Group("About this project" if who.person else "About the work", _ranked(about)),
         Group("Decided lately", sorted(decided, key=lambda each: each.valid_from, reverse=True)),
     ]
-
-
-def _names(memory: Retentive, also: Sequence[str]) -> list[str]:
-    """Prefixes such as `team/*` resolved."""
-    exact = [name for name in also if not name.endswith("/*")]
-    prefixes = tuple(name[:-1] for name in also if name.endswith("/*"))
-    below = [name for name in memory.namespaces() if f"{name}/".startswith(prefixes)] if prefixes else []
-    return [name for name in dict.fromkeys((*exact, *below)) if name != memory.namespace]
 
 
 def _ranked(memories: Iterable[Memory]) -> list[Memory]:

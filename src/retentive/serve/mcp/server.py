@@ -177,7 +177,7 @@ def _no_such_tool(asked: Asked, name: str, tools: Iterable[str]) -> types.CallTo
     missing = NotFound(f"there is no tool {name[:60]!r}", f"There are: {', '.join(tools)}.")
     if asked.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
         return _failed(missing)
-    raise MCPError(code=types.INVALID_PARAMS, message=_told(missing), data=wire.error(missing)["error"])
+    raise _as_protocol(missing, {})
 
 
 def _failed(error: RetentiveError) -> types.CallToolResult:
