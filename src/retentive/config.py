@@ -51,6 +51,7 @@ class Config:
     summary_trigger: float
     summary_target: float
     summary_share: float
+    share_profile: float
     share_summary: float
     share_memories: float
     share_excerpts: float
@@ -254,6 +255,7 @@ SETTINGS = (
     Setting("summary_trigger", lambda: 0.8, _between(0, 1), "Share of session_budget from which it is time."),
     Setting("summary_target", lambda: 0.5, _between(0, 1), "Share of session_budget that is left word for word then."),
     Setting("summary_share", lambda: 0.25, _between(0, 1), "Share of session_budget that a summary may take."),
+    Setting("share_profile", lambda: 0.1, _between(0, 1), "Share of a context for the profile."),
     Setting("share_summary", lambda: 0.2, _between(0, 1), "Share of a context for the session's summary."),
     Setting("share_memories", lambda: 0.35, _between(0, 1), "Share of a context for memories."),
     Setting("share_excerpts", lambda: 0.15, _between(0, 1), "Share of a context for excerpts of conversations."),

@@ -65,6 +65,7 @@ def _keep(parts: Parts, drafts: Sequence[Draft], actor: str, also: Also) -> list
         except Stale:
             continue
         parts.journal.kept(parts.namespace, len(plan.kept))
+        parts.flow(parts, (draft.traits.slot for draft in drafts[: len(plan.kept)]))
         for at in plan.fresh:
             if not all(vectors[at]):
                 plan.kept[at] = plan.kept[at]._replace(pending=True)

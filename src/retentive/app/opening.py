@@ -6,6 +6,7 @@ from retentive.app import check
 from retentive.app.metered import Metered
 from retentive.app.parts import Once, Parts
 from retentive.app.people import People
+from retentive.app.records.flow import flow
 from retentive.app.upkeep import Journal
 from retentive.config import Config
 from retentive.context import open_counter
@@ -57,6 +58,7 @@ def open_parts(settings: Config) -> Parts:
             cache=Path(settings.cache).expanduser() / "index" if settings.db != ":memory:" else None,
             store_id=upkeep.store_id(),
         )),
+        flow=flow,
         workers=[],
     )  # fmt: skip
 

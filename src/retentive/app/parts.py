@@ -1,7 +1,7 @@
 """What the verbs work with."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -69,6 +69,8 @@ class Parts:
     """Opened by the first question that needs them: they bring numpy along."""
     people: "People"
     """Who speaks in which namespace."""
+    flow: Callable[["Parts", Iterable[str | None]], None]
+    """What follows from a write of facts in these slots: the profile."""
     workers: list["Worker"]
     """The one that runs in this process, if one does."""
     bounds: Bounds | None = None

@@ -37,6 +37,7 @@ from retentive.retrieve.question import Asked, Names, plainly, understood
 from retentive.retrieve.rank import Ranked, factors, rank
 from retentive.retrieve.relevance import Evidence, least_cosine, relevance
 from retentive.retrieve.when import NOTHING, When
+from retentive.storage.records import Rows
 from retentive.text.terms import terms
 
 DEPTH = 2  # matches asked of each leg for each hit wanted. R@10 on LoCoMo: 1 .643, 2 .653, 3 .652, 5 .636, 20 .639
@@ -322,7 +323,22 @@ class Asking:
                 hits += [
                     Hit(item, score, excerpt, why, span, sure) for item, excerpt, span in reversed(events.values())
                 ]
+            if not _OTHERS.isdisjoint(scope.types) and len(hits) < limit:
+                hits += self._slices(text, scope, limit - len(hits), why, bonus)
         return hits
+
+    def _slices(self, text: str, scope: Scope, limit: int, why: Why, bonus: float) -> list[Hit]:
+        """Of what is neither a memory nor a message; each once."""
+        matches = Rows(self.parts.engine).containing(text, scope, limit)
+        first = {(match.namespace, match.type, match.owner): match for match in reversed(matches)}
+        found = [
+            (match, each) for match in reversed(first.values()) if (each := self._fetched([match]).get(match.chunk))
+        ]
+        sure = relevance(Evidence(None, 1.0))
+        return [Hit(each.item, match.confidence + bonus, each.excerpt, why, None, sure) for match, each in found]
+
+
+_OTHERS = frozenset(Type) - {Type.MEMORY, Type.EVENT}
 
 
 def _of_that_time(why: Why) -> bool:

@@ -14,7 +14,7 @@ from retentive.cli.given import given, is_json
 from retentive.errors import Invalid
 from retentive.measure import Question, Said, Trial, trials
 from retentive.measure.figures import DEPTHS, Figures, Outcome, auc, curve, figures, latency
-from retentive.model import Hit, Memory
+from retentive.model import Event, Hit
 from retentive.text.normal import content_hash
 
 WAYS: Mapping[str, Mapping[str, Any]] = {
@@ -124,7 +124,7 @@ def outcome_of(question: Question, hits: Sequence[Hit], known: Mapping[str, Key]
 
 
 def _key(hit: Hit) -> Key:
-    return (None if isinstance(hit.item, Memory) else hit.item.session), content_hash(hit.content)
+    return (hit.item.session if isinstance(hit.item, Event) else None), content_hash(hit.content)
 
 
 def _numbers(outcomes: Sequence[Outcome]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from retentive import config, wire
 from retentive.errors import RetentiveError
-from retentive.model import Hit, Leg, Memory, Results, Timing
+from retentive.model import Event, Hit, Leg, Memory, Results, Timing
 
 _OBEYED = ("Cc", "Cs", "Zl", "Zp")
 _TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
@@ -135,7 +135,13 @@ def _leg(leg: Leg | None) -> str:
 
 
 def _kind(hit: Hit) -> str:
-    return hit.item.kind if isinstance(hit.item, Memory) else hit.item.speaker or hit.item.role
+    match hit.item:
+        case Memory(kind=kind):
+            return kind
+        case Event(speaker=speaker, role=role):
+            return speaker or role
+        case _:
+            return hit.type
 
 
 def _about(hit: Hit) -> str:

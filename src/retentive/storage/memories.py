@@ -41,6 +41,12 @@ class Memories:
         rows = self.engine.read("memory_by_slot", {"namespace": namespace, "slots": slots})
         return [memory_of(row, now) for row in rows]
 
+    def in_slots(self, namespace: str, prefix: str, now: int, limit: int) -> list[Memory]:
+        """The active ones of no session whose slot begins so."""
+        values = {"namespace": namespace, "first": prefix, "beyond": f"{prefix[:-1]}{chr(ord(prefix[-1]) + 1)}"}
+        rows = self.engine.read("memory_in_slots", {**values, "now": now, "limit": limit})
+        return [memory_of(row, now) for row in rows]
+
     def chain(self, namespace: str, session: str | None, slot: str | None, now: int) -> list[Memory]:
         """All that hold or held a slot, in the order of their time."""
         rows = self.engine.read("memory_chain", {"namespace": namespace, "slot": slot})

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from retentive import wire
-from retentive.model import Event, Hit, Memory, Status
+from retentive.model import Event, Hit, Memory, Record, Status
 
 LINE = 200  # characters of a text shown in a list; `memory_get` has the whole
 _NOISE = ("content_hash", "version", "access_count", "last_access", "heard")
@@ -20,7 +20,8 @@ def hit(value: Hit) -> dict[str, Any]:
     item = value.item
     told: dict[str, Any] = {"id": value.id, "text": line(_said(item, value.excerpt))}
     told |= {"date": f"{value.time:%Y-%m-%d}", "score": round(value.relevance, 2)}
-    return told | {"kind": item.kind if isinstance(item, Memory) else "message"}
+    kind = item.kind if isinstance(item, Memory) else "message" if isinstance(item, Event) else value.type
+    return told | {"kind": kind}
 
 
 def memory(value: Memory) -> dict[str, Any]:
@@ -46,8 +47,8 @@ def told(value: Mapping[str, Any]) -> str:
     return f"[{value['id']}] {value.get('content', '')}\n  ({rest})"
 
 
-def _said(item: Memory | Event, excerpt: str) -> str:
-    return excerpt if isinstance(item, Memory) else f"{item.speaker or item.role}: {excerpt}"
+def _said(item: Memory | Event | Record, excerpt: str) -> str:
+    return f"{item.speaker or item.role}: {excerpt}" if isinstance(item, Event) else excerpt
 
 
 def _more(row: Mapping[str, Any]) -> str:

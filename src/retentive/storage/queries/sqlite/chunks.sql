@@ -98,6 +98,9 @@ DELETE FROM chunks WHERE owner_type = 'memory' AND NOT EXISTS
 DELETE FROM chunks WHERE owner_type = 'event' AND NOT EXISTS
   (SELECT 1 FROM events e WHERE e.namespace = chunks.namespace AND e.session = chunks.session
    AND e.sequence = chunks.first_sequence);
+DELETE FROM chunks WHERE owner_type IN ('profile', 'contact', 'project', 'skill') AND NOT EXISTS
+  (SELECT 1 FROM records r WHERE r.namespace = chunks.namespace AND r.type = chunks.owner_type AND r.id = chunks.owner
+   AND r.deleted IS NULL);
 DELETE FROM vectors WHERE chunk NOT IN (SELECT n FROM chunks);
 INSERT INTO chunks_fts (chunks_fts) VALUES ('rebuild');
 DELETE FROM chunks_fts WHERE rowid NOT IN (SELECT n FROM chunks);
