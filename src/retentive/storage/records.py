@@ -120,12 +120,13 @@ def save_steps(new: Row, key: str, said: Said) -> Iterator[Step]:
         "body": as_text(new.body),
         "version": new.version,
         "now": new.updated,
+        "deleted": new.deleted,
+        "merged_into": new.merged_into,
     }
-    ended = {"deleted": new.deleted, "merged_into": new.merged_into}
     if new.version == 1:
-        yield step("record_insert", **values, **ended)
+        yield step("record_insert", **values)
     else:
-        yield step("record_update", expect=1, **values, **ended)
+        yield step("record_update", expect=1, **values)
     kept = None if new.deleted else values["body"]
     told: dict[str, Any] = said._asdict()
     yield step("revision_insert", **_key(new), **told, version=new.version, now=new.updated, kept=kept)
