@@ -10,6 +10,8 @@ from retentive.app.append import index_anew
 from retentive.app.edit import chunks_anew
 from retentive.app.keep import expire
 from retentive.app.parts import Parts
+from retentive.app.records.anew import index_anew as index_record
+from retentive.app.records.anew import unsearchable
 from retentive.app.slices import slices
 from retentive.app.upkeep import seconds_of
 from retentive.app.worker import status
@@ -111,6 +113,7 @@ def doctor(parts: Parts) -> list[Finding]:
         Finding("schema", ok=True, detail=f"number {facts['schema']}, up to date"),
         *_examined("database", parts.engine.check),
         *_examined("conversations", lambda: [_conversations(parts)]),
+        *_examined("records", lambda: [_records(parts)]),
         *_examined("model", lambda: [_model(parts)]),
         *_examined("vectors", lambda: [_pending(parts)]),
     ]
@@ -138,6 +141,9 @@ def repair(parts: Parts) -> None:
     for session in _unsearchable(parts):
         with suppress(Stale):  # it grew meanwhile; the next repair has it
             index_anew(parts, session)
+    for row in unsearchable(parts):
+        with suppress(Stale):
+            index_record(parts, row)
     if parts.images.made:
         parts.images.made.drop(None)
 
@@ -160,6 +166,14 @@ def _conversations(parts: Parts) -> Finding:
         names = ", ".join(broken[:5])
         return Finding("conversations", ok=False, detail=f"not all of {names} can be searched", remedy=REPAIR)
     return Finding("conversations", ok=True, detail="every message can be searched")
+
+
+def _records(parts: Parts) -> Finding:
+    broken = [f"{row.type} {row.id}" for row in unsearchable(parts)]
+    if broken:
+        names = ", ".join(broken[:5])
+        return Finding("records", ok=False, detail=f"not all of {names} can be searched", remedy=REPAIR)
+    return Finding("records", ok=True, detail="every profile, contact, project and skill can be searched")
 
 
 def _model(parts: Parts) -> Finding:

@@ -35,7 +35,7 @@ class Forgotten:
 
 class Repeat(NamedTuple):
     """A place that repeats what was purged: memory, history, message, summary, claim, session, query, expectation,
-    namespace.
+    namespace; profile, contact, project, skill, or the history of one.
     """
 
     place: str
@@ -51,8 +51,8 @@ class Purged:
 
     ids: tuple[str, ...]
     removed: Mapping[str, int]
-    """How many rows by place: memories, history, slices, accesses, messages, summaries, queries, expectations,
-    claims."""
+    """How many rows by place: memories, records, history, slices, accesses, messages, summaries, queries,
+    expectations, claims."""
     remaining: tuple[Repeat, ...]
     """Places that still repeat it, or that `with_origin` would purge, too."""
     proof: str

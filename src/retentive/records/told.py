@@ -22,7 +22,7 @@ def told(record: Record, called: Mapping[str, str]) -> str:
         case Skill():
             return _skill(record)
         case Profile():
-            return profile(record.document)
+            return profile(profile_without(record))
         case _:
             raise TypeError(type(record))
 
@@ -32,11 +32,11 @@ def profile(document: Mapping[str, Any]) -> str:
     return "\n".join(f"{_spoken(name)}: {_value(value)}" for name, value in document.items())
 
 
-def profile_without(given: Profile, memories: Collection[str]) -> Mapping[str, Any]:
-    """Its document without the values that came from these memories."""
+def profile_without(given: Profile, memories: Collection[str] | None = None) -> Mapping[str, Any]:
+    """Its document without the values that came from these memories, or from any: those are found by themselves."""
     document: Any = given.document
     for pointer, source in given.sources.items():
-        if source["memory"] in memories:
+        if memories is None or source["memory"] in memories:
             document = documents.removed(document, pointer)
     return document if isinstance(document, Mapping) else {}
 

@@ -85,6 +85,14 @@ class Rows:
         links = self.engine.read("link_list", {"namespace": namespace, "target": target})
         return [row for type, id in links if (row := self.get(namespace, type, id))]
 
+    def slices(self, namespace: str, type: str, ids: Sequence[str]) -> dict[str, list[str]]:
+        """Of each, what of it can be found, in order."""
+        found: dict[str, list[str]] = {}
+        values = {"namespace": namespace, "type": type, "ids": [*ids]}
+        for id, text in self.engine.read("record_slices", values):
+            found.setdefault(id, []).append(text)
+        return found
+
     def containing(self, text: str, scope: Scope, limit: int) -> list[Match]:
         """Slices of records and files that have the words as they stand."""
         filters, params = chunk_filters(scope)

@@ -83,6 +83,8 @@ class Contacts(Store[Contact]):
 def _sure(asked: str, body: Mapping[str, Any]) -> float:
     said = folded(asked)
     digits = "".join(filter(str.isdigit, asked))
+    if not said:
+        return 0.0
     if said == folded(body.get("email", "")) or (digits and len(digits) > 4 and digits in _digits(body)):  # noqa: PLR2004
         return EXACT
     about = [body.get("company", ""), body.get("role", "")]

@@ -60,9 +60,6 @@ class Profiles(Store[Profile]):
         new = _in_step(self._parts, old, now) or next_row(old, old.body, now)
         return [Change(new, Said("learned", "facts", _reason(old, new)))]
 
-    def _read(self, row: Row) -> Profile:
-        return read(row)
-
     def _differences(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[dict[str, Any]]:
         return [*documents.differences(before.get("document", {}), after.get("document", {}))]
 
@@ -71,20 +68,6 @@ def flow(parts: Parts, slots: Iterable[str | None]) -> None:
     """After a write of facts in these slots."""
     if any(slot and slot.startswith(OF) for slot in slots):
         Profiles(parts).current()
-
-
-def read(row: Row) -> Profile:
-    """With where its values came from, as far as they are still those that facts brought."""
-    document = row.body["document"]
-    sources = {
-        each["at"]: {"memory": each["memory"], "slot": slot}
-        for slot, each in row.body.get("flowed", {}).items()
-        if documents.at(document, each["at"]) == each["value"]
-    }
-    shown: Profile = PROFILE.read(
-        Row(*row.key, {**row.body, "sources": sources}, row.version, row.created, row.updated)
-    )
-    return shown
 
 
 def _in_step(parts: Parts, row: Row, now: int) -> Row | None:

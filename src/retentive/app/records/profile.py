@@ -6,7 +6,8 @@ from typing import Any
 from retentive.app import check, guard
 from retentive.app.bounds import writes
 from retentive.app.parts import Parts
-from retentive.app.records.flow import ID, Profiles, read
+from retentive.app.records.flow import ID, Profiles
+from retentive.app.records.shapes import PROFILE
 from retentive.app.records.store import Told
 from retentive.errors import Conflict, Invalid
 from retentive.model import Profile, Revision
@@ -26,7 +27,7 @@ class ProfileVerbs:
 
     def get(self) -> Profile:
         """As it is: version 0 and empty before anything was said."""
-        return read(self._store.current())
+        return PROFILE.read(self._store.current())
 
     def text(self) -> str:
         """In words, as a context shows it."""

@@ -9,7 +9,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from retentive.app import check
 from retentive.errors import Invalid
 from retentive.model import Acquaintance, Contact, Priority, Profile, Project, Record, Skill, Stage, Type, from_micros
-from retentive.records import schedule
+from retentive.records import documents, schedule
 from retentive.storage.records import Row
 
 R = TypeVar("R", bound=Record)
@@ -170,11 +170,21 @@ def _as_it_is(given: Any, _: str) -> Any:
     return given
 
 
+def _profile(*, document: Any, flowed: Mapping[str, Any] | None = None, **rest: Any) -> Profile:
+    """With where its values came from, as far as they are still those that facts brought."""
+    sources = {
+        each["at"]: {"memory": each["memory"], "slot": slot}
+        for slot, each in (flowed or {}).items()
+        if documents.at(document, each["at"]) == each["value"]
+    }
+    return Profile(document=document, sources=sources, **rest)
+
+
 PROFILE = Shape(
     Type.PROFILE,
     "profiles",
-    Profile,
-    {"document": Field(_as_it_is), "sources": Field(_as_it_is), "schema": Field(_as_it_is)},
+    _profile,
+    {"document": Field(_as_it_is), "flowed": Field(_as_it_is), "schema": Field(_as_it_is)},
 )
 
 SHAPES: dict[str, Shape[Any]] = {shape.type: shape for shape in (PROFILE, CONTACT, PROJECT, SKILL)}

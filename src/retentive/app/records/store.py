@@ -67,9 +67,6 @@ class Store(Generic[R]):
         id = new_ids(clock.now(), 1)[0]
 
         def decide(now: int) -> builtins.list[Change]:
-            if shape.unique and (taken := self._rows.named(self._parts.namespace, shape.type, folded(body["name"]))):
-                hint = f"Change it: retentive {shape.type} update {taken[0].id}"
-                raise Conflict(f"there is a {shape.type} {body['name'][:60]!r} already: {taken[0].id}", hint)
             return [Change(Row(self._parts.namespace, shape.type, id, body, 1, now, now), said)]
 
         return self._done(decide)
@@ -169,13 +166,24 @@ class Store(Generic[R]):
             if old and not old.deleted and not row.deleted and rows.as_text(old.body) == rows.as_text(row.body):
                 continue
             shape = SHAPES[row.type]
+            if shape.unique and not row.deleted:
+                self._free(row)
             targets = [] if row.deleted else shape.targets(row.body)
             yield from rows.save_steps(row, folded(row.body.get("name", "")), said)
             if shape.links:
                 yield from rows.link_steps(row, targets)
-            yield from self._slices(row, targets, vectors)
+            if not old or (targets, self._text(row, {})) != (shape.targets(old.body), self._text(old, {})):
+                yield from self._slices(row, targets, vectors)
             if shape is CONTACT:
                 yield from self._renamed(old, row, vectors)
+
+    def _free(self, row: Row) -> None:
+        """Refuse a name that another has."""
+        name = row.body["name"]
+        for other in self._rows.named(row.namespace, row.type, folded(name)):
+            if other.id != row.id:
+                hint = f"Change it: retentive {row.type} update {other.id}"
+                raise Conflict(f"there is a {row.type} {name[:60]!r} already: {other.id}", hint)
 
     def _renamed(self, old: Row | None, row: Row, vectors: dict[str, bytes | None]) -> Iterator[Step]:
         """What names a contact is found by its name; what names one that goes was seen to."""
@@ -193,10 +201,21 @@ class Store(Generic[R]):
         vectors: dict[str, bytes | None],
         called: Mapping[str, str] | None = None,
     ) -> Iterator[Step]:
-        cut = [] if row.deleted else chunk(told(SHAPES[row.type].read(row), self._called(targets, called or {})))
+        cut = self._cut(row, self._called(targets, called or {}))
         new = [text for text in cut if text not in vectors]
         vectors.update(zip(new, embedded(self._parts, new), strict=True))
         yield from rows.slice_steps(row, cut, self._parts.space, [vectors[text] for text in cut])
+
+    def _text(self, row: Row, called: Mapping[str, str]) -> str:
+        """What is searched of it."""
+        record: Record = SHAPES[row.type].read(row)
+        return "" if row.deleted else told(record, called).replace("\0", " ")
+
+    def _cut(self, row: Row, called: Mapping[str, str] | None = None) -> Sequence[str]:
+        """Its text in slices."""
+        known = self._called(SHAPES[row.type].targets(row.body), {}) if called is None else called
+        text = self._text(row, known)
+        return [*chunk(text)] if text else []
 
     def _called(self, targets: Sequence[str], known: Mapping[str, str]) -> dict[str, str]:
         """The names of contacts."""
