@@ -141,6 +141,20 @@ def test_a_purge_beside_a_writer_takes_its_own_lines_and_no_others(target: str, 
     assert sorted(texts(folder)) == sorted(f"diarist a keeps item {number}" for number in range(count))
 
 
+def test_killed_writers_leave_no_torn_line(db: Path, tmp_path: Path) -> None:
+    """Neither do they keep others from writing."""
+    for number in range(4):
+        writer = start("diarist.py", db, str(number), "1000000")
+        while len(lines(tmp_path / "log")) < 20 * (number + 1):
+            assert writer.poll() is None
+        writer.kill()
+        writer.communicate()
+    with Retentive.open(db, embedder="none", daily_log="on") as store:
+        store.add("the last one")
+        kept = {memory.content for memory in store.list(limit=100_000)}
+    assert {*texts(tmp_path / "log")} <= kept
+
+
 def test_a_load_is_logged_whole(logged: Retentive, folder: Path) -> None:
     count = 5000
     logged.add_many([f"item {number}" for number in range(count)])

@@ -9,8 +9,9 @@ may write from another zone, and because clocks are put back. The comment, which
 the namespace: what a purge looks for.
 
 It is a copy for reading, never the truth. Several processes write the same file, so each takes a lock for a moment and
-adds its lines by one write, or takes back what a full disk let through of them. A purge rewrites a file beside it and
-renames it into place under the same lock; appending without one would write into the file that is on its way out.
+adds its lines by one write, or takes back what a full disk let through of them. A kill may cut a long write in two;
+then whoever comes next takes away the part of a line that is left. A purge rewrites a file beside it and renames it
+into place under the same lock; appending without one would write into the file that is on its way out.
 """
 
 import errno
@@ -31,6 +32,7 @@ from retentive.lock import exclusive
 LONGEST = 200  # characters of a text that are shown
 FAR = 4000  # characters of a text that are looked at: most of a long one may be blanks, but no more than that
 PATIENCE = 0.5  # seconds that a line waits for its turn, which takes microseconds
+IMPATIENCE = 0.01  # the same, after one that waited in vain
 LONG_PATIENCE = 5.0  # the same for a purge, which has a promise to keep
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")  # in English everywhere
 _OBEYED = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -46,6 +48,9 @@ _JOINING = ("Mn", "Mc", "Me", "Cf", "Sk")  # accents, joiners, tones of skin: wh
 _JOINER = "\u200d"
 _NAME = re.compile(r"[\w./-]+", re.ASCII)
 _LINE = re.compile(rb"- \d\d:\d\d\S* .*<!-- (\S+) (\S+) -->\s*")
+_BEGUN = re.compile(rb"- \d\d:\d\d[+-]\d\d:\d\d ")
+_BEGINNING = b"- 00:00+00:00 "
+_TAIL = 16_384  # bytes at the end that hold the last line, whatever it says
 
 
 class Entry(NamedTuple):
@@ -123,7 +128,7 @@ class DailyLog:
 
     @contextmanager
     def _locked(self, patience: float) -> Iterator[None]:
-        """Whoever waited in vain once does not wait again until it was let in."""
+        """Whoever waited in vain once does not wait as long again until it was let in."""
         try:
             if not self.folder.is_dir():
                 make_private(self.folder)
@@ -131,16 +136,19 @@ class DailyLog:
                 self._patience = PATIENCE
                 yield
         except TimeoutError:
-            self._patience = 0.0
+            self._patience = IMPATIENCE
             raise
 
     def _strike(self, file: Path, marks: set[tuple[bytes, bytes]], *, dry_run: bool) -> int:
-        count, _ = _without(file, marks)
-        if dry_run or not count:
+        """And what a kill left of a line, which may be one of them."""
+        there = _content(file)
+        count, rest = _without(there, marks)
+        if dry_run or rest == there:
             return count
         with self._locked(LONG_PATIENCE):
-            count, rest = _without(file, marks)
-            if count:
+            there = _content(file)
+            count, rest = _without(there, marks)
+            if rest != there:
                 _replace(file, rest)
         return count
 
@@ -198,30 +206,48 @@ def _add(path: Path, title: str, lines: bytes) -> None:
         status = os.fstat(file)
         if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, "not a file", str(path))
-        before = title.encode() if not status.st_size else _missing_end(file)
-        _write(file, before + lines, status.st_size)
+        size = _mended(file, status.st_size)
+        _write(file, lines if size else title.encode() + lines, size)
     finally:
         os.close(file)
 
 
-def _missing_end(file: int) -> bytes:
-    """Whoever edited it may have left the last line open."""
-    os.lseek(file, -1, os.SEEK_END)
-    return b"" if os.read(file, 1) == b"\n" else b"\n"
+def _mended(file: int, size: int) -> int:
+    """Its size when its last line is ended: by whoever edited it, or killed on the way, it may have been left open."""
+    os.lseek(file, max(0, size - _TAIL), os.SEEK_SET)
+    tail = os.read(file, _TAIL)
+    whole = _whole(tail)
+    size -= len(tail) - len(whole)
+    os.ftruncate(file, size)
+    return size + (os.write(file, b"\n") if whole and not whole.endswith(b"\n") else 0)
+
+
+def _whole(content: bytes) -> bytes:
+    """Without a line of ours that has no end."""
+    ended, newline, last = content.rpartition(b"\n")
+    ours = len(last) > len(b"- ") and _BEGUN.match(last + _BEGINNING[len(last) :])
+    return ended + newline if ours and not _LINE.fullmatch(last) else content
 
 
 def _write(file: int, data: bytes, size: int) -> None:
-    if os.write(file, data) < len(data):
-        os.ftruncate(file, size)
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
-def _without(path: Path, marks: set[tuple[bytes, bytes]]) -> tuple[int, bytes]:
-    """How many lines have one of the marks, and all the others."""
     try:
-        lines = path.read_bytes().splitlines(keepends=True)
+        while data:
+            data = data[os.write(file, data) :]
+    except OSError:
+        os.ftruncate(file, size)
+        raise
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
-        return 0, b""
+        return b""
+
+
+def _without(content: bytes, marks: set[tuple[bytes, bytes]]) -> tuple[int, bytes]:
+    """How many lines have one of the marks, and all the others."""
+    lines = _whole(content).splitlines(keepends=True)
     rest = [line for line in lines if not ((found := _LINE.fullmatch(line)) and found.groups() in marks)]
     return len(lines) - len(rest), b"".join(rest)
 
