@@ -72,6 +72,14 @@ def test_each_new_memory_is_a_line_however_it_came(logged: Retentive, folder: Pa
     assert said[3][3:] == ("to%20do", "work")
 
 
+def test_what_came_of_a_skill_is_a_line(logged: Retentive, folder: Path) -> None:
+    skill = logged.skills.create(name="backup", description="Copies the store", instructions="Run it")
+    logged.skills.record(skill.id, "12 MB were copied")
+    (line,) = lines(folder)
+    assert parts(line)[0] == "outcome"
+    assert "12 MB were copied" in line
+
+
 def test_what_is_known_is_not_told_again_and_a_correction_is(logged: Retentive, folder: Path) -> None:
     for text in ("Rex", "Rex", "Max"):
         logged.add(f"The dog is called {text}", slot="user.dog.name")
