@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from retentive.app.upkeep import Journal
     from retentive.app.worker import Worker
     from retentive.context import Counter
+    from retentive.files.daily import DailyLog
     from retentive.index import Images
     from retentive.learn import Rules
     from retentive.llm import Writer
@@ -73,6 +74,8 @@ class Parts:
     """What follows from a write of facts in these slots: the profile."""
     workers: list["Worker"]
     """The one that runs in this process, if one does."""
+    daily: "DailyLog | None"
+    """The log beside the store. None: a store in memory, that keeps none."""
     bounds: Bounds | None = None
     """Of a view that sees a part of the store; then `engine` lets nothing else through."""
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from retentive import clock
-from retentive.app import check, summaries
+from retentive.app import check, daily, summaries
 from retentive.app.append import anew_steps
 from retentive.app.keep import TRIES
 from retentive.app.parts import Parts
@@ -75,6 +75,7 @@ def purge(
     check.why(reason, actor)
     tell = progress or (lambda _, __, ___: None)
     parts.journal.flush()
+    lines = 0
     for _ in range(TRIES):
         doomed = _doomed(parts, ids, with_origin)
         if not dry_run:
@@ -82,6 +83,10 @@ def purge(
         if reason and doomed.traces.are_in(reason):
             raise Invalid("the reason repeats what is to be purged", "It stays on record: give one that does not.")
         removed = _removed(parts, doomed)
+        # Before the rows and once more after them: killed in between, it can be purged again; and one that was kept a
+        # moment ago by another process may get its line only now.
+        lines += daily.strike(parts, doomed.memories, dry_run=dry_run).lines
+        removed |= {"log": lines} if lines else {}
         if dry_run:
             return Purged(tuple(doomed.ids), removed, tuple(doomed.remaining), "a dry run: all is as it was", False)
         try:
@@ -90,7 +95,8 @@ def purge(
             continue
         _let_go(parts, doomed)
         proof, complete, elsewhere = _proven(parts, doomed.traces, tell)
-        return Purged(tuple(doomed.ids), removed, (*doomed.remaining, *elsewhere), proof, complete)
+        left = [Repeat("log", name) for name in daily.strike(parts, doomed.memories).left]
+        return Purged(tuple(doomed.ids), removed, (*doomed.remaining, *elsewhere, *left), proof, complete)
     raise Busy("others kept changing what is to be purged", "Retry in a moment.")
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from retentive import clock, wire
 from retentive.app.append import index_anew
+from retentive.app.daily import PART
 from retentive.app.edit import chunks_anew
 from retentive.app.keep import expire
 from retentive.app.parts import Parts
@@ -116,6 +117,7 @@ def doctor(parts: Parts) -> list[Finding]:
         *_examined("records", lambda: [_records(parts)]),
         *_examined("model", lambda: [_model(parts)]),
         *_examined("vectors", lambda: [_pending(parts)]),
+        _daily(parts),
     ]
 
 
@@ -184,6 +186,15 @@ def _model(parts: Parts) -> Finding:
     except EmbedError as error:
         return Finding("model", ok=False, detail=str(error), remedy=error.hint)
     return Finding("model", ok=True, detail=", ".join(f"{k}: {v}" for k, v in parts.embedder.describe().items() if v))
+
+
+def _daily(parts: Parts) -> Finding:
+    log, said = parts.daily, parts.config.daily_log
+    if log is None or said == "off":
+        return Finding("daily log", ok=True, detail="off")
+    failed = parts.journal.failures.get(PART) or log.problem()
+    detail = failed or (f"in {log.folder}" if log.on else f"servers write it to {log.folder}")
+    return Finding("daily log", not failed, detail, "See `daily_log_folder` in the settings." if failed else "")
 
 
 def _pending(parts: Parts) -> Finding:

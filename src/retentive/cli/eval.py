@@ -39,7 +39,7 @@ def evaluate(arguments: Any) -> int:
         raise Invalid(f"{arguments.path} has no collection", "See `retentive eval --help`.")
     with tempfile.TemporaryDirectory() as folder:
         store = arguments.keep or str(Path(folder) / "eval.db")
-        options = given(arguments, ("embedder",))
+        options = {**given(arguments, ("embedder",)), "daily_log": "off"}
         with Retentive.open(store, **options) as memory:
             tell(memory, asked)
         outcomes = {}

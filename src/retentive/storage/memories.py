@@ -32,6 +32,11 @@ class Memories:
         values = {**params, "namespace": scope.namespaces[0], "limit": limit, "before": before}
         return [memory_of(row, scope.now) for row in self.engine.read(query, values, filters)]
 
+    def of_session(self, namespace: str, session: str) -> list[tuple[str, datetime]]:
+        """The ids of those that are local to it, and when each was made."""
+        rows = self.engine.read("memory_of_session", {"namespace": namespace, "session": session})
+        return [(id, from_micros(created)) for id, created in rows]
+
     def same_text(self, namespace: str, hashes: Sequence[str], now: int) -> list[Memory]:
         """The active ones, and those that have run out but are not marked so yet."""
         rows = self.engine.read("memory_by_hash", {"namespace": namespace, "hashes": hashes})

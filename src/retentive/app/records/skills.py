@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from retentive import clock
-from retentive.app import check, edit, guard, search
+from retentive.app import check, daily, edit, guard, search
 from retentive.app.bounds import writes
 from retentive.app.check import When
 from retentive.app.filters import scope
@@ -89,6 +89,8 @@ class Skills(Store[Skill]):
             except Stale:
                 continue
             self._parts.journal.kept(self._parts.namespace, 1)
+            if not same:
+                daily.log(self._parts, [(made, draft)], now)
             return edit.load(self._parts, made)
         raise Busy("others kept writing the same outcome", "Retry in a moment.")
 

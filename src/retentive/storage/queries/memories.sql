@@ -6,6 +6,9 @@ t.access_count, t.last_access, t.metadata, t.version
 -- name: memory_get
 SELECT {memory} FROM memories t WHERE t.namespace = :namespace AND t.id = :id
 
+-- name: memory_of_session
+SELECT t.id, t.created FROM memories t WHERE t.namespace = :namespace AND t.session = :session
+
 -- name: memory_list
 -- Newest first.
 SELECT {memory} FROM memories t WHERE t.namespace = :namespace{filters} ORDER BY t.created DESC, t.id DESC LIMIT :limit
