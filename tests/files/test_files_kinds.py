@@ -158,6 +158,8 @@ def test_code_is_cut_at_definitions() -> None:
         ("a.js", "const f = (a) => {\n  if (a) {\n  }\n};\n", ["const f = (a) =>"]),
         ("a.c", "int main(void) {\n  while (1) {\n  }\n}\n", ["int main(void)"]),
         ("a.sql", "CREATE TABLE a (\n  id int\n);\n", ["CREATE TABLE a ("]),
+        ("a.js", "(function () {\n" + "  a();\n" * 99 + "\n  function f() {\n  }\n})();\n", ["function f()"]),
+        ("a.sql", "CREATE TABLE a (\n" + "  namespace TEXT,\n" * 30 + "  id int\n);\n", ["CREATE TABLE a ("]),
         ("a.py", "type = 3\nclasses = 4\n# def x\n", []),
     ],
 )

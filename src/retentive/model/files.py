@@ -1,7 +1,7 @@
 """What a file says."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 
@@ -46,6 +46,6 @@ class Mark:
     headings: tuple[str, ...] = ()
     """Those in force before this line, by level: a level that was skipped is an empty text."""
     title: str | None = None
-    links: tuple[str, ...] = field(default=())
+    links: tuple[str, ...] = ()
     """Those before this line."""
     encoding: str = "utf-8"
