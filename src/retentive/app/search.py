@@ -289,7 +289,7 @@ class Asking:
             cosine = (why.vector.score if why.vector else joined.vector[-1].score) - self.space.min_similarity
         cover = self._covered(found, of_time=_of_that_time(why)) if self._content else None
         person = self.asked.person
-        theirs = not (person and person.speaker) or person.of(found.item)
+        theirs = not (person and person.speaker) or person.of(found.of)
         return Evidence(cosine, cover, theirs, found.asks())
 
     def _substring(self) -> list[Hit]:
@@ -317,10 +317,10 @@ class Asking:
                 hits += [Hit(each, each.confidence + bonus, each.content, why, None, sure) for each in memories]
             if Type.EVENT in scope.types and len(hits) < limit:
                 said = self.parts.conversations.containing(text, scope, limit - len(hits))
-                events = {(each.event.namespace, each.event.id): as_found(each) for each in reversed(said)}
+                events = {(each.namespace, each.session, each.sequence): as_found(each) for each in reversed(said)}
                 score = DEFAULT_CONFIDENCE[Source.CONVERSATION] + bonus
                 hits += [
-                    Hit(item, score, excerpt, why, span, sure) for item, excerpt, span in reversed(events.values())
+                    Hit(each.item, score, each.excerpt, why, each.span, sure) for each in reversed(events.values())
                 ]
         return hits
 

@@ -59,7 +59,7 @@ USUAL = 20  # words of a message; beside memories, which have no such share, it 
 COVERS = 5  # of the text leg's best that are looked at for how much of the question they have
 
 Session = tuple[str, str]
-Place = tuple[str, str, int]
+"""Namespace and name."""
 
 
 class Candidate(NamedTuple):
@@ -97,25 +97,29 @@ def pool(
     cosines = {match[0]: match[1] for match in vector}
     rows = {match[0]: match for match in (*text, *vector)}
     places = {chunk: _place(match) for chunk, match in rows.items() if match[3] == _EVENT}
-    said = {places[match[0]]: match[1] for match in reversed(vector) if match[0] in places}
-    found: list[tuple[float, Candidate]] = []
-    for chunk, match in rows.items():
-        around, session = 0.0, None
+    said: dict[Session, dict[int, float]] = {session: {} for session, _ in places.values()}
+    for chunk, cosine in reversed(cosines.items()):
         if chunk in places:
-            namespace, name, sequence = places[chunk]
-            session = namespace, name
-            around = recipe.previous * (said.get((namespace, name, sequence - 1), floor) - floor)
-            around += recipe.next * (said.get((namespace, name, sequence + 1), floor) - floor)
+            session, sequence = places[chunk]
+            said[session][sequence] = cosine - floor
+    found = []
+    for chunk, match in rows.items():
+        around, whose = 0.0, None
+        if chunk in places:
+            whose, sequence = places[chunk]
+            heard = said[whose].get
+            around = recipe.previous * heard(sequence - 1, 0.0) + recipe.next * heard(sequence + 1, 0.0)
         share, cosine = words.get(chunk, 0.0), cosines.get(chunk, floor)
         near = (1 - vector_weight) * share + vector_weight * (cosine + around)
-        found.append((near, Candidate(match, share, cosine, around, session)))
+        found.append((near, (match, share, cosine, around, whose)))
     found.sort(key=itemgetter(0), reverse=True)
     best: dict[tuple[str, str, str], Candidate] = {}
     for _, each in found:
         if len(best) == most:
             break
-        _, _, owner, type, _, _, _, whose = each[0]
-        best.setdefault((whose, type, owner), each)
+        _, _, owner, type, _, _, _, namespace = each[0]
+        if (namespace, type, owner) not in best:
+            best[namespace, type, owner] = Candidate._make(each)
     return [*best.values()]
 
 
@@ -182,10 +186,10 @@ class Blend:
         return self._text * text + self._vector * (cosine + around) + person
 
 
-def _place(match: Match) -> Place:
-    """Namespace, session and sequence of a message."""
-    session, _, sequence = match.owner.rpartition("#")
-    return match.namespace, session, int(sequence)
+def _place(match: Match) -> tuple[Session, int]:
+    """Session and sequence of a message."""
+    session, _, sequence = match[2].rpartition("#")
+    return (match[7], session), int(sequence)
 
 
 def _length(words: int | None) -> float:
