@@ -373,13 +373,9 @@ def _tier(text: Sequence[Match], vector: Sequence[Match], mode: Mode) -> Tier:
 
 def _why(joined: Joined, places: Sequence[Mapping[int, int]], match: Match, tier: Tier, timing: Timing | None) -> Why:
     shares = joined.shares(match.chunk)
-    text, vector = (
-        None if place is None else _leg(joined, leg, place, share)
-        for leg, place, share in (
-            (0, places[0].get(match.chunk), shares.get("text", 0.0)),
-            (1, places[1].get(match.chunk), shares.get("vector", 0.0)),
-        )
-    )
+    at, near = places[0].get(match.chunk), places[1].get(match.chunk)
+    text = None if at is None else _leg(joined, 0, at, shares.get("text", 0.0))
+    vector = None if near is None else _leg(joined, 1, near, shares.get("vector", 0.0))
     return Why(tier, text, vector, *factors(sum(shares.values()), match), timing, shares)
 
 

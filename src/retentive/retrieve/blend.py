@@ -141,12 +141,13 @@ class Blend:
         talk = any(each.session is not None for each in candidates)
         self._text = (1 - vector_weight) * math.pow(cover, recipe.cover if talk else recipe.told)
         self._candidates = {each.match.chunk: each for each in candidates}
-        self._owns = {each[0][0]: self._own(each) for each in candidates}
+        self._owns: dict[int, float] = {}
         self._best: dict[Session, float] = {}
-        for each in candidates:
-            if each[4] is not None:
-                own = self._owns[each[0][0]]
-                self._best[each[4]] = max(own, self._best.get(each[4], own))
+        for match, text, cosine, around, session in candidates:
+            person = recipe.person * traits.get(match[0], UNREAD)[0]
+            own = self._owns[match[0]] = self._text * text + vector_weight * (cosine + around) + person
+            if session is not None:
+                self._best[session] = max(own, self._best.get(session, own))
 
     def scores(self) -> list[tuple[float, Match]]:
         """In no order."""
@@ -178,12 +179,6 @@ class Blend:
             "length": recipe.length * _length(trait.words),
             "question": -recipe.question * trait.asks,
         }
-
-    def _own(self, each: Candidate) -> float:
-        """What it says for itself."""
-        match, text, cosine, around, _ = each
-        person = self._recipe.person * self._traits.get(match[0], UNREAD)[0]
-        return self._text * text + self._vector * (cosine + around) + person
 
 
 def _place(match: Match) -> tuple[Session, int]:
