@@ -158,7 +158,7 @@ class Blend:
         if session is None:
             return self._owns[chunk]
         recipe, trait = self._recipe, self._traits.get(chunk, UNREAD)
-        beside = recipe.length * _length(trait[1]) - recipe.question * trait[2]
+        beside = recipe.length * length_of(trait[1]) - recipe.question * trait[2]
         return (1 - recipe.session) * self._owns[chunk] + recipe.session * self._best[session] + beside
 
     def shares(self, chunk: int) -> dict[str, float]:
@@ -176,7 +176,7 @@ class Blend:
             "neighbours": near * around,
             "person": part * recipe.person * trait.person,
             "session": recipe.session * self._best[session],
-            "length": recipe.length * _length(trait.words),
+            "length": recipe.length * length_of(trait.words),
             "question": -recipe.question * trait.asks,
         }
 
@@ -187,6 +187,6 @@ def _place(match: Match) -> tuple[Session, int]:
     return (match[7], session), int(sequence)
 
 
-def _length(words: int | None) -> float:
+def length_of(words: int | None) -> float:
     """Nothing for a message of usual length, less for a brief one, a little more for a long one."""
     return 0.0 if words is None else HALF / (USUAL + HALF) - HALF / (words + HALF)
