@@ -9,10 +9,10 @@ from types import TracebackType
 from typing import Any, Self, Unpack
 
 from retentive import config
-from retentive.app import add, check, edit, fill, forget, imports, keep, learn, move, purge, report, search, why
+from retentive.app import add, check, edit, fill, forget, keep, learn, move, purge, report, search, why
 from retentive.app import context as contexts
 from retentive.app.bounds import bounds_of, covered, restricted, whole, writes
-from retentive.app.check import UNSET, Options, Unset, When
+from retentive.app.check import UNSET, Common, Options, Unset, When
 from retentive.app.expectations import Expectations
 from retentive.app.filters import Filters, View, namespaces_of, scope
 from retentive.app.jobs import KEEP_CHANGES
@@ -177,7 +177,7 @@ class Retentive:
         *,
         dry_run: bool = False,
         progress: Callable[[int, int | None], None] | None = None,
-        **options: Unpack[imports.Common],
+        **options: Unpack[Common],
     ) -> ImportedMemories:
         """Keep the memories that a file or folder of another product holds.
 
@@ -186,7 +186,9 @@ class Retentive:
         does not stop the rest. `options` hold for all that do not say otherwise themselves; tags are added to theirs.
         `dry_run` only tells. `progress` hears how many were read, and at the end of how many.
         """
-        return imports.import_memories(self._parts, path, format, options, dry_run=dry_run, progress=progress)
+        from retentive.app.imports import import_memories  # the readers take 25 ms to load
+
+        return import_memories(self._parts, path, format, options, dry_run=dry_run, progress=progress)
 
     def search(
         self,

@@ -6,16 +6,16 @@ forgotten or has expired, unless it is told as newer than its end: an old export
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 from retentive import clock
 from retentive.app import check
 from retentive.app.add import cut, draft_of
-from retentive.app.check import When
+from retentive.app.check import Common
 from retentive.app.keep import keep
 from retentive.app.parts import Parts
 from retentive.errors import Invalid
@@ -28,20 +28,6 @@ EXAMPLES = 5
 
 Progress = Callable[[int, int | None], None]
 Key = tuple[str | None, str]  # session and hash: one text is kept once in each
-
-
-class Common(TypedDict, total=False):
-    """What may be said of all the memories of an import; what they say themselves goes before."""
-
-    kind: str
-    tags: Iterable[str]
-    importance: float
-    confidence: float | None
-    context: str | None
-    session: str | None
-    expires: When | None
-    valid_from: When | None
-    metadata: Mapping[str, Any] | None
 
 
 @dataclass(slots=True)

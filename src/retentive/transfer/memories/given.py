@@ -89,17 +89,20 @@ class Given:
     def files(self, *endings: str) -> Iterator[tuple[str, Path]]:
         """The files of a folder that end so, and their names in it, in order; or the file itself.
 
-        Without what is hidden, and without links, which may lead anywhere.
+        Without what is hidden, and without links, which may lead anywhere. Folders that are closed to us come last, so
+        that reading them tells why.
         """
         if not self.is_folder:
             yield self.name, self.path
             return
-        for folder, folders, names in os.walk(self.path):
+        closed: list[OSError] = []
+        for folder, folders, names in os.walk(self.path, onerror=closed.append):
             folders[:] = sorted(each for each in folders if each[0] != "." and each not in LEFT_OUT)
             for name in sorted(names):
                 file = Path(folder, name)
                 if name[0] != "." and name.lower().endswith(endings) and not file.is_symlink() and file.is_file():
                     yield file.relative_to(self.path).as_posix(), file
+        yield from ((Path(each.filename).name, Path(each.filename)) for each in closed)
 
 
 def text_in(name: str, path: Path) -> str | Refusal:

@@ -29,6 +29,7 @@ _PATIENCE = 5000  # milliseconds
 _NEEDED = {"content", "content_hash"}
 _READ = ("content_hash", "content", "tags", "memory_type", "metadata", "created_at", "updated_at", "confidence")
 _GONE = ("deleted_at", "superseded_by")
+_KINDS = {"architecture": "decision"}  # it is a kind of decision there, and background elsewhere
 _USUAL = 1.0  # what the column says of every row that nobody judged
 
 
@@ -77,7 +78,7 @@ def _item(place: str, row: Mapping[str, bytes | None]) -> Item:
         text_of(value.get("content"), "content"),
         label(value.get("content_hash")),
         {
-            **kind_of(sort),
+            **kind_of(_KINDS.get(sort or "", sort)),
             **tags_of(value.get("tags") or metadata.get("tags")),
             **told(
                 confidence=_confidence(_number(value.get("confidence"))), metadata=told(**{**kept, "memory_type": sort})
