@@ -184,6 +184,15 @@ def test_what_is_older_takes_its_place_in_the_past(store: Retentive, tmp_path: P
     assert contents(store, as_of="2021-01-01") == {"Dana lives in Bonn"}
 
 
+def test_what_had_expired_before_it_came_is_known_the_second_time(store: Retentive, lines: Callable[..., Path]) -> None:
+    path = lines({"memory": "Dana is on leave", "expiration_date": "2020-01-01"})
+    assert store.import_memories(path).created == 1
+    assert contents(store) == set()
+    kept = all_of(store)
+    assert store.import_memories(path).known == 1
+    assert all_of(store) == kept
+
+
 def test_a_known_text_may_take_a_slot(store: Retentive, tmp_path: Path) -> None:
     store.add("Dana lives in Rome")
     (tmp_path / "x.csv").write_text("text,slot\nDana lives in Rome,home\n")

@@ -40,8 +40,10 @@ def read(path: Path, text: str | bytes) -> list[Told]:
 
 
 def written(rows: list[dict[str, Any]], delimiter: str, end: str) -> str:
+    """Python before 3.13 leaves a lone carriage return without quotes, if lines end otherwise."""
     file = io.StringIO()
-    writer = csv.DictWriter(file, [*rows[0]], delimiter=delimiter, lineterminator=end)
+    dialect = csv.unix_dialect if any("\r" in row["text"] for row in rows) else csv.excel  # the one quotes all
+    writer = csv.DictWriter(file, [*rows[0]], dialect=dialect, delimiter=delimiter, lineterminator=end)
     writer.writeheader()
     writer.writerows({**row, "tags": ",".join(row["tags"])} for row in rows)
     return file.getvalue()

@@ -1,5 +1,6 @@
 """Files that are damaged, cut off, or something else: what can be read is, and the rest is told."""
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -131,6 +132,29 @@ def test_a_bad_file_of_a_folder_does_not_stop_the_rest(tmp_path: Path) -> None:
         Refusal("a.md", "it is not UTF-8; save it as UTF-8"),
         Refusal("c.md", "it is not a text file"),
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# a" + " " * 100_000 + "b",
+        "---\na" + " " * 100_000 + "b\n---\n",
+        "- [a] " + "#a " * 30_000 + "x",
+        "<!--" * 30_000,
+        "<a>" * 30_000 + "x",
+        "<![CDATA[" * 10_000,
+        "text" + "," * 100_000,
+        "a\n" * 50_000,
+    ],
+    ids=lambda text: text[:6],
+)
+@pytest.mark.parametrize("format", [Format.BASIC_MEMORY, Format.CLAUDE_MEMORY, Format.MARKDOWN, Format.CSV])
+def test_no_text_takes_more_than_its_length(tmp_path: Path, text: str, format: Format) -> None:
+    """Patterns that go back and forth over such texts would take minutes."""
+    (tmp_path / "x.xml").write_text(text)
+    begun = time.monotonic()
+    read(tmp_path / "x.xml", format)
+    assert time.monotonic() - begun < 20
 
 
 def _missing(path: Path) -> None:

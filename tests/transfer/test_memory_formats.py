@@ -86,6 +86,11 @@ def test_the_graph_of_the_reference_server(tmp_path: Path) -> None:
     assert items[0].told == {"kind": "contact", "tags": ["Anna_Berg", "person"], "context": "Anna Berg (person)"}
 
 
+def test_a_name_inside_a_word_is_not_the_name(tmp_path: Path) -> None:
+    (tmp_path / "g").write_text('{"type":"entity","name":"Bo","observations":["builds robots"]}')
+    assert said(tmp_path / "g") == ["Bo: builds robots"]
+
+
 def test_the_graph_as_its_tool_gives_it(tmp_path: Path) -> None:
     (tmp_path / "g").write_text(
         '{"entities": [{"name": "Bo", "entityType": "dog", "observations": ["barks"]}],'
@@ -153,6 +158,16 @@ def test_the_folder_of_the_memory_tool(tmp_path: Path) -> None:
         ("Dana lives in Porto.", "dana", None, "people/dana.txt"),
         ("She has two cats.", "dana", None, "people/dana.txt"),
     ]
+
+
+def test_an_index_of_memory_files_is_not_read_beside_them(tmp_path: Path) -> None:
+    """As Claude Code keeps one: a link and a hook for each file."""
+    folder = tmp_path / "memory"
+    folder.mkdir()
+    (folder / "MEMORY.md").write_text("- [Roles](roles.md) - what Dana does\n- [Docs](https://x.example/a.md)\n")
+    (folder / "roles.md").write_text("---\nname: roles\ntype: user\n---\nDana is a nurse\n")
+    assert said(folder) == ["[Docs](https://x.example/a.md)", "Dana is a nurse"]
+    assert told_of(folder) == [Remark("MEMORY.md, line 1: roles.md is read itself")]
 
 
 def test_links_out_of_a_folder_are_not_followed(tmp_path: Path) -> None:

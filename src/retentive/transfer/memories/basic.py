@@ -26,7 +26,6 @@ _RELATION = re.compile(r"""(?:"([^"]+)"|'([^']+)'|([^\s\[]+))?\s*\[\[([^\[\]]+)\
 _LINK = re.compile(r"\[\[([^\[\]|]+)(?:\|([^\[\]]*))?\]\]")
 _CLOCK = re.compile(r"[\d:.,\s-]+")
 _TAGS = re.compile(r"(?<!\S)#([^\s#,;]+)")
-_LAST_TAGS = re.compile(r"(?:\s+#[^\s#,;]+)+\s*$")
 _SECTIONS = ("observations", "relations")
 
 
@@ -75,7 +74,8 @@ def _item(place: str, note: _Note, block: Block, distinct: Distinct) -> Item:
     elif found := _observed(block):
         text, more, heading = _observation(note, *found)
     else:
-        text, more, heading = _linked(block.text), kind_of(*block.headings[::-1], note.values.get("type")), None
+        text, heading = _linked(block.text), None
+        more = {**kind_of(*block.headings[::-1], note.values.get("type")), "tags": _TAGS.findall(block.text)}
     titles = [each for each in block.headings if each.lower() not in (*_SECTIONS, note.title.lower())]
     context = " > ".join(each for each in (note.title, *titles, heading) if each)
     told_apart = text if related else distinct.told(text, context, note.title)
@@ -97,8 +97,11 @@ def _observation(note: _Note, category: str, said: str) -> tuple[str, dict[str, 
     if said.endswith(")") and (start := said.rfind("(")) > 0:
         said, context = said[:start].rstrip(), said[start + 1 : -1].strip()
     tags = [category, *_TAGS.findall(said)]
-    text = _linked(_LAST_TAGS.sub("", said)) or said
-    return about(note.title, text), {**kind_of(category), "tags": tags}, context
+    words = said.split(" ")
+    while len(words) > 1 and words[-1].startswith("#"):
+        words.pop()
+    kind = kind_of(category, note.values.get("type"))
+    return about(note.title, _linked(" ".join(words))), {**kind, "tags": tags}, context
 
 
 def _related(note: _Note, found: re.Match[str]) -> tuple[str, dict[str, Any]]:

@@ -12,14 +12,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-_HEADING = re.compile(r"(#{1,6})(?:\s+(.*?))?(?:\s+#+)?\s*")
+_HEADING = re.compile(r"(#{1,6})(?:\s+(.*))?")
 _BULLET = re.compile(r"(?:[-*+•]|\d{1,9}[.)])(?:\s+(.*))?")
 _TASK = re.compile(r"\[[ xX-]\]\s+")
 _RULE = re.compile(r"(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,}")
 _UNDER = re.compile(r"=+|--+")
 _FENCE = re.compile(r"(`{3,}|~{3,})")
-_KEY = re.compile(r"([A-Za-z_][\w .-]*?)\s*:(?:\s+(.*))?")
+_KEY = re.compile(r"[A-Za-z_][\w .-]*")
 _LONGEST_HEADING = 200
+_MOST_HEADINGS = 10
 _LONGEST_FRONT = 500  # lines
 
 
@@ -153,7 +154,8 @@ class _Reader:
         around = [title for _, title in self.headings] + lead + [title for _, title in self.bullets]
         self._forget()
         if any(letter.isalnum() for letter in text):
-            yield Block(line, text, tuple(title[:_LONGEST_HEADING] for title in around if title), is_bullet)
+            titles = (title[:_LONGEST_HEADING] for title in around[:_MOST_HEADINGS] if title)
+            yield Block(line, text, tuple(titles), is_bullet)
 
     def _forget(self) -> None:
         self.lines, self.indent, self.verbatim, self.gap = [], None, False, False
@@ -161,14 +163,14 @@ class _Reader:
 
 def plain(title: str) -> str:
     """A heading without its marks."""
-    return re.sub(r"[*`]+", "", title).strip().rstrip(":").strip()
+    return title.replace("*", "").replace("`", "").strip().rstrip("#:").strip()
 
 
 def front(text: str) -> Front:
     lines = text.split("\n", _LONGEST_FRONT)
     if lines[0].strip() != "---":
         return Front({}, text, 0)
-    end = next((at for at, line in enumerate(lines[1:-1] or lines[1:], 1) if line.strip() in ("---", "...")), None)
+    end = next((at for at, line in enumerate(lines[1:_LONGEST_FRONT], 1) if line.strip() in ("---", "...")), None)
     if end is None:
         return Front({}, text, 0)
     return Front(_values(lines[1:end]), "\n".join(lines[end + 1 :]), end + 1)
@@ -182,9 +184,11 @@ def _values(lines: list[str]) -> dict[str, Any]:
         if said.startswith("- ") and key:
             inner = values.get(key)
             values[key] = [*(inner if isinstance(inner, list) else []), _scalar(said[2:])]
-        elif (found := _KEY.fullmatch(said)) and line[:1] not in (" ", "\t"):
-            key = found[1]
-            values[key] = _value(found[2] or "")
+        elif line[:1] not in (" ", "\t"):
+            name, colon, value = said.partition(":")
+            if colon and value[:1] in ("", " ", "\t") and _KEY.fullmatch(name):
+                key = name.strip()
+                values[key] = _value(value)
     return values
 
 

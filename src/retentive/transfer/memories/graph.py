@@ -5,6 +5,7 @@ seldom names it ("speaks Spanish"), so the name is put before it: two entities m
 tool `read_graph` answers, one object with `entities` and `relations`, is read too.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -76,7 +77,8 @@ def _observation(place: str, said: Any, name: str, sort: str) -> Item:
 
 def about(name: str, text: str) -> str:
     """A text that says whom it is about."""
-    return text if name.casefold() in text.casefold() else f"{name}: {text}"
+    named = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE)
+    return text if named else f"{name}: {text}"
 
 
 def _bare(place: str, name: str, sort: str) -> Iterator[Told]:

@@ -34,9 +34,9 @@ _USUAL = (
 )  # say nothing of what is in them
 _CODE = re.compile(r"`[^`\n]*`")
 _MARKED = re.compile(r"(?m)^(#{1,6} |\s*[-*+] )\S")
-_TAG = re.compile(
-    r"<!\[CDATA\[(.*?)\]\]>|<(/?)([A-Za-z_][\w.:-]{0,100})((?:\s[^<>]{0,2000})?)>|<[?!][^<>]{0,2000}>", re.DOTALL
-)
+_TAG = re.compile(r"<(/?)([A-Za-z_][\w.:-]{0,100})((?:\s[^<>]{0,2000})?/?)>|<[?!][^<>]{0,2000}>")
+_DEEPEST = 10  # elements around a text; what is deeper is told apart no further
+_LINKED = re.compile(r"\[[^\[\]]*\]\((?:\./)?([^()\s:]+)\)")
 # Of the memory files that Claude Code writes by itself: what their front matter calls `type`.
 _TYPES = {"user": "personal", "feedback": "instruction", "project": "project", "reference": "fact"}
 
@@ -107,6 +107,7 @@ def recognise_claude(given: Given) -> bool:
 
 def read_claude(given: Given) -> Iterator[Told]:
     distinct = Distinct()
+    names = {name for name, _ in given.files(*WRITTEN)} if given.is_folder else set()
     for name, path in given.files(*WRITTEN):
         text = text_in(name, path)
         if isinstance(text, Refusal):
@@ -116,7 +117,11 @@ def read_claude(given: Given) -> Iterator[Told]:
         usual = _TYPES.get(str(page.values.get("type")).lower())
         is_xml = name.lower().endswith(".xml") or page.body.lstrip().startswith("<")
         for said in _elements(page.body) if is_xml else map(_block, blocks(page.body, page.lines)):
-            yield _item(name, said, page, usual, distinct)
+            link = _LINKED.match(said.text)
+            if link and link[1] in names:  # an index, as Claude Code keeps one
+                yield Remark(f"{name}, line {said.line}: {link[1]} is read itself")
+            else:
+                yield _item(name, said, page, usual, distinct)
 
 
 def _block(block: Block) -> _Said:
@@ -125,25 +130,26 @@ def _block(block: Block) -> _Said:
 
 def _elements(text: str) -> Iterator[_Said]:
     """What elements say, under their names. Models write XML that no parser takes, so only the tags are looked at."""
+    text = text.replace("<![CDATA[", "").replace("]]>", "")
     around: list[str] = []
-    at, line = 0, 0
+    at = before = 0
     for tag in _TAG.finditer(text):
-        yield from _inside(text[at : tag.start()], line, around)
-        line += text.count("\n", at, tag.start())
-        if tag[1]:
-            yield from _inside(tag[1], line, around, escaped=False)
-        elif tag[2] and tag[3] in around:
-            del around[len(around) - 1 - around[::-1].index(tag[3]) :]
-        elif tag[3] and not tag[2] and not tag[4].endswith("/"):
-            around.append(tag[3])
-        line += text.count("\n", tag.start(), tag.end())
+        yield from _inside(text[at : tag.start()], before, around)
+        closes, name, more = tag[1], tag[2], tag[3]
+        if closes and name in around:
+            del around[len(around) - 1 - around[::-1].index(name) :]
+        elif name and not closes and not more.endswith("/") and len(around) < _DEEPEST:
+            around.append(name)
+        before += text.count("\n", at, tag.end())
         at = tag.end()
-    yield from _inside(text[at:], line, around)
+    yield from _inside(text[at:], before, around)
 
 
-def _inside(text: str, line: int, around: list[str], *, escaped: bool = True) -> Iterator[_Said]:
+def _inside(text: str, before: int, around: list[str]) -> Iterator[_Said]:
+    if not text.strip():
+        return
     names = tuple(readable(name) for name in around)
-    for block in blocks(html.unescape(text) if escaped else text, line):
+    for block in blocks(html.unescape(text), before):
         yield _Said(block.text, block.line, (*names, *block.headings))
 
 

@@ -57,7 +57,12 @@ def read(given: Given) -> Iterator[Told]:
 
 
 def _columns(database: apsw.Connection) -> set[str]:
-    return {str(row[1]) for row in database.execute("PRAGMA table_info(memories)")}
+    """None if it is a view, which may be anything."""
+    database.execute("PRAGMA trusted_schema = OFF").fetchall()
+    if not database.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'memories'").fetchall():
+        return set()
+    names = database.execute("SELECT CAST(name AS BLOB) FROM pragma_table_info('memories')").fetchall()
+    return {bytes(name).decode(errors="replace") for (name,) in names if isinstance(name, bytes)}
 
 
 def _rows(database: apsw.Connection, columns: set[str]) -> Iterator[tuple[int, dict[str, bytes | None]]]:
@@ -143,7 +148,7 @@ def _connected(name: str, path: Path, how: str) -> Iterator[apsw.Connection]:
         database = apsw.Connection(f"file:{quote(str(path.absolute()))}?{how}", flags | apsw.SQLITE_OPEN_URI)
         database.set_busy_timeout(_PATIENCE)
         yield database
-    except apsw.Error as error:
+    except (apsw.Error, UnicodeDecodeError) as error:  # the latter in names and messages of a damaged one
         hint = "Stop whatever has it open, and try again; or give a copy of it."
         raise Invalid(f"{name} cannot be read: {error}", hint) from error
     finally:

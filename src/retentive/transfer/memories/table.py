@@ -94,8 +94,8 @@ def _split(first: str, delimiter: str) -> _Header:
     except csv.Error:
         names = []
     meanings = [_MEANINGS.get(re.sub(r"[\s-]+", "_", each.lower())) for each in names]
-    once = [name if name not in meanings[:at] else None for at, name in enumerate(meanings)]
-    return _Header(delimiter, names, once)
+    first_at = {name: at for at, name in reversed([*enumerate(meanings)])}
+    return _Header(delimiter, names, [name if first_at[name] == at else None for at, name in enumerate(meanings)])
 
 
 def _rows(
