@@ -377,6 +377,8 @@ def spoken_answers() -> Iterator[Any]:
     """One of each shape that has to do with conversations and notes."""
     Path("log.txt").write_text("Anna: The ferry leaves at nine\nBo: It is late\n", "utf-8")
     yield answer("chat-log", "import", "log.txt")
+    Path("table.csv").write_text("text,kind\nThe ferry is red,fact\n,fact\n", "utf-8")
+    yield answer("import", "table.csv")
     yield answer("session", "append", "talk", "The ferry to the island leaves at ten")
     yield answer("session", "append", "talk", "And the last one at noon")
     yield answer("session", "put", "talk", "--agent", "x")

@@ -17,6 +17,7 @@ from retentive.model import (
     Forgotten,
     Heard,
     Hit,
+    ImportedMemories,
     Issued,
     Learned,
     Leg,
@@ -89,6 +90,10 @@ def added(value: Added) -> dict[str, Any]:
         "resembles": [each._asdict() for each in value.resembles],
         "memory": memory(value.memory),
     }
+
+
+def imported(value: ImportedMemories) -> dict[str, Any]:
+    return {**shown(value), "refusals": [each._asdict() for each in value.refusals]}
 
 
 def hit(value: Hit) -> dict[str, Any]:

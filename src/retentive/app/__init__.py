@@ -12,7 +12,7 @@ from retentive import config
 from retentive.app import add, check, edit, fill, forget, keep, learn, move, purge, report, search, why
 from retentive.app import context as contexts
 from retentive.app.bounds import bounds_of, covered, restricted, whole, writes
-from retentive.app.check import UNSET, Options, Unset, When
+from retentive.app.check import UNSET, Common, Options, Unset, When
 from retentive.app.expectations import Expectations
 from retentive.app.filters import Filters, View, namespaces_of, scope
 from retentive.app.jobs import KEEP_CHANGES
@@ -38,6 +38,7 @@ from retentive.model import (
     Context,
     Forgotten,
     Fusion,
+    ImportedMemories,
     Learned,
     Loaded,
     Memory,
@@ -167,6 +168,27 @@ class Retentive:
         they are long (eight million characters together). `progress` hears how many are done.
         """
         return add.add_many(self._parts, items, vectors, progress, options)
+
+    @writes
+    def import_memories(
+        self,
+        path: str | Path,
+        format: str | None = None,
+        *,
+        dry_run: bool = False,
+        progress: Callable[[int, int | None], None] | None = None,
+        **options: Unpack[Common],
+    ) -> ImportedMemories:
+        """Keep the memories that a file or folder of another product holds.
+
+        The format is recognised unless given. Once more, it keeps only what is new: five hundred at a time are kept
+        whole or not at all, so what was stopped is simply repeated. What cannot be kept is told with its place and
+        does not stop the rest. `options` hold for all that do not say otherwise themselves; tags are added to theirs.
+        `dry_run` only tells. `progress` hears how many were read, and at the end of how many.
+        """
+        from retentive.app.imports import import_memories  # the readers take 25 ms to load
+
+        return import_memories(self._parts, path, format, options, dry_run=dry_run, progress=progress)
 
     def search(
         self,

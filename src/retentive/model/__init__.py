@@ -35,6 +35,7 @@ from retentive.model.memory import (
     Status,
     Traits,
 )
+from retentive.model.moving import ImportedMemories, Refusal
 from retentive.model.records import (
     Acquaintance,
     Contact,
@@ -99,6 +100,7 @@ __all__ = [
     "Heard",
     "Hit",
     "Imported",
+    "ImportedMemories",
     "Issued",
     "Kind",
     "Learned",
@@ -119,6 +121,7 @@ __all__ = [
     "Query",
     "Record",
     "Records",
+    "Refusal",
     "Relation",
     "Repeat",
     "Replay",

@@ -42,6 +42,11 @@ class Memories:
         rows = self.engine.read("memory_by_hash", {"namespace": namespace, "hashes": hashes})
         return [memory_of(row, now) for row in rows]
 
+    def ended(self, namespace: str, hashes: Sequence[str], now: int) -> list[Memory]:
+        """Those that say the same and no longer hold; and notes that do. Goes through the whole namespace."""
+        rows = self.engine.read("memory_ended", {"namespace": namespace, "hashes": hashes})
+        return [memory_of(row, now) for row in rows]
+
     def same_slot(self, namespace: str, slots: Sequence[str], now: int) -> list[Memory]:
         rows = self.engine.read("memory_by_slot", {"namespace": namespace, "slots": slots})
         return [memory_of(row, now) for row in rows]

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from retentive import __version__
 from retentive.cli.parser.care import caring
 from retentive.cli.parser.memories import expecting, learning, reading, writing
+from retentive.cli.parser.moving import bringing
 from retentive.cli.parser.options import Verbs, Words, common
 from retentive.cli.parser.records import recording
 from retentive.cli.parser.serving import admitting, connecting, hooking, serving
@@ -62,6 +63,7 @@ def build(words: Collection[str] | None = None) -> ArgumentParser:
     noting(verb.of("note", "keep notes under ids of their own"))
     recording(verb, words)
     importing(verb.of("chat-log", "bring in conversations from elsewhere"))
+    bringing(verb)
     serving(verb)
     admitting(verb.of("token", "say who may come in over the network"))
     connecting(verb)

@@ -22,6 +22,11 @@ ORDER BY t.importance DESC, t.created DESC, t.id DESC LIMIT :limit
 SELECT {memory} FROM memories t
 WHERE t.namespace = :namespace AND t.status = 'active' AND t.kind <> 'note' AND t.content_hash IN {each:hashes}
 
+-- name: memory_ended
+-- What said the same and no longer holds: replaced, expired, forgotten. And notes, which may say the same. Of any scope.
+SELECT {memory} FROM memories t
+WHERE t.namespace = :namespace AND (t.status <> 'active' OR t.kind = 'note') AND t.content_hash IN {each:hashes}
+
 -- name: memory_by_slot
 SELECT {memory} FROM memories t
 WHERE t.namespace = :namespace AND t.status = 'active' AND t.slot IN {each:slots}
