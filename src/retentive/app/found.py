@@ -20,24 +20,29 @@ _ASKING = ("?", "？", "؟")  # noqa: RUF001 - of Chinese and Japanese, of Arabi
 class Found(NamedTuple):
     """What was found, the slice of it that matched, and of an event the first and last time it was said."""
 
-    item: Memory | Event | Record
+    of: Memory | Event | Said | Record
     excerpt: str
     span: tuple[int, int] | None
 
     @property
+    def item(self) -> Memory | Event | Record:
+        """As it is shown."""
+        return self.of.event() if isinstance(self.of, Said) else self.of
+
+    @property
     def told(self) -> str:
         """All that its words may be found in."""
-        if isinstance(self.item, Memory):
-            return " ".join((self.excerpt, self.item.context or "", *self.item.tags))
-        return f"{self.excerpt} {self.item.speaker or ''}" if isinstance(self.item, Event) else self.excerpt
+        if isinstance(self.of, Memory):
+            return " ".join((self.excerpt, self.of.context or "", *self.of.tags))
+        return self.excerpt if isinstance(self.of, Record) else f"{self.excerpt} {self.of.speaker or ''}"
 
     def asks(self) -> bool:
         """Whether it is a message that ends in a question."""
-        return isinstance(self.item, Event) and self.excerpt.rstrip(_CLOSING).endswith(_ASKING)
+        return not isinstance(self.of, Memory | Record) and self.excerpt.rstrip(_CLOSING).endswith(_ASKING)
 
     def trait(self, person: Person | None) -> Trait:
-        theirs = person.share(self.item) if person else 0.0
-        if not isinstance(self.item, Event):
+        theirs = person.share(self.of) if person else 0.0
+        if isinstance(self.of, Memory | Record):
             return Trait(theirs)
         words = len(self.excerpt.split()) if self.excerpt.isascii() else len(tokens(self.excerpt))
         return Trait(theirs, words, self.asks())
@@ -90,4 +95,4 @@ class Reader:
 
 
 def as_found(said: Said) -> Found:
-    return Found(said.event, said.event.content if said.text is None else said.text, (said.first, said.last))
+    return Found(said, said.excerpt, (said.first, said.last))
