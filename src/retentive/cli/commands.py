@@ -7,7 +7,7 @@ from typing import Any
 
 from retentive import wire
 from retentive.app import Retentive
-from retentive.cli import access, expecting, forgetting, learning, serving, show, talk, working
+from retentive.cli import access, backing, expecting, forgetting, learning, serving, show, talk, working
 from retentive.cli.given import FILTERS, MOMENTS, given, is_json, json_of, text_of
 from retentive.errors import Invalid
 from retentive.model import Change
@@ -18,6 +18,8 @@ _CONTENT = ("kind", "tags", "importance", "confidence", "context", "slot", "expi
 def run(arguments: Any) -> int:
     if arguments.run in _WITHOUT_STORE:
         return _WITHOUT_STORE[arguments.run](arguments)
+    if arguments.run in backing.VERBS:
+        backing.there(arguments)
     with _open(arguments) as memory:
         return _VERBS[arguments.run](memory, arguments)
 
@@ -257,6 +259,7 @@ _WITHOUT_STORE: dict[str, Callable[[Any], int]] = {
     "demo": _demo,
     "completion": _completion,
     "migrate": _migrate,
+    **backing.WITHOUT_STORE,
     **serving.VERBS,
     "install": _clients,
     "uninstall": _clients,
@@ -274,6 +277,7 @@ _VERBS: dict[str, Callable[[Retentive, Any], int]] = {
     "backfill": _backfill,
     "doctor": _doctor,
     **access.VERBS,
+    **backing.VERBS,
     **expecting.VERBS,
     **forgetting.VERBS,
     **learning.VERBS,

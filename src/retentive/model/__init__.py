@@ -1,5 +1,6 @@
 """The values that travel between the layers. All are frozen; instants are UTC."""
 
+from retentive.model.backups import Backup, Compacted, Restored
 from retentive.model.conversation import (
     ROLES,
     Appended,
@@ -63,11 +64,13 @@ __all__ = [
     "Added",
     "Appended",
     "Backfilled",
+    "Backup",
     "Bounds",
     "Candidates",
     "Change",
     "Checked",
     "Claim",
+    "Compacted",
     "Context",
     "Deleted",
     "Draft",
@@ -97,6 +100,7 @@ __all__ = [
     "Repeat",
     "Replay",
     "Resemblance",
+    "Restored",
     "Results",
     "Role",
     "Scope",

@@ -3,6 +3,7 @@
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
 from retentive import __version__
+from retentive.cli.parser.backing import backing, compacting
 from retentive.cli.parser.care import caring
 from retentive.cli.parser.memories import expecting, learning, reading, writing
 from retentive.cli.parser.options import Verbs, Words, common
@@ -57,6 +58,8 @@ def build() -> ArgumentParser:
     serving(verb)
     admitting(verb.of("token", "say who may come in over the network"))
     connecting(verb)
+    backing(verb.of("backup", "copy the store, check a copy, put one back"))
+    compacting(verb)
     caring(verb)
     hooking(verb)
     return parser
