@@ -24,6 +24,13 @@ def holds(path: Path) -> list[str]:
         return contents(store)
 
 
+def ids(path: Path | None) -> set[str]:
+    connection = apsw.Connection(str(path))
+    found = {str(id) for (id,) in connection.execute("SELECT id FROM memories").fetchall()}
+    connection.close()
+    return found
+
+
 def listing(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
 

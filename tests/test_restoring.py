@@ -18,7 +18,7 @@ from retentive.cli import main
 from retentive.errors import Conflict, DiskFull, Invalid, NewerSchema, NotAStore, NotFound, RetentiveError
 from retentive.storage import step
 from retentive.storage.leases import Leases
-from tests.copies import UNUSABLE, contents, flipped, foreign, holds, listing, newer, of_an_older_program
+from tests.copies import UNUSABLE, contents, flipped, foreign, holds, ids, listing, newer, of_an_older_program
 from tests.support import Open, Run
 from tests.test_bad_input import FullDisk, full_disk
 from tests.test_docs import Terminal
@@ -359,13 +359,6 @@ def test_what_is_acknowledged_while_a_store_is_restored_is_in_it_or_in_what_is_k
     added = {id for what, _, id in (line.partition(" ") for line in said.splitlines()[:-1]) if what == "added"}
     assert len(added) > 20
     assert added <= {id for path in [db, *copies] for id in ids(path)}
-
-
-def ids(path: Path | None) -> set[str]:
-    connection = apsw.Connection(str(path))
-    found = {str(id) for (id,) in connection.execute("SELECT id FROM memories").fetchall()}
-    connection.close()
-    return found
 
 
 def test_the_terminal_asks_before_it_replaces(store: Retentive, backup: Path, run: Run, refused: Run) -> None:

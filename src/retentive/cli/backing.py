@@ -38,19 +38,25 @@ def _holding(backup: Backup) -> str:
 
 
 def _restore(arguments: Any) -> int:
-    target = getattr(arguments, "db", None)
-    settings = given(arguments, ("namespace", "embedder"))
-    told = Retentive.restore_backup(arguments.file, target, dry_run=True, progress=_progress(), **settings)
+    told = None
+    if arguments.dry_run or not arguments.yes:
+        told = _restored(arguments, dry_run=True)
     if not arguments.dry_run:
-        if told.path.exists() and not arguments.yes and not _sure(told):
+        if told and told.path.exists() and not _sure(told):
             show.say("nothing was restored")
             return 1
-        told = Retentive.restore_backup(arguments.file, target, progress=_progress(), **settings)
-    if is_json(arguments):
+        told = _restored(arguments, dry_run=False)
+    if told and is_json(arguments):
         show.as_json(wire.restored(told))
-    else:
+    elif told:
         _say(told)
     return 0
+
+
+def _restored(arguments: Any, *, dry_run: bool) -> Restored:
+    settings = given(arguments, ("namespace", "embedder"))
+    target = getattr(arguments, "db", None)
+    return Retentive.restore_backup(arguments.file, target, dry_run=dry_run, progress=_progress(), **settings)
 
 
 def _sure(told: Restored) -> bool:

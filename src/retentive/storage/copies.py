@@ -13,6 +13,7 @@ The file is never opened here but by SQLite. Closing a file drops all locks that
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -245,8 +246,12 @@ def _past(path: Path) -> Past:
 
 
 def _asked(connection: apsw.Connection, query: str, **values: Any) -> list[Any]:
-    sql = Queries(_DIALECT, "").sql(query)
-    return connection.execute(sql, values).fetchall()
+    return connection.execute(_queries().sql(query), values).fetchall()
+
+
+@cache
+def _queries() -> Queries:
+    return Queries(_DIALECT, "")
 
 
 def _counted(connection: apsw.Connection) -> dict[str, int]:
