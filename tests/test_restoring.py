@@ -11,13 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import apsw
+import numpy as np
 import pytest
 
-from retentive import Retentive
+from retentive import Retentive, clock
 from retentive.cli import main
 from retentive.errors import Conflict, DiskFull, Invalid, NewerSchema, NotAStore, NotFound, RetentiveError
+from retentive.index import Images
+from retentive.model import Scope, Space
 from retentive.storage import step
 from retentive.storage.leases import Leases
+from retentive.text.fields import FIELD_WEIGHTS
 from tests.copies import UNUSABLE, contents, flipped, foreign, holds, ids, listing, newer, of_an_older_program
 from tests.support import Open, Run
 from tests.test_bad_input import FullDisk, full_disk
@@ -108,6 +112,49 @@ def test_another_process_that_holds_an_old_state_is_no_hindrance(store: Retentiv
     with holding(db):
         Retentive.restore_backup(backup, db)
     assert holds(db) == OLD
+
+
+def test_a_store_behind_a_link_is_restored_where_it_is(store: Retentive, backup: Path, tmp_path: Path) -> None:
+    """And what is in its log, which is not beside the link, is kept."""
+    (tmp_path / "desk").mkdir()
+    link = tmp_path / "desk" / "link.db"
+    link.symlink_to(tmp_path / "memory.db")
+    done = Retentive.restore_backup(backup, link)
+    assert link.is_symlink()
+    assert done.kept is not None
+    assert done.kept.parent == tmp_path
+    assert holds(done.kept) == NEW
+    assert contents(store) == OLD
+
+
+def test_a_graph_saved_before_is_not_taken_for_one_of_the_restored_store(
+    open_store: Open, tmp_path: Path, db: Path
+) -> None:
+    """Though it is saved under the same name."""
+    store = open_store(embedder="none")
+    vectors = np.random.default_rng(7).standard_normal((3, 60, 16)).astype(np.float32)
+    store.add_many([f"heron {n}" for n in range(60)], vectors=vectors[0])
+    made = store.backup(tmp_path / "copy.db").path
+    store.add_many([f"otter {n}" for n in range(60)], vectors=vectors[1])
+    cache = tmp_path / "index"
+
+    def nearest(vector: Any) -> str:
+        """As a process that was just started finds it, which saves its graph."""
+        images = Images(store._parts.chunks, weights=FIELD_WEIGHTS, cache=cache, store_id="the same", hnsw_from=20)
+        asked, scope = vector / np.linalg.norm(vector), Scope(("default",), None, clock.now())
+        for _ in range(2):
+            found = images.search_vectors(asked, Space("given-16", 16, 0.35), scope, 1)
+            assert images.wait(20)
+        assert images.stats()["default"]["tier"] == "hnsw"
+        images.close()
+        return store.get(found[0].owner).content
+
+    assert nearest(vectors[1][7]) == "otter 7"
+    assert [*cache.iterdir()]
+    Retentive.restore_backup(made, db)
+    store.add_many([f"newt {n}" for n in range(60)], vectors=vectors[2])
+    assert [nearest(vectors[2][n]) for n in (0, 7, 59)] == ["newt 0", "newt 7", "newt 59"]
+    assert nearest(vectors[1][7]) != "otter 7"
 
 
 def test_where_no_store_is_one_is_made(backup: Path, tmp_path: Path) -> None:

@@ -120,8 +120,9 @@ def identity(path: Path) -> str:
 @contextmanager
 def reading(path: Path) -> Iterator[apsw.Connection]:
     """A file that has no log beside it is not open elsewhere, and is not given one for being read."""
+    path = path.resolve()  # the log is beside the file, not beside a link to it
     quiet = not any(Path(f"{path}{end}").exists() for end in ("-wal", "-journal"))
-    address = f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if quiet else ''}"
+    address = f"{path.as_uri()}?mode=ro{'&immutable=1' if quiet else ''}"
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     with closing(apsw.Connection(address, flags=flags)) as connection:
         connection.set_busy_timeout(BUSY_SECONDS * 1000)

@@ -24,6 +24,7 @@ GAP = 1 << 30  # changes that a store may have had whose log cannot be read any 
 
 
 def restore(file: Path, store: Path, *, dry_run: bool, progress: Progress) -> Restored:
+    store = store.resolve()
     if store.exists() and file.exists() and file.samefile(store):
         raise Invalid(f"{file} is the store itself", "Give a backup of it.")
     if not store.parent.is_dir():
