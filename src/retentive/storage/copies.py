@@ -166,6 +166,7 @@ def replacing(path: Path, source: Path) -> Iterator[Replacing]:
                 store.config(apsw.SQLITE_DBCONFIG_RESET_DATABASE, 1)  # it is taken for empty
             else:
                 store.execute("PRAGMA journal_mode = WAL").fetchall()  # it is read while it is locked
+            store.execute("PRAGMA synchronous = FULL")
             _as_large(new, only(store, "PRAGMA page_size"))
         with store.backup("main", new, "main") as work:
             with translated(str(path)):
