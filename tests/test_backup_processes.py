@@ -41,9 +41,9 @@ def test_a_backup_beside_a_busy_writer_is_a_state_the_store_was_in(store: Retent
     """All that was acknowledged before it, nothing that came after it, and every memory with all that belongs to it."""
     store.add_many([f"round item word {n} " + "word " * 100 for n in range(1000)])
     copies = []
-    with writing(db, tmp_path / "log"):
+    with writing(db, tmp_path / "said.txt"):
         for number in range(5):
-            before = acknowledged(tmp_path / "log")
+            before = acknowledged(tmp_path / "said.txt")
             made = store.backup(tmp_path / f"{number}.db")
             after = ids(db)
             copies.append((before, made, after))

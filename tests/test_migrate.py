@@ -66,6 +66,10 @@ def filled(where: Where) -> None:
         store.purge(store.add("Nothing to see").id)
         store.search("dog", include="memories")
         store.expectations.add("What is said of herons?", store.list()[0].id, absent=store.list()[1].id, session="s")
+        store.contacts.create(name="Anna", company="Acme")
+        store.projects.create(name="Apollo", participants=["Anna"])
+        store.skills.record(store.skills.create(name="Report").id, "It was sent")
+        store.profile.set("city", "Oslo")
         store.tokens.create("alice", subtree=True, name="laptop", expires="90d")
         store.tokens.revoke(store.tokens.create("bob").token.id)
     with Retentive.open(where, namespace="other/place", embedder="none") as store:
@@ -78,7 +82,8 @@ def answers(where: Where) -> Any:
     with Retentive.open(where, embedder="hashing") as store:
         memories = [*store.list(limit=100, status=["active", "superseded", "forgotten"])]
         told = store.sessions.events("s"), store.sessions.list(), store.sessions.summary("s"), store.notes.list()
-        expected = store.expectations.list()
+        expected = store.expectations.list(), store.profile.get(), store.contacts.list(), store.projects.list()
+        assert store.skills.runs("report")
         known = [*store.namespaces()], store.tokens.list(), store.stats()["spaces"], store.stats()["vectors_pending"]
         histories = [store.history(each.id) for each in memories]
         # last: searches are counted in the memories they find. The legs alone: what they are blended with weighs by how
@@ -339,4 +344,4 @@ def test_on_the_terminal(place: Place, run: Run) -> None:
     source, target = place("sqlite"), place("postgres")
     filled(source)
     lines = run("migrate", source, target).splitlines()
-    assert lines[1].split("\t")[:2] == ["memories", "39"]
+    assert lines[1].split("\t")[:2] == ["memories", "40"]

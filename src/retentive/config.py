@@ -51,12 +51,15 @@ class Config:
     summary_trigger: float
     summary_target: float
     summary_share: float
+    share_profile: float
     share_summary: float
     share_memories: float
     share_excerpts: float
     share_recent: float
     access_log: bool
     access_log_keep: int
+    daily_log: str
+    daily_log_folder: str
     retention: str
     replica: str
     restrict_to: str
@@ -122,6 +125,24 @@ def _switch(text: str) -> bool:
     if word not in ("1", "0", "true", "false", "yes", "no", "on", "off"):
         raise ValueError("must be on or off")
     return word in ("1", "true", "yes", "on")
+
+
+def _daily(text: str) -> str:
+    word = text.strip().lower()
+    try:
+        return word if word == "auto" else "on" if _switch(text) else "off"
+    except ValueError:
+        raise ValueError("must be auto, on or off") from None
+
+
+def _folder(text: str) -> str:
+    try:
+        Path(text).expanduser()
+    except RuntimeError as error:
+        raise ValueError(str(error)) from error
+    if "\0" in text:
+        raise ValueError("must be the path of a folder")
+    return text
 
 
 def _retention(text: str) -> str:
@@ -254,12 +275,20 @@ SETTINGS = (
     Setting("summary_trigger", lambda: 0.8, _between(0, 1), "Share of session_budget from which it is time."),
     Setting("summary_target", lambda: 0.5, _between(0, 1), "Share of session_budget that is left word for word then."),
     Setting("summary_share", lambda: 0.25, _between(0, 1), "Share of session_budget that a summary may take."),
+    Setting("share_profile", lambda: 0.1, _between(0, 1), "Share of a context for the profile."),
     Setting("share_summary", lambda: 0.2, _between(0, 1), "Share of a context for the session's summary."),
     Setting("share_memories", lambda: 0.35, _between(0, 1), "Share of a context for memories."),
     Setting("share_excerpts", lambda: 0.15, _between(0, 1), "Share of a context for excerpts of conversations."),
     Setting("share_recent", lambda: 0.3, _between(0, 1), "Share of a context for the newest messages."),
     Setting("access_log", lambda: True, _switch, "Keep which memories were read, when, and for which question?"),
     Setting("access_log_keep", lambda: 100_000, _between(0, 1e9, int), "Entries of the access log kept per namespace."),
+    Setting(
+        "daily_log",
+        lambda: "auto",
+        _daily,
+        "Write each new memory as a line into a file of its day? `on`, `off`, or `auto`: servers do.",
+    ),
+    Setting("daily_log_folder", lambda: "", _folder, "Folder of these files. Empty: `log` beside the store."),
     Setting(
         "retention",
         lambda: "",
@@ -357,6 +386,13 @@ def without_password(value: Any) -> Any:
 
 def load(**arguments: Any) -> Config:
     return Config(**{name: found.value for name, found in resolve(arguments).items()})
+
+
+def served(settings: Config) -> str:
+    """What `daily_log` means for a server: `auto` is on, if the store is one that lasts."""
+    if settings.daily_log != "auto":
+        return settings.daily_log
+    return "off" if settings.db == ":memory:" else "on"
 
 
 def _value(

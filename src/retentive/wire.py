@@ -14,6 +14,7 @@ from retentive.model import (
     Checked,
     Compacted,
     Context,
+    Due,
     Event,
     Expectation,
     Forgotten,
@@ -26,9 +27,12 @@ from retentive.model import (
     Page,
     Provenance,
     Purged,
+    Record,
+    Records,
     Replay,
     Restored,
     Results,
+    Revision,
     Sought,
     Timing,
     Why,
@@ -95,8 +99,11 @@ def added(value: Added) -> dict[str, Any]:
 
 def hit(value: Hit) -> dict[str, Any]:
     body = shown(value.item)
+    if isinstance(value.item, Record):
+        body = {"namespace": value.item.namespace, "record": body}
     body.pop("id", None)
-    first = {"type": value.type, "id": value.id, "content": body.pop("content"), "score": round(value.score, 6)}
+    body.pop("content", None)
+    first = {"type": value.type, "id": value.id, "content": value.content, "score": round(value.score, 6)}
     first["relevance"] = round(value.relevance, 6)
     span = None if value.span is None else [*value.span]
     return {**first, "excerpt": value.excerpt, "span": span, "why": why(value.why), **body}
@@ -126,6 +133,22 @@ def results(value: Results) -> dict[str, Any]:
 
 def page(value: Page) -> dict[str, Any]:
     return {"memories": [memory(each) for each in value.memories], "next": value.next}
+
+
+def record(value: Record) -> dict[str, Any]:
+    return shown(value)
+
+
+def records(value: Records[Any]) -> dict[str, Any]:
+    return {"records": [record(each) for each in value.records], "next": value.next}
+
+
+def revision(value: Revision[Any]) -> dict[str, Any]:
+    return {**shown(value), "record": None if value.record is None else record(value.record)}
+
+
+def due(value: Due) -> dict[str, Any]:
+    return {**shown(value), "skill": record(value.skill)}
 
 
 def change(value: Change) -> dict[str, Any]:

@@ -19,6 +19,10 @@ from retentive.app.jobs import KEEP_CHANGES
 from retentive.app.notes import Notes
 from retentive.app.opening import open_parts
 from retentive.app.parts import Parts
+from retentive.app.records.contacts import Contacts
+from retentive.app.records.profile import ProfileVerbs
+from retentive.app.records.projects import Projects
+from retentive.app.records.skills import Skills
 from retentive.app.sessions import Sessions
 from retentive.app.tokens import Tokens
 from retentive.app.worker import EVERY, LEASED, POLL, Progress, Worker
@@ -61,6 +65,10 @@ class Retentive:
         self.notes = Notes(parts)
         self.tokens = Tokens(parts)
         self.expectations = Expectations(parts)
+        self.profile = ProfileVerbs(parts)
+        self.contacts = Contacts(parts)
+        self.projects = Projects(parts)
+        self.skills = Skills(parts)
 
     @classmethod
     def open(cls, target: str | Path | None = None, namespace: str | None = None, **settings: Any) -> Self:
@@ -197,14 +205,15 @@ class Retentive:
         min_similarity: float | None = None,
         min_relevance: float | None = None,
         namespaces: Sequence[str] = (),
-        include: str | Sequence[str] = ("memories", "events", "files"),
+        include: str | Sequence[str] = (),
         **filters: Unpack[View],
     ) -> Results:
         """Find what answers a question, best first.
 
         `limit=None` gives all that is relevant enough (`min_relevance`, by default the setting of that name; or
         `min_similarity`, a cosine) instead of the best ten. `namespaces` adds others to look in: names, or prefixes
-        such as `work/*`. `include` chooses what is searched. Filters: session, kind, tags, source, status,
+        such as `work/*`. `include` chooses what is searched, by default all: memories, events, files, profile,
+        contacts, projects, skills. Filters: session, kind, tags, source, status,
         min_importance, min_confidence, since, until. With a session, its own memories are seen beside the global ones,
         and of events only its own. `as_of` asks for what was true at a moment, `known_at` for what the store held to
         be true. Each hit says why it is there.

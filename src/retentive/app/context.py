@@ -1,12 +1,14 @@
 """The text that a model should read next."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import accumulate, takewhile
 from typing import Any, NamedTuple
 
 from retentive.app import check
 from retentive.app.parts import Parts
+from retentive.app.records.profile import ProfileVerbs
 from retentive.app.search import answer, record
 from retentive.app.summaries import latest, shortened
 from retentive.app.timing import read_times
@@ -23,24 +25,35 @@ from retentive.model import (
     Memory,
     Omission,
     Query,
+    Record,
     Relation,
     Scope,
     Summary,
     Type,
     to_micros,
 )
+from retentive.records.told import profile as rendered
+from retentive.records.told import profile_without
 from retentive.text.chunk import CHUNK_SIZE, chunk
 from retentive.text.messages import readable
-from retentive.text.sentences import EXCERPTS_HEADING, MEMORIES_HEADING, RECENT_HEADING, SUMMARY_HEADING
+from retentive.text.sentences import (
+    EXCERPTS_HEADING,
+    MEMORIES_HEADING,
+    PROFILE_HEADING,
+    RECENT_HEADING,
+    SUMMARY_HEADING,
+)
 
 MEMORIES = 40  # looked at for a context: more than a usual budget holds
 EXCERPTS = 20
 MOST_VITAL = 10  # memories of importance 9 and 10 that are in every context: what is vital bears on every question
 ANSWERED = 8  # excerpts whose following message is shown, if there is room
+KNOWN = (Type.MEMORY, Type.CONTACT, Type.PROJECT, Type.SKILL)
 LONGEST_NEWEST = 0.5  # of the budget for the newest message
 
 
 HEADINGS = {
+    "profile": PROFILE_HEADING,
     "summary": "",
     "memories": MEMORIES_HEADING,
     "excerpts": EXCERPTS_HEADING,
@@ -67,15 +80,15 @@ class Asked:
 
 
 class Fact(NamedTuple):
-    """A memory in a context, and the part of it that matched."""
+    """A memory or a record in a context, and the part of it that matched."""
 
-    memory: Memory
+    item: Memory | Record
     excerpt: str
 
 
-def _key(item: Memory | Event) -> str:
+def _key(item: Memory | Event | Record) -> str:
     """Ids that callers choose may be the same in two namespaces."""
-    return f"{item.namespace}\0{item.id}"
+    return f"{item.namespace}\0{type(item).__name__}\0{item.id}"
 
 
 def _id(key: str) -> str:
@@ -96,6 +109,7 @@ def shares(parts: Parts, given: Any) -> dict[str, float]:
 class Found:
     """What a context can be made of, each most relevant first; recent turns the newest last."""
 
+    profile: Sequence[Item]
     summary: str
     memories: Sequence[Fact]
     excerpts: Sequence[Hit]
@@ -132,22 +146,35 @@ def _found(parts: Parts, asked: Asked) -> Found:
         notes.append(f"there is no session {asked.session!r} yet")
     vital = parts.memories.vital(asked.scope, MOST_VITAL)
     memories = {_key(each): Fact(each, chunk(each.content)[0]) for each in vital}
-    memories |= {_key(hit.memory): Fact(hit.memory, hit.excerpt) for hit in hits if _key(hit.memory) not in memories}
-    return Found(_summary(asked, state), [*memories.values()], excerpts, recent, earlier, notes)
+    found = (hit for hit in hits if not isinstance(hit.item, Event) and _key(hit.item) not in memories)
+    memories |= {_key(hit.item): Fact(hit.item, hit.excerpt) for hit in found if not isinstance(hit.item, Event)}
+    profile = [*_profiles(parts, asked, {fact.item.id for fact in memories.values()})]
+    return Found(profile, _summary(asked, state), [*memories.values()], excerpts, recent, earlier, notes)
+
+
+def _profiles(parts: Parts, asked: Asked, told: Collection[str]) -> Iterator[Item]:
+    """What the profiles of the namespaces say, but for what is told by these memories; nothing of the past."""
+    if asked.scope.filter.past:
+        return
+    for place, namespace in enumerate(asked.scope.namespaces):
+        profile = ProfileVerbs(replace(parts, namespace=namespace)).get()
+        lines = rendered(profile_without(profile, told)).splitlines()
+        yield from (Item(profile.id, f"- {each}", (place, number)) for number, each in enumerate(lines))
 
 
 def _assembled(parts: Parts, asked: Asked, found: Found, spoken: Sequence[Event]) -> Context:
     """Without what is said twice: the question itself, a memory, a recent message or the summary in an excerpt."""
     known = [asked.text, *(fact.excerpt for fact in found.memories), *(event.content for event in spoken)]
     known += [text.partition(": ")[2] for text in found.summary.removeprefix(SUMMARY_HEADING).splitlines()]
-    told = distinct((_key(fact.memory), fact.excerpt) for fact in found.memories)
+    told = distinct((_key(fact.item), fact.excerpt) for fact in found.memories)
     quoted = distinct(((_key(hit.item), hit.excerpt) for hit in found.excerpts if hit.item not in spoken), known)
     quotes = [hit for hit in found.excerpts if _key(hit.item) in quoted.kept]
     shown = {_key(each) for each in (*spoken, *(hit.item for hit in found.excerpts))}
     answers = _answers(parts, quotes, shown, asked.scope.filter.said_until)
     groups: dict[str, Sequence[tuple[Item, ...]]] = {
+        "profile": [(each,) for each in found.profile],
         "summary": [(Item(asked.session or "", found.summary, 0),)] if found.summary else [],
-        "memories": [(_memory(fact),) for fact in found.memories if _key(fact.memory) in told.kept],
+        "memories": [(_fact(fact),) for fact in found.memories if _key(fact.item) in told.kept],
         "excerpts": [*((_said(hit.event, _quoted(hit)),) for hit in quotes), *answers],
         "recent": _latest_first(asked, found.recent),
     }
@@ -170,7 +197,7 @@ def _searched(parts: Parts, asked: Asked) -> tuple[list[Hit], list[Hit], list[st
     if not asked.text.strip():
         return [], [], []
     query = _query(parts, asked)
-    memories = answer(parts, replace(query, limit=MEMORIES, scope=replace(query.scope, types=(Type.MEMORY,))))
+    memories = answer(parts, replace(query, limit=MEMORIES, scope=replace(query.scope, types=KNOWN)))
     everywhere = replace(query.scope, types=(Type.EVENT,), within=None)
     excerpts = answer(parts, replace(query, limit=EXCERPTS, scope=everywhere))
     record(parts, query, memories, excerpts)
@@ -237,10 +264,16 @@ def _summary(asked: Asked, state: Summary | None) -> str:
     return SUMMARY_HEADING + text if text else ""
 
 
-def _memory(fact: Fact) -> Item:
-    memory, excerpt = fact.memory, fact.excerpt.strip()
-    text = excerpt if excerpt == memory.content.strip() else f"{excerpt} …"
-    return Item(memory.id, f"- {indented(text)} ({memory.valid_from:%Y-%m-%d})", (memory.valid_from, memory.id))
+def _fact(fact: Fact) -> Item:
+    item, excerpt = fact.item, fact.excerpt.strip()
+    if isinstance(item, Record):
+        return Item(item.id, f"- {' '.join(excerpt.split())} ({item.TYPE}, {item.updated:%Y-%m-%d})", _order(item))
+    text = excerpt if excerpt == item.content.strip() else f"{excerpt} …"
+    return Item(item.id, f"- {indented(text)} ({item.valid_from:%Y-%m-%d})", _order(item))
+
+
+def _order(item: Memory | Record) -> tuple[datetime, str]:
+    return (item.valid_from if isinstance(item, Memory) else item.updated), item.id
 
 
 def _said(event: Event, text: str) -> Item:

@@ -142,7 +142,9 @@ def _decided(parts: Parts, id: str, decide: Callable[[Memory, int], list[Step]])
                 parts.journal.wrote = True
         except Stale:
             continue
-        return load(parts, id)
+        memory = load(parts, id)
+        parts.flow(parts, [memory.slot])
+        return memory
     raise Busy(f"others kept changing {id}", "Retry in a moment.")
 
 

@@ -97,7 +97,15 @@ def types_of(include: str | Iterable[str]) -> tuple[Type, ...]:
     return tuple(_INCLUDED[name] for name in asked) or tuple(Type)
 
 
-_INCLUDED = {"memories": Type.MEMORY, "events": Type.EVENT, "files": Type.FILE}
+_INCLUDED = {
+    "memories": Type.MEMORY,
+    "events": Type.EVENT,
+    "files": Type.FILE,
+    "profile": Type.PROFILE,
+    "contacts": Type.CONTACT,
+    "projects": Type.PROJECT,
+    "skills": Type.SKILL,
+}
 
 
 def _several(choices: type[E], given: Any, name: str) -> tuple[E, ...]:

@@ -4,10 +4,12 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from retentive.app.parts import Parts
-from retentive.model import Event, Match, Memory, Scope, Type
+from retentive.app.records.shapes import SHAPES
+from retentive.model import Event, Match, Memory, Record, Scope, Type
 from retentive.retrieve.blend import Trait
 from retentive.retrieve.question import Person
 from retentive.storage.conversations import Said
+from retentive.storage.records import Rows
 from retentive.text.chunk import CHUNK_SIZE
 from retentive.text.terms import tokens
 
@@ -16,26 +18,31 @@ _ASKING = ("?", "？", "؟")  # noqa: RUF001 - of Chinese and Japanese, of Arabi
 
 
 class Found(NamedTuple):
-    """A memory or an event, the slice of it that matched, and the first and last time it was said."""
+    """What was found, the slice of it that matched, and of an event the first and last time it was said."""
 
-    item: Memory | Event
+    of: Memory | Event | Said | Record
     excerpt: str
     span: tuple[int, int] | None
 
     @property
+    def item(self) -> Memory | Event | Record:
+        """As it is shown."""
+        return self.of.event() if isinstance(self.of, Said) else self.of
+
+    @property
     def told(self) -> str:
         """All that its words may be found in."""
-        if isinstance(self.item, Memory):
-            return " ".join((self.excerpt, self.item.context or "", *self.item.tags))
-        return f"{self.excerpt} {self.item.speaker or ''}"
+        if isinstance(self.of, Memory):
+            return " ".join((self.excerpt, self.of.context or "", *self.of.tags))
+        return self.excerpt if isinstance(self.of, Record) else f"{self.excerpt} {self.of.speaker or ''}"
 
     def asks(self) -> bool:
         """Whether it is a message that ends in a question."""
-        return isinstance(self.item, Event) and self.excerpt.rstrip(_CLOSING).endswith(_ASKING)
+        return not isinstance(self.of, Memory | Record) and self.excerpt.rstrip(_CLOSING).endswith(_ASKING)
 
     def trait(self, person: Person | None) -> Trait:
-        theirs = person.share(self.item) if person else 0.0
-        if isinstance(self.item, Memory):
+        theirs = person.share(self.of) if person else 0.0
+        if isinstance(self.of, Memory | Record):
             return Trait(theirs)
         words = len(self.excerpt.split()) if self.excerpt.isascii() else len(tokens(self.excerpt))
         return Trait(theirs, words, self.asks())
@@ -58,6 +65,7 @@ class Reader:
         if chunks := [match.chunk for match in wanted if match.type == Type.EVENT]:
             said = self._parts.conversations.said(chunks, self._scope)
             self._read.update((chunk, as_found(each)) for chunk, each in said.items())
+        self._records([match for match in wanted if match.type in SHAPES])
 
     def get(self, chunk: int) -> Found | None:
         """None: it was not read, or may not be seen any more."""
@@ -75,6 +83,16 @@ class Reader:
             (chunk, Found(memory, slices.get(chunk, memory.content), None)) for chunk, memory in seen.items()
         )
 
+    def _records(self, matches: Sequence[Match]) -> None:
+        if not matches:
+            return
+        rows = Rows(self._parts.engine).some(matches, self._scope)
+        slices = self._parts.chunks.texts(self._scope.namespaces, [match.chunk for match in matches])
+        for match in matches:
+            row = rows.get((match.namespace, match.type, match.owner))
+            if row and match.chunk in slices:
+                self._read[match.chunk] = Found(SHAPES[match.type].read(row), slices[match.chunk], None)
+
 
 def as_found(said: Said) -> Found:
-    return Found(said.event, said.event.content if said.text is None else said.text, (said.first, said.last))
+    return Found(said, said.excerpt, (said.first, said.last))

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any
 
 from retentive import clock
+from retentive.app import daily
 from retentive.app.parts import Parts
 from retentive.app.plan import Kept, Plan, Present, all_new, expiry, is_late, planned
 from retentive.app.vectors import packed, space_of
@@ -65,6 +66,8 @@ def _keep(parts: Parts, drafts: Sequence[Draft], actor: str, also: Also) -> list
         except Stale:
             continue
         parts.journal.kept(parts.namespace, len(plan.kept))
+        daily.log(parts, ((plan.kept[at].id, drafts[at]) for at in plan.fresh), now)
+        parts.flow(parts, (draft.traits.slot for draft in drafts[: len(plan.kept)]))
         for at in plan.fresh:
             if not all(vectors[at]):
                 plan.kept[at] = plan.kept[at]._replace(pending=True)

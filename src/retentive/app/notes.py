@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from retentive import clock
-from retentive.app import check, edit, guard
+from retentive.app import check, daily, edit, guard
 from retentive.app.bounds import writes
 from retentive.app.edit import chunks_anew
 from retentive.app.filters import scope
@@ -45,6 +45,8 @@ class Notes:
                     parts.journal.kept(parts.namespace, 1)
             except Stale:
                 continue
+            if old is None:
+                daily.log(parts, [(id, draft)], now)
             return edit.load(parts, id)
         raise Busy(f"others kept changing note {id!r}", "Retry in a moment.")
 

@@ -6,10 +6,12 @@ from retentive.app import check
 from retentive.app.metered import Metered
 from retentive.app.parts import Once, Parts
 from retentive.app.people import People
+from retentive.app.records.flow import flow
 from retentive.app.upkeep import Journal
-from retentive.config import Config
+from retentive.config import Config, data_folder
 from retentive.context import open_counter
 from retentive.embed import open_embedder
+from retentive.files.daily import DailyLog
 from retentive.index import open_images
 from retentive.learn import open_rules
 from retentive.llm import Writer, open_writer
@@ -57,8 +59,22 @@ def open_parts(settings: Config) -> Parts:
             cache=Path(settings.cache).expanduser() / "index" if settings.db != ":memory:" else None,
             store_id=upkeep.store_id(),
         )),
+        flow=flow,
         workers=[],
+        daily=_daily_log(settings),
     )  # fmt: skip
+
+
+def _daily_log(settings: Config) -> DailyLog | None:
+    """Beside a file; for a server, which may be elsewhere, in the data folder."""
+    if settings.daily_log_folder:
+        folder = Path(settings.daily_log_folder).expanduser().absolute()
+    elif "://" in settings.db or settings.db == ":memory:":
+        folder = data_folder() / "log"
+    else:
+        folder = Path(settings.db).expanduser().absolute().parent / "log"
+    on = settings.daily_log == "on"
+    return DailyLog(folder, on=on) if on or settings.db != ":memory:" else None
 
 
 def _writer(settings: Config, engine: Engine, namespace: str) -> Writer | None:

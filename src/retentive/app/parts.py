@@ -1,7 +1,7 @@
 """What the verbs work with."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from retentive.app.upkeep import Journal
     from retentive.app.worker import Worker
     from retentive.context import Counter
+    from retentive.files.daily import DailyLog
     from retentive.index import Images
     from retentive.learn import Rules
     from retentive.llm import Writer
@@ -69,8 +70,12 @@ class Parts:
     """Opened by the first question that needs them: they bring numpy along."""
     people: "People"
     """Who speaks in which namespace."""
+    flow: Callable[["Parts", Iterable[str | None]], None]
+    """What follows from a write of facts in these slots: the profile."""
     workers: list["Worker"]
     """The one that runs in this process, if one does."""
+    daily: "DailyLog | None"
+    """The log beside the store. None: a store in memory, that keeps none."""
     bounds: Bounds | None = None
     """Of a view that sees a part of the store; then `engine` lets nothing else through."""
 

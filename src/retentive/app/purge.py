@@ -13,18 +13,20 @@ from pathlib import Path
 from typing import Any
 
 from retentive import clock
-from retentive.app import check, summaries
+from retentive.app import check, daily, summaries
 from retentive.app.append import anew_steps
 from retentive.app.keep import TRIES
 from retentive.app.parts import Parts
+from retentive.app.records import erase
 from retentive.app.traces import Traces, phrases, traces
 from retentive.app.why import found, said_in, sequence_of
 from retentive.errors import Busy, Invalid, NotFound, Stale, StorageError
-from retentive.model import Event, Memory, Purged, Repeat
+from retentive.model import RECORDS, Event, Memory, Purged, Repeat
 from retentive.storage import Step, expectations, forgetting, learning
 from retentive.storage.forgetting import Place, Purges
 from retentive.storage.learning import State
 from retentive.storage.memories import as_json, snapshot
+from retentive.storage.records import Row
 from retentive.storage.traces import scan
 from retentive.text.blank import PURGED, blanked
 from retentive.text.messages import readable
@@ -52,11 +54,12 @@ class Doomed:
     claims: list[tuple[State, list[Any]]] = field(default_factory=list)
     """What is about to be learned from sessions, with what is left of it."""
     remaining: list[Repeat] = field(default_factory=list)
+    records: list[Row] = field(default_factory=list)
     traces: Traces = field(default_factory=lambda: Traces((), (), ()))
 
     @property
     def ids(self) -> list[str]:
-        return [*self.begun, *(memory.id for memory in self.memories), *self.events]
+        return [*self.begun, *(memory.id for memory in self.memories), *(row.id for row in self.records), *self.events]
 
 
 def purge(
@@ -72,11 +75,18 @@ def purge(
     check.why(reason, actor)
     tell = progress or (lambda _, __, ___: None)
     parts.journal.flush()
+    lines = 0
     for _ in range(TRIES):
         doomed = _doomed(parts, ids, with_origin)
+        if not dry_run:
+            doomed.records = [erase.unlinked(parts, row, actor) for row in doomed.records]
         if reason and doomed.traces.are_in(reason):
             raise Invalid("the reason repeats what is to be purged", "It stays on record: give one that does not.")
         removed = _removed(parts, doomed)
+        # Before the rows and once more after them: killed in between, it can be purged again; and one that was kept a
+        # moment ago by another process may get its line only now.
+        lines += daily.strike(parts, doomed.memories, dry_run=dry_run).lines
+        removed |= {"log": lines} if lines else {}
         if dry_run:
             return Purged(tuple(doomed.ids), removed, tuple(doomed.remaining), "a dry run: all is as it was", False)
         try:
@@ -85,7 +95,8 @@ def purge(
             continue
         _let_go(parts, doomed)
         proof, complete, elsewhere = _proven(parts, doomed.traces, tell)
-        return Purged(tuple(doomed.ids), removed, (*doomed.remaining, *elsewhere), proof, complete)
+        left = [Repeat("log", name) for name in daily.strike(parts, doomed.memories).left]
+        return Purged(tuple(doomed.ids), removed, (*doomed.remaining, *elsewhere, *left), proof, complete)
     raise Busy("others kept changing what is to be purged", "Retry in a moment.")
 
 
@@ -111,6 +122,7 @@ def _doomed(parts: Parts, ids: Sequence[str], with_origin: bool) -> Doomed:
     versions = [version for memory in doomed.memories for version in _versions(parts, memory)]
     texts = [each["content"] for each in versions]
     texts += [readable(event.content, event.payload) for event in doomed.events.values()]
+    texts += [text for row in doomed.records for text in erase.texts(parts, row)]
     doomed.traces = traces(texts, _about(versions))
     places = _places(parts, doomed)
     learned = (event for memory in doomed.memories for event in said_in(parts, memory))
@@ -127,6 +139,8 @@ def _doomed(parts: Parts, ids: Sequence[str], with_origin: bool) -> Doomed:
         covering = []
     doomed.claims = [*_claims(parts, doomed, texts, places)]
     left = {place for place in places if place.place == "query"} - {*doomed.queries}
+    profile = erase.profile_left(parts, {memory.id for memory in doomed.memories})
+    places = [each for each in places if not each.place.startswith("profile") or doomed.traces.are_in(profile)]
     doomed.remaining = [
         *(Repeat("message", id) for id in {**origins, **said} if id not in doomed.events),
         *(Repeat("summary", name) for name in covering),
@@ -139,7 +153,10 @@ def _doomed(parts: Parts, ids: Sequence[str], with_origin: bool) -> Doomed:
 
 def _stays(place: Place, doomed: Doomed) -> bool:
     expected = place.place == "expectation" and place.name not in doomed.expectations
-    return expected or place.place in ("memory", "history", "session")
+    return expected or place.place in _STAYING
+
+
+_STAYING = ("memory", "history", "session", *(f"{type}{more}" for type in RECORDS for more in ("", " history")))
 
 
 def _look_up(parts: Parts, id: str, doomed: Doomed) -> None:
@@ -153,6 +170,9 @@ def _look_up(parts: Parts, id: str, doomed: Doomed) -> None:
     try:
         doomed.memories.append(found(parts, id))
     except NotFound:
+        if row := erase.found(parts, id):
+            doomed.records.append(row)
+            return
         line = Purges(parts.engine).of(parts.namespace, id)
         if line is None or line.gone is not None:
             raise
@@ -178,7 +198,7 @@ def _with(own: Traces, events: Iterable[Event]) -> Traces:
 
 def _places(parts: Parts, doomed: Doomed) -> list[Place]:
     """What else has a phrase of it, or a word that no other memory has."""
-    going = {memory.id for memory in doomed.memories}
+    going = {*(memory.id for memory in doomed.memories), *(row.id for row in doomed.records)}
     found: list[Place] = []
     for text in (*doomed.traces.phrases, *doomed.traces.words):
         places = [each for each in Purges(parts.engine).repeats(parts.namespace, text) if each.name not in going]
@@ -240,6 +260,7 @@ def _removed(parts: Parts, doomed: Doomed) -> dict[str, int]:
     sizes = [Purges(parts.engine).sizes(memory) for memory in doomed.memories]
     counts = {
         "memories": len(doomed.memories),
+        "records": len(doomed.records),
         "history": sum(each.history for each in sizes),
         "slices": sum(each.slices for each in sizes),
         "accesses": sum(each.accesses for each in sizes),
@@ -256,6 +277,9 @@ def _steps(parts: Parts, doomed: Doomed, reason: str | None, actor: str) -> Iter
     namespace = parts.namespace
     for memory in doomed.memories:
         yield from forgetting.memory_steps(memory)
+    for row in doomed.records:
+        yield from erase.steps(row)
+    yield from erase.profile_steps(parts, {memory.id for memory in doomed.memories}, clock.now())
     for name in dict.fromkeys(event.session for event in doomed.events.values()):
         yield from _blank_steps(parts, name, doomed.events)
     others = {event.session for event in doomed.events.values()} - {*doomed.summaries}

@@ -7,9 +7,12 @@ from typing import Any
 
 from retentive import clock, wire
 from retentive.app.append import index_anew
+from retentive.app.daily import PART
 from retentive.app.edit import chunks_anew
 from retentive.app.keep import expire
 from retentive.app.parts import Parts
+from retentive.app.records.anew import index_anew as index_record
+from retentive.app.records.anew import unsearchable
 from retentive.app.slices import slices
 from retentive.app.upkeep import seconds_of
 from retentive.app.worker import status
@@ -111,8 +114,10 @@ def doctor(parts: Parts) -> list[Finding]:
         Finding("schema", ok=True, detail=f"number {facts['schema']}, up to date"),
         *_examined("database", parts.engine.check),
         *_examined("conversations", lambda: [_conversations(parts)]),
+        *_examined("records", lambda: [_records(parts)]),
         *_examined("model", lambda: [_model(parts)]),
         *_examined("vectors", lambda: [_pending(parts)]),
+        _daily(parts),
     ]
 
 
@@ -138,6 +143,9 @@ def repair(parts: Parts) -> None:
     for session in _unsearchable(parts):
         with suppress(Stale):  # it grew meanwhile; the next repair has it
             index_anew(parts, session)
+    for row in unsearchable(parts):
+        with suppress(Stale):
+            index_record(parts, row)
     if parts.images.made:
         parts.images.made.drop(None)
 
@@ -162,6 +170,14 @@ def _conversations(parts: Parts) -> Finding:
     return Finding("conversations", ok=True, detail="every message can be searched")
 
 
+def _records(parts: Parts) -> Finding:
+    broken = [f"{row.type} {row.id}" for row in unsearchable(parts)]
+    if broken:
+        names = ", ".join(broken[:5])
+        return Finding("records", ok=False, detail=f"not all of {names} can be searched", remedy=REPAIR)
+    return Finding("records", ok=True, detail="every profile, contact, project and skill can be searched")
+
+
 def _model(parts: Parts) -> Finding:
     if parts.embedder is None:
         return Finding("model", ok=True, detail="switched off: searches use full text alone")
@@ -170,6 +186,15 @@ def _model(parts: Parts) -> Finding:
     except EmbedError as error:
         return Finding("model", ok=False, detail=str(error), remedy=error.hint)
     return Finding("model", ok=True, detail=", ".join(f"{k}: {v}" for k, v in parts.embedder.describe().items() if v))
+
+
+def _daily(parts: Parts) -> Finding:
+    log, said = parts.daily, parts.config.daily_log
+    if log is None or said == "off":
+        return Finding("daily log", ok=True, detail="off")
+    failed = parts.journal.failures.get(PART) or log.problem()
+    detail = failed or (f"in {log.folder}" if log.on else f"servers write it to {log.folder}")
+    return Finding("daily log", not failed, detail, "See `daily_log_folder` in the settings." if failed else "")
 
 
 def _pending(parts: Parts) -> Finding:

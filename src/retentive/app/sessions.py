@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from retentive import clock
-from retentive.app import chatlog, check, guard, learn, summaries
+from retentive.app import chatlog, check, daily, guard, learn, summaries
 from retentive.app.append import append
 from retentive.app.bounds import writes
 from retentive.app.check import UNSET, Unset, When
@@ -177,6 +177,7 @@ class Sessions:
         gone = Deleted(name, events, memories, chunks, parts.conversations.learned(**key))
         if not dry_run:
             parts.journal.flush()
+            daily.strike_session(parts, name)
             expected = expectations.session_step(parts.namespace, name)
             parts.engine.apply([step("session_delete", **key, now=clock.now()), expected])
             parts.journal.wrote = True

@@ -5,9 +5,21 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from retentive import wire
+from retentive import config, wire
 from retentive.app import Retentive
-from retentive.cli import access, backing, expecting, forgetting, learning, serving, show, talk, working
+from retentive.cli import (
+    access,
+    backing,
+    expecting,
+    forgetting,
+    learning,
+    profile,
+    records,
+    serving,
+    show,
+    talk,
+    working,
+)
 from retentive.cli.given import FILTERS, MOMENTS, given, is_json, json_of, text_of
 from retentive.errors import Invalid
 from retentive.model import Change
@@ -27,12 +39,13 @@ def run(arguments: Any) -> int:
 def _open(arguments: Any) -> Retentive:
     settings = given(arguments, ("db", "namespace", "embedder"))
     settings["namespace"] = _namespace(settings)
+    if arguments.run == "work":  # what a server does beside its answers
+        settings["daily_log"] = config.served(config.load(**settings))
     return Retentive.open(settings.pop("db", None), **settings)
 
 
 def _namespace(settings: Mapping[str, Any]) -> str:
     """`auto` is the project that the folder belongs to, as for `retentive mcp`."""
-    from retentive import config
     from retentive.serve.whose import whose
 
     named: str = config.resolve(settings)["namespace"].value
@@ -194,8 +207,6 @@ def _doctor(memory: Retentive, arguments: Any) -> int:
 
 
 def _config(arguments: Any) -> int:
-    from retentive import config
-
     found = config.shown(config.resolve(given(arguments, ("db", "namespace", "embedder"))))
     if is_json(arguments):
         show.as_json({name: {"value": value.value, "origin": value.origin} for name, value in found.items()})
@@ -281,6 +292,8 @@ _VERBS: dict[str, Callable[[Retentive, Any], int]] = {
     **expecting.VERBS,
     **forgetting.VERBS,
     **learning.VERBS,
+    **profile.VERBS,
+    **records.VERBS,
     **talk.VERBS,
     **working.VERBS,
 }

@@ -36,7 +36,7 @@ def demo(settings: Mapping[str, Any], *, quiet: bool) -> dict[str, Any]:
     """Plays it, says so unless quiet, and gives back what was timed and answered."""
     with tempfile.TemporaryDirectory(prefix="retentive-demo-") as folder:
         play = _Play(quiet=quiet)
-        opening = partial(Retentive.open, Path(folder) / "memory.db", **settings)
+        opening = partial(Retentive.open, Path(folder) / "memory.db", daily_log="off", **settings)
         with play.timed("opened an empty store", opening) as memory:
             play.run(memory)
     return play.told

@@ -105,6 +105,7 @@ def _repeat(each: Repeat) -> str:
         "query": f"{show.counted(each.entries, 'question')} in the access log",
         "claim": f"what is about to be learned from session {each.id}",
         "history": f"the history of {each.id}",
+        "log": f"a line of the daily log, {each.id}",
     }.get(each.place, f"{each.place} {each.id}")
 
 

@@ -107,6 +107,7 @@ def _settings(arguments: Any, namespace: str) -> Mapping[str, Any]:
     settings = given(arguments, ("db", "embedder"))
     if config.resolve(settings)["model_wait"].origin == "default":
         settings["model_wait"] = MODEL_WAIT
+    settings["daily_log"] = config.served(config.load(**settings))
     return {"target": settings.pop("db", None), "namespace": namespace, **settings}
 
 

@@ -7,9 +7,9 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from retentive.embed.lock import exclusive
 from retentive.errors import EmbedError
 from retentive.folders import make_private
+from retentive.lock import exclusive
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 
 from retentive.embed.fetch import HUB, Hub, fetch
 from retentive.embed.fetch import NAME as DOWNLOADED
-from retentive.embed.lock import exclusive
 from retentive.errors import EmbedError, ModelMissing, ModelUnfit
 from retentive.folders import make_private
+from retentive.lock import exclusive
 
 if TYPE_CHECKING:
     from retentive.embed.graph import Graph

@@ -248,9 +248,9 @@ class Rows:
         """Global rows and those of the asker's session; of events, those of all sessions or of one."""
         session, own = self.session[: self.used], self.namespace == scope.namespaces[0]
         local = _either(session, {0, *self._codes_of(self._sessions, scope.session if own else None)})
-        if self._types.keys() <= {Type.MEMORY} <= {*scope.types}:
+        if Type.EVENT not in self._types and self._types.keys() <= {*scope.types}:
             return local
-        said: Mask = self.type[: self.used] != self._types.get(Type.MEMORY, 0)
+        said: Mask = self.type[: self.used] == self._types.get(Type.EVENT, -1)
         local &= ~said
         if scope.within is not None:
             said &= _either(session, self._codes_of(self._sessions, scope.within if own else None))

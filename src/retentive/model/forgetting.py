@@ -35,12 +35,13 @@ class Forgotten:
 
 class Repeat(NamedTuple):
     """A place that repeats what was purged: memory, history, message, summary, claim, session, query, expectation,
-    namespace.
+    namespace, log; profile, contact, project, skill, or the history of one.
     """
 
     place: str
     id: str
-    """Of the memory, the message (`session#7`), the session, the expectation or the namespace; none for queries."""
+    """Of the memory, the message (`session#7`), the session, the expectation or the namespace; the file of a log; none
+    for queries."""
     entries: int = 1
     """Of queries, how many entries of the access log."""
 
@@ -51,8 +52,8 @@ class Purged:
 
     ids: tuple[str, ...]
     removed: Mapping[str, int]
-    """How many rows by place: memories, history, slices, accesses, messages, summaries, queries, expectations,
-    claims."""
+    """How many rows by place: memories, records, history, slices, accesses, messages, summaries, queries,
+    expectations, claims, log (lines of the daily log)."""
     remaining: tuple[Repeat, ...]
     """Places that still repeat it, or that `with_origin` would purge, too."""
     proof: str

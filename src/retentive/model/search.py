@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from retentive.errors import Invalid
 from retentive.model.conversation import Event
 from retentive.model.memory import Memory, Status
+from retentive.model.records import Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +59,21 @@ class Type(StrEnum):
     MEMORY = "memory"
     EVENT = "event"
     FILE = "file"
+    PROFILE = "profile"
+    CONTACT = "contact"
+    PROJECT = "project"
+    SKILL = "skill"
+
+
+RECORDS = (Type.PROFILE, Type.CONTACT, Type.PROJECT, Type.SKILL)
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
     """Which rows a question may see.
 
-    In these namespaces: of memories, those that are global and those of this session; of events, all, or those of one
-    session only. A session is one of the first namespace, the asker's own.
+    In these namespaces: what is global, and what is of this session; of events, all, or those of one session only. A
+    session is one of the first namespace, the asker's own.
     """
 
     namespaces: tuple[str, ...]
@@ -79,7 +87,7 @@ class Scope:
 
 
 class Match(NamedTuple):
-    """One row from one leg of a search. `owner` is the id of the memory or event whose slice it is.
+    """One row from one leg of a search. `owner` is the id of what it is a slice of.
 
     Ids that callers choose may be the same in two namespaces; the number of a chunk is its own in the whole store.
     """
@@ -182,9 +190,9 @@ class Why:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A memory, or an event with the range of sequences at whose ends it was said."""
+    """A memory; an event, with the range of sequences at whose ends it was said; or a record."""
 
-    item: Memory | Event
+    item: Memory | Event | Record
     score: float
     excerpt: str
     """The part of it that matched: all of it, unless it is long."""
@@ -199,27 +207,44 @@ class Hit:
 
     @property
     def content(self) -> str:
-        return self.item.content
+        """All that it says; of a record, what of it matched."""
+        return self.item.content if isinstance(self.item, Memory | Event) else self.excerpt
 
     @property
     def type(self) -> Type:
-        return Type.MEMORY if isinstance(self.item, Memory) else Type.EVENT
+        match self.item:
+            case Memory():
+                return Type.MEMORY
+            case Event():
+                return Type.EVENT
+            case record:
+                return Type(record.TYPE)
 
     @property
     def time(self) -> datetime:
-        """Since when it is true, or when it was said."""
-        return self.item.valid_from if isinstance(self.item, Memory) else self.item.time
+        """Since when it is true, when it was said, or when it was last changed."""
+        match self.item:
+            case Memory(valid_from=time) | Event(time=time):
+                return time
+            case record:
+                return record.updated
 
     @property
     def memory(self) -> Memory:
         if not isinstance(self.item, Memory):
-            raise Invalid(f"the hit {self.id} is an event", "Look at hit.type; ask with include='memories'.")
+            raise Invalid(f"the hit {self.id} is a {self.type}", "Look at hit.type; ask with include='memories'.")
         return self.item
 
     @property
     def event(self) -> Event:
         if not isinstance(self.item, Event):
-            raise Invalid(f"the hit {self.id} is a memory", "Look at hit.type; ask with include='events'.")
+            raise Invalid(f"the hit {self.id} is a {self.type}", "Look at hit.type; ask with include='events'.")
+        return self.item
+
+    @property
+    def record(self) -> Record:
+        if isinstance(self.item, Memory | Event):
+            raise Invalid(f"the hit {self.id} is a {self.type}", "Look at hit.type; ask with include='contacts'.")
         return self.item
 
 

@@ -32,6 +32,11 @@ class Memories:
         values = {**params, "namespace": scope.namespaces[0], "limit": limit, "before": before}
         return [memory_of(row, scope.now) for row in self.engine.read(query, values, filters)]
 
+    def of_session(self, namespace: str, session: str) -> list[tuple[str, datetime]]:
+        """The ids of those that are local to it, and when each was made."""
+        rows = self.engine.read("memory_of_session", {"namespace": namespace, "session": session})
+        return [(id, from_micros(created)) for id, created in rows]
+
     def same_text(self, namespace: str, hashes: Sequence[str], now: int) -> list[Memory]:
         """The active ones, and those that have run out but are not marked so yet."""
         rows = self.engine.read("memory_by_hash", {"namespace": namespace, "hashes": hashes})
@@ -39,6 +44,12 @@ class Memories:
 
     def same_slot(self, namespace: str, slots: Sequence[str], now: int) -> list[Memory]:
         rows = self.engine.read("memory_by_slot", {"namespace": namespace, "slots": slots})
+        return [memory_of(row, now) for row in rows]
+
+    def in_slots(self, namespace: str, prefix: str, now: int, limit: int) -> list[Memory]:
+        """The active ones of no session whose slot begins so."""
+        values = {"namespace": namespace, "first": prefix, "beyond": f"{prefix[:-1]}{chr(ord(prefix[-1]) + 1)}"}
+        rows = self.engine.read("memory_in_slots", {**values, "now": now, "limit": limit})
         return [memory_of(row, now) for row in rows]
 
     def chain(self, namespace: str, session: str | None, slot: str | None, now: int) -> list[Memory]:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+PROFILE_HEADING = "## Profile"
 MEMORIES_HEADING = "## Relevant Memories"
 EXCERPTS_HEADING = "## Earlier Conversation"
 RECENT_HEADING = "## Recent Messages"
@@ -21,7 +22,9 @@ END = re.compile(
     r"|(?<=[.!?…]['\")\]])\s+(?![a-z])|(?<=[。！？])|(?<=\S) · (?=\S)"  # noqa: RUF001
 )
 
-_HEADINGS = "|".join(map(re.escape, (MEMORIES_HEADING, EXCERPTS_HEADING, RECENT_HEADING, SUMMARY_HEADING.rstrip())))
+_HEADINGS = "|".join(
+    map(re.escape, (PROFILE_HEADING, MEMORIES_HEADING, EXCERPTS_HEADING, RECENT_HEADING, SUMMARY_HEADING.rstrip()))
+)
 _RECALLED = re.compile(rf"^(?:{_HEADINGS})[^\n]*(?:\n(?!\n)[^\n]+)*", re.MULTILINE)  # up to an empty line
 _TILDES = re.compile(r"^[ \t]*~~~[^\n]*\n.*?(?:^[ \t]*~~~|\Z)", re.DOTALL | re.MULTILINE)
 _QUOTED = re.compile(r"^[ \t]*>[^\n]*", re.MULTILINE)

@@ -65,7 +65,8 @@ def free(name: Path, store: Path | None, *, overwrite: bool) -> None:
 
 
 def remove(path: Path) -> None:
-    for end in ("", *LOGS):
+    """The logs first: if it is killed in between, the next one still finds them by the file."""
+    for end in (*LOGS, ""):
         with suppress(OSError):
             Path(f"{path}{end}").unlink(missing_ok=True)
 

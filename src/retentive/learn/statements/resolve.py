@@ -65,7 +65,7 @@ def repeats(old: str, new: str) -> bool:
         return False
     if before.numbers != after.numbers or not after.names <= before.marks:
         return False
-    if before.slot and before.slot == after.slot:
+    if before.slot and after.slot and before.slot.same(after.slot):
         return after.words <= before.words | after.slot.value
     return bool(after.words) and overlap(before.words, after.words) >= ALMOST
 

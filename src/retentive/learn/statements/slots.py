@@ -152,4 +152,5 @@ def _attribute(words: str) -> str:
 
 
 def _slot(own: str, name: str, value: str) -> Slot:
-    return Slot(f"{own}.{name}", frozenset(stems(_END.split(f"{value} ", maxsplit=1)[0])))
+    said = _END.split(f"{value} ", maxsplit=1)[0].strip()
+    return Slot(f"{own}.{name}", frozenset(stems(said)), said)

@@ -21,6 +21,12 @@ class Slot(NamedTuple):
     """`user.home`"""
     value: frozenset[str]
     """The stems of the words of its value."""
+    said: str = ""
+    """The value as it was said."""
+
+    def same(self, other: "Slot | None") -> bool:
+        """In whatever words it was said."""
+        return other is not None and self[:2] == other[:2]
 
 
 class Turn(IntEnum):

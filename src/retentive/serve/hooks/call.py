@@ -57,7 +57,13 @@ class Place:
         from retentive.app import Retentive
 
         logged = self.settings.access_log and self.settings.hooks == "all"  # the log has the words of questions
-        return Retentive.open(self.db, namespace=self.who.namespace, embedder=embedder, access_log=logged)
+        return Retentive.open(
+            self.db,
+            namespace=self.who.namespace,
+            embedder=embedder,
+            access_log=logged,
+            daily_log=config.served(self.settings),
+        )
 
 
 def called(given: bytes) -> Called:

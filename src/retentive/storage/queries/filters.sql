@@ -7,8 +7,8 @@
 -- fragment: visible
 -- The same for chunks: of events, those of all sessions or of one.
  AND t.owner_type IN {each:types}
- AND CASE t.owner_type WHEN 'memory' THEN t.session IS NULL OR (t.session = :session AND t.namespace = :own)
-     ELSE :within IS NULL OR (t.session = :within AND t.namespace = :own) END
+ AND CASE t.owner_type WHEN 'event' THEN :within IS NULL OR (t.session = :within AND t.namespace = :own)
+     ELSE t.session IS NULL OR (t.session = :session AND t.namespace = :own) END
 
 -- fragment: active
  AND t.status = 'active' AND (t.expires IS NULL OR t.expires > :now)

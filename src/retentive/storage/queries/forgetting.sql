@@ -84,6 +84,11 @@ SELECT 'session', t.id, 0 FROM sessions t WHERE t.namespace = :namespace AND
 UNION ALL
 SELECT 'query', t.memory, t.n FROM access_log t WHERE t.namespace = :namespace AND t.query {like}
 UNION ALL
+SELECT t.type, t.id, 0 FROM records t WHERE t.namespace = :namespace AND t.deleted IS NULL AND t.body {like}
+UNION ALL
+SELECT DISTINCT t.type || ' history', t.id, 0 FROM record_history t WHERE t.namespace = :namespace AND
+  (t.body {like} OR t.reason {like})
+UNION ALL
 SELECT 'expectation', t.id, 0 FROM expectations t WHERE t.namespace = :namespace AND
   (t.question {like} OR t.session {like} OR t.finds {like} OR t.absent {like})
 LIMIT :limit

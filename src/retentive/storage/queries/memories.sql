@@ -6,6 +6,9 @@ t.access_count, t.last_access, t.metadata, t.version
 -- name: memory_get
 SELECT {memory} FROM memories t WHERE t.namespace = :namespace AND t.id = :id
 
+-- name: memory_of_session
+SELECT t.id, t.created FROM memories t WHERE t.namespace = :namespace AND t.session = :session
+
 -- name: memory_list
 -- Newest first.
 SELECT {memory} FROM memories t WHERE t.namespace = :namespace{filters} ORDER BY t.created DESC, t.id DESC LIMIT :limit
@@ -22,6 +25,13 @@ WHERE t.namespace = :namespace AND t.status = 'active' AND t.kind <> 'note' AND 
 -- name: memory_by_slot
 SELECT {memory} FROM memories t
 WHERE t.namespace = :namespace AND t.status = 'active' AND t.slot IN {each:slots}
+
+-- name: memory_in_slots
+-- Of those whose slots begin alike, the active and global ones.
+SELECT {memory} FROM memories t
+WHERE t.namespace = :namespace AND t.status = 'active' AND t.slot >= :first AND t.slot < :beyond AND t.session IS NULL
+  AND (t.expires IS NULL OR t.expires > :now)
+ORDER BY t.slot LIMIT :limit
 
 -- name: memory_chain
 -- What holds or held a slot, in any scope (the caller compares the session).

@@ -56,6 +56,36 @@ WHERE (namespace, session, sequence) > (:k1, :k2, :k3) ORDER BY namespace, sessi
 INSERT INTO events (namespace, session, sequence, role, speaker, content, payload, time, tokens, heeded)
 VALUES (:namespace, :session, :sequence, :role, :speaker, :content, :payload, :time, :tokens, :heeded)
 
+-- name: copy_records
+SELECT namespace, type, id, key, body, version, created, updated, deleted, merged_into FROM records
+WHERE (namespace, type, id) > (:k1, :k2, :k3) ORDER BY namespace, type, id LIMIT :limit
+
+-- name: put_records
+INSERT INTO records (namespace, type, id, key, body, version, created, updated, deleted, merged_into)
+VALUES (:namespace, :type, :id, :key, :body, :version, :created, :updated, :deleted, :merged_into)
+
+-- name: copy_record_history
+SELECT namespace, type, id, version, action, at, actor, reason, body FROM record_history
+WHERE (namespace, type, id, version) > (:k1, :k2, :k3, :k4) ORDER BY namespace, type, id, version LIMIT :limit
+
+-- name: put_record_history
+INSERT INTO record_history (namespace, type, id, version, action, at, actor, reason, body)
+VALUES (:namespace, :type, :id, :version, :action, :at, :actor, :reason, :body)
+
+-- name: copy_record_links
+SELECT namespace, target, type, id FROM record_links
+WHERE (namespace, target, type, id) > (:k1, :k2, :k3, :k4) ORDER BY namespace, target, type, id LIMIT :limit
+
+-- name: put_record_links
+INSERT INTO record_links (namespace, target, type, id) VALUES (:namespace, :target, :type, :id)
+
+-- name: copy_skill_runs
+SELECT namespace, skill, at, memory FROM skill_runs
+WHERE (namespace, skill, at, memory) > (:k1, :k2, :k3, :k4) ORDER BY namespace, skill, at, memory LIMIT :limit
+
+-- name: put_skill_runs
+INSERT INTO skill_runs (namespace, skill, at, memory) VALUES (:namespace, :skill, :at, :memory)
+
 -- name: copy_access_log
 SELECT n, namespace, memory, at, how, query, score FROM access_log
 WHERE (namespace, n) > (:k1, :k2) ORDER BY namespace, n LIMIT :limit

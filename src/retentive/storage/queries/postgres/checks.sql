@@ -15,6 +15,13 @@ WHERE EXISTS (SELECT 1 FROM chunks c WHERE {of_memory} AND (c.status <> m.status
 -- name: chunk_broken
 {broken}
 
+-- name: record_slices
+-- Of records, those that the full text has.
+SELECT t.owner, t.text FROM chunks t JOIN texts x ON x.namespace = t.namespace AND x.chunk = t.n
+WHERE t.namespace = :namespace AND t.owner_type = :type AND t.owner IN {each:ids} AND t.status = 'active'
+  AND x.raw_content IS NOT NULL
+ORDER BY t.owner, t.ordinal
+
 -- name: check_memories
 SELECT count(*) FROM ({broken}) b
 
@@ -61,6 +68,9 @@ DELETE FROM chunks c WHERE c.owner_type = 'memory' AND NOT EXISTS
   (SELECT 1 FROM memories m WHERE m.namespace = c.namespace AND m.id = c.owner);
 DELETE FROM chunks c WHERE c.owner_type = 'event' AND NOT EXISTS
   (SELECT 1 FROM events e WHERE e.namespace = c.namespace AND e.session = c.session AND e.sequence = c.first_sequence);
+DELETE FROM chunks c WHERE c.owner_type IN ('profile', 'contact', 'project', 'skill') AND NOT EXISTS
+  (SELECT 1 FROM records r WHERE r.namespace = c.namespace AND r.type = c.owner_type AND r.id = c.owner
+   AND r.deleted IS NULL);
 DELETE FROM texts x WHERE NOT EXISTS (SELECT 1 FROM chunks c WHERE c.namespace = x.namespace AND c.n = x.chunk);
 DELETE FROM vectors v WHERE NOT EXISTS (SELECT 1 FROM chunks c WHERE c.namespace = v.namespace AND c.n = v.chunk);
 DELETE FROM postings;

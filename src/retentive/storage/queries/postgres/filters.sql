@@ -2,8 +2,8 @@
 
 -- fragment: visible
  AND t.owner_type IN {each:types}
- AND CASE t.owner_type WHEN 'memory' THEN t.session IS NULL OR (t.session = :session AND t.namespace = :own)
-     ELSE :within::text IS NULL OR (t.session = :within AND t.namespace = :own) END
+ AND CASE t.owner_type WHEN 'event' THEN :within::text IS NULL OR (t.session = :within AND t.namespace = :own)
+     ELSE t.session IS NULL OR (t.session = :session AND t.namespace = :own) END
 
 -- fragment: tags
  AND coalesce(t.tags, '[]')::jsonb ?& :tags

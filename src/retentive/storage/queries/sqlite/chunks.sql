@@ -91,6 +91,13 @@ WHERE EXISTS (SELECT 1 FROM chunks c WHERE {of_memory}
    OR NOT EXISTS (SELECT 1 FROM chunks c WHERE {of_memory}
                   AND (c.text IS NULL OR substr(m.content, -length(c.text)) = c.text))
 
+-- name: record_slices
+-- Of records, those that the full text has.
+SELECT t.owner, t.text FROM chunks t
+WHERE t.namespace = :namespace AND t.owner_type = :type AND t.owner IN {each:ids} AND t.status = 'active'
+  AND EXISTS (SELECT 1 FROM chunks_fts_docsize WHERE id = t.n)
+ORDER BY t.owner, t.ordinal
+
 -- name: derived_rebuild
 -- The index of the full text from its rows; what belongs to nothing goes.
 DELETE FROM chunks WHERE owner_type = 'memory' AND NOT EXISTS
@@ -98,6 +105,9 @@ DELETE FROM chunks WHERE owner_type = 'memory' AND NOT EXISTS
 DELETE FROM chunks WHERE owner_type = 'event' AND NOT EXISTS
   (SELECT 1 FROM events e WHERE e.namespace = chunks.namespace AND e.session = chunks.session
    AND e.sequence = chunks.first_sequence);
+DELETE FROM chunks WHERE owner_type IN ('profile', 'contact', 'project', 'skill') AND NOT EXISTS
+  (SELECT 1 FROM records r WHERE r.namespace = chunks.namespace AND r.type = chunks.owner_type AND r.id = chunks.owner
+   AND r.deleted IS NULL);
 DELETE FROM vectors WHERE chunk NOT IN (SELECT n FROM chunks);
 INSERT INTO chunks_fts (chunks_fts) VALUES ('rebuild');
 DELETE FROM chunks_fts WHERE rowid NOT IN (SELECT n FROM chunks);

@@ -1,0 +1,39 @@
+"""Records whose words are not in the index, and how they get there again."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from retentive.app.parts import Parts
+from retentive.app.records.shapes import SHAPES
+from retentive.app.records.store import Store
+from retentive.storage.records import Row, Rows
+
+AT_ONCE = 500  # records read at a time
+
+
+class _Anew(Store[Any]):
+    def broken(self, type: str) -> Iterator[Row]:
+        """Of a type, those whose slices are not what they should be."""
+        last: str | None = None
+        while page := self._rows.page(self._parts.namespace, type, AT_ONCE, last):
+            there = self._rows.slices(self._parts.namespace, type, [row.id for row in page])
+            yield from (row for row in page if there.get(row.id, []) != self._cut(row))
+            last = page[-1].id
+
+    def index(self, row: Row) -> None:
+        self._parts.engine.apply([*self._slices(row, SHAPES[row.type].targets(row.body), {})])
+
+
+def unsearchable(parts: Parts) -> Iterator[Row]:
+    """Of all namespaces."""
+    for namespace in parts.memories.namespaces():
+        anew = _Anew(replace(parts, namespace=namespace))
+        for type in SHAPES:
+            yield from anew.broken(type)
+
+
+def index_anew(parts: Parts, row: Row) -> None:
+    """Unless it was changed meanwhile, which made its slices anew, too."""
+    if Rows(parts.engine).get(*row.key) == row:
+        _Anew(replace(parts, namespace=row.namespace)).index(row)

@@ -1,0 +1,117 @@
+"""People who are known."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from retentive.app import check
+from retentive.app.bounds import writes
+from retentive.app.records.shapes import CONTACT, SHAPES
+from retentive.app.records.store import Change, Store, Told, gone
+from retentive.errors import Invalid
+from retentive.model import Contact
+from retentive.records.names import EXACT, folded, likeness
+from retentive.storage import records as rows
+from retentive.storage.records import Row
+
+AT_ONCE = 1000  # contacts read at a time to be compared with a name
+
+
+class Contacts(Store[Contact]):
+    """Contacts: name, aliases, email, phone, company, role, type (work, personal, ignored), notes."""
+
+    shape = CONTACT
+
+    def find(self, text: str, limit: int = 10) -> Sequence[Contact]:
+        """Who may be meant, the surest first: by name or alias, also half or misspelt; by email, phone, company, role.
+
+        Those who are to be ignored come last.
+        """
+        asked = check.question(text).strip()
+        found = [(sure, row) for row in self._all() if (sure := _sure(asked, row.body))]
+        found.sort(key=lambda each: (each[1].body.get("type") == "ignored", -each[0], folded(each[1].body["name"])))
+        return [self._read(row) for _, row in found[: check.limit_of(limit)]]
+
+    @writes
+    def merge(self, id: str, other: str, *, reason: str | None = None, actor: str = "user") -> Contact:
+        """Make one of two: `other` goes into `id`, and both histories are kept.
+
+        What `id` has stays; what it has not comes from the other. The other's name and aliases become aliases; what
+        both have and is not the same is noted. Projects that name the other name this one.
+        """
+
+        def decide(now: int) -> list[Change]:
+            kept, away = self._live(id), self._live(other)
+            if kept.id == away.id:
+                raise Invalid(f"{id[:60]!r} and {other[:60]!r} are one contact")
+            said = Told("merged", actor, reason or f"with {away.id}")
+            into = Told("merged away", actor, reason or f"into {kept.id}")
+            changes = [Change(each, said) for each in self._renaming(away, kept.id, now)]
+            made = rows.next_row(kept, _union(kept.body, away.body), now)
+            return [*changes, Change(gone(away, now, kept.id), into), Change(made, said)]
+
+        return self._done(decide)
+
+    def _unlinked(self, old: Row, now: int, actor: str) -> Iterator[Change]:
+        """Projects that name one who goes name them no more."""
+        said = Told("updated", actor, f"contact {old.id} was deleted")
+        return (Change(each, said) for each in self._renaming(old, None, now))
+
+    def _renaming(self, gone: Row, kept: str | None, now: int) -> Iterator[Row]:
+        """What names a contact, naming another instead, or nobody."""
+        for row in self._rows.naming(gone.namespace, gone.id):
+            body = dict(row.body)
+            for name in SHAPES[row.type].links:
+                if body.get(name) == gone.id:
+                    body[name] = kept
+                elif isinstance(body.get(name), list):
+                    others = (kept if each == gone.id else each for each in body[name])
+                    body[name] = [*dict.fromkeys(each for each in others if each)]
+            yield rows.next_row(row, {name: each for name, each in body.items() if each}, now)
+
+    def _named(self, asked: str) -> list[Row]:
+        """By name; if there is none, by alias or email."""
+        found = super()._named(asked)
+        return found or [row for row in self._all() if _known_as(folded(asked), row.body)]
+
+    def _all(self) -> Iterator[Row]:
+        last: str | None = None
+        while page := self._rows.page(self._parts.namespace, self.shape.type, AT_ONCE, last):
+            yield from page
+            last = page[-1].id
+
+
+def _sure(asked: str, body: Mapping[str, Any]) -> float:
+    said = folded(asked)
+    digits = "".join(filter(str.isdigit, asked))
+    if not said:
+        return 0.0
+    if said == folded(body.get("email", "")) or (digits and len(digits) > 4 and digits in _digits(body)):  # noqa: PLR2004
+        return EXACT
+    about = [body.get("company", ""), body.get("role", "")]
+    return max(
+        likeness(asked, [body["name"], *body.get("aliases", ())]), likeness(asked, about) * 0.8 if any(about) else 0
+    )
+
+
+def _digits(body: Mapping[str, Any]) -> str:
+    return "".join(filter(str.isdigit, body.get("phone", "")))
+
+
+def _known_as(asked: str, body: Mapping[str, Any]) -> bool:
+    return asked in {folded(each) for each in (*body.get("aliases", ()), body.get("email", ""))}
+
+
+def _union(kept: Mapping[str, Any], gone: Mapping[str, Any]) -> dict[str, Any]:
+    made = {**gone, **kept}
+    others = [gone["name"], *gone.get("aliases", ())]
+    known = {folded(kept["name"])}
+    made["aliases"] = []
+    for alias in (*kept.get("aliases", ()), *others):
+        if folded(alias) not in known:
+            known.add(folded(alias))
+            made["aliases"].append(alias)
+    both = (name for name in ("email", "phone", "company", "role") if kept.get(name) and gone.get(name))
+    also = [f"Also {name}: {gone[name]}" for name in both if folded(kept[name]) != folded(gone[name])]
+    notes = [kept.get("notes"), gone.get("notes") if gone.get("notes") != kept.get("notes") else None, *also]
+    made["notes"] = "\n".join(each for each in notes if each)
+    return {name: each for name, each in made.items() if each}

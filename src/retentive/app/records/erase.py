@@ -1,0 +1,76 @@
+"""What a purge takes of records: those that it names, and what the facts that go brought into the profile."""
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from retentive.app.parts import Parts
+from retentive.app.records.contacts import Contacts
+from retentive.app.records.flow import Profiles
+from retentive.app.records.shapes import CONTACT, SHAPES
+from retentive.records import documents
+from retentive.storage import Step, step
+from retentive.storage.records import Row, Rows, Said, as_text, delete_steps, next_row, save_steps
+
+
+def found(parts: Parts, id: str) -> Row | None:
+    """The record of this id, of whatever type and state."""
+    rows = Rows(parts.engine)
+    return next((row for type in SHAPES if (row := rows.get(parts.namespace, type, id))), None)
+
+
+def unlinked(parts: Parts, row: Row, actor: str) -> Row:
+    """A record that nothing names any more."""
+    if row.type != CONTACT.type or row.deleted:
+        return row
+    Contacts(parts).delete(row.id, reason="purged", actor=actor)
+    return found(parts, row.id) or row
+
+
+def texts(parts: Parts, row: Row) -> Iterator[str]:
+    """Whatever it said, in any version."""
+    bodies = [row.body, *(past.body for past in Rows(parts.engine).history(*row.key) if past.body)]
+    for body in bodies:
+        yield from (text for _, value in documents.leaves(body) for text in _texts(value))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        yield from (text for each in value for text in _texts(each))
+
+
+def steps(row: Row) -> Iterator[Step]:
+    return delete_steps(row)
+
+
+def profile_steps(parts: Parts, memories: Collection[str], now: int) -> Iterator[Step]:
+    """The profile and its history without what these memories brought."""
+    row = Profiles(parts).stored()
+    for past in Rows(parts.engine).history(*row.key):
+        if past.body is not None and (left := _without(past.body, memories)) != past.body:
+            key = {"namespace": row.namespace, "type": row.type, "id": row.id, "version": past.version}
+            yield step("revision_rewrite", expect=1, **key, body=as_text(left))
+    if (left := _without(row.body, memories)) != row.body:
+        yield from save_steps(next_row(row, left, now), "", Said("purged", "purge", None))
+
+
+def profile_left(parts: Parts, memories: Collection[str]) -> str:
+    """What the profile and its history say without them."""
+    row = Profiles(parts).stored()
+    bodies = [row.body, *(past.body for past in Rows(parts.engine).history(*row.key) if past.body)]
+    return json.dumps([_without(body, memories) for body in bodies], ensure_ascii=False)
+
+
+def _without(body: Mapping[str, Any], memories: Collection[str]) -> Mapping[str, Any]:
+    going = {slot: each for slot, each in body.get("flowed", {}).items() if each["memory"] in memories}
+    if not going:
+        return body
+    document = body["document"]
+    for each in going.values():
+        if documents.at(document, each["at"]) == each["value"]:
+            document = documents.removed(document, each["at"])
+    flowed = {slot: each for slot, each in body["flowed"].items() if slot not in going}
+    rest = {name: each for name, each in body.items() if name != "flowed"}
+    return {**rest, "document": document, **({"flowed": flowed} if flowed else {})}

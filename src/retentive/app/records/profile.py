@@ -1,0 +1,120 @@
+"""The profile of a namespace: one JSON document, every change of which is kept."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from retentive.app import check, guard
+from retentive.app.bounds import writes
+from retentive.app.parts import Parts
+from retentive.app.records.flow import ID, Profiles
+from retentive.app.records.shapes import PROFILE
+from retentive.app.records.store import Told
+from retentive.errors import Conflict, Invalid
+from retentive.model import Profile, Revision
+from retentive.records import documents
+from retentive.records.told import profile as rendered
+from retentive.storage.records import Row
+
+LONGEST = 200_000  # characters of a document: more than any model reads
+
+
+class ProfileVerbs:
+    """The verbs of the profile. Facts in slots such as `user.dog.name` flow into it, and say so in `sources`."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._store = Profiles(parts)
+
+    def get(self) -> Profile:
+        """As it is: version 0 and empty before anything was said."""
+        return PROFILE.read(self._store.current())
+
+    def text(self) -> str:
+        """In words, as a context shows it."""
+        return rendered(self.get().document)
+
+    @writes
+    def set(
+        self,
+        path: str,
+        value: Any,
+        *,
+        version: int | None = None,
+        reason: str | None = None,
+        actor: str = "user",
+    ) -> Profile:
+        """One value, at a JSON pointer (`/dog/name`) or a path with dots (`dog.name`); the whole document at `""`.
+
+        With `version` it is refused, and told what changed, unless the profile is still that version.
+        """
+        pointer = documents.pointer_of(check.plain(path, "path"))
+        kept = check.json_value(value, "value", LONGEST)
+        return self._changed(lambda old: documents.placed(old, pointer, kept), Told("set", actor, reason), version)
+
+    @writes
+    def merge(
+        self, patch: Mapping[str, Any], *, version: int | None = None, reason: str | None = None, actor: str = "user"
+    ) -> Profile:
+        """Change it by a merge patch (RFC 7396): what is null goes, objects are merged, all else is replaced."""
+        if not isinstance(patch, Mapping):
+            raise Invalid(f"a merge patch is an object, not a {type(patch).__name__}", "Give an object of changes.")
+        given = check.json_value(patch, "patch", LONGEST)
+        return self._changed(lambda old: documents.merged(old, given), Told("merged", actor, reason), version)
+
+    @writes
+    def patch(
+        self,
+        operations: Sequence[Mapping[str, Any]],
+        *,
+        version: int | None = None,
+        reason: str | None = None,
+        actor: str = "user",
+    ) -> Profile:
+        """Change it by a JSON Patch (RFC 6902): all of its operations, or none."""
+        given = check.json_value(operations, "operations", LONGEST)
+        return self._changed(lambda old: documents.patched(old, given), Told("patched", actor, reason), version)
+
+    @writes
+    def schema(self, schema: Mapping[str, Any] | None, *, reason: str | None = None, actor: str = "user") -> Profile:
+        """A JSON Schema that the document must meet from now on; None for none."""
+        given = documents.checked_schema(check.json_value(schema, "schema", LONGEST))
+
+        def make(old: Row) -> Mapping[str, Any]:
+            documents.meet(old.body["document"], given)
+            return {**old.body, "schema": given}
+
+        return self._store.change(ID, make, Told("schema set" if given else "schema removed", actor, reason))
+
+    def history(self) -> Sequence[Revision[Profile]]:
+        """Every change, the oldest first: who, when, why, and the document after it."""
+        return self._store.history(ID) if self._store.stored().version else []
+
+    def diff(self, old: int, new: int | None = None) -> Sequence[Mapping[str, Any]]:
+        """What changed between two versions, the second being the newest if not given: a JSON Patch."""
+        self._begun()
+        return self._store.diff(ID, old, new)
+
+    @writes
+    def rollback(self, to: int, *, reason: str | None = None, actor: str = "user") -> Profile:
+        """The very document of an earlier version, which is itself a change.
+
+        A fact that flowed in since is not put back until it changes.
+        """
+        self._begun()
+        document = self._store.at(ID, to)["document"]
+        return self._changed(lambda _: document, Told("rolled back", actor, reason or f"to version {to}"))
+
+    def _begun(self) -> None:
+        if not self._store.stored().version:
+            raise Conflict("the profile has no versions yet", "Set something first.")
+
+    def _changed(self, make: Callable[[Any], Any], told: Told, version: int | None = None) -> Profile:
+        def body(old: Row) -> Mapping[str, Any]:
+            made = make(old.body["document"])
+            if not isinstance(made, Mapping):
+                raise Invalid(f"a profile is an object, not {type(made).__name__}", "Nothing was changed.")
+            documents.meet(made, old.body.get("schema"))
+            check.json_value(made, "the profile", LONGEST)
+            return {**old.body, "document": guard.guarded_json(self._parts, made, "memory")}
+
+        return self._store.change(ID, body, told, version)

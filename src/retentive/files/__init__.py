@@ -1,0 +1,1 @@
+"""What is on disk? Reading documents for the index, and the daily log."""

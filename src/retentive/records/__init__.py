@@ -1,0 +1,1 @@
+"""What is known in fields? Pure functions on documents, names and schedules."""

@@ -1,0 +1,94 @@
+-- What is known in fields.
+
+-- fragment: record
+t.namespace, t.type, t.id, t.body, t.version, t.created, t.updated, t.deleted, t.merged_into
+
+-- name: record_get
+SELECT {record} FROM records t WHERE t.namespace = :namespace AND t.type = :type AND t.id = :id
+
+-- name: record_named
+-- Those of a name as it is compared.
+SELECT {record} FROM records t
+WHERE t.namespace = :namespace AND t.type = :type AND t.key = :key AND t.deleted IS NULL ORDER BY t.id
+
+-- name: record_list
+SELECT {record} FROM records t
+WHERE t.namespace = :namespace AND t.type = :type AND t.deleted IS NULL{filters} ORDER BY t.key, t.id LIMIT :limit
+
+-- fragment: after_record
+ AND (t.key, t.id) > (SELECT key, id FROM records WHERE namespace = :namespace AND type = :type AND id = :after)
+
+-- name: record_some
+-- What hits show, if it is still there.
+SELECT {record} FROM records t
+WHERE t.namespace IN {each:namespaces} AND t.type IN {each:types} AND t.id IN {each:ids} AND t.deleted IS NULL
+
+-- name: record_insert
+INSERT INTO records (namespace, type, id, key, body, version, created, updated, deleted, merged_into)
+VALUES (:namespace, :type, :id, :key, :body, :version, :now, :now, :deleted, :merged_into)
+
+-- name: record_update
+UPDATE records SET key = :key, body = :body, version = :version, updated = :now, deleted = :deleted,
+                   merged_into = :merged_into
+WHERE namespace = :namespace AND type = :type AND id = :id AND version = :version - 1
+
+-- name: record_present
+-- Changes nothing: a guard for steps that need it to be there.
+UPDATE records SET version = version WHERE namespace = :namespace AND type = :type AND id = :id AND deleted IS NULL
+
+-- name: revision_insert
+INSERT INTO record_history (namespace, type, id, version, action, at, actor, reason, body)
+VALUES (:namespace, :type, :id, :version, :action, :now, :actor, :reason, :kept)
+
+-- name: revision_list
+SELECT version, action, at, actor, reason, body FROM record_history
+WHERE namespace = :namespace AND type = :type AND id = :id ORDER BY version
+
+-- name: revision_rewrite
+UPDATE record_history SET body = :body
+WHERE namespace = :namespace AND type = :type AND id = :id AND version = :version
+
+-- name: record_merged
+-- Those that were merged into it.
+SELECT {record} FROM records t
+WHERE t.namespace = :namespace AND t.type = :type AND t.merged_into = :id ORDER BY t.updated, t.id
+
+-- name: link_insert
+INSERT INTO record_links (namespace, target, type, id) VALUES (:namespace, :target, :type, :id)
+
+-- name: link_delete
+-- Those of a record.
+DELETE FROM record_links WHERE namespace = :namespace AND type = :type AND id = :id
+
+-- name: link_cleared
+-- A guard: whoever names the target by now must have been seen to.
+UPDATE records SET version = version WHERE namespace = :namespace AND type = 'contact' AND id = :target
+  AND NOT EXISTS (SELECT 1 FROM record_links l WHERE l.namespace = :namespace AND l.target = :target)
+
+-- name: link_list
+-- What names a record.
+SELECT type, id FROM record_links WHERE namespace = :namespace AND target = :target ORDER BY type, id
+
+-- name: run_insert
+INSERT INTO skill_runs (namespace, skill, at, memory) VALUES (:namespace, :skill, :at, :memory)
+ON CONFLICT DO NOTHING
+
+-- name: run_last
+-- When each of these skills ran last.
+SELECT skill, max(at) FROM skill_runs WHERE namespace = :namespace AND skill IN {each:skills} GROUP BY skill
+
+-- name: run_list
+SELECT memory FROM skill_runs WHERE namespace = :namespace AND skill = :skill ORDER BY at DESC, memory DESC LIMIT :limit
+
+-- name: record_delete
+-- For good. A guard: it must be as it was when its texts were read.
+DELETE FROM records WHERE namespace = :namespace AND type = :type AND id = :id AND version = :version
+
+-- name: revision_delete
+DELETE FROM record_history WHERE namespace = :namespace AND type = :type AND id = :id
+
+-- name: slice_containing
+-- Slices of what is neither a memory nor a message, by the words as they stand.
+SELECT t.n, 0.0, t.owner, t.owner_type, t.valid_from, t.confidence, t.importance, t.namespace FROM chunks t
+WHERE t.namespace IN {each:namespaces} AND t.owner_type NOT IN ('memory', 'event') AND t.text {like}{filters}
+ORDER BY t.valid_from DESC, t.n DESC LIMIT :limit

@@ -1,0 +1,189 @@
+"""What is known in fields, as rows: reading it, and the steps that write it. What the fields are is not known here."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from retentive.model import DEFAULT_CONFIDENCE, DEFAULT_IMPORTANCE, Match, Scope, Source, Space
+from retentive.storage import Engine, Step, step
+from retentive.storage.chunks import chunk_values, field_values, insert_steps
+from retentive.storage.memories import containing_pattern, namespace_step
+from retentive.storage.scopes import chunk_filters
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    namespace: str
+    type: str
+    id: str
+    body: Mapping[str, Any]
+    version: int
+    created: int
+    updated: int
+    deleted: int | None = None
+    merged_into: str | None = None
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return self.namespace, self.type, self.id
+
+
+class Past(NamedTuple):
+    """A row of history: what happened, and the fields after it; None if it was deleted then."""
+
+    version: int
+    action: str
+    at: int
+    actor: str
+    reason: str | None
+    body: Mapping[str, Any] | None
+
+
+class Said(NamedTuple):
+    """What is told of a change."""
+
+    action: str
+    actor: str
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    engine: Engine
+
+    def get(self, namespace: str, type: str, id: str) -> Row | None:
+        rows = self.engine.read("record_get", {"namespace": namespace, "type": type, "id": id})
+        return _row(rows[0]) if rows else None
+
+    def named(self, namespace: str, type: str, key: str) -> list[Row]:
+        rows = self.engine.read("record_named", {"namespace": namespace, "type": type, "key": key})
+        return [_row(row) for row in rows]
+
+    def page(self, namespace: str, type: str, limit: int, after: str | None = None) -> list[Row]:
+        """In the order of their names."""
+        values = {"namespace": namespace, "type": type, "limit": limit, "after": after}
+        return [_row(row) for row in self.engine.read("record_list", values, ["after_record"] * (after is not None))]
+
+    def some(self, matches: Iterable[Match], scope: Scope) -> dict[tuple[str, str, str], Row]:
+        wanted = [*matches]
+        values = {"types": [*{each.type for each in wanted}], "ids": [*{each.owner for each in wanted}]}
+        rows = self.engine.read("record_some", {**values, "namespaces": scope.namespaces})
+        return {row.key: row for row in map(_row, rows)}
+
+    def history(self, namespace: str, type: str, id: str) -> list[Past]:
+        rows = self.engine.read("revision_list", {"namespace": namespace, "type": type, "id": id})
+        return [Past._make((*past, None if body is None else json.loads(body))) for *past, body in rows]
+
+    def merged(self, namespace: str, type: str, id: str) -> list[Row]:
+        """Those that were merged into it."""
+        rows = self.engine.read("record_merged", {"namespace": namespace, "type": type, "id": id})
+        return [_row(row) for row in rows]
+
+    def naming(self, namespace: str, target: str) -> list[Row]:
+        """Those that name a contact."""
+        links = self.engine.read("link_list", {"namespace": namespace, "target": target})
+        return [row for type, id in links if (row := self.get(namespace, type, id))]
+
+    def slices(self, namespace: str, type: str, ids: Sequence[str]) -> dict[str, list[str]]:
+        """Of each, what of it can be found, in order."""
+        found: dict[str, list[str]] = {}
+        values = {"namespace": namespace, "type": type, "ids": [*ids]}
+        for id, text in self.engine.read("record_slices", values):
+            found.setdefault(id, []).append(text)
+        return found
+
+    def containing(self, text: str, scope: Scope, limit: int) -> list[Match]:
+        """Slices of records and files that have the words as they stand."""
+        filters, params = chunk_filters(scope)
+        values = {**params, "pattern": containing_pattern(text), "limit": limit}
+        return [Match(*row) for row in self.engine.read("slice_containing", values, filters)]
+
+    def last_runs(self, namespace: str, skills: Sequence[str]) -> dict[str, int]:
+        values = {"namespace": namespace, "skills": [*skills]}
+        return dict(self.engine.read("run_last", values)) if skills else {}
+
+    def runs(self, namespace: str, skill: str, limit: int) -> list[str]:
+        """The memories of what came of them, the newest first."""
+        values = {"namespace": namespace, "skill": skill, "limit": limit}
+        return [memory for (memory,) in self.engine.read("run_list", values)]
+
+
+def _row(row: Sequence[Any]) -> Row:
+    namespace, type, id, body, *rest = row
+    return Row(namespace, type, id, json.loads(body), *rest)
+
+
+def as_text(body: Mapping[str, Any]) -> str:
+    """The one way a body is written, so that the same fields are the same bytes."""
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+
+
+def save_steps(new: Row, key: str, said: Said) -> Iterator[Step]:
+    """A new record, or a new version of one: refused if another was first."""
+    yield namespace_step(new.namespace, new.updated)
+    values: dict[str, Any] = {
+        **_key(new),
+        "key": key,
+        "body": as_text(new.body),
+        "version": new.version,
+        "now": new.updated,
+        "deleted": new.deleted,
+        "merged_into": new.merged_into,
+    }
+    if new.version == 1:
+        yield step("record_insert", **values)
+    else:
+        yield step("record_update", expect=1, **values)
+    kept = None if new.deleted else values["body"]
+    told: dict[str, Any] = said._asdict()
+    yield step("revision_insert", **_key(new), **told, version=new.version, now=new.updated, kept=kept)
+
+
+def link_steps(row: Row, targets: Sequence[str]) -> Iterator[Step]:
+    """The contacts that it names, which must be there."""
+    for target in targets:
+        yield step("record_present", expect=1, namespace=row.namespace, type="contact", id=target)
+    yield step("link_delete", **_key(row))
+    yield Step("link_insert", [{**_key(row), "target": target} for target in targets])
+
+
+def unnamed_step(row: Row) -> Step:
+    """A guard: nothing names this contact."""
+    return step("link_cleared", expect=1, namespace=row.namespace, target=row.id)
+
+
+def slice_steps(
+    row: Row, slices: Sequence[str], space: Space | None, vectors: Sequence[bytes | None]
+) -> Iterator[Step]:
+    """What of it can be searched, in place of what could be."""
+    common = {
+        "namespace": row.namespace, "owner": row.id, "owner_type": row.type, "session": None, "kind": row.type,
+        "source": Source.EXPLICIT, "tags": None, "confidence": DEFAULT_CONFIDENCE[Source.EXPLICIT],
+        "importance": DEFAULT_IMPORTANCE, "valid_from": row.updated, "expires": None,
+        "space": space.name if space else None, **field_values(None, ()),
+    }  # fmt: skip
+    yield step("chunk_delete", namespace=row.namespace, owner=row.id, owner_type=row.type)
+    made = zip(chunk_values(slices, vectors), slices, strict=True) if slices else ()
+    yield from insert_steps([{**common, **own, "text": text} for own, text in made], space)
+
+
+def run_step(namespace: str, skill: str, at: int, memory: str) -> Step:
+    return step("run_insert", namespace=namespace, skill=skill, at=at, memory=memory)
+
+
+def next_row(old: Row, body: Mapping[str, Any], now: int) -> Row:
+    made = replace(old, body=body, version=old.version + 1, updated=now, deleted=None, merged_into=None)
+    return made if old.version else replace(made, created=now)
+
+
+def delete_steps(row: Row) -> Iterator[Step]:
+    """For good."""
+    yield step("record_delete", expect=1, **_key(row), version=row.version)
+    yield step("revision_delete", **_key(row))
+    yield step("link_delete", **_key(row))
+    yield step("chunk_delete", namespace=row.namespace, owner=row.id, owner_type=row.type)
+
+
+def _key(row: Row) -> dict[str, Any]:
+    return {"namespace": row.namespace, "type": row.type, "id": row.id}
