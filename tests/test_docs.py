@@ -345,6 +345,8 @@ def json_answers() -> Iterator[Any]:
     yield answer("token", "list")
     yield answer("token", "revoke", issued["token"]["id"])
     yield from expected_answers(old["memory"]["id"])
+    for words in ("backup create copy.db", "backup verify copy.db", "backup restore copy.db --yes", "compact"):
+        yield answer(*words.split())
     yield answer("get", "nothing", code=3)
 
 

@@ -3,13 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from retentive.errors import RetentiveError
 from retentive.model import (
     Added,
+    Backup,
     Change,
     Checked,
+    Compacted,
     Context,
     Due,
     Event,
@@ -28,6 +31,7 @@ from retentive.model import (
     Record,
     Records,
     Replay,
+    Restored,
     Results,
     Revision,
     Sought,
@@ -42,6 +46,8 @@ def plain(value: Any) -> Any:
     match value:
         case datetime():
             return iso(value)
+        case Path():
+            return str(value)
         case tuple():
             return [plain(each) for each in value]
         case _:
@@ -188,6 +194,18 @@ def _ranked(place: int, value: Hit) -> dict[str, Any]:
 
 def forgotten(value: Forgotten) -> dict[str, Any]:
     return {"memories": [memory(each) for each in value.memories], "done": value.done}
+
+
+def backup(value: Backup) -> dict[str, Any]:
+    return shown(value)
+
+
+def restored(value: Restored) -> dict[str, Any]:
+    return {**shown(value), "backup": backup(value.backup)}
+
+
+def compacted(value: Compacted) -> dict[str, Any]:
+    return shown(value)
 
 
 def purged(value: Purged) -> dict[str, Any]:

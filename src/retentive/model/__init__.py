@@ -1,5 +1,6 @@
 """The values that travel between the layers. All are frozen; instants are UTC."""
 
+from retentive.model.backups import Backup, Compacted, Restored
 from retentive.model.conversation import (
     ROLES,
     Appended,
@@ -81,11 +82,13 @@ __all__ = [
     "Added",
     "Appended",
     "Backfilled",
+    "Backup",
     "Bounds",
     "Candidates",
     "Change",
     "Checked",
     "Claim",
+    "Compacted",
     "Contact",
     "Context",
     "Deleted",
@@ -126,6 +129,7 @@ __all__ = [
     "Repeat",
     "Replay",
     "Resemblance",
+    "Restored",
     "Results",
     "Revision",
     "Role",

@@ -4,6 +4,7 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Collection
 
 from retentive import __version__
+from retentive.cli.parser.backing import backing, compacting
 from retentive.cli.parser.care import caring
 from retentive.cli.parser.memories import expecting, learning, reading, writing
 from retentive.cli.parser.moving import bringing
@@ -67,6 +68,8 @@ def build(words: Collection[str] | None = None) -> ArgumentParser:
     serving(verb)
     admitting(verb.of("token", "say who may come in over the network"))
     connecting(verb)
+    backing(verb.of("backup", "copy the store, check a copy, put one back"))
+    compacting(verb)
     caring(verb)
     hooking(verb)
     return parser
