@@ -178,7 +178,7 @@ def _assembled(parts: Parts, asked: Asked, found: Found, spoken: Sequence[Event]
         "recent": _latest_first(asked, found.recent),
     }
     sections = [
-        Section(name, HEADINGS[name], asked.shares[name], items, in_sequence=name == "recent")
+        Section(name, HEADINGS[name], asked.shares[name], items, in_sequence=name == "recent", waits=name == "profile")
         for name, items in groups.items()
     ]
     sections[-1] = replace(sections[-1], at_first=_newest(found.recent, asked.recent))
@@ -188,7 +188,7 @@ def _assembled(parts: Parts, asked: Asked, found: Found, spoken: Sequence[Event]
         Omission(part, _id(key), f"says the same as {_id(other) or 'another part, or as the question'}")
         for part, key, other in again
     )
-    return replace(made, left_out=(*made.left_out, *repeats))
+    return replace(made, left_out=tuple(dict.fromkeys((*made.left_out, *repeats))))
 
 
 def _searched(parts: Parts, asked: Asked) -> tuple[list[Hit], list[Hit], list[str]]:
