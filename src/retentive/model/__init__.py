@@ -15,6 +15,7 @@ from retentive.model.conversation import (
     Summary,
 )
 from retentive.model.expecting import Checked, Expectation, Sought
+from retentive.model.files import Document, Mark, Section
 from retentive.model.forgetting import Candidates, Forgotten, Provenance, Purged, Repeat
 from retentive.model.learning import Claim, Heard, Learned
 from retentive.model.memory import (
@@ -70,6 +71,7 @@ __all__ = [
     "Claim",
     "Context",
     "Deleted",
+    "Document",
     "Draft",
     "Event",
     "Expectation",
@@ -84,6 +86,7 @@ __all__ = [
     "Learned",
     "Leg",
     "Loaded",
+    "Mark",
     "Match",
     "Memory",
     "Message",
@@ -100,6 +103,7 @@ __all__ = [
     "Results",
     "Role",
     "Scope",
+    "Section",
     "Session",
     "Sought",
     "Source",
