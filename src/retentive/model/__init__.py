@@ -15,6 +15,7 @@ from retentive.model.conversation import (
     Summary,
 )
 from retentive.model.expecting import Checked, Expectation, Sought
+from retentive.model.files import Document, Mark, Section
 from retentive.model.forgetting import Candidates, Forgotten, Provenance, Purged, Repeat
 from retentive.model.learning import Claim, Heard, Learned
 from retentive.model.memory import (
@@ -87,6 +88,7 @@ __all__ = [
     "Contact",
     "Context",
     "Deleted",
+    "Document",
     "Draft",
     "Due",
     "Event",
@@ -102,6 +104,7 @@ __all__ = [
     "Learned",
     "Leg",
     "Loaded",
+    "Mark",
     "Match",
     "Memory",
     "Message",
@@ -124,6 +127,7 @@ __all__ = [
     "Revision",
     "Role",
     "Scope",
+    "Section",
     "Session",
     "Skill",
     "Sought",
