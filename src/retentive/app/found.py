@@ -5,10 +5,11 @@ from typing import NamedTuple
 
 from retentive.app.parts import Parts
 from retentive.app.records.shapes import SHAPES
-from retentive.model import Event, Match, Memory, Record, Scope, Type
+from retentive.model import Event, Match, Memory, Passage, Record, Scope, Type
 from retentive.retrieve.blend import Trait
 from retentive.retrieve.question import Person
 from retentive.storage.conversations import Said
+from retentive.storage.files import FileRows
 from retentive.storage.records import Rows
 from retentive.text.chunk import CHUNK_SIZE
 from retentive.text.terms import tokens
@@ -20,7 +21,7 @@ _ASKING = ("?", "？", "؟")  # noqa: RUF001 - of Chinese and Japanese, of Arabi
 class Found(NamedTuple):
     """What was found, the slice of it that matched, and of an event the first and last time it was said."""
 
-    item: Memory | Event | Record
+    item: Memory | Event | Record | Passage
     excerpt: str
     span: tuple[int, int] | None
 
@@ -29,6 +30,8 @@ class Found(NamedTuple):
         """All that its words may be found in."""
         if isinstance(self.item, Memory):
             return " ".join((self.excerpt, self.item.context or "", *self.item.tags))
+        if isinstance(self.item, Passage):
+            return self.item.told
         return f"{self.excerpt} {self.item.speaker or ''}" if isinstance(self.item, Event) else self.excerpt
 
     def asks(self) -> bool:
@@ -61,6 +64,9 @@ class Reader:
             said = self._parts.conversations.said(chunks, self._scope)
             self._read.update((chunk, as_found(each)) for chunk, each in said.items())
         self._records([match for match in wanted if match.type in SHAPES])
+        if chunks := [match.chunk for match in wanted if match.type == Type.FILE]:
+            found = FileRows(self._parts.engine).passages(chunks, self._scope)
+            self._read.update((chunk, Found(each, each.content, None)) for chunk, each in found.items())
 
     def get(self, chunk: int) -> Found | None:
         """None: it was not read, or may not be seen any more."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from retentive import config, wire
 from retentive.app import Retentive
-from retentive.cli import access, expecting, forgetting, learning, serving, show, talk, working
+from retentive.cli import access, expecting, files, forgetting, learning, serving, show, talk, working
 from retentive.cli.given import FILTERS, MOMENTS, given, is_json, json_of, text_of
 from retentive.errors import Invalid
 from retentive.model import Change
@@ -274,6 +274,7 @@ _VERBS: dict[str, Callable[[Retentive, Any], int]] = {
     "doctor": _doctor,
     **access.VERBS,
     **expecting.VERBS,
+    **files.VERBS,
     **forgetting.VERBS,
     **learning.VERBS,
     **talk.VERBS,

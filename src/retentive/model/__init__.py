@@ -15,7 +15,7 @@ from retentive.model.conversation import (
     Summary,
 )
 from retentive.model.expecting import Checked, Expectation, Sought
-from retentive.model.files import Document, Mark, Section
+from retentive.model.files import Document, File, Indexed, Mark, Passage, Section, Skipped
 from retentive.model.forgetting import Candidates, Forgotten, Provenance, Purged, Repeat
 from retentive.model.learning import Claim, Heard, Learned
 from retentive.model.memory import (
@@ -93,12 +93,14 @@ __all__ = [
     "Due",
     "Event",
     "Expectation",
+    "File",
     "Filter",
     "Forgotten",
     "Fusion",
     "Heard",
     "Hit",
     "Imported",
+    "Indexed",
     "Issued",
     "Kind",
     "Learned",
@@ -111,6 +113,7 @@ __all__ = [
     "Mode",
     "Omission",
     "Page",
+    "Passage",
     "Priority",
     "Profile",
     "Project",
@@ -130,6 +133,7 @@ __all__ = [
     "Section",
     "Session",
     "Skill",
+    "Skipped",
     "Sought",
     "Source",
     "Space",

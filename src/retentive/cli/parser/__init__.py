@@ -4,6 +4,7 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
 from retentive import __version__
 from retentive.cli.parser.care import caring
+from retentive.cli.parser.files import filing, indexing
 from retentive.cli.parser.memories import expecting, learning, reading, writing
 from retentive.cli.parser.options import Verbs, Words, common
 from retentive.cli.parser.serving import admitting, connecting, hooking, serving
@@ -53,6 +54,8 @@ def build() -> ArgumentParser:
     learning(verb)
     talking(verb.of("session", "keep and read conversations"))
     noting(verb.of("note", "keep notes under ids of their own"))
+    indexing(verb)
+    filing(verb.of("files", "see which files are in the index"))
     importing(verb.of("chat-log", "bring in conversations from elsewhere"))
     serving(verb)
     admitting(verb.of("token", "say who may come in over the network"))
