@@ -3,41 +3,33 @@
 FOLDER has `*locomo*.json` (conversations; what is asked is found in their messages) and `*supersession*.jsonl` (short
 statements, all told to one store; what is asked is found in the statements of its scenario). Each row leaves one part
 out. `--fit` prints the coefficients of relevance (`retrieve/relevance.py`), each conversation's figures by those that
-were fitted on the others.
+were fitted on the others; `--fit-blend` the weights of the blend (`weights.py`).
 """
 
 import argparse
 import json
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks import weights
+from benchmarks.asked import Variant, loaded, outcomes, parts_of, query_of
 from retentive import Retentive
 from retentive.app.found import Found
-from retentive.app.search import Asking, Joined, answer
+from retentive.app.search import Asking, Joined
 from retentive.cli.eval import keys, outcome_of, tell
 from retentive.measure import Question, Told, Trial, trials
 from retentive.measure.figures import Figures, auc, figures
-from retentive.model import Fusion, Mode, Query, Scope, Type, Why, to_micros
-from retentive.retrieve.blend import RECIPE, Recipe
+from retentive.model import Fusion, Mode, Why
+from retentive.retrieve.blend import RECIPE
 from retentive.retrieve.relevance import Evidence
 
 FOREIGN = 60  # questions of the next conversation that each is asked
-_NOW = to_micros(datetime.now(UTC))
-
-
-class Variant(NamedTuple):
-    name: str
-    recipe: Recipe = RECIPE
-    options: Mapping[str, Any] = MappingProxyType({})
-
 
 VARIANTS = (
     Variant("all of it"),
@@ -68,22 +60,7 @@ def facts(path: Path) -> Trial:
 
 
 def measured(memory: Retentive, asked: Sequence[Trial], variant: Variant) -> Figures:
-    return figures(
-        outcome_of(
-            question, answer(_within(memory, trial), _query(trial, question, variant), variant.recipe), keys(trial)
-        )
-        for trial in asked
-        for question in trial.questions
-        if question.expected
-    )
-
-
-def _within(memory: Retentive, trial: Trial) -> Any:
-    return memory.in_namespace(f"eval/{trial.name}")._parts  # noqa: SLF001 - recipes are no part of the interface
-
-
-def _query(trial: Trial, question: Question, variant: Variant) -> Query:
-    return Query(question.text, Scope((f"eval/{trial.name}",), None, _NOW, types=tuple(Type)), **variant.options)
+    return figures(outcomes(memory, asked, variant))
 
 
 def ablation(memory: Retentive, talk: Sequence[Trial], told: Sequence[Trial]) -> Iterator[str]:
@@ -119,7 +96,7 @@ def judged(memory: Retentive, asked: Sequence[Trial]) -> list[Judged]:
         foreign = asked[(number + 1) % len(asked)].questions[:FOREIGN]
         mine = [("known" if each.expected else "unanswerable", each) for each in trial.questions]
         for kind, question in (*mine, *(("foreign", replace(each, expected=())) for each in foreign)):
-            asking = Watched(_within(memory, trial), _query(trial, question, VARIANTS[0]))
+            asking = Watched(parts_of(memory, trial), query_of(trial, question))
             hits = asking.answer().hits
             if not hits:
                 continue
@@ -169,12 +146,20 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--keep", metavar="FILE", help="keep the store there, and use it again next time")
     parser.add_argument("--fit", action="store_true", help="fit the coefficients of relevance")
+    parser.add_argument("--fit-blend", action="store_true", help="fit the weights of the blend")
     arguments = parser.parse_args()
     talk = [trial for path in sorted(arguments.folder.glob("*locomo*.json")) for trial in trials(path, "locomo")]
     told = [facts(path) for path in sorted(arguments.folder.glob("*supersession*.jsonl"))]
     with tempfile.TemporaryDirectory() as folder, Retentive.open(arguments.keep or f"{folder}/recall.db") as memory:
         tell(memory, [*talk, *told])
-        for line in fits(judged(memory, [*talk, *told])) if arguments.fit else ablation(memory, talk, told):
+        loaded(memory, [*talk, *told])
+        if arguments.fit_blend:
+            lines = weights.fits(memory, talk)
+        elif arguments.fit:
+            lines = fits(judged(memory, [*talk, *told]))
+        else:
+            lines = ablation(memory, talk, told)
+        for line in lines:
             print(line, flush=True)
 
 

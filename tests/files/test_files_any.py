@@ -74,7 +74,7 @@ def body(document: Document, lines: list[str]) -> list[tuple[int, str]]:
 @pytest.mark.parametrize("name", ["a.md", "a.txt", "a.py"])
 @given(text=TEXTS)
 def test_no_line_is_lost(name: str, text: str) -> None:
-    """Sections are in order, apart from each other but for lines too long for one, and have all words of their lines."""
+    """Sections are in order, apart from each other but for lines too long for one, and have all words."""
     document = read(name, text.encode())
     lines = re.split(r"\r\n|\r|\n", text)
     last = 0
@@ -103,7 +103,7 @@ SAMPLES = {
     "markdown": b"---\ntitle: x\n---\n# A\n\n- b\n\n```\nc\n```\n[d](e) [[f]] <https://g.org>\n",
     "text": "Some words.\n\nMore of thém.\n".encode(),
     "code": b"import x\n\n\nclass A:\n    def f(self):\n        return 1\n",
-    "html": b"<!doctype html><title>A</title><body><h1>B</h1><p>c &amp; <a href='d'>e</a><script>f</script><pre>g</pre>",
+    "html": b"<!doctype html><title>A</title><body><h1>B</h1><p>c &amp; <a href='d'>e</a><script>f</script><pre>g",
     "pdf": pdf([["One page", "with lines"], ["and another"]], "Title"),
     "docx": docx(paragraph("One", "Mine") + paragraph("Two"), "Title"),
 }

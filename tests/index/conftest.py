@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from retentive.index import Images, Row, hnsw, open_images
+from retentive.index import FEW, Images, Row, hnsw, open_images
 from retentive.index.worker import Worker
 from retentive.model import Match, Scope, Space
 
@@ -267,16 +267,19 @@ def open_all() -> Callable[..., Images]:
     """Images with terms from the first row on."""
 
     def opened(store: Store, **options: Any) -> Images:
-        defaults: dict[str, Any] = {"weights": WEIGHTS, "terms_from": 0}
+        defaults: dict[str, Any] = {"weights": WEIGHTS, "terms_from": 0, "few": 0}
         return open_images(store, **defaults | options)
 
     return opened
 
 
-@pytest.fixture
-def images(store: Store, open_all: Callable[..., Images], monkeypatch: pytest.MonkeyPatch) -> Iterator[Images]:
+@pytest.fixture(params=[0, FEW], ids=["by the index", "by texts"])
+def images(
+    request: pytest.FixtureRequest, store: Store, open_all: Callable[..., Images], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Images]:
+    """By either way of loading terms."""
     monkeypatch.setattr(Worker, "pause", 0.0)
-    opened = open_all(store)
+    opened = open_all(store, few=request.param)
     yield opened
     opened.close()
 

@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retentive.errors import Corrupt, Invalid
+from retentive.index import FEW, open_images
 from retentive.index import image as module
-from retentive.index import open_images
 from retentive.index import rows as rows_module
+from retentive.index.worker import Worker
 from retentive.model import Filter, Match, Scope
 
 if TYPE_CHECKING:
@@ -204,9 +205,14 @@ def test_an_error_in_the_background_is_told_and_tried_again(
 
 
 def test_an_error_at_the_end_of_loading_leaves_nothing_half_done(
-    store: "Store", images: "Images", ask: Callable[..., list[Match]], monkeypatch: pytest.MonkeyPatch
+    store: "Store",
+    open_all: Callable[..., "Images"],
+    ask: Callable[..., list[Match]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What was written while the postings were read is in the image, or there is no image yet."""
+    monkeypatch.setattr(Worker, "pause", 0.0)
+    images = open_all(store)
     store.add("dog")
     postings, failures = store.postings, [Corrupt("fields are damaged")]
     fields = store.fields
@@ -227,6 +233,32 @@ def test_an_error_at_the_end_of_loading_leaves_nothing_half_done(
     assert images.wait(10)
     assert images.stats()["home"]["terms"] is False
     assert len(ask(images, ["dog"], HERE)) == 3
+    images.close()
+
+
+def test_what_is_written_while_texts_are_read_is_found(
+    store: "Store",
+    open_all: Callable[..., "Images"],
+    ask: Callable[..., list[Match]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A text that changed, one that came and one that went."""
+    changed, gone = store.add("cat"), store.add("dog")
+    fields, late = store.fields, [True]
+
+    def while_reading(chunks: Any) -> Any:
+        read = fields(chunks)
+        if late.pop() if late else False:
+            store.edit(changed, "dog")
+            store.add("dog")
+            store.forget(gone)
+        return read
+
+    monkeypatch.setattr(store, "fields", while_reading)
+    images = open_all(store, few=FEW)
+    assert [match.chunk for match in ask(images, ["dog"], HERE)] == [gone + 1, changed]
+    assert ask(images, ["cat"], HERE) == []
+    images.close()
 
 
 def test_an_error_in_the_foreground_goes_through(store: "Store", images: "Images") -> None:

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from retentive.index import FEW
 from retentive.index import terms as module
 from retentive.index.image import _MOST_TERMS
 from retentive.model import Filter, Match, Scope
@@ -72,7 +73,9 @@ def test_any_life_scores_as_plain_bm25(
 
 @settings(max_examples=40, deadline=None)
 @given(
-    st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=12), st.lists(st.sampled_from(WORDS), min_size=1, max_size=4)
+    st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=12),
+    st.lists(st.sampled_from(WORDS), min_size=1, max_size=4),
+    st.sampled_from([0, FEW]),
 )
 def test_scores_are_those_of_fts5(
     new_store: Callable[..., "Store"],
@@ -81,12 +84,13 @@ def test_scores_are_those_of_fts5(
     right: Callable[..., None],
     texts: list[tuple[str, str]],
     question: list[str],
+    few: int,
 ) -> None:
-    """On a store with one namespace, scores are FTS5's own bm25() with the same weights."""
+    """On a store with one namespace, scores are FTS5's own bm25() with the same weights, however they were loaded."""
     store = new_store()
     for text, context in texts:
         store.add(text, context)
-    images, terms = open_all(store), store.tokens(" ".join(question))
+    images, terms = open_all(store, few=few), store.tokens(" ".join(question))
     sql = "SELECT rowid, -bm25(texts, 1.0, 0.25) FROM texts WHERE texts MATCH ?"
     theirs = dict(store.run(sql, " OR ".join(f'"{word}"' for word in question)))
     right(ask(images, terms, HERE), theirs, 100)

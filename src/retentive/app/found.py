@@ -21,26 +21,35 @@ _ASKING = ("?", "？", "؟")  # noqa: RUF001 - of Chinese and Japanese, of Arabi
 class Found(NamedTuple):
     """What was found, the slice of it that matched, and of an event the first and last time it was said."""
 
-    item: Memory | Event | Record | Passage
+    of: Memory | Event | Said | Record | Passage
     excerpt: str
     span: tuple[int, int] | None
 
     @property
+    def item(self) -> Memory | Event | Record | Passage:
+        """As it is shown."""
+        return self.of.event() if isinstance(self.of, Said) else self.of
+
+    @property
     def told(self) -> str:
         """All that its words may be found in."""
-        if isinstance(self.item, Memory):
-            return " ".join((self.excerpt, self.item.context or "", *self.item.tags))
-        if isinstance(self.item, Passage):
-            return self.item.told
-        return f"{self.excerpt} {self.item.speaker or ''}" if isinstance(self.item, Event) else self.excerpt
+        match self.of:
+            case Memory() as memory:
+                return " ".join((self.excerpt, memory.context or "", *memory.tags))
+            case Passage() as passage:
+                return passage.told
+            case Record():
+                return self.excerpt
+            case said:
+                return f"{self.excerpt} {said.speaker or ''}"
 
     def asks(self) -> bool:
         """Whether it is a message that ends in a question."""
-        return isinstance(self.item, Event) and self.excerpt.rstrip(_CLOSING).endswith(_ASKING)
+        return not isinstance(self.of, Memory | Record | Passage) and self.excerpt.rstrip(_CLOSING).endswith(_ASKING)
 
     def trait(self, person: Person | None) -> Trait:
-        theirs = person.share(self.item) if person else 0.0
-        if not isinstance(self.item, Event):
+        theirs = person.share(self.of) if person else 0.0
+        if isinstance(self.of, Memory | Record | Passage):
             return Trait(theirs)
         words = len(self.excerpt.split()) if self.excerpt.isascii() else len(tokens(self.excerpt))
         return Trait(theirs, words, self.asks())
@@ -96,4 +105,4 @@ class Reader:
 
 
 def as_found(said: Said) -> Found:
-    return Found(said.event, said.event.content if said.text is None else said.text, (said.first, said.last))
+    return Found(said, said.excerpt, (said.first, said.last))

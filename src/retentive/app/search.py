@@ -290,7 +290,7 @@ class Asking:
             cosine = (why.vector.score if why.vector else joined.vector[-1].score) - self.space.min_similarity
         cover = self._covered(found, of_time=_of_that_time(why)) if self._content else None
         person = self.asked.person
-        theirs = not (person and person.speaker) or person.of(found.item)
+        theirs = not (person and person.speaker) or person.of(found.of)
         return Evidence(cosine, cover, theirs, found.asks())
 
     def _substring(self) -> list[Hit]:
@@ -318,10 +318,10 @@ class Asking:
                 hits += [Hit(each, each.confidence + bonus, each.content, why, None, sure) for each in memories]
             if Type.EVENT in scope.types and len(hits) < limit:
                 said = self.parts.conversations.containing(text, scope, limit - len(hits))
-                events = {(each.event.namespace, each.event.id): as_found(each) for each in reversed(said)}
+                events = {(each.namespace, each.session, each.sequence): as_found(each) for each in reversed(said)}
                 score = DEFAULT_CONFIDENCE[Source.CONVERSATION] + bonus
                 hits += [
-                    Hit(item, score, excerpt, why, span, sure) for item, excerpt, span in reversed(events.values())
+                    Hit(each.item, score, each.excerpt, why, each.span, sure) for each in reversed(events.values())
                 ]
             if not _OTHERS.isdisjoint(scope.types) and len(hits) < limit:
                 hits += self._slices(text, scope, limit - len(hits), why, bonus)
@@ -389,13 +389,9 @@ def _tier(text: Sequence[Match], vector: Sequence[Match], mode: Mode) -> Tier:
 
 def _why(joined: Joined, places: Sequence[Mapping[int, int]], match: Match, tier: Tier, timing: Timing | None) -> Why:
     shares = joined.shares(match.chunk)
-    text, vector = (
-        None if place is None else _leg(joined, leg, place, share)
-        for leg, place, share in (
-            (0, places[0].get(match.chunk), shares.get("text", 0.0)),
-            (1, places[1].get(match.chunk), shares.get("vector", 0.0)),
-        )
-    )
+    at, near = places[0].get(match.chunk), places[1].get(match.chunk)
+    text = None if at is None else _leg(joined, 0, at, shares.get("text", 0.0))
+    vector = None if near is None else _leg(joined, 1, near, shares.get("vector", 0.0))
     return Why(tier, text, vector, *factors(sum(shares.values()), match), timing, shares)
 
 

@@ -27,7 +27,7 @@ def _main(argv: Sequence[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a pipe that is not UTF-8 still gets its answer
-    arguments = build().parse_args(argv)
+    arguments = build(argv).parse_args(argv)
     if not arguments.run:
         arguments.show_help()
         return 0

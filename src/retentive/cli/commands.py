@@ -7,7 +7,19 @@ from typing import Any
 
 from retentive import config, wire
 from retentive.app import Retentive
-from retentive.cli import access, expecting, files, forgetting, learning, serving, show, talk, working
+from retentive.cli import (
+    access,
+    expecting,
+    files,
+    forgetting,
+    learning,
+    profile,
+    records,
+    serving,
+    show,
+    talk,
+    working,
+)
 from retentive.cli.given import FILTERS, MOMENTS, given, is_json, json_of, text_of
 from retentive.errors import Invalid
 from retentive.model import Change
@@ -277,6 +289,8 @@ _VERBS: dict[str, Callable[[Retentive, Any], int]] = {
     **files.VERBS,
     **forgetting.VERBS,
     **learning.VERBS,
+    **profile.VERBS,
+    **records.VERBS,
     **talk.VERBS,
     **working.VERBS,
 }

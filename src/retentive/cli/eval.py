@@ -27,6 +27,7 @@ WAYS: Mapping[str, Mapping[str, Any]] = {
 
 KNOWN, UNKNOWN = "known", ("unanswerable", "foreign")
 THRESHOLDS = (0.2, 0.3, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8)
+LOADING = 60.0  # seconds that an index may take to load
 FOREIGN = 60  # questions of the next collection that each is asked: it knows nothing of them
 
 Key = tuple[str | None, str]
@@ -97,12 +98,25 @@ def _message(said: Said) -> dict[str, Any]:
 
 def _answers(memory: Retentive, asked: Sequence[Trial], options: Mapping[str, Any]) -> list[Outcome]:
     """To every question of every collection, in its namespace."""
+    _load(memory, asked, options)
     outcomes = []
     for trial in asked:
         own, known = memory.in_namespace(_namespace(trial)), keys(trial)
-        own.search("what was there before the first question?", **options)  # loads the model and the index
         outcomes += [_outcome(own, question, known, options) for question in trial.questions]
     return outcomes
+
+
+def _load(memory: Retentive, asked: Sequence[Trial], options: Mapping[str, Any]) -> None:
+    """The model and the indexes; that of words is loaded in the background, from the second question on.
+
+    All questions are answered by the same, so that a run gives the figures of the one before.
+    """
+    images = memory._parts.images  # noqa: SLF001 - the only way to know; users need not
+    for trial in asked:
+        for _ in range(2):
+            memory.in_namespace(_namespace(trial)).search("what was there before the first question?", **options)
+        if images.made:
+            images.made.wait(LOADING)
 
 
 def keys(trial: Trial) -> dict[str, Key]:
@@ -155,6 +169,7 @@ def _strangers(memory: Retentive, asked: Sequence[Trial]) -> list[Outcome]:
     """To questions of another collection."""
     if len(asked) == 1:
         return []
+    _load(memory, asked, {})
     return [
         outcome_of(replace(question, expected=()), memory.in_namespace(_namespace(trial)).search(question.text), {})
         for trial, other in zip(asked, (*asked[1:], asked[0]), strict=True)

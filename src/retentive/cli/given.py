@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from retentive.errors import Invalid
@@ -36,6 +37,18 @@ def json_of(argument: str | None, option: str) -> Any:
         return None if argument is None else json.loads(argument)
     except (ValueError, RecursionError) as error:
         raise Invalid(f"{option} is not JSON: {error}", """Write it as '{"key": "value"}'.""") from error
+
+
+def json_in(path: str) -> Any:
+    """What is in a file, or comes through a pipe."""
+    if path == "-":
+        return json_of(text_of(None, "JSON"), "the input")
+    try:
+        return json_of(Path(path).read_text("utf-8-sig"), path)
+    except UnicodeDecodeError as error:
+        raise Invalid(f"{path} is not UTF-8: {error.reason} at byte {error.start}") from error
+    except (OSError, ValueError) as error:
+        raise Invalid(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
 
 
 def agreed(question: str, otherwise: str) -> bool:

@@ -11,12 +11,13 @@ from typing import Any
 
 from retentive import config, wire
 from retentive.errors import RetentiveError
-from retentive.model import Event, Hit, Leg, Memory, Passage, Results, Timing
+from retentive.model import Contact, Event, Hit, Leg, Memory, Passage, Record, Results, Timing
 
 _OBEYED = ("Cc", "Cs", "Zl", "Zp")
 _TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 _WIDE = 90  # columns from which a table of memories shows more than id and content
 _EXCERPT = 300  # characters of a hit on the screen: three or four lines
+_NAME = 15  # columns of the name of a field of a record
 _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 
@@ -74,11 +75,20 @@ def memory(each: Memory) -> None:
             say(f"  {paint(name.ljust(14), 'dim')} {shown}")
 
 
+def fields(title: str, found: Iterable[tuple[str, str]]) -> None:
+    say(paint(line(title), "bold"))
+    for name, value in found:
+        first, *rest = value.splitlines() or [""]
+        say(f"  {paint(name.ljust(_NAME), 'dim')} {line(first)}")
+        for each in rest:
+            say(f"  {' ' * _NAME} {line(each)}")
+
+
 def results(found: Results, *, with_why: bool) -> None:
     if not sys.stdout.isatty():
         table((), [(_known(each), f"{each.score:.4f}", _kind(each), each.content) for each in found.hits])
     for place, each in enumerate(found.hits if sys.stdout.isatty() else (), start=1):
-        say(f"{place:3}  {paint(f'{each.score:.2f}', 'green')}  {_fit(line(each.excerpt), _EXCERPT)}")
+        say(f"{place:3}  {paint(f'{each.score:.2f}', 'green')}  {_fit(line(_said(each)), _EXCERPT)}")
         say(f"           {paint(_about(each), 'dim')}")
     if with_why:
         for each in found.hits:
@@ -147,6 +157,20 @@ def _kind(hit: Hit) -> str:
 def _known(hit: Hit) -> str:
     """What it is found again by: of a passage, where it stands."""
     return hit.item.place if isinstance(hit.item, Passage) else hit.id
+
+
+def _said(hit: Hit) -> str:
+    """The part that matched; of a contact a visiting card, of other records their lines in one."""
+    match hit.item:
+        case Contact() as who:
+            at = " at ".join(each for each in (who.role, who.company) if each)
+            also = f" ({', '.join(who.aliases)})" if who.aliases else ""
+            parts = (f"{who.name}{also}{f', {at}' if at else ''}", who.email, who.phone, who.notes)
+            return " · ".join(each for each in parts if each)
+        case Record():
+            return " · ".join(each.removesuffix(".") for each in hit.excerpt.splitlines())
+        case _:
+            return hit.excerpt
 
 
 def _about(hit: Hit) -> str:

@@ -213,11 +213,13 @@ class _Text(_Handler):
             case "p" | "tr" if not self._rows or local == "tr":
                 self._open.append(_Paragraph())
             case "tc" if self._open and self._open[-1].texts:
-                self._write(" | ")
+                self._write(" |")
             case "p" | "tab":
                 self._write(" ")
             case "br" | "cr":
                 self._write("\n")
+            case "noBreakHyphen":
+                self._write("-")
             case "t":
                 self._writing = True
             case "pStyle" | "outlineLvl":

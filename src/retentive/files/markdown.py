@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-LONGEST_HEADING = 1_000  # characters of which the marks are taken out; it is shown shorter than that
+LONGEST_MARKED = 1_000  # characters of which the marks are taken out; it is shown shorter than that
 
 _CODE = ("fence", "code_block")
 _MARKED = re.compile(r"[\\`*_\[<&]")
@@ -111,7 +111,7 @@ def plain(content: str) -> str:
     """A heading as readers see it, without the marks of emphasis, code and links."""
     if not _MARKED.search(content):
         return heading(content)
-    inline = _marks().parseInline(content[:LONGEST_HEADING])[0].children or []
+    inline = _marks().parseInline(content[:LONGEST_MARKED])[0].children or []
     texts = (" " if each.type.endswith("break") else each.content for each in inline if each.type != "html_inline")
     return heading("".join(texts))
 

@@ -1,6 +1,8 @@
 """PDF: the text of its pages, by pypdf (an extra). What is a picture of text has none."""
 
+import logging
 from collections.abc import Iterator
+from functools import cache
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +27,7 @@ def read(name: str, data: bytes) -> Document:
         import pypdf
     except ImportError as error:
         raise MissingExtra("pypdf is not installed.", "pip install 'retentive[pdf]'") from error
+    _hushed()
     try:
         return _document(name, _unlocked(name, pypdf.PdfReader(BytesIO(data))))
     except Invalid:
@@ -33,6 +36,12 @@ def read(name: str, data: bytes) -> Document:
         raise Invalid(f"{name} is encrypted", "Save it without a password.") from error
     except Exception as error:
         raise Invalid(f"{name} cannot be read: {type(error).__name__}: {str(error)[:200]}", _DAMAGED) from error
+
+
+@cache
+def _hushed() -> None:
+    """Its complaints go to whoever listens to its logger, and not to the terminal."""
+    logging.getLogger("pypdf").addHandler(logging.NullHandler())
 
 
 def _unlocked(name: str, reader: "PdfReader") -> "PdfReader":

@@ -44,7 +44,7 @@ def resumable(data: bytes, kind: str = "markdown", after: Mark | None = None, na
 
     `data` is all of it, or what is there from the mark `after` on. A last line without its end is not relied on. The
     mark is the beginning of the file where what is appended may change everything: front matter that is still open,
-    an encoding that is not certain, another kind than Markdown and text.
+    an encoding that is not certain, another kind than Markdown and text. Invalid as for `resume`.
     """
     known = after or Mark()
     if kind not in KINDS:

@@ -16,11 +16,10 @@ DEEPEST = 4  # definitions inside definitions that are told apart
 
 _DEFINITION = re.compile(
     r"\s*(?:(?:export|default|public|private|protected|internal|static|final|abstract|async|pub|pub\([\w: ]+\)|unsafe"
-    r"|extern|inline|const|override|virtual|sealed|partial|open|data|local|declare|suspend|create|or replace)\s+)*"
+    r"|extern|inline|const|override|virtual|sealed|partial|open|data|local|declare|suspend)\s+)*"
     r"(?:(?:def|class|func|fn|fun|function|struct|enum|union|interface|trait|impl|type|module|namespace|object"
     r"|protocol|extension|sub|proc|procedure|record|defmodule|defp|defn|defmacro|macro|resource|variable|message"
-    r"|service|mixin|table|view|trigger|index)[ \t*&]+[\w\"'$<(\[`]|impl<|macro_rules!)",
-    re.IGNORECASE,
+    r"|service|mixin)[ \t*&]+[\w\"'$<(\[`]|impl<|macro_rules!|(?i:create|alter)[ \t]+\w)"
 )
 _CALLABLE = re.compile(r"\s*(?!(?:if|else|for|foreach|while|switch|do|try|catch|with|using|return|match|\W)\b)[\w$~]")
 _LEAD = re.compile(r"\s*(?:@|#|//|/\*|\*|--|;|%|\[|\"\"\"|''')")
@@ -38,10 +37,8 @@ def blocks(lines: Sequence[Line]) -> Iterator[Block]:
     for start, end in pairwise([*_starts(lines), len(lines)]):
         unit = lines[start:end]
         place = next((place for place, line in enumerate(unit) if not _indent(line) and _defines(line)), None)
-        if place is None:
-            yield Block((), unit)
-        elif fits(unit):
-            yield Block((_name(unit[place]),), unit)
+        if fits(unit):
+            yield Block(() if place is None else (_name(unit[place]),), unit)
         else:
             yield from _inside(unit, place)
 
@@ -59,22 +56,22 @@ def _starts(lines: Sequence[Line]) -> list[int]:
     return list(dict.fromkeys(starts))
 
 
-def _inside(unit: Sequence[Line], place: int) -> Iterator[Block]:
+def _inside(unit: Sequence[Line], place: int | None) -> Iterator[Block]:
     groups = _groups(unit, place)
     for (start, names), (end, _) in pairwise([*groups, _Group(len(unit), ())]):
         yield Block(names, unit[start:end])
 
 
-def _groups(unit: Sequence[Line], place: int) -> list[_Group]:
-    around = [(0, _name(unit[place]))]
-    groups = [_Group(0, (around[0][1],))]
-    for number in range(place + 1, len(unit)):
+def _groups(unit: Sequence[Line], place: int | None) -> list[_Group]:
+    around = [] if place is None else [(-1, _name(unit[place]))]
+    groups = [_Group(0, tuple(name for _, name in around))]
+    for number in range(1 + (place or 0), len(unit)):
         line = unit[number]
         if not line.text.strip() or _CLOSER.match(line.text):
             continue
         indent, defines = _indent(line), _defines(line)
-        ended = len(around) > 1 and indent <= around[-1][0]
-        while len(around) > 1 and indent <= around[-1][0]:
+        ended = bool(around) and indent <= around[-1][0]
+        while around and indent <= around[-1][0]:
             around.pop()
         start = number
         if defines and indent and len(around) < DEEPEST:
@@ -88,10 +85,10 @@ def _groups(unit: Sequence[Line], place: int) -> list[_Group]:
 
 
 def _defines(line: Line) -> bool:
-    text = line.text
+    text = line.text.rstrip()
     if _DEFINITION.match(text):
-        return True
-    return "(" in text and text.rstrip().endswith("{") and _CALLABLE.match(text) is not None
+        return not text.endswith(",")  # a column or a field that is called so
+    return "(" in text and text.endswith("{") and _CALLABLE.match(text) is not None
 
 
 def _above(lines: Sequence[Line], place: int, limit: int) -> int:

@@ -18,10 +18,14 @@ if TYPE_CHECKING:
 
     from retentive.index.images import Images
 
-__all__ = ["CAPACITY", "HNSW_FROM", "ROOM", "TERMS_FROM", "Images", "Row", "Source", "open_images"]
+__all__ = ["CAPACITY", "FEW", "HNSW_FROM", "ROOM", "TERMS_FROM", "Images", "Row", "Source", "open_images"]
 
-# Below this many rows the database's own full text answers within a millisecond.
-TERMS_FROM = 5000
+# Below this many rows the database's own full text is as quick: 0.1 ms for 200 memories. It searches the whole store,
+# whatever the namespace: for one of 600 messages beside four of its like it took 1.6 ms, an image takes 0.25.
+TERMS_FROM = 200
+
+# Up to here the texts of a namespace are read and tokenised (70 us each) rather than the index of the whole store.
+FEW = 5000
 
 # Up to here an exact scan takes at most 0.6 ms, and nothing approximate can be wrong.
 HNSW_FROM = 20_000
@@ -120,6 +124,7 @@ def open_images(
     cache: Path | None = None,
     store_id: str = "",
     terms_from: int = TERMS_FROM,
+    few: int = FEW,
     hnsw_from: int = HNSW_FROM,
     capacity: int = CAPACITY,
     room: int = ROOM,
@@ -136,6 +141,7 @@ def open_images(
         cache=cache,
         store_id=store_id,
         terms_from=terms_from,
+        few=few,
         hnsw_from=hnsw_from,
         capacity=capacity,
         room=room,

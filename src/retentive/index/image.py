@@ -23,11 +23,11 @@ from retentive.index.arrays import batches, widen
 from retentive.index.hnsw import Exam, Hnsw
 from retentive.index.rows import Rows
 from retentive.index.sidecar import Sidecar
-from retentive.index.terms import Terms, parse
+from retentive.index.terms import Terms, gathered, parse
 from retentive.index.vectors import Vectors, decode, in_batches
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
     from threading import Event
 
@@ -70,6 +70,7 @@ class Setting:
     cache: Path | None
     store: str
     hnsw_from: int
+    few: int
 
 
 class Image:
@@ -169,11 +170,9 @@ class Image:
 
     def load_terms(self, stop: Event) -> None:
         with self.lock:
-            if self._rows is None:
-                self._load(None)
-            since = self._sequence
-        postings = self._source.postings(self.namespace)
-        parsed = parse(takewhile(lambda _: not stop.is_set(), postings), self._setting.weights)
+            rows = self._rows or self._load(None)
+            since, chunks = self._sequence, rows.chunk[: rows.used][rows.alive[: rows.used]]
+        parsed = parse(takewhile(lambda _: not stop.is_set(), self._postings(chunks, stop)), self._setting.weights)
         if stop.is_set():
             return
         with self.lock:
@@ -184,6 +183,12 @@ class Image:
                 terms = Terms(parsed, rows.find(parsed.chunks), self._setting.weights)
                 self._reread(terms, rows, np.array(missed, np.int64))
                 self._terms = terms
+
+    def _postings(self, chunks: Ints, stop: Event) -> Iterable[tuple[str, str, str]]:
+        if len(chunks) > self._setting.few:
+            return self._source.postings(self.namespace)
+        some = takewhile(lambda _: not stop.is_set(), in_batches(chunks, _BATCH))
+        return gathered(row for batch in some for row in self._source.fields(batch.tolist()))
 
     def build(self, stop: Event) -> None:
         """Make a graph of what is here, and answer from it if it is worth it."""

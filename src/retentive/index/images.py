@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retentive.errors import Invalid
-from retentive.index import CAPACITY, HNSW_FROM, ROOM, TERMS_FROM
+from retentive.index import CAPACITY, FEW, HNSW_FROM, ROOM, TERMS_FROM
 from retentive.index.image import Image, Setting
 from retentive.index.sidecar import saved_at
 from retentive.index.worker import Worker
@@ -54,6 +54,7 @@ class Images:
         cache: Path | None = None,
         store_id: str = "",
         terms_from: int = TERMS_FROM,
+        few: int = FEW,
         hnsw_from: int = HNSW_FROM,
         capacity: int = CAPACITY,
         room: int = ROOM,
@@ -61,7 +62,7 @@ class Images:
         self._source = source
         self._terms_from = terms_from
         self._capacity, self._room = capacity, room
-        self._setting = Setting(source, tuple(weights), cache, store_id, hnsw_from)
+        self._setting = Setting(source, tuple(weights), cache, store_id, hnsw_from, few)
         self._images: OrderedDict[str, Image] = OrderedDict()
         self._lock = Lock()
         self._counted: dict[str, tuple[int, int]] = {}

@@ -21,7 +21,7 @@ Measured, a question of five words: 0.08 ms at 10,000 rows, 0.2 to 0.3 ms at 100
 """
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import log
 from typing import NamedTuple
 
@@ -105,6 +105,20 @@ def parse(postings: Iterable[tuple[str, str, str]], weights: Sequence[float]) ->
     terms, where = np.divmod(keys[starts], max(len(known), 1))
     columns = Postings(where.astype(np.int32), frequencies.astype(np.float32), lengths[where])
     return Parsed(Base(ids, _offsets(terms, len(ids)), columns), known, lengths)
+
+
+def gathered(rows: Iterable[tuple[int, Sequence[Sequence[str]]]]) -> Iterator[tuple[str, str, str]]:
+    """The tokens of rows, field by field, as `parse` takes them: term by term."""
+    found: dict[str, tuple[list[str], list[str]]] = {}
+    for chunk, fields in rows:
+        number = str(chunk)
+        for field, tokens in enumerate(fields):
+            place = str(field)
+            for token in tokens:
+                chunks, places = found.setdefault(token, ([], []))
+                chunks.append(number)
+                places.append(place)
+    return ((term, ",".join(chunks), ",".join(places)) for term, (chunks, places) in found.items())
 
 
 def _numbers(texts: Iterable[str]) -> Ints:

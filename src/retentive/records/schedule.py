@@ -5,6 +5,7 @@ from zoneinfo import ZoneInfo
 
 from retentive.errors import Invalid
 
+FIELDS = 5  # a sixth would be seconds, which nobody who looks now and then could keep
 _MORNING, _NOON, _EVENING, _NIGHT = 5, 12, 18, 22  # the hours at which these begin
 
 
@@ -18,10 +19,12 @@ def following(cron: str, zone: str | None, after: datetime) -> datetime:
     """The first time after this one."""
     from cronsim import CronSim, CronSimError
 
+    hint = "Five fields: minute, hour, day, month, weekday, as in `0 8 * * 1` for Mondays at eight."
+    if len(cron.split()) != FIELDS:
+        raise Invalid(f"{cron[:60]!r} is not a cron expression: it has {len(cron.split())} fields", hint)
     try:
         found: datetime = next(CronSim(cron, after.astimezone(_zone(zone))))
     except CronSimError as error:
-        hint = "Five fields: minute, hour, day, month, weekday, as in `0 8 * * 1` for Mondays at eight."
         raise Invalid(f"{cron[:60]!r} is not a cron expression: {error}", hint) from error
     except StopIteration:
         raise Invalid(f"{cron[:60]!r} never comes", "Look at its day and month.") from None

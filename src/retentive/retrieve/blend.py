@@ -17,8 +17,9 @@ d. Person: whom the question names said it, or the memory names them; who asks a
 e. Session: a message counts for more in a conversation whose best message says much.
 f. Length, question: a message of few words rarely holds an answer, and neither does one that asks.
 
-The weights were fitted on LoCoMo, leaving out the conversation that was asked, and rounded; `benchmarks/README.md` has
-what each is worth, and `python -m benchmarks.recall` measures it again.
+The weights were fitted on LoCoMo, leaving out the conversation that was asked, and rounded towards what was best:
+`python -m benchmarks.recall --fit-blend` fits them again, without that option it measures what each is worth;
+`benchmarks/README.md` has the figures.
 """
 
 import math
@@ -42,10 +43,10 @@ class Recipe:
     """Whether names of speakers are left out of what becomes the vector, and tell whom a question is about."""
     previous: float = 0.3
     next: float = 0.15
-    person: float = 0.3
+    person: float = 0.35
     session: float = 0.4
     length: float = 0.3
-    question: float = 0.035
+    question: float = 0.05
     cover: float = 0.5
     """The text leg counts by this power of its best cover of a question. R@5 on LoCoMo: 0.5 .754, 1 .752, 1.5 .747."""
     told: float = 2.0
@@ -59,7 +60,7 @@ USUAL = 20  # words of a message; beside memories, which have no such share, it 
 COVERS = 5  # of the text leg's best that are looked at for how much of the question they have
 
 Session = tuple[str, str]
-Place = tuple[str, str, int]
+"""Namespace and name."""
 
 
 class Candidate(NamedTuple):
@@ -97,25 +98,29 @@ def pool(
     cosines = {match[0]: match[1] for match in vector}
     rows = {match[0]: match for match in (*text, *vector)}
     places = {chunk: _place(match) for chunk, match in rows.items() if match[3] == _EVENT}
-    said = {places[match[0]]: match[1] for match in reversed(vector) if match[0] in places}
-    found: list[tuple[float, Candidate]] = []
-    for chunk, match in rows.items():
-        around, session = 0.0, None
+    said: dict[Session, dict[int, float]] = {session: {} for session, _ in places.values()}
+    for chunk, cosine in reversed(cosines.items()):
         if chunk in places:
-            namespace, name, sequence = places[chunk]
-            session = namespace, name
-            around = recipe.previous * (said.get((namespace, name, sequence - 1), floor) - floor)
-            around += recipe.next * (said.get((namespace, name, sequence + 1), floor) - floor)
+            session, sequence = places[chunk]
+            said[session][sequence] = cosine - floor
+    found = []
+    for chunk, match in rows.items():
+        around, whose = 0.0, None
+        if chunk in places:
+            whose, sequence = places[chunk]
+            heard = said[whose].get
+            around = recipe.previous * heard(sequence - 1, 0.0) + recipe.next * heard(sequence + 1, 0.0)
         share, cosine = words.get(chunk, 0.0), cosines.get(chunk, floor)
         near = (1 - vector_weight) * share + vector_weight * (cosine + around)
-        found.append((near, Candidate(match, share, cosine, around, session)))
+        found.append((near, (match, share, cosine, around, whose)))
     found.sort(key=itemgetter(0), reverse=True)
     best: dict[tuple[str, str, str], Candidate] = {}
     for _, each in found:
         if len(best) == most:
             break
-        _, _, owner, type, _, _, _, whose = each[0]
-        best.setdefault((whose, type, owner), each)
+        _, _, owner, type, _, _, _, namespace = each[0]
+        if (namespace, type, owner) not in best:
+            best[namespace, type, owner] = Candidate._make(each)
     return [*best.values()]
 
 
@@ -137,12 +142,13 @@ class Blend:
         talk = any(each.session is not None for each in candidates)
         self._text = (1 - vector_weight) * math.pow(cover, recipe.cover if talk else recipe.told)
         self._candidates = {each.match.chunk: each for each in candidates}
-        self._owns = {each[0][0]: self._own(each) for each in candidates}
+        self._owns: dict[int, float] = {}
         self._best: dict[Session, float] = {}
-        for each in candidates:
-            if each[4] is not None:
-                own = self._owns[each[0][0]]
-                self._best[each[4]] = max(own, self._best.get(each[4], own))
+        for match, text, cosine, around, session in candidates:
+            person = recipe.person * traits.get(match[0], UNREAD)[0]
+            own = self._owns[match[0]] = self._text * text + vector_weight * (cosine + around) + person
+            if session is not None:
+                self._best[session] = max(own, self._best.get(session, own))
 
     def scores(self) -> list[tuple[float, Match]]:
         """In no order."""
@@ -153,7 +159,7 @@ class Blend:
         if session is None:
             return self._owns[chunk]
         recipe, trait = self._recipe, self._traits.get(chunk, UNREAD)
-        beside = recipe.length * _length(trait[1]) - recipe.question * trait[2]
+        beside = recipe.length * length_of(trait[1]) - recipe.question * trait[2]
         return (1 - recipe.session) * self._owns[chunk] + recipe.session * self._best[session] + beside
 
     def shares(self, chunk: int) -> dict[str, float]:
@@ -171,23 +177,17 @@ class Blend:
             "neighbours": near * around,
             "person": part * recipe.person * trait.person,
             "session": recipe.session * self._best[session],
-            "length": recipe.length * _length(trait.words),
+            "length": recipe.length * length_of(trait.words),
             "question": -recipe.question * trait.asks,
         }
 
-    def _own(self, each: Candidate) -> float:
-        """What it says for itself."""
-        match, text, cosine, around, _ = each
-        person = self._recipe.person * self._traits.get(match[0], UNREAD)[0]
-        return self._text * text + self._vector * (cosine + around) + person
+
+def _place(match: Match) -> tuple[Session, int]:
+    """Session and sequence of a message."""
+    session, _, sequence = match[2].rpartition("#")
+    return (match[7], session), int(sequence)
 
 
-def _place(match: Match) -> Place:
-    """Namespace, session and sequence of a message."""
-    session, _, sequence = match.owner.rpartition("#")
-    return match.namespace, session, int(sequence)
-
-
-def _length(words: int | None) -> float:
+def length_of(words: int | None) -> float:
     """Nothing for a message of usual length, less for a brief one, a little more for a long one."""
     return 0.0 if words is None else HALF / (USUAL + HALF) - HALF / (words + HALF)

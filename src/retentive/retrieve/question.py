@@ -11,9 +11,9 @@ What its times mean is read by `when.py`.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from retentive.model import Event, Memory, Passage, Record, Role
+from retentive.model import Memory, Passage, Record, Role
 from retentive.text.terms import STOP_WORDS, tokens, words
 
 Names = Mapping[str, frozenset[str]]
@@ -29,15 +29,24 @@ _ROLES = {
 _SHORTEST = 2  # letters of a name: an initial is none
 
 
+class Spoken(Protocol):
+    """A message, as far as it tells who said it."""
+
+    @property
+    def speaker(self) -> str | None: ...
+    @property
+    def role(self) -> str: ...
+
+
 class Person(NamedTuple):
     """The one whom a question is about: a speaker by name, or whoever has a role."""
 
     speaker: str | None
     role: str | None
 
-    def of(self, item: Memory | Event | Record | Passage) -> bool:
+    def of(self, item: Memory | Spoken | Record | Passage) -> bool:
         """Did they say it? Of others than messages: does it name them? By role, those are nobody's."""
-        if isinstance(item, Event):
+        if not isinstance(item, Memory | Record | Passage):
             return item.speaker == self.speaker if self.speaker else item.role == self.role
         if self.speaker is None:
             return True
@@ -51,7 +60,7 @@ class Person(NamedTuple):
         told = {*tokens(own.lower())}
         return not told.isdisjoint(tokens(self.speaker.lower()))
 
-    def share(self, item: Memory | Event | Record | Passage) -> float:
+    def share(self, item: Memory | Spoken | Record | Passage) -> float:
         """What a name adds, or a role takes away from what others said."""
         return float(self.of(item)) if self.speaker else float(self.of(item)) - 1
 

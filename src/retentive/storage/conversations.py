@@ -17,13 +17,31 @@ MOST_SPEAKERS = 200  # whose names a question is compared with
 
 
 class Said(NamedTuple):
-    """An event as a search finds it: the slice that matched (None: all of it), the first and last time it was said."""
+    """An event as a search finds it: the slice that matched (None: all of it), the first and last time it was said.
+
+    Its row as it is. A search compares sixty and shows ten: only of those an event is made, which costs more than all
+    the rest of reading.
+    """
 
     chunk: int
     text: str | None
     first: int
     last: int
-    event: Event
+    namespace: str
+    session: str
+    sequence: int
+    role: str
+    speaker: str | None
+    content: str
+    payload: str | None
+    time: int
+
+    @property
+    def excerpt(self) -> str:
+        return self.content if self.text is None else self.text
+
+    def event(self) -> Event:
+        return _event(self[4:])
 
 
 class Due(NamedTuple):
@@ -92,7 +110,7 @@ class Conversations:
         """By chunk, as far as the scope still sees them."""
         filters, params = chunk_filters(scope)
         rows = self.engine.read("event_hits", {**params, "chunks": chunks}, filters)
-        return {row[0]: _said(row) for row in rows}
+        return {row[0]: Said._make(row) for row in rows}
 
     def speakers(self, namespace: str) -> tuple[tuple[str, ...], bool]:
         """Their names, and whether there are conversations."""
@@ -103,7 +121,7 @@ class Conversations:
         filters, params = chunk_filters(scope)
         values = {**params, "pattern": containing_pattern(text), "limit": limit}
         rows = self.engine.read("event_containing", values, filters)
-        return [_said(row) for row in rows]
+        return [*map(Said._make, rows)]
 
     def known(self, namespace: str, session: str, hashes: Sequence[str]) -> set[str]:
         """Those of the slices that the session has."""
@@ -194,11 +212,6 @@ def event_values(event: Event) -> dict[str, Any]:
         "time": to_micros(event.time),
         "tokens": estimate(f"{event.speaker or event.role}: {readable(event.content, event.payload)}"),
     }
-
-
-def _said(row: Sequence[Any]) -> Said:
-    chunk, text, first, last, *event = row
-    return Said(chunk, text, first, last, _event(event))
 
 
 def _session(row: Sequence[Any]) -> Session:

@@ -14,7 +14,8 @@ from retentive.serve.mcp.reach import Reached
 from tests.support import Run
 
 WRITING = {"memory_add", "memory_update", "memory_delete", "session_append", "memory_purge", "memory_restore",
-           "session_delete", "session_learn", "memory_backfill", "memory_add_many"}  # fmt: skip
+           "session_delete", "session_learn", "memory_backfill", "memory_add_many", "contact_merge", "skill_record",
+           *(f"{type}_{verb}" for type in ("contact", "project", "skill") for verb in ("save", "delete"))}  # fmt: skip
 
 BOUNDS = {"string": {"maxLength", "enum"}, "integer": {"maximum"}, "array": {"maxItems"}, "boolean": {"default"}}
 
@@ -55,6 +56,7 @@ def test_every_tool_is_described_bounded_and_strict(tool: Any) -> None:
             "integer": {"maximum"},
             "array": {"maxItems"},
             "boolean": {"default"},
+            "object": {"maxProperties", "properties"},
         }
         assert bounds[schema["type"]] & set(schema), name
 
@@ -64,10 +66,14 @@ def test_what_only_reads_writes_nothing(store: Retentive) -> None:
     id = store.add("The tide turns at noon").id
     store.sessions.append("talk", "user", "the tide again")
     store.notes.put("a note", "plan")
+    store.contacts.create(name="Ada")
+    store.projects.create(name="Engine")
+    store.skills.create(name="Report")
     given: dict[str, dict[str, Any]] = {
         "memory_search": {"query": "tide"}, "memory_get": {"ids": [id, "talk#1"]}, "memory_context": {"query": "tide"},
         "memory_history": {"id": id}, "conversation_search": {"query": "tide"}, "session_read": {"session": "talk"},
-        "session_summary": {"session": "talk"}, "note": {"note_id": "plan"},
+        "session_summary": {"session": "talk"}, "note": {"note_id": "plan"}, "contact_get": {"id": "Ada"},
+        "project_get": {"id": "Engine"}, "skill_get": {"id": "Report"},
     }  # fmt: skip
     before = [store.list(), store.sessions.events("talk"), store.notes.list(), store.history(id)]
     for name, tool in offered(Offer.READ).items():

@@ -262,12 +262,13 @@ class Store(Generic[R]):
         return row
 
     def _expected(self, row: Row, version: int | None) -> Row:
-        if version is None or check.limit_of(version, "version") == row.version:
+        if version is None or check.sequence_of(version, "version") == row.version:
             return row
         if version > row.version:
             raise Conflict(f"{row.id} is at version {row.version}; there is no version {version} yet")
         since = [past for past in self._past(row) if past.version > version]
-        told = "; ".join(_told(each) for each in self._differences(self.at(row.id, version), row.body)[:SHOWN])
+        before = self.at(row.id, version) if version else {}
+        told = "; ".join(_told(each) for each in self._differences(before, row.body)[:SHOWN])
         by = ", ".join(dict.fromkeys(past.actor for past in since))
         hint = "Read it again and decide anew; nothing was changed."
         what = told or "nothing that is still so"

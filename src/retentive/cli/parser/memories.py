@@ -5,6 +5,7 @@ import argparse
 from retentive.cli.parser.options import (
     SOURCES,
     Verbs,
+    commas,
     content_options,
     filters,
     moments,
@@ -78,11 +79,11 @@ def reading(verb: Verbs) -> None:
     search.add_argument("--also", action="append", default=[], metavar="NAME", help="look in this namespace too; a/*")
     search.add_argument(
         "--include",
-        action="append",
-        choices=("memories", "events", "files"),
+        action="extend",
+        type=commas,
         default=argparse.SUPPRESS,
         metavar="WHAT",
-        help="memories, events (what was said), files; all if not given",
+        help="memories, events (what was said), files, profile, contacts, projects, skills, with commas; else all",
     )
     search.add_argument("--why", action="store_true", help="show how each score came about")
 

@@ -14,16 +14,22 @@ TIMES = "as 2026-12-31, 2026-12-31T18:00+01:00, 'last monday', or a span such as
 
 
 class Words(ArgumentParser):
-    """A verb, or a group of verbs of which one may be left out: `otherwise` is the one that is meant then."""
+    """A verb, or a group of verbs of which one may be left out.
+
+    `otherwise` is the one that is meant if something else is typed, `alone` if nothing is.
+    """
 
     otherwise = ""
+    alone = ""
     everywhere: ArgumentParser
     verbs: Any = ()
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        if self.otherwise and args:
+        if self.otherwise or self.alone:
             rest = self.everywhere.parse_known_args(args)[1]
-            if rest and rest[0] not in (*self.verbs, "-h", "--help"):
+            if not rest and self.alone:
+                args = [self.alone, *args]
+            elif rest and self.otherwise and rest[0] not in (*self.verbs, "-h", "--help"):
                 args = [self.otherwise, *args]
         return super().parse_known_args(args, namespace)
 
@@ -46,11 +52,11 @@ class Verbs:
         made.set_defaults(run=f"{self._group} {name}".strip())
         return made
 
-    def of(self, name: str, help: str, *, otherwise: str = "", epilog: str = "") -> "Verbs":
+    def of(self, name: str, help: str, *, otherwise: str = "", alone: str = "", epilog: str = "") -> "Verbs":
         made = self(name, help, epilog=epilog)
         made.set_defaults(run="", show_help=made.print_help)
         inner = made.add_subparsers(title="verbs", metavar="VERB")
-        made.otherwise, made.everywhere, made.verbs = otherwise, self._common, inner.choices
+        made.otherwise, made.alone, made.everywhere, made.verbs = otherwise, alone, self._common, inner.choices
         return Verbs(inner, self._common, name)
 
 
@@ -100,6 +106,10 @@ def moments() -> ArgumentParser:
     group.add_argument("--as-of", metavar="TIME", help=f"what was true at this time, {TIMES} ago")
     group.add_argument("--known-at", metavar="TIME", help="what the store held to be true at this time")
     return options
+
+
+def commas(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def number(text: str) -> float:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
-from retentive.serve.mcp import care, memories, talk
+from retentive.serve.mcp import care, memories, records, talk
 from retentive.serve.mcp.tool import Tool
 
 CHARACTERS = 4  # to a token, roughly
@@ -20,9 +20,9 @@ class Offer(StrEnum):
 def offered(offer: Offer, *, person: bool = False) -> Mapping[str, Tool]:
     """By name. `person` is whether there is a place of its own for what concerns the person."""
     writes = offer is not Offer.READ
-    tools = [*memories.tools(person=person), *care.tools(), *talk.tools(writes=writes)]
+    tools = [*memories.tools(person=person), *records.tools(writes=writes), *care.tools(), *talk.tools(writes=writes)]
     if offer is not Offer.DEFAULT:
-        tools += [*memories.more(person=person), *talk.more(writes=writes), *care.more()]
+        tools += [*memories.more(person=person), *talk.more(writes=writes), *records.more(), *care.more()]
     return {tool.name: tool for tool in tools if writes or tool.reads}
 
 

@@ -7,7 +7,7 @@ from retentive import wire
 from retentive.model import Event, Hit, Memory, Passage, Record, Status
 
 LINE = 200  # characters of a text shown in a list; `memory_get` has the whole
-_NOISE = ("content_hash", "version", "access_count", "last_access", "heard")
+_NOISE = ("content_hash", "access_count", "last_access", "heard")
 
 
 def line(text: str, most: int = LINE) -> str:
@@ -35,16 +35,17 @@ def listed(rows: Iterable[Mapping[str, Any]]) -> str:
     return "\n".join(f"[{row['id']}] {row['date']} {row['kind']}{_more(row)}: {row['text']}" for row in rows)
 
 
-def whole(value: Memory | Event) -> dict[str, Any]:
+def whole(value: Memory | Event | Record) -> dict[str, Any]:
     """All of it that says something."""
-    told = wire.memory(value) if isinstance(value, Memory) else wire.event(value)
-    return {name: each for name, each in told.items() if each not in (None, [], {}, "") and name not in _NOISE}
+    told = wire.event(value) if isinstance(value, Event) else wire.shown(value)
+    noise = (*_NOISE, "version") if isinstance(value, Memory) else _NOISE
+    return {name: each for name, each in told.items() if each not in (None, [], {}, "") and name not in noise}
 
 
 def told(value: Mapping[str, Any]) -> str:
     """A whole one as text: its words, then the rest in one line."""
     rest = ", ".join(f"{name}: {each}" for name, each in value.items() if name not in ("content", "id"))
-    return f"[{value['id']}] {value.get('content', '')}\n  ({rest})"
+    return f"[{value['id']}] {value.get('content') or value.get('name', '')}\n  ({rest})"
 
 
 def _said(item: Memory | Event | Record | Passage, excerpt: str) -> str:

@@ -1,18 +1,20 @@
 """The tools of memories: keep, find, read, correct, forget."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from retentive import wire
 from retentive.app import Retentive
-from retentive.errors import Invalid, NotFound
-from retentive.model import Added, Event, Kind, Memory, Source, Status
+from retentive.errors import Conflict, Invalid, NotFound
+from retentive.model import Added, Event, Kind, Memory, Record, Source, Status
 from retentive.serve.mcp import lines
 from retentive.serve.mcp.reach import Reached
 from retentive.serve.mcp.tool import Answer, Tool, choice, flag, several, text, whole
 
 AGENT = "agent"  # who changed it, in a memory's history
 NOISE = 0.15  # relevance below which a hit only costs: what has nothing to do with a question has .05 to .11
+PROFILE = "profile"  # the id of every profile
 AROUND = 5  # messages shown with one that was asked for
 
 KINDS = tuple(kind.value for kind in Kind if kind not in (Kind.NOTE, Kind.FILE))
@@ -25,6 +27,7 @@ IMPORTANCE = whole(1, 10, 5, "9-10: always shown to you")
 SLOT = text("What it is the value of, e.g. user.dog.name: replaces the value before")
 TIME = text(most=40)
 LIMIT = whole(1, 50, 8)
+INCLUDED = ("memories", "events", "contacts", "projects", "skills")
 _VIEW = {"kind": choice(tuple(Kind)), "tags": TAGS, "since": TIME, "until": TIME, "session": text()}
 
 
@@ -81,12 +84,22 @@ def get(reached: Reached, ids: Sequence[str]) -> Answer:
     return Answer("\n".join(told), {"items": found, "missing": missing})
 
 
-def _one(reached: Reached, id: str) -> Sequence[Memory | Event]:
-    """A memory; or a message, with those around it."""
+def _one(reached: Reached, id: str) -> Sequence[Memory | Event | Record]:
+    """A memory; a message, with those around it; or what is known in fields."""
     session, mark, sequence = id.rpartition("#")
     if mark and sequence.isdecimal():
         return reached.first(lambda memory: _around(memory, session, int(sequence)))
-    return [reached.first(lambda memory: memory.get(id))]
+    return [reached.first(lambda memory: _kept(memory, id))]
+
+
+def _kept(memory: Retentive, id: str) -> Memory | Record:
+    """By id alone: what is called so may be something else."""
+    for look in (memory.contacts.get, memory.projects.get, memory.skills.get):
+        with suppress(NotFound, Conflict):
+            record: Record = look(id)
+            if record.id == id:
+                return record
+    return memory.profile.get() if id == PROFILE else memory.get(id)
 
 
 def _around(memory: Retentive, session: str, sequence: int) -> Sequence[Event]:
@@ -204,7 +217,7 @@ def tools(*, person: bool) -> Sequence[Tool]:
             "Gives one line each; memory_get has the whole.",
             search,
             {"query": text("A question or keywords", 2000), "limit": LIMIT,
-             "include": several(choice(("memories", "events")), 2, "events: what was said in conversations"),
+             "include": several(choice(INCLUDED), len(INCLUDED), "events: what was said in conversations"),
              **_VIEW, "as_of": text("What was true at this time", 40)},
             ("query",), {"hits": "array", "tier": "string", "notes": "array"}, reads=True,
         ),

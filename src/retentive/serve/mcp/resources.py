@@ -26,7 +26,7 @@ class Resource(NamedTuple):
 
 
 FIXED = (
-    Resource(f"{SCHEME}profile", "profile", "What is known of the user", "Instructions, preferences, personal facts"),
+    Resource(f"{SCHEME}profile", "profile", "What is known of the user", "Profile, instructions, preferences, facts"),
     Resource(f"{SCHEME}recent", "recent", "Newest memories", f"The {RECENT} newest memories, a line each"),
 )
 TEMPLATES = (
@@ -51,7 +51,8 @@ def read(reached: Reached, uri: str) -> str:
 
 def profile(reached: Reached) -> str:
     """What is known of the person: the vital first, then kind by kind."""
-    sections = [_section(reached, kind) for kind in ABOUT]
+    known = [memory.profile.text() for memory in reached.readable()]
+    sections = [*known, *(_section(reached, kind) for kind in ABOUT)]
     return "\n\n".join(each for each in sections if each) or "Nothing is known of the user yet."
 
 

@@ -1,0 +1,51 @@
+"""Questions of a collection, asked below the interface, which has no recipes."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from benchmarks.ours import settle
+from retentive import Retentive
+from retentive.app.search import answer
+from retentive.cli.eval import keys, outcome_of
+from retentive.measure import Question, Trial
+from retentive.measure.figures import Outcome
+from retentive.model import Query, Scope, Type, to_micros
+from retentive.retrieve.blend import RECIPE, Recipe
+
+_NOW = to_micros(datetime.now(UTC))
+
+
+class Variant(NamedTuple):
+    name: str
+    recipe: Recipe = RECIPE
+    options: Mapping[str, Any] = MappingProxyType({})
+
+
+def parts_of(memory: Retentive, trial: Trial) -> Any:
+    return memory.in_namespace(f"eval/{trial.name}")._parts  # noqa: SLF001 - recipes are no part of the interface
+
+
+def query_of(trial: Trial, question: Question, **options: Any) -> Query:
+    return Query(question.text, Scope((f"eval/{trial.name}",), None, _NOW, types=tuple(Type)), **options)
+
+
+def outcomes(memory: Retentive, asked: Sequence[Trial], variant: Variant) -> list[Outcome]:
+    """Of the questions that can be answered."""
+    return [
+        outcome_of(
+            question,
+            answer(parts_of(memory, trial), query_of(trial, question, **variant.options), variant.recipe),
+            keys(trial),
+        )
+        for trial in asked
+        for question in trial.questions
+        if question.expected
+    ]
+
+
+def loaded(memory: Retentive, asked: Sequence[Trial]) -> None:
+    """So that every question finds the same indexes: from the second one on they are loaded in the background."""
+    for trial in asked:
+        settle(memory.in_namespace(f"eval/{trial.name}"), [("what was there before the first question?", None)] * 2)
