@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from retentive import Indexed, Retentive
+from retentive import Indexed, Retentive, config
 from retentive.app.files import watch as watching
 from retentive.errors import Busy
 from retentive.files import changes
@@ -219,3 +219,20 @@ def test_the_command_line_watches_until_it_is_interrupted(db: Path, folder: Path
     assert running.communicate(timeout=SOON)[1] == "watching; Ctrl-C ends it\n"
     assert running.returncode == 0
     assert time.monotonic() - began < 5
+
+
+def test_servers_watch_the_folders_of_the_settings(open_store: Open, folder: Path) -> None:
+    """One that is not there yet is waited for."""
+    store = open_store(watch=f"{folder}, {folder}-later")
+    watch = store.files.watch_configured()
+    assert watch
+    write(folder.with_name("notes-later"), b="Two")
+    write(folder, a="One")
+    until(lambda: names(store) == ["b.md", "a.md"])
+    assert open_store().files.watch_configured() is None
+
+
+def test_a_list_of_folders_may_be_configured(tmp_path: Path, store: Retentive) -> None:
+    (tmp_path / "config.toml").write_text('watch = ["~/notes", "/srv/docs"]\n')
+    assert config.load().watch == "~/notes, /srv/docs"
+    assert store.files.watch_configured() is None

@@ -70,7 +70,6 @@ class Tree:
     limit: int
     """Bytes of the largest file."""
     patterns: tuple[str, ...] = ()
-    kinds: tuple[str, ...] = ()
 
     def walk(self, start: str | None = None) -> Walked:
         """All of it, or of what is at a path inside it. Of what is not there, nothing."""

@@ -91,6 +91,20 @@ class Files:
         looks = self._parts.config.watch_poll if poll is None else poll
         return Watch(self._parts, Folders(self.trees(paths, limit_kb, ignore), options, looks), told)
 
+    def watch_configured(self) -> "Watch | None":
+        """Start to watch the folders of the setting `watch`, as servers do; None if it names none.
+
+        One that is not there yet is waited for.
+        """
+        from retentive.app.files.indexing import Options
+        from retentive.app.files.watch import Folders, Watch
+        from retentive.files.walk import Tree
+
+        settings = self._parts.config
+        roots = dict.fromkeys(_real(each.strip()) for each in settings.watch.split(",") if each.strip())
+        trees = [Tree(root, settings.max_file_kb * 1000) for root in roots]
+        return Watch(self._parts, Folders(trees, Options(), settings.watch_poll)).start() if trees else None
+
     def list(self, limit: int = 50, after: str | None = None, session: str | None = None) -> Sequence[File]:
         """In the order of their paths, those of all sessions or of one. `after` is the id of the last one seen."""
         last = None if after is None else self._row(after, None)
