@@ -27,6 +27,7 @@ import retentive
 from retentive import Retentive, config, errors
 from retentive.app import check, filters
 from retentive.app.expectations import Expectations
+from retentive.app.files.verbs import Files
 from retentive.app.notes import Notes
 from retentive.app.sessions import Sessions
 from retentive.app.tokens import Tokens
@@ -39,7 +40,13 @@ from retentive.errors import RetentiveError, outcome
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "reference"
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
-GROUPS: dict[str, type] = {"expectations": Expectations, "notes": Notes, "sessions": Sessions, "tokens": Tokens}
+GROUPS: dict[str, type] = {
+    "expectations": Expectations,
+    "files": Files,
+    "notes": Notes,
+    "sessions": Sessions,
+    "tokens": Tokens,
+}
 SHELL = re.compile(r"[|;<>$]|^(?!retentive )")
 
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -313,7 +320,15 @@ def json_answers() -> Iterator[Any]:
     yield answer("token", "list")
     yield answer("token", "revoke", issued["token"]["id"])
     yield from expected_answers(old["memory"]["id"])
+    yield from file_answers()
     yield answer("get", "nothing", code=3)
+
+
+def file_answers() -> Iterator[Any]:
+    Path("herons.md").write_text("# Herons\n\nThey nest in trees.\n", "utf-8")
+    for words in ("index herons.md", "search herons --include files", "files show herons.md", "files list"):
+        yield answer(*words.split())
+    yield answer("files", "remove", "herons.md")
 
 
 def expected_answers(dog: str) -> Iterator[Any]:

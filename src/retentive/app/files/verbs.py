@@ -54,7 +54,7 @@ class Files:
         from retentive.app.files.indexing import Indexing, Options
         from retentive.app.files.lease import alone
 
-        trees = self.trees(paths, limit_kb, ignore)
+        trees = self._trees(paths, limit_kb, ignore)
         given = None if tags is None else check.tag_list(tags)
         options = Options(check.name_of(session, "session"), given, dry_run)
         stop, places = threading.Event(), [(tree, None) for tree in trees]
@@ -89,7 +89,7 @@ class Files:
 
         options = Options(check.name_of(session, "session"), None if tags is None else check.tag_list(tags))
         looks = self._parts.config.watch_poll if poll is None else poll
-        return Watch(self._parts, Folders(self.trees(paths, limit_kb, ignore), options, looks), told)
+        return Watch(self._parts, Folders(self._trees(paths, limit_kb, ignore), options, looks), told)
 
     def watch_configured(self) -> "Watch | None":
         """Start to watch the folders of the setting `watch`, as servers do; None if it names none.
@@ -139,7 +139,7 @@ class Files:
                 continue
             return
 
-    def trees(self, paths: Paths, limit_kb: int | None, ignore: str | Iterable[str]) -> "builtins.list[Tree]":
+    def _trees(self, paths: Paths, limit_kb: int | None, ignore: str | Iterable[str]) -> "builtins.list[Tree]":
         """The folders and files that are meant, checked."""
         from retentive.files.ignore import rules_of
         from retentive.files.walk import Tree
