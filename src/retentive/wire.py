@@ -17,10 +17,12 @@ from retentive.model import (
     Due,
     Event,
     Expectation,
+    File,
     Forgotten,
     Heard,
     Hit,
     ImportedMemories,
+    Indexed,
     Issued,
     Learned,
     Leg,
@@ -57,6 +59,14 @@ def plain(value: Any) -> Any:
 def shown(value: Any) -> dict[str, Any]:
     """Each field of a value by its name."""
     return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+
+
+def file(value: File) -> dict[str, Any]:
+    return shown(value)
+
+
+def indexed(value: Indexed) -> dict[str, Any]:
+    return {**shown(value), "skipped": [each._asdict() for each in value.skipped]}
 
 
 def memory(value: Memory) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from retentive.app import context as contexts
 from retentive.app.bounds import bounds_of, covered, restricted, whole, writes
 from retentive.app.check import UNSET, Common, Options, Unset, When
 from retentive.app.expectations import Expectations
+from retentive.app.files.verbs import Files
 from retentive.app.filters import Filters, View, namespaces_of, scope
 from retentive.app.jobs import KEEP_CHANGES
 from retentive.app.notes import Notes
@@ -70,6 +71,7 @@ class Retentive:
         self.contacts = Contacts(parts)
         self.projects = Projects(parts)
         self.skills = Skills(parts)
+        self.files = Files(parts)
 
     @classmethod
     def open(cls, target: str | Path | None = None, namespace: str | None = None, **settings: Any) -> Self:
@@ -135,6 +137,8 @@ class Retentive:
         """Write what is still to be written, and let go of the store. A restricted view has nothing to let go of."""
         if os.getpid() != self._process or self._parts.bounds:
             return  # forked: the threads and connections are the other process's
+        for watch in [*self._parts.watches]:
+            watch.stop()
         for worker in [*self._parts.workers]:
             worker.stop()
         self._parts.journal.close()
