@@ -14,6 +14,7 @@ from retentive.model import (
     Due,
     Event,
     Expectation,
+    Exported,
     Forgotten,
     Heard,
     Hit,
@@ -184,6 +185,10 @@ def _sought(value: Sought) -> dict[str, Any]:
 def _ranked(place: int, value: Hit) -> dict[str, Any]:
     told = {"type": value.type, "id": value.id, "score": round(value.score, 6), "excerpt": value.excerpt}
     return {"rank": place, **told}
+
+
+def exported(value: Exported) -> dict[str, Any]:
+    return shown(value)
 
 
 def forgotten(value: Forgotten) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from retentive.app import Retentive
 from retentive.cli import (
     access,
     expecting,
+    exporting,
     forgetting,
     learning,
     moving,
@@ -286,6 +287,7 @@ _VERBS: dict[str, Callable[[Retentive, Any], int]] = {
     "doctor": _doctor,
     **access.VERBS,
     **expecting.VERBS,
+    **exporting.VERBS,
     **forgetting.VERBS,
     **learning.VERBS,
     **profile.VERBS,

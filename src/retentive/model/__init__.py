@@ -15,6 +15,7 @@ from retentive.model.conversation import (
     Summary,
 )
 from retentive.model.expecting import Checked, Expectation, Sought
+from retentive.model.exporting import Exported
 from retentive.model.files import Document, Mark, Section
 from retentive.model.forgetting import Candidates, Forgotten, Provenance, Purged, Repeat
 from retentive.model.learning import Claim, Heard, Learned
@@ -94,6 +95,7 @@ __all__ = [
     "Due",
     "Event",
     "Expectation",
+    "Exported",
     "Filter",
     "Forgotten",
     "Fusion",

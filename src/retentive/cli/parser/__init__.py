@@ -5,6 +5,7 @@ from collections.abc import Collection
 
 from retentive import __version__
 from retentive.cli.parser.care import caring
+from retentive.cli.parser.exporting import exporting
 from retentive.cli.parser.memories import expecting, learning, reading, writing
 from retentive.cli.parser.moving import bringing
 from retentive.cli.parser.options import Verbs, Words, common
@@ -64,6 +65,7 @@ def build(words: Collection[str] | None = None) -> ArgumentParser:
     recording(verb, words)
     importing(verb.of("chat-log", "bring in conversations from elsewhere"))
     bringing(verb)
+    exporting(verb)
     serving(verb)
     admitting(verb.of("token", "say who may come in over the network"))
     connecting(verb)
