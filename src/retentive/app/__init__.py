@@ -180,7 +180,7 @@ class Retentive:
         progress: Callable[[int, int | None], None] | None = None,
         **options: Unpack[Common],
     ) -> ImportedMemories:
-        """Keep the memories that a file or folder of another product holds.
+        """Keep the memories that a file or folder of another product holds; or restore what `export` wrote.
 
         The format is recognised unless given. Once more, it keeps only what is new: five hundred at a time are kept
         whole or not at all, so what was stopped is simply repeated. What cannot be kept is told with its place and

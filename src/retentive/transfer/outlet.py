@@ -17,9 +17,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from retentive.errors import Conflict, Invalid, Unwritable
-
-_GZIP = b"\x1f\x8b"
-_OURS = b'{"type":"header","format":"retentive"'
+from retentive.transfer.inlet import HEAD, is_export
 
 
 @contextmanager
@@ -52,7 +50,7 @@ def _through(path: Path) -> Iterator[IO[bytes]]:
 def _beside(path: Path, *, force: bool) -> Iterator[IO[bytes]]:
     if path.is_dir():
         raise Invalid(f"{path} is a folder", "Give the name of a file, or --format markdown.")
-    if path.exists() and not force and not is_export(path):
+    if path.exists() and not force and not _is_replaceable(path):
         raise Conflict(f"{path} is there already, and no export", "Choose another name, or say --force.")
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
@@ -85,17 +83,11 @@ def _packed(path: Path, file: IO[bytes]) -> Iterator[IO[bytes]]:
         yield cast("IO[bytes]", stream)
 
 
-def is_export(path: Path) -> bool:
-    """Whether a file begins as ours do; so does an empty one."""
-    try:
-        with path.open("rb") as file:
-            packed = file.read(2) == _GZIP
-            file.seek(0)
-            stream = gzip.GzipFile(fileobj=file) if packed else file
-            begun = stream.read(len(_OURS))
-    except (OSError, EOFError):
-        return False
-    return begun in (b"", _OURS)
+def _is_replaceable(path: Path) -> bool:
+    """An export of ours, or nothing."""
+    with path.open("rb") as file:
+        begun = file.read(HEAD)
+    return not begun or is_export(begun)
 
 
 @contextmanager
