@@ -87,13 +87,24 @@ deeds: st.SearchStrategy[Deed] = st.one_of(
 )  # fmt: skip
 
 
-@given(st.lists(st.tuples(st.sampled_from(["default", "other/place"]), deeds), max_size=25), st.booleans())
+def _begin(store: Retentive) -> None:
+    """Something that deeds can be done to."""
+    for text, slot in (("Living in Porto", "user.city"), ("The car is red", "car.colour"), ("Plain", None)):
+        store.add(text, slot=slot)
+    for name in ("one", "two"):
+        store.contacts.create(name=f"{name} contact")
+        store.skills.create(name=name)
+        store.sessions.append(name, "user", "I work at Stripe.")
+
+
+@given(st.lists(st.tuples(st.sampled_from(["default", "default", "other/place"]), deeds), max_size=40), st.booleans())
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 def test_an_export_restores_any_store_to_the_byte(done: list[tuple[str, Deed]], vectors: bool) -> None:
     with (
         Retentive.open(":memory:", embedder="hashing", secrets_in_memories="allow") as source,
         Retentive.open(":memory:", embedder="hashing") as target,
     ):
+        _begin(source)
         for namespace, deed in done:
             with contextlib.suppress(RetentiveError):
                 deed(source.in_namespace(namespace))
