@@ -28,6 +28,11 @@ from retentive import Retentive, config, errors
 from retentive.app import check, filters
 from retentive.app.expectations import Expectations
 from retentive.app.notes import Notes
+from retentive.app.records.contacts import Contacts
+from retentive.app.records.profile import ProfileVerbs
+from retentive.app.records.projects import Projects
+from retentive.app.records.skills import Skills
+from retentive.app.records.store import Store
 from retentive.app.sessions import Sessions
 from retentive.app.tokens import Tokens
 from retentive.cli import main
@@ -39,7 +44,17 @@ from retentive.errors import RetentiveError, outcome
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "reference"
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
-GROUPS: dict[str, type] = {"expectations": Expectations, "notes": Notes, "sessions": Sessions, "tokens": Tokens}
+GROUPS: dict[str, type] = {
+    "contacts": Contacts,
+    "expectations": Expectations,
+    "notes": Notes,
+    "profile": ProfileVerbs,
+    "projects": Projects,
+    "sessions": Sessions,
+    "skills": Skills,
+    "tokens": Tokens,
+}
+RECORD_VERBS = ("create", "get", "list", "update", "delete", "history", "diff", "rollback")
 SHELL = re.compile(r"[|;<>$]|^(?!retentive )")
 
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -181,6 +196,11 @@ def sections(page: Path) -> dict[str, str]:
     return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
+def described(page: Path) -> dict[str, str]:
+    """What stands under each name in a heading, of which there may be several: `contact list`, `project list`."""
+    return {name: text for title, text in sections(page).items() for name in re.findall(r"`([^`]+)`", title)}
+
+
 def verbs() -> dict[str, argparse.ArgumentParser]:
     """By their full names: `search`, `session`, `session append`."""
     return dict(verbs_of(build()))
@@ -201,13 +221,13 @@ def options(parser: argparse.ArgumentParser) -> set[str]:
 @pytest.mark.parametrize("verb", verbs())
 def test_every_verb_and_option_is_described(verb: str) -> None:
     page = (REFERENCE / "cli.md").read_text("utf-8")
-    assert verb.replace(" ", "-") in headings(REFERENCE / "cli.md")
+    assert verb in described(REFERENCE / "cli.md")
     assert {option for option in options(verbs()[verb]) if f"`{option}" not in page} == set()
 
 
 @pytest.mark.parametrize("verb", [verb for verb in verbs() if " " in verb])
 def test_every_verb_of_a_group_has_its_options_in_its_own_section(verb: str) -> None:
-    told = sections(REFERENCE / "cli.md")[f"`{verb}`"]
+    told = described(REFERENCE / "cli.md")[verb]
     assert {option for option in options(verbs()[verb]) - options(build()) if f"`{option}" not in told} == set()
 
 
@@ -236,6 +256,12 @@ def parameters(method: Callable[..., Any] | property) -> set[str]:
     return {each.name for each in found if each.name != "self" and each.kind is not each.VAR_KEYWORD}
 
 
+def methods(kind: type) -> list[str]:
+    """What a group has of its own. What all records share is told of contacts."""
+    own = [name for name, value in vars(kind).items() if name[0] != "_" and callable(value)]
+    return [*own, *RECORD_VERBS] if kind is Contacts else own
+
+
 def test_every_group_of_methods_is_described() -> None:
     with Retentive.open(":memory:", embedder="none") as memory:
         groups = {name: type(value) for name, value in vars(memory).items() if not name.startswith("_")}
@@ -243,9 +269,14 @@ def test_every_group_of_methods_is_described() -> None:
     assert {*groups} <= headings(REFERENCE / "library.md")
 
 
-@pytest.mark.parametrize(
-    ("group", "name"), [(group, name) for group, kind in GROUPS.items() for name in vars(kind) if name[0] != "_"]
-)
+def test_every_verb_of_records_is_among_those_that_are_told_once() -> None:
+    inner = {"change", "at"}  # of the store, for those who build on it
+    assert {name for name in vars(Store) if name[0] != "_" and callable(getattr(Store, name))} - inner == {
+        *RECORD_VERBS
+    }
+
+
+@pytest.mark.parametrize(("group", "name"), [(group, name) for group, kind in GROUPS.items() for name in methods(kind)])
 def test_every_method_of_a_group_has_its_parameters_in_its_own_section(group: str, name: str) -> None:
     told = sections(REFERENCE / "library.md")[f"`{group}.{name}`"]
     assert {each for each in parameters(getattr(GROUPS[group], name)) if not re.search(rf"`{each}\b", told)} == set()
@@ -308,6 +339,7 @@ def json_answers() -> Iterator[Any]:
     for words in ("install", "install codex --dry-run", "install codex --print", "install vscode", "uninstall vscode"):
         yield answer(*words.split())
     yield from spoken_answers()
+    yield from recorded_answers()
     issued = answer("token", "create", "--name", "laptop", "--expires", "90d")
     yield issued
     yield answer("token", "list")
@@ -323,6 +355,22 @@ def expected_answers(dog: str) -> Iterator[Any]:
     yield answer("expect", "list")
     yield answer("expect", "run", code=4)
     yield answer("expect", "remove", made["id"])
+
+
+def recorded_answers() -> Iterator[Any]:
+    """One of each shape of records."""
+    for words in ("contact add Bo --company Acme", "project add Atlas --participant Bo", "skill add Report --cron @"):
+        yield answer(*(word.replace("@", "0 8 * * 1") for word in words.split()))
+    yield answer("profile", "set", "city", "Oslo")
+    yield answer("contact", "update", "Bo", "--role", "CTO")
+    for words in ("list", "history Bo", "diff Bo 1", "find Bo"):
+        yield answer("contact", *words.split())
+    yield answer("search", "Acme", "--include", "contacts")
+    yield answer("skill", "due", "--now", "2099-01-01")
+    yield answer("skill", "record", "Report", "sent")
+    yield answer("skill", "runs", "Report")
+    told = answer("profile")
+    assert {*told} == {"id", "namespace", "version", "created", "updated", "document", "sources", "schema"}
 
 
 def spoken_answers() -> Iterator[Any]:

@@ -31,12 +31,13 @@ WHERE t.namespace = :namespace AND (t.status <> 'active' OR t.kind = 'note') AND
 SELECT {memory} FROM memories t
 WHERE t.namespace = :namespace AND t.status = 'active' AND t.slot IN {each:slots}
 
--- name: memory_in_slots
+-- fragment: in_slots
 -- Of those whose slots begin alike, the active and global ones.
-SELECT {memory} FROM memories t
-WHERE t.namespace = :namespace AND t.status = 'active' AND t.slot >= :first AND t.slot < :beyond AND t.session IS NULL
+t.namespace = :namespace AND t.status = 'active' AND t.slot >= :first AND t.slot < :beyond AND t.session IS NULL
   AND (t.expires IS NULL OR t.expires > :now)
-ORDER BY t.slot LIMIT :limit
+
+-- name: memory_in_slots
+SELECT {memory} FROM memories t WHERE {in_slots} ORDER BY t.slot LIMIT :limit
 
 -- name: memory_chain
 -- What holds or held a slot, in any scope (the caller compares the session).
