@@ -268,6 +268,27 @@ def test_what_was_forgotten_here_stays_forgotten(store: Retentive, saved: Any) -
 
 
 @pytest.mark.engines
+def test_a_text_that_was_forgotten_here_does_not_come_back_under_another_id(
+    place: Place, open_store: Open, saved: Any
+) -> None:
+    source, target = open_store(target=place("sqlite")), open_store()
+    source.add("The code word is heron")
+    target.forget(target.add("The code word is heron").id)
+    done = target.import_memories(saved(exported(source)))
+    assert (done.created, done.lines["memory"]) == (0, {"forgotten": 1})
+    assert target.list().memories == ()
+
+
+def test_a_text_that_was_told_again_there_after_it_was_forgotten_here_comes_in(
+    place: Place, open_store: Open, saved: Any
+) -> None:
+    source, target = open_store(target=place("sqlite")), open_store()
+    target.forget(target.add("The code word is heron").id)
+    source.add("The code word is heron")
+    assert target.import_memories(saved(exported(source))).created == 1
+
+
+@pytest.mark.engines
 def test_a_session_goes_on_with_what_it_lacks(place: Place, open_store: Open, saved: Any) -> None:
     source, target = open_store(target=place("sqlite")), open_store()
     source.sessions.append_many("s", [{"role": "user", "content": f"Message {n}"} for n in range(5)])

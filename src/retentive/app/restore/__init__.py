@@ -37,7 +37,7 @@ def restored(
         raise Invalid(f"an export is restored as it is; {min(options)} cannot be set for all of it", "Leave it out.")
     tally = restore(parts, given.path, dry_run=dry_run, progress=progress)
     counts = tally.counts.get("memory", Counter())
-    known = sum(counts[each] for each in (Outcome.SAME, Outcome.KNOWN, Outcome.KEPT, Outcome.PURGED))
+    known = sum(counts[each] for each in (Outcome.SAME, Outcome.KNOWN, Outcome.KEPT, Outcome.FORGOTTEN, Outcome.PURGED))
     names = sorted(tally.namespaces)
     return ImportedMemories(
         format=Format.RETENTIVE,

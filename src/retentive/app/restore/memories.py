@@ -37,6 +37,8 @@ class Here:
     texts: dict[Key, Memory] = field(default_factory=dict)
     slots: dict[Key, Memory] = field(default_factory=dict)
     purged: dict[str, int] = field(default_factory=dict)
+    forgotten: dict[Key, int] = field(default_factory=dict)
+    """Texts that held until they were forgotten, and when that was."""
 
 
 def take_in(desk: Desk, namespace: str, entries: Sequence[Entry]) -> None:
@@ -78,7 +80,28 @@ def _here(desk: Desk, namespace: str, entries: Sequence[Entry], now: int) -> Her
     purges = Purges(desk.parts.engine)
     if any(id not in found.lines for id in ids) and desk.parts.engine.read(*_any_purge(namespace)):
         found.purged = {id: line.at for id in ids if (line := purges.of(namespace, id))}
+    found.forgotten = _forgotten(desk, namespace, hashes, now)
     return found
+
+
+def _forgotten(desk: Desk, namespace: str, hashes: Sequence[str], now: int) -> dict[Key, int]:
+    """Those that were active until then: of one store, none that is active now can be as old."""
+    if namespace not in desk.forgetful:
+        counted = desk.parts.upkeep.counts(namespace, now)
+        desk.forgetful[namespace] = any(status == Status.FORGOTTEN for *_, status, _ in counted)
+    if not desk.forgetful[namespace] or not hashes:
+        return {}
+    ended = desk.parts.memories.ended(namespace, hashes, now)
+    return {
+        (each.session, each.content_hash): to_micros(each.updated)
+        for each in ended
+        if each.status is Status.FORGOTTEN and _held(desk, each)
+    }
+
+
+def _held(desk: Desk, memory: Memory) -> bool:
+    last = [*desk.parts.memories.history(memory.namespace, memory.id)][-1:]
+    return any(each.action == "forgotten" and (each.before or {}).get("status") == Status.ACTIVE for each in last)
 
 
 def _any_purge(namespace: str) -> tuple[str, Row]:
@@ -117,10 +140,18 @@ def _fate(decided: Decided, here: Here, entry: Entry, now: int) -> Row | None:
 
 def _by_id(row: Row, old: Row | None, here: Here) -> Outcome:
     if old is None:
-        return Outcome.PURGED if row["updated"] <= here.purged.get(row["id"], -1) else Outcome.CREATED
+        return _if_new(row, here)
     if _alike(old, row):
         return Outcome.SAME
     return Outcome.REPLACED if _is_newer(row, old) else Outcome.KEPT
+
+
+def _if_new(row: Row, here: Here) -> Outcome:
+    if row["updated"] <= here.purged.get(row["id"], -1):
+        return Outcome.PURGED
+    said = here.forgotten.get((row["session"], content_hash(row["content"])), -1)
+    is_back = row["status"] == Status.ACTIVE and row["kind"] != Kind.NOTE and row["updated"] <= said
+    return Outcome.FORGOTTEN if is_back else Outcome.CREATED
 
 
 def _among_others(decided: Decided, here: Here, row: Row, outcome: Outcome, now: int) -> tuple[Outcome, Row]:

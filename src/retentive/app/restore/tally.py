@@ -33,6 +33,8 @@ class Outcome(StrEnum):
     """Come in as what had held a slot before what holds it here."""
     EXTENDED = "extended"
     """A session that was there, and is longer or further now."""
+    FORGOTTEN = "forgotten"
+    """Not taken in: the same text was forgotten here after it was last changed there."""
     PURGED = "purged"
     """Not taken in: purged here after it was last changed."""
 
@@ -120,6 +122,8 @@ class Desk:
     parts: Parts
     tally: Tally
     dry_run: bool
+    forgetful: dict[str, bool] = field(default_factory=dict)
+    """By namespace: whether anything was forgotten there before."""
 
     def apply(self, namespace: str, decide: Callable[[int], Decided]) -> int:
         """Decide and write; again if another was first. How many lines were settled."""
