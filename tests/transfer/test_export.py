@@ -184,6 +184,14 @@ def test_an_export_is_replaced_and_another_file_is_not(store: Retentive, tmp_pat
     assert b"More" in path.read_bytes()
 
 
+@pytest.mark.parametrize("ending", ["", "-wal"])
+def test_the_store_is_not_written_over_by_itself(store: Retentive, target: str, ending: str) -> None:
+    store.add("Mine")
+    with pytest.raises(Invalid, match="the store itself"):
+        store.export(target + ending, force=True)
+    assert [memory.content for memory in store.list()] == ["Mine"]
+
+
 def test_a_folder_that_cannot_be_written_is_told(store: Retentive, tmp_path: Path) -> None:
     with pytest.raises(Unwritable, match="cannot be written"):
         store.export(tmp_path / "nowhere" / "all.jsonl")

@@ -45,6 +45,8 @@ def wanted(parts: Parts, namespaces: Any, *, vectors: bool, without: str | Itera
 def export(
     parts: Parts, target: Target, asked: Wanted, format: Format, progress: Progress | None, *, force: bool
 ) -> Exported:
+    if isinstance(target, str | Path) and _is_store(parts, Path(target).expanduser()):
+        raise Invalid(f"{target} is the store itself", "Choose another name.")
     parts.journal.flush()
     if format is Format.JSONL:
         return _lines(parts, target, asked, progress, force=force)
@@ -53,6 +55,12 @@ def export(
     folder = Path(target).expanduser()
     counts = markdown.write(parts.engine, folder, asked, progress or (lambda _: None), force=force)
     return Exported(format, str(target), tuple(sorted(asked.namespaces)), counts)
+
+
+def _is_store(parts: Parts, target: Path) -> bool:
+    """Or one of the files beside it, which are no less needed."""
+    own = Path(parts.config.db).expanduser().resolve()
+    return target.resolve() in (own, *(own.with_name(f"{own.name}-{each}") for each in ("wal", "shm", "journal")))
 
 
 def _lines(parts: Parts, target: Target, asked: Wanted, progress: Progress | None, *, force: bool) -> Exported:

@@ -56,10 +56,10 @@ def is_export(beginning: bytes) -> bool:
 
 
 @contextmanager
-def inlet(source: Any) -> Iterator[Iterator[Entry | Bad]]:
-    """`source` is a path, or a stream of bytes, which stays open."""
+def inlet(source: Any, name: str = "") -> Iterator[Iterator[Entry | Bad]]:
+    """`source` is a path, or a stream of bytes, which stays open; `name` is what it is called."""
     if hasattr(source, "read"):
-        yield _entries(_unpacked(source), "the stream")
+        yield _entries(_unpacked(source), name or "the stream")
         return
     path = Path(source).expanduser()
     try:
@@ -69,7 +69,7 @@ def inlet(source: Any) -> Iterator[Iterator[Entry | Bad]]:
     except OSError as error:
         raise Invalid(f"{path} cannot be read: {error.strerror or error}") from error
     with file:
-        yield _entries(_unpacked(file), path.name)
+        yield _entries(_unpacked(file), name or path.name)
 
 
 def _unpacked(file: Any) -> IO[bytes]:

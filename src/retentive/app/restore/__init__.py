@@ -35,7 +35,7 @@ def restored(
     """`progress` hears how many lines were read, and at the end of how many; then the same of vectors."""
     if options:
         raise Invalid(f"an export is restored as it is; {min(options)} cannot be set for all of it", "Leave it out.")
-    tally = restore(parts, given.path, dry_run=dry_run, progress=progress)
+    tally = restore(parts, given.path, given.name, dry_run=dry_run, progress=progress)
     counts = tally.counts.get("memory", Counter())
     known = sum(counts[each] for each in (Outcome.SAME, Outcome.KNOWN, Outcome.KEPT, Outcome.FORGOTTEN, Outcome.PURGED))
     names = sorted(tally.namespaces)
@@ -55,11 +55,13 @@ def restored(
     )
 
 
-def restore(parts: Parts, source: str | Path | IO[bytes], *, dry_run: bool, progress: Progress | None) -> Tally:
+def restore(
+    parts: Parts, source: Path | IO[bytes], name: str = "", *, dry_run: bool, progress: Progress | None
+) -> Tally:
     tell = progress or (lambda _, __: None)
     desk, wrote = Desk(parts, Tally(), dry_run), parts.journal.wrote
     parts.journal.flush()
-    with inlet(source) as lines:
+    with inlet(source, name) as lines:
         _take_in(desk, lines, tell)
     tell(desk.tally.done, desk.tally.done)
     if not dry_run:
