@@ -27,6 +27,7 @@ import retentive
 from retentive import Retentive, config, errors
 from retentive.app import check, filters
 from retentive.app.expectations import Expectations
+from retentive.app.files.verbs import Files
 from retentive.app.notes import Notes
 from retentive.app.records.contacts import Contacts
 from retentive.app.records.profile import ProfileVerbs
@@ -47,6 +48,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 GROUPS: dict[str, type] = {
     "contacts": Contacts,
     "expectations": Expectations,
+    "files": Files,
     "notes": Notes,
     "profile": ProfileVerbs,
     "projects": Projects,
@@ -345,7 +347,17 @@ def json_answers() -> Iterator[Any]:
     yield answer("token", "list")
     yield answer("token", "revoke", issued["token"]["id"])
     yield from expected_answers(old["memory"]["id"])
+    for words in ("backup create copy.db", "backup verify copy.db", "backup restore copy.db --yes", "compact"):
+        yield answer(*words.split())
+    yield from file_answers()
     yield answer("get", "nothing", code=3)
+
+
+def file_answers() -> Iterator[Any]:
+    Path("herons.md").write_text("# Herons\n\nThey nest in trees.\n", "utf-8")
+    for words in ("index herons.md", "search herons --include files", "files show herons.md", "files list"):
+        yield answer(*words.split())
+    yield answer("files", "remove", "herons.md")
 
 
 def expected_answers(dog: str) -> Iterator[Any]:

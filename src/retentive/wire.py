@@ -3,22 +3,27 @@
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from retentive.errors import RetentiveError
 from retentive.model import (
     Added,
+    Backup,
     Change,
     Checked,
+    Compacted,
     Context,
     Due,
     Event,
     Expectation,
     Exported,
+    File,
     Forgotten,
     Heard,
     Hit,
     ImportedMemories,
+    Indexed,
     Issued,
     Learned,
     Leg,
@@ -29,6 +34,7 @@ from retentive.model import (
     Record,
     Records,
     Replay,
+    Restored,
     Results,
     Revision,
     Sought,
@@ -43,6 +49,8 @@ def plain(value: Any) -> Any:
     match value:
         case datetime():
             return iso(value)
+        case Path():
+            return str(value)
         case tuple():
             return [plain(each) for each in value]
         case _:
@@ -52,6 +60,14 @@ def plain(value: Any) -> Any:
 def shown(value: Any) -> dict[str, Any]:
     """Each field of a value by its name."""
     return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+
+
+def file(value: File) -> dict[str, Any]:
+    return shown(value)
+
+
+def indexed(value: Indexed) -> dict[str, Any]:
+    return {**shown(value), "skipped": [each._asdict() for each in value.skipped]}
 
 
 def memory(value: Memory) -> dict[str, Any]:
@@ -193,6 +209,18 @@ def exported(value: Exported) -> dict[str, Any]:
 
 def forgotten(value: Forgotten) -> dict[str, Any]:
     return {"memories": [memory(each) for each in value.memories], "done": value.done}
+
+
+def backup(value: Backup) -> dict[str, Any]:
+    return shown(value)
+
+
+def restored(value: Restored) -> dict[str, Any]:
+    return {**shown(value), "backup": backup(value.backup)}
+
+
+def compacted(value: Compacted) -> dict[str, Any]:
+    return shown(value)
 
 
 def purged(value: Purged) -> dict[str, Any]:

@@ -9,11 +9,27 @@ from types import TracebackType
 from typing import Any, Self, Unpack
 
 from retentive import config
-from retentive.app import add, check, edit, exports, fill, forget, keep, learn, move, purge, report, search, why
+from retentive.app import (
+    add,
+    backups,
+    check,
+    edit,
+    exports,
+    fill,
+    forget,
+    keep,
+    learn,
+    move,
+    purge,
+    report,
+    search,
+    why,
+)
 from retentive.app import context as contexts
 from retentive.app.bounds import bounds_of, covered, restricted, whole, writes
 from retentive.app.check import UNSET, Common, Options, Unset, When
 from retentive.app.expectations import Expectations
+from retentive.app.files.verbs import Files
 from retentive.app.filters import Filters, View, namespaces_of, scope
 from retentive.app.jobs import KEEP_CHANGES
 from retentive.app.notes import Notes
@@ -33,8 +49,10 @@ from retentive.model import (
     Access,
     Added,
     Backfilled,
+    Backup,
     Candidates,
     Change,
+    Compacted,
     Context,
     Exported,
     Forgotten,
@@ -48,6 +66,7 @@ from retentive.model import (
     Provenance,
     Purged,
     Query,
+    Restored,
     Results,
 )
 from retentive.storage import Finding
@@ -68,6 +87,7 @@ class Retentive:
         self.contacts = Contacts(parts)
         self.projects = Projects(parts)
         self.skills = Skills(parts)
+        self.files = Files(parts)
 
     @classmethod
     def open(cls, target: str | Path | None = None, namespace: str | None = None, **settings: Any) -> Self:
@@ -99,6 +119,28 @@ class Retentive:
         """
         return move.migrate(str(source), str(target), settings, progress)
 
+    @classmethod
+    def verify_backup(cls, path: str | Path, progress: backups.Progress | None = None) -> Backup:
+        """Whether a file is a whole store that this program can restore: every page, full text, tables, schema."""
+        return backups.verify(path, progress)
+
+    @classmethod
+    def restore_backup(
+        cls,
+        path: str | Path,
+        target: str | Path | None = None,
+        *,
+        dry_run: bool = False,
+        progress: backups.Progress | None = None,
+        **settings: Any,
+    ) -> Restored:
+        """Make the store what a backup of it is; without a `target`, the configured one.
+
+        The backup is checked first. What was there is kept beside it. Other processes may have the store open: they
+        see one commit. Killed at any moment, it leaves the old store or the new one.
+        """
+        return backups.restore(path, target, settings, dry_run=dry_run, progress=progress)
+
     def __enter__(self) -> Self:
         return self
 
@@ -111,6 +153,8 @@ class Retentive:
         """Write what is still to be written, and let go of the store. A restricted view has nothing to let go of."""
         if os.getpid() != self._process or self._parts.bounds:
             return  # forked: the threads and connections are the other process's
+        for watch in [*self._parts.watches]:
+            watch.stop()
         for worker in [*self._parts.workers]:
             worker.stop()
         self._parts.journal.close()
@@ -427,6 +471,27 @@ class Retentive:
     def repair(self) -> None:
         """Make anew what is derived from the memories: the full-text and vector indexes."""
         report.repair(self._parts)
+
+    @whole
+    def backup(
+        self,
+        path: str | Path,
+        *,
+        keep: int | None = None,
+        overwrite: bool = False,
+        progress: backups.Progress | None = None,
+    ) -> Backup:
+        """Copy the store into a file while others use it, checked before it gets its name.
+
+        In a folder it is named by its time; `keep` then removes all but so many of this store's own there. A file that
+        is there is left alone unless `overwrite`. `progress` hears what is being done, how much of it, and of how much.
+        """
+        return backups.backup(self._parts, path, keep=keep, overwrite=overwrite, progress=progress)
+
+    @whole
+    def compact(self, progress: backups.Progress | None = None) -> Compacted:
+        """Give back the room that deleted rows left. Others may go on reading; writers wait."""
+        return backups.compact(self._parts, progress)
 
     @whole
     def upkeep(self) -> None:

@@ -156,7 +156,8 @@ def _stays(place: Place, doomed: Doomed) -> bool:
     return expected or place.place in _STAYING
 
 
-_STAYING = ("memory", "history", "session", *(f"{type}{more}" for type in RECORDS for more in ("", " history")))
+_OF_RECORDS = (f"{type}{more}" for type in RECORDS for more in ("", " history"))
+_STAYING = ("memory", "history", "session", "file", *_OF_RECORDS)
 
 
 def _look_up(parts: Parts, id: str, doomed: Doomed) -> None:

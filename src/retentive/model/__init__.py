@@ -1,5 +1,6 @@
 """The values that travel between the layers. All are frozen; instants are UTC."""
 
+from retentive.model.backups import Backup, Compacted, Restored
 from retentive.model.conversation import (
     ROLES,
     Appended,
@@ -16,7 +17,7 @@ from retentive.model.conversation import (
 )
 from retentive.model.expecting import Checked, Expectation, Sought
 from retentive.model.exporting import Exported
-from retentive.model.files import Document, Mark, Section
+from retentive.model.files import Document, File, Indexed, Mark, Passage, Section, Skipped
 from retentive.model.forgetting import Candidates, Forgotten, Provenance, Purged, Repeat
 from retentive.model.learning import Claim, Heard, Learned
 from retentive.model.memory import (
@@ -82,11 +83,13 @@ __all__ = [
     "Added",
     "Appended",
     "Backfilled",
+    "Backup",
     "Bounds",
     "Candidates",
     "Change",
     "Checked",
     "Claim",
+    "Compacted",
     "Contact",
     "Context",
     "Deleted",
@@ -96,6 +99,7 @@ __all__ = [
     "Event",
     "Expectation",
     "Exported",
+    "File",
     "Filter",
     "Forgotten",
     "Fusion",
@@ -103,6 +107,7 @@ __all__ = [
     "Hit",
     "Imported",
     "ImportedMemories",
+    "Indexed",
     "Issued",
     "Kind",
     "Learned",
@@ -115,6 +120,7 @@ __all__ = [
     "Mode",
     "Omission",
     "Page",
+    "Passage",
     "Priority",
     "Profile",
     "Project",
@@ -128,6 +134,7 @@ __all__ = [
     "Repeat",
     "Replay",
     "Resemblance",
+    "Restored",
     "Results",
     "Revision",
     "Role",
@@ -135,6 +142,7 @@ __all__ = [
     "Section",
     "Session",
     "Skill",
+    "Skipped",
     "Sought",
     "Source",
     "Space",

@@ -18,7 +18,7 @@ SELECT setval('access_log_n_seq', :upto) FROM access_log_n_seq WHERE NOT is_call
 -- name: copy_chunks
 -- With the fields of the full text as they were written.
 SELECT t.n, t.namespace, t.owner_type, t.owner, t.ordinal, t.text, t.session, t.kind, t.source, t.tags, t.confidence,
-       t.importance, t.status, t.valid_from, t.expires, t.first_sequence, t.last_sequence, t.hash,
+       t.importance, t.status, t.valid_from, t.expires, t.first_sequence, t.last_sequence, t.hash, t.context,
        x.raw_content, x.raw_context, x.raw_tags, x.raw_before, x.raw_after, x.raw_speaker, x.raw_date
 FROM chunks t LEFT JOIN texts x ON x.namespace = t.namespace AND x.chunk = t.n
 WHERE t.n > :k1 ORDER BY t.n LIMIT :limit
@@ -26,9 +26,9 @@ WHERE t.n > :k1 ORDER BY t.n LIMIT :limit
 -- name: put_chunks
 WITH new AS (
   INSERT INTO chunks (n, namespace, owner_type, owner, ordinal, text, session, kind, source, tags, confidence,
-                      importance, status, valid_from, expires, first_sequence, last_sequence, hash)
+                      importance, status, valid_from, expires, first_sequence, last_sequence, hash, context)
   VALUES (:n, :namespace, :owner_type, :owner, :ordinal, :text, :session, :kind, :source, :tags, :confidence,
-          :importance, :status, :valid_from, :expires, :first_sequence, :last_sequence, :hash)
+          :importance, :status, :valid_from, :expires, :first_sequence, :last_sequence, :hash, :context)
   RETURNING namespace, n, status
 ), {new_text}
 

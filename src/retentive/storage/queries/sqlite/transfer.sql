@@ -7,16 +7,16 @@ VALUES (:n, :namespace, :memory, :at, :how, :query, :score)
 -- name: copy_chunks
 -- With the fields of the full text as they were written.
 SELECT t.n, t.namespace, t.owner_type, t.owner, t.ordinal, t.text, t.session, t.kind, t.source, t.tags, t.confidence,
-       t.importance, t.status, t.valid_from, t.expires, t.first_sequence, t.last_sequence, t.hash,
+       t.importance, t.status, t.valid_from, t.expires, t.first_sequence, t.last_sequence, t.hash, t.context,
        f.content AS f_content, f.context AS f_context, f.tags AS f_tags, f.before AS f_before, f.after AS f_after,
        f.speaker AS f_speaker, f.date AS f_date
 FROM chunks t LEFT JOIN chunks_fts f ON f.rowid = t.n WHERE t.n > :k1 ORDER BY t.n LIMIT :limit
 
 -- name: put_chunks
 INSERT INTO chunks (n, namespace, owner_type, owner, ordinal, text, session, kind, source, tags, confidence, importance,
-                    status, valid_from, expires, first_sequence, last_sequence, hash)
+                    status, valid_from, expires, first_sequence, last_sequence, hash, context)
 VALUES (:n, :namespace, :owner_type, :owner, :ordinal, :text, :session, :kind, :source, :tags, :confidence,
-        :importance, :status, :valid_from, :expires, :first_sequence, :last_sequence, :hash);
+        :importance, :status, :valid_from, :expires, :first_sequence, :last_sequence, :hash, :context);
 INSERT INTO chunks_fts (rowid, content, context, tags, before, after, speaker, date)
 VALUES (:n, :f_content, :f_context, :f_tags, :f_before, :f_after, :f_speaker, :f_date);
 INSERT INTO changes (namespace, chunk) VALUES (:namespace, :n);
