@@ -2,6 +2,8 @@
 
 import io
 import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from retentive import Retentive
@@ -12,6 +14,11 @@ def fill(store: Retentive) -> None:
     _remember(store)
     _talk(store)
     _record(store)
+    with TemporaryDirectory() as folder:
+        Path(folder, "tides.md").write_text(
+            "---\ntags: [sea]\n---\n# Tides\n\nHigh at noon.\n\n## Ebb\n\nLow at six. 🌊\n"
+        )
+        store.files.index(folder, tags=["coast"])
     dog = store.search("dog", include="memories").hits[0].id
     store.expectations.add("what is the dog called?", dog)
     store.tokens.create("alice", name="laptop")

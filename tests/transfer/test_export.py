@@ -24,7 +24,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "reference" / "export-format.md"
 NOT_EXPORTED = {"tokens", "leases", "measures", "meta", "migrations", "spaces", "changes", "chunks", "vectors"}
 IN_LINES = {
     "namespaces", "memories", "memory_history", "sessions", "session_state", "events", "records", "record_history",
-    "record_links", "skill_runs", "expectations", "access_log", "purges",
+    "record_links", "skill_runs", "files", "expectations", "access_log", "purges",
 }  # fmt: skip
 
 
@@ -73,8 +73,9 @@ def _described() -> dict[str, list[str]]:
     known = {name: _keys(line) for name, line in LINES.items()}
     memory, record = LINES["memory"].inner, LINES["contact"].inner
     history = [*dict.fromkeys([*memory["history"].shapes, *record["history"].shapes])]
+    slices = [*LINES["file"].inner["slices"].shapes]
     ends = {"header": [*header("", vectors=False, without=())], "end": [*end({})]}
-    return {**known, **ends, "history": history, "vectors": [*memory["vectors"].shapes]}
+    return {**known, **ends, "history": history, "slices": slices, "vectors": [*memory["vectors"].shapes]}
 
 
 def _keys(line: Line) -> list[str]:

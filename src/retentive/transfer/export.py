@@ -154,6 +154,30 @@ def _records(reading: _Reading) -> Iterator[tuple[Line, Row]]:
         yield from ((lines.RUN, lines.RUN.encode(row)) for row in page)
 
 
+def _files(reading: _Reading) -> Iterator[tuple[Line, Row]]:
+    for page in reading.pages("export_files", (1, "")):
+        for row in page:
+            if found := _file(reading, row):
+                yield lines.FILE, found
+
+
+def _file(reading: _Reading, row: tuple[Any, ...]) -> Row | None:
+    """With its slices, of one state; nothing if it went meanwhile."""
+    id = row[1]
+    for _ in range(TRIES):
+        made = lines.FILE.encode(row)
+        slices = reading.read("export_file_slices", id=id)
+        made["slices"] = [lines.FILE.inner["slices"].encode(each) for each in slices]
+        made = _with(made, reading, reading.vectors_of([("file", id)])["file", id])
+        now = reading.read("export_file_some", ids=[id])
+        if not now:
+            return None
+        if now[0][-1] == row[-1]:
+            break
+        row = now[0]
+    return made
+
+
 def _expectations(reading: _Reading) -> Iterator[tuple[Line, Row]]:
     for page in reading.pages("export_expectations", (1, "")):
         yield from ((lines.EXPECTATION, lines.EXPECTATION.encode(row)) for row in page)
@@ -173,6 +197,7 @@ _WRITERS = {
     "memories": _memories,
     "sessions": _sessions,
     "records": _records,
+    "files": _files,
     "expectations": _expectations,
     "access-log": _accesses,
     "purges": _purges,

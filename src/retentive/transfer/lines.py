@@ -105,6 +105,12 @@ def _parsed(empty: Any) -> Callable[[Any], Any]:
     return lambda value: json.loads(value) if value else empty
 
 
+def _tight(given: Any, kind: type) -> str | None:
+    if not isinstance(given, kind):
+        raise TypeError
+    return as_text(given) if given else None  # type: ignore[arg-type]  # a list is written alike
+
+
 def _dumped(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
@@ -121,6 +127,8 @@ LIST = Shape("a list", _parsed([]), lambda given: (as_json(given) or "") if isin
 OBJECT = Shape("an object", _parsed({}), _object)
 SNAPSHOT = Shape("an object", json.loads, lambda given: _dumped(given) if isinstance(given, dict) else _refuse())
 BODY = Shape("an object", json.loads, lambda given: as_text(given) if isinstance(given, dict) else _refuse())
+COMPACT = Shape("an object", _parsed({}), lambda given: _tight(given, dict))
+COMPACT_LIST = Shape("a list of texts", _parsed([]), lambda given: _tight(_texts(given), list))
 ANY = Shape("a value", json.loads, _dumped)
 FLAG = Shape("true or false", bool, _flag)
 VECTOR = Shape("base64 of float16", lambda value: base64.b64encode(bytes(value)).decode(), _bytes)
@@ -207,6 +215,18 @@ RECORDS = {
     type: Line(type, _RECORD, {"history": _REVISION, "vectors": VECTORS})
     for type in ("contact", "profile", "project", "skill")
 }
+FILE = Line(
+    "file",
+    {
+        **_KEY, "path": NAME, "session": _maybe(NAME), "kind": NAME, "hash": TEXT, "size": WHOLE, "modified": TIME,
+        "stamp": TEXT, "title": TEXT, "tags": COMPACT_LIST, "metadata": COMPACT, "links": COMPACT_LIST, "unit": TEXT,
+        "mark": _maybe(COMPACT), "indexed": TIME, "version": WHOLE,
+    },
+    {
+        "slices": Line("slice", {"text": TEXT, "context": _maybe(TEXT), "first": WHOLE, "last": WHOLE}),
+        "vectors": VECTORS,
+    },
+)  # fmt: skip
 RUN = Line("run", {"namespace": NAME, "skill": NAME, "at": TIME, "memory": NAME})
 EXPECTATION = Line(
     "expectation",
@@ -223,12 +243,13 @@ ACCESS = Line(
 )  # fmt: skip
 PURGE = Line("purge", {**_KEY, "at": TIME, "actor": TEXT, "reason": _maybe(TEXT), "gone": _maybe(TIME)})
 
-# A new type of line, such as that of indexed files, is added here: the line, and the part of a namespace it is in. Then
-# `export.py` writes it, `app/restore/` takes it in, and docs/reference/export-format.md describes it.
+# A new type of line is added here: the line, and the part of a namespace it is in. Then `export.py` writes it,
+# `app/restore/` takes it in, and docs/reference/export-format.md describes it.
 PARTS: dict[str, tuple[Line, ...]] = {
     "memories": (MEMORY,),
     "sessions": (SESSION, EVENT),
     "records": (*RECORDS.values(), RUN),
+    "files": (FILE,),
     "expectations": (EXPECTATION,),
     "access-log": (ACCESS,),
     "purges": (PURGE,),

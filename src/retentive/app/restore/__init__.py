@@ -14,7 +14,7 @@ from typing import IO, Any
 from retentive.app import check, fill
 from retentive.app.bounds import covered
 from retentive.app.parts import Parts
-from retentive.app.restore import memories, others, records, talk
+from retentive.app.restore import files, memories, others, records, talk
 from retentive.app.restore.tally import Desk, Outcome, Tally
 from retentive.errors import EmbedError, Forbidden, Invalid
 from retentive.model import ImportedMemories, Refusal
@@ -92,6 +92,7 @@ _TAKING: Mapping[str, Callable[[Desk, str, Sequence[Entry]], None]] = {
     "memories": memories.take_in,
     "records": records.take_in,
     "runs": others.runs,
+    "files": files.take_in,
     "expectations": others.expectations,
     "purges": others.purges,
 }

@@ -59,6 +59,20 @@ WHERE namespace = :namespace AND type IN {each:types} AND id IN {each:ids} ORDER
 SELECT namespace, skill, at, memory FROM skill_runs
 WHERE namespace = :namespace AND (skill, at, memory) > (:k1, :k2, :k3) ORDER BY skill, at, memory LIMIT :limit
 
+-- fragment: exported_file
+t.namespace, t.id, t.path, t.session, t.kind, t.hash, t.size, t.modified, t.stamp, t.title, t.tags, t.metadata, t.links,
+t.unit, t.mark, t.indexed, t.version
+
+-- name: export_files
+SELECT {exported_file} FROM files t WHERE t.namespace = :namespace AND t.id > :k1 ORDER BY t.id LIMIT :limit
+
+-- name: export_file_some
+SELECT {exported_file} FROM files t WHERE t.namespace = :namespace AND t.id IN {each:ids}
+
+-- name: export_file_slices
+SELECT text, context, first_sequence, last_sequence FROM chunks
+WHERE namespace = :namespace AND owner = :id AND owner_type = 'file' ORDER BY ordinal
+
 -- name: export_expectations
 SELECT namespace, id, question, session, finds, absent, depth, created FROM expectations
 WHERE namespace = :namespace AND id > :k1 ORDER BY id LIMIT :limit
