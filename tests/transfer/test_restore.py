@@ -382,6 +382,8 @@ BAD = {
     b' "gone": null}': "NUL",
     b'{"type": "purge", "namespace": "a b//", "id": "x", "at": "2020-01-01", "actor": "a", "reason": null,'
     b' "gone": null}': "namespace",
+    b'{"type": "purge", "namespace": "e\\u0301", "id": "x", "at": "2020-01-01", "actor": "a", "reason": null,'
+    b' "gone": null}': "not normalised",
     b'{"type": "access", "namespace": "n", "memory": "x", "at": "2020-01-01", "how": "get", "query": null,'
     b' "score": NaN}': "not JSON: NaN is no number",
     b"[" * 100_000: "nested too deeply",

@@ -115,8 +115,8 @@ def _allowed(parts: Parts, known: dict[str, str], namespace: str) -> str:
     """Why a namespace cannot be written to, if so."""
     if namespace not in known:
         try:
-            covered(parts, check.namespace_of(namespace))
-            known[namespace] = ""
+            named = covered(parts, check.namespace_of(namespace))
+            known[namespace] = "" if named == namespace else f"namespace {namespace!r} is not normalised Unicode (NFC)"
         except (Invalid, Forbidden) as error:
             known[namespace] = str(error)
     return known[namespace]
