@@ -26,6 +26,7 @@ import pytest
 import retentive
 from retentive import Retentive, config, errors
 from retentive.app import check, filters
+from retentive.app.care import Care
 from retentive.app.expectations import Expectations
 from retentive.app.files.verbs import Files
 from retentive.app.notes import Notes
@@ -245,7 +246,7 @@ def test_every_public_name_is_described(name: str) -> None:
     assert f"`{name}`" in (REFERENCE / "library.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize("name", [name for name in vars(Retentive) if not name.startswith("_")])
+@pytest.mark.parametrize("name", [name for name in (*vars(Retentive), *vars(Care)) if not name.startswith("_")])
 def test_every_method_and_parameter_is_described(name: str) -> None:
     method = getattr(Retentive, name)
     page = (REFERENCE / "library.md").read_text("utf-8")

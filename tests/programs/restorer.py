@@ -3,9 +3,9 @@
 import sys
 
 from retentive import Retentive
-from retentive.app import restore
+from retentive.app import intake
 
-restore.AT_ONCE = 5
+intake.AT_ONCE = 5
 _, where, path = sys.argv
 with Retentive.open(where, embedder="hashing") as store:
     store.import_memories(path, progress=lambda done, _: print(done, flush=True))

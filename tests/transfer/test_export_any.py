@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from retentive import Retentive
-from retentive.app.restore import restore
+from retentive.app.intake import restore
 from retentive.errors import RetentiveError
 from retentive.model import Kind, Source
 from tests.transfer.stores import exported

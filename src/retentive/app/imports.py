@@ -16,9 +16,9 @@ from retentive import clock
 from retentive.app import check
 from retentive.app.add import cut, draft_of
 from retentive.app.check import Common
+from retentive.app.intake import restored
 from retentive.app.keep import keep
 from retentive.app.parts import Parts
-from retentive.app.restore import restored
 from retentive.errors import Invalid
 from retentive.model import Draft, ImportedMemories, Memory, Refusal, Source, Status, iso
 from retentive.transfer.memories import READERS, Format, Item, Remark, Told, chosen

@@ -244,7 +244,7 @@ ACCESS = Line(
 PURGE = Line("purge", {**_KEY, "at": TIME, "actor": TEXT, "reason": _maybe(TEXT), "gone": _maybe(TIME)})
 
 # A new type of line is added here: the line, and the part of a namespace it is in. Then `export.py` writes it,
-# `app/restore/` takes it in, and docs/reference/export-format.md describes it.
+# `app/intake/` takes it in, and docs/reference/export-format.md describes it.
 PARTS: dict[str, tuple[Line, ...]] = {
     "memories": (MEMORY,),
     "sessions": (SESSION, EVENT),

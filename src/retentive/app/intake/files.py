@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from functools import partial
 
-from retentive.app.restore import vectors
-from retentive.app.restore.tally import Decided, Desk, Outcome
+from retentive.app.intake import vectors
+from retentive.app.intake.tally import Decided, Desk, Outcome
 from retentive.model import Section
 from retentive.storage import Step, step
 from retentive.storage.files import FileRows, slice_steps

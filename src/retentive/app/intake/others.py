@@ -7,7 +7,7 @@ from functools import partial
 from hashlib import blake2b
 from typing import Any
 
-from retentive.app.restore.tally import Decided, Desk, Outcome
+from retentive.app.intake.tally import Decided, Desk, Outcome
 from retentive.storage import Step, step
 from retentive.transfer.inlet import Entry
 from retentive.transfer.lines import ACCESS, EXPECTATION, Row

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from retentive.app.restore import vectors
-from retentive.app.restore.tally import Decided, Desk, Outcome
+from retentive.app.intake import vectors
+from retentive.app.intake.tally import Decided, Desk, Outcome
 from retentive.app.slices import heard, sliced, slices
 from retentive.model import Event, Role, from_micros
 from retentive.storage import Step, step

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from retentive.app.intake import vectors
+from retentive.app.intake.tally import Decided, Desk, Outcome
 from retentive.app.plan import expiry
-from retentive.app.restore import vectors
-from retentive.app.restore.tally import Decided, Desk, Outcome
 from retentive.model import Kind, Memory, Status, from_micros, to_micros
 from retentive.storage import Step, step
 from retentive.storage.chunks import chunk_values, field_values

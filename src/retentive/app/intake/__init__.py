@@ -13,9 +13,9 @@ from typing import IO, Any
 
 from retentive.app import check, fill
 from retentive.app.bounds import covered
+from retentive.app.intake import files, memories, others, records, talk
+from retentive.app.intake.tally import Desk, Outcome, Tally
 from retentive.app.parts import Parts
-from retentive.app.restore import files, memories, others, records, talk
-from retentive.app.restore.tally import Desk, Outcome, Tally
 from retentive.errors import EmbedError, Forbidden, Invalid
 from retentive.model import ImportedMemories, Refusal
 from retentive.transfer.inlet import Bad, Entry, inlet

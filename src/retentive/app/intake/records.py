@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
+from retentive.app.intake import vectors
+from retentive.app.intake.tally import Decided, Desk, Outcome
 from retentive.app.records.shapes import SHAPES
-from retentive.app.restore import vectors
-from retentive.app.restore.tally import Decided, Desk, Outcome
 from retentive.records.names import folded
 from retentive.records.told import told
 from retentive.storage import Step, step
