@@ -28,13 +28,6 @@ SPREAD, QUICK_SPREAD = 100_000, 5_000  # memories, over the namespaces of the en
 CROWDED, QUICK_CROWDED = 10.0, 2.0  # seconds that their clients work
 PARTS = ("bulk", "search", "add", "first", "memory", "mcp", "hook", "help", "talk", "secrets", "files", "engines")
 STORELESS = {"hook", "help", "talk", "secrets", "files", "engines"}  # parts that need no other store
-    "hook",
-    "help",
-    "talk",
-    "secrets",
-    "files",
-    "engines",
-}  # parts that need no store beside a do-it-yourself one
 QUESTIONS = 200
 EXTRA = 100  # single adds
 FIRST_SIZE = 10_000  # the store that fresh processes are asked about, if it is among the sizes
