@@ -29,6 +29,11 @@ from retentive.app import check, filters
 from retentive.app.expectations import Expectations
 from retentive.app.files.verbs import Files
 from retentive.app.notes import Notes
+from retentive.app.records.contacts import Contacts
+from retentive.app.records.profile import ProfileVerbs
+from retentive.app.records.projects import Projects
+from retentive.app.records.skills import Skills
+from retentive.app.records.store import Store
 from retentive.app.sessions import Sessions
 from retentive.app.tokens import Tokens
 from retentive.cli import main
@@ -41,12 +46,17 @@ ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "reference"
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 GROUPS: dict[str, type] = {
+    "contacts": Contacts,
     "expectations": Expectations,
     "files": Files,
     "notes": Notes,
+    "profile": ProfileVerbs,
+    "projects": Projects,
     "sessions": Sessions,
+    "skills": Skills,
     "tokens": Tokens,
 }
+RECORD_VERBS = ("create", "get", "list", "update", "delete", "history", "diff", "rollback")
 SHELL = re.compile(r"[|;<>$]|^(?!retentive )")
 
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -188,6 +198,11 @@ def sections(page: Path) -> dict[str, str]:
     return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
+def described(page: Path) -> dict[str, str]:
+    """What stands under each name in a heading, of which there may be several: `contact list`, `project list`."""
+    return {name: text for title, text in sections(page).items() for name in re.findall(r"`([^`]+)`", title)}
+
+
 def verbs() -> dict[str, argparse.ArgumentParser]:
     """By their full names: `search`, `session`, `session append`."""
     return dict(verbs_of(build()))
@@ -208,13 +223,13 @@ def options(parser: argparse.ArgumentParser) -> set[str]:
 @pytest.mark.parametrize("verb", verbs())
 def test_every_verb_and_option_is_described(verb: str) -> None:
     page = (REFERENCE / "cli.md").read_text("utf-8")
-    assert verb.replace(" ", "-") in headings(REFERENCE / "cli.md")
+    assert verb in described(REFERENCE / "cli.md")
     assert {option for option in options(verbs()[verb]) if f"`{option}" not in page} == set()
 
 
 @pytest.mark.parametrize("verb", [verb for verb in verbs() if " " in verb])
 def test_every_verb_of_a_group_has_its_options_in_its_own_section(verb: str) -> None:
-    told = sections(REFERENCE / "cli.md")[f"`{verb}`"]
+    told = described(REFERENCE / "cli.md")[verb]
     assert {option for option in options(verbs()[verb]) - options(build()) if f"`{option}" not in told} == set()
 
 
@@ -243,6 +258,12 @@ def parameters(method: Callable[..., Any] | property) -> set[str]:
     return {each.name for each in found if each.name != "self" and each.kind is not each.VAR_KEYWORD}
 
 
+def methods(kind: type) -> list[str]:
+    """What a group has of its own. What all records share is told of contacts."""
+    own = [name for name, value in vars(kind).items() if name[0] != "_" and callable(value)]
+    return [*own, *RECORD_VERBS] if kind is Contacts else own
+
+
 def test_every_group_of_methods_is_described() -> None:
     with Retentive.open(":memory:", embedder="none") as memory:
         groups = {name: type(value) for name, value in vars(memory).items() if not name.startswith("_")}
@@ -250,9 +271,14 @@ def test_every_group_of_methods_is_described() -> None:
     assert {*groups} <= headings(REFERENCE / "library.md")
 
 
-@pytest.mark.parametrize(
-    ("group", "name"), [(group, name) for group, kind in GROUPS.items() for name in vars(kind) if name[0] != "_"]
-)
+def test_every_verb_of_records_is_among_those_that_are_told_once() -> None:
+    inner = {"change", "at"}  # of the store, for those who build on it
+    assert {name for name in vars(Store) if name[0] != "_" and callable(getattr(Store, name))} - inner == {
+        *RECORD_VERBS
+    }
+
+
+@pytest.mark.parametrize(("group", "name"), [(group, name) for group, kind in GROUPS.items() for name in methods(kind)])
 def test_every_method_of_a_group_has_its_parameters_in_its_own_section(group: str, name: str) -> None:
     told = sections(REFERENCE / "library.md")[f"`{group}.{name}`"]
     assert {each for each in parameters(getattr(GROUPS[group], name)) if not re.search(rf"`{each}\b", told)} == set()
@@ -315,12 +341,15 @@ def json_answers() -> Iterator[Any]:
     for words in ("install", "install codex --dry-run", "install codex --print", "install vscode", "uninstall vscode"):
         yield answer(*words.split())
     yield from spoken_answers()
+    yield from recorded_answers()
     issued = answer("token", "create", "--name", "laptop", "--expires", "90d")
     yield issued
     yield answer("token", "list")
     yield answer("token", "revoke", issued["token"]["id"])
     yield from expected_answers(old["memory"]["id"])
     yield from file_answers()
+    for words in ("backup create copy.db", "backup verify copy.db", "backup restore copy.db --yes", "compact"):
+        yield answer(*words.split())
     yield answer("get", "nothing", code=3)
 
 
@@ -340,10 +369,28 @@ def expected_answers(dog: str) -> Iterator[Any]:
     yield answer("expect", "remove", made["id"])
 
 
+def recorded_answers() -> Iterator[Any]:
+    """One of each shape of records."""
+    for words in ("contact add Bo --company Acme", "project add Atlas --participant Bo", "skill add Report --cron @"):
+        yield answer(*(word.replace("@", "0 8 * * 1") for word in words.split()))
+    yield answer("profile", "set", "city", "Oslo")
+    yield answer("contact", "update", "Bo", "--role", "CTO")
+    for words in ("list", "history Bo", "diff Bo 1", "find Bo"):
+        yield answer("contact", *words.split())
+    yield answer("search", "Acme", "--include", "contacts")
+    yield answer("skill", "due", "--now", "2099-01-01")
+    yield answer("skill", "record", "Report", "sent")
+    yield answer("skill", "runs", "Report")
+    told = answer("profile")
+    assert {*told} == {"id", "namespace", "version", "created", "updated", "document", "sources", "schema"}
+
+
 def spoken_answers() -> Iterator[Any]:
     """One of each shape that has to do with conversations and notes."""
     Path("log.txt").write_text("Anna: The ferry leaves at nine\nBo: It is late\n", "utf-8")
     yield answer("chat-log", "import", "log.txt")
+    Path("table.csv").write_text("text,kind\nThe ferry is red,fact\n,fact\n", "utf-8")
+    yield answer("import", "table.csv")
     yield answer("session", "append", "talk", "The ferry to the island leaves at ten")
     yield answer("session", "append", "talk", "And the last one at noon")
     yield answer("session", "put", "talk", "--agent", "x")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,13 +22,14 @@ pytestmark = pytest.mark.engines
 
 EVERYONE = ("alice", "alice/coder", "alicent", "bob")
 READING = {  # all others write, or are about the whole store
-    "open", "migrate", "close", "namespace", "in_namespace", "restricted", "namespaces", "search",
+    "open", "migrate", "verify_backup", "restore_backup", "close", "namespace", "in_namespace", "restricted",
+    "namespaces", "search",
     "search_conversations", "context", "get", "list", "candidates", "why", "history", "accesses", "stats",
     "warm", "health",
     "sessions.get", "sessions.list", "sessions.events", "sessions.summary", "sessions.replay", "notes.get",
     "notes.list", "expectations.list", "expectations.run",
 }  # fmt: skip
-WHOLE = {"backfill", "doctor", "repair", "upkeep", "worker"}
+WHOLE = {"backfill", "backup", "compact", "doctor", "repair", "upkeep", "worker"}
 
 
 @pytest.fixture
@@ -188,6 +190,14 @@ def test_a_write_that_no_verb_refused_is_refused_behind_it(store: Retentive) -> 
     view = store.restricted("alice", read_only=True)
     with pytest.raises(Forbidden):
         view._parts.engine.apply([step("namespace_insert", namespace="alice", now=1)])
+
+
+def test_a_copy_or_a_rewriting_that_no_verb_refused_is_refused_behind_it(store: Retentive, tmp_path: Path) -> None:
+    engine = store.restricted("alice")._parts.engine
+    with pytest.raises(Forbidden):
+        engine.backup(tmp_path / "copy.db", lambda _, __: None)
+    with pytest.raises(Forbidden):
+        engine.scrub(1.0, reclaim=True)
 
 
 @pytest.mark.parametrize("verb", sorted(WHOLE))

@@ -99,7 +99,7 @@ class NewerSchema(StorageError):
 
 
 class Corrupt(StorageError):
-    default_hint = "If only an index is damaged, `retentive doctor --repair` makes it anew; else put back a copy."
+    default_hint = "If only an index is damaged, `retentive doctor --repair` makes it anew; else restore a backup."
 
 
 class Unreachable(StorageError):

@@ -3,13 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from retentive.errors import RetentiveError
 from retentive.model import (
     Added,
+    Backup,
     Change,
     Checked,
+    Compacted,
     Context,
     Due,
     Event,
@@ -18,6 +21,7 @@ from retentive.model import (
     Forgotten,
     Heard,
     Hit,
+    ImportedMemories,
     Indexed,
     Issued,
     Learned,
@@ -29,6 +33,7 @@ from retentive.model import (
     Record,
     Records,
     Replay,
+    Restored,
     Results,
     Revision,
     Sought,
@@ -43,6 +48,8 @@ def plain(value: Any) -> Any:
     match value:
         case datetime():
             return iso(value)
+        case Path():
+            return str(value)
         case tuple():
             return [plain(each) for each in value]
         case _:
@@ -99,6 +106,10 @@ def added(value: Added) -> dict[str, Any]:
         "resembles": [each._asdict() for each in value.resembles],
         "memory": memory(value.memory),
     }
+
+
+def imported(value: ImportedMemories) -> dict[str, Any]:
+    return {**shown(value), "refusals": [each._asdict() for each in value.refusals]}
 
 
 def hit(value: Hit) -> dict[str, Any]:
@@ -193,6 +204,18 @@ def _ranked(place: int, value: Hit) -> dict[str, Any]:
 
 def forgotten(value: Forgotten) -> dict[str, Any]:
     return {"memories": [memory(each) for each in value.memories], "done": value.done}
+
+
+def backup(value: Backup) -> dict[str, Any]:
+    return shown(value)
+
+
+def restored(value: Restored) -> dict[str, Any]:
+    return {**shown(value), "backup": backup(value.backup)}
+
+
+def compacted(value: Compacted) -> dict[str, Any]:
+    return shown(value)
 
 
 def purged(value: Purged) -> dict[str, Any]:

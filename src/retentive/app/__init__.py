@@ -9,10 +9,10 @@ from types import TracebackType
 from typing import Any, Self, Unpack
 
 from retentive import config
-from retentive.app import add, check, edit, fill, forget, keep, learn, move, purge, report, search, why
+from retentive.app import add, backups, check, edit, fill, forget, keep, learn, move, purge, report, search, why
 from retentive.app import context as contexts
 from retentive.app.bounds import bounds_of, covered, restricted, whole, writes
-from retentive.app.check import UNSET, Options, Unset, When
+from retentive.app.check import UNSET, Common, Options, Unset, When
 from retentive.app.expectations import Expectations
 from retentive.app.files.verbs import Files
 from retentive.app.filters import Filters, View, namespaces_of, scope
@@ -34,11 +34,14 @@ from retentive.model import (
     Access,
     Added,
     Backfilled,
+    Backup,
     Candidates,
     Change,
+    Compacted,
     Context,
     Forgotten,
     Fusion,
+    ImportedMemories,
     Learned,
     Loaded,
     Memory,
@@ -47,6 +50,7 @@ from retentive.model import (
     Provenance,
     Purged,
     Query,
+    Restored,
     Results,
 )
 from retentive.storage import Finding
@@ -98,6 +102,28 @@ class Retentive:
         `progress` hears the table and how many of its rows are done.
         """
         return move.migrate(str(source), str(target), settings, progress)
+
+    @classmethod
+    def verify_backup(cls, path: str | Path, progress: backups.Progress | None = None) -> Backup:
+        """Whether a file is a whole store that this program can restore: every page, full text, tables, schema."""
+        return backups.verify(path, progress)
+
+    @classmethod
+    def restore_backup(
+        cls,
+        path: str | Path,
+        target: str | Path | None = None,
+        *,
+        dry_run: bool = False,
+        progress: backups.Progress | None = None,
+        **settings: Any,
+    ) -> Restored:
+        """Make the store what a backup of it is; without a `target`, the configured one.
+
+        The backup is checked first. What was there is kept beside it. Other processes may have the store open: they
+        see one commit. Killed at any moment, it leaves the old store or the new one.
+        """
+        return backups.restore(path, target, settings, dry_run=dry_run, progress=progress)
 
     def __enter__(self) -> Self:
         return self
@@ -171,6 +197,27 @@ class Retentive:
         they are long (eight million characters together). `progress` hears how many are done.
         """
         return add.add_many(self._parts, items, vectors, progress, options)
+
+    @writes
+    def import_memories(
+        self,
+        path: str | Path,
+        format: str | None = None,
+        *,
+        dry_run: bool = False,
+        progress: Callable[[int, int | None], None] | None = None,
+        **options: Unpack[Common],
+    ) -> ImportedMemories:
+        """Keep the memories that a file or folder of another product holds.
+
+        The format is recognised unless given. Once more, it keeps only what is new: five hundred at a time are kept
+        whole or not at all, so what was stopped is simply repeated. What cannot be kept is told with its place and
+        does not stop the rest. `options` hold for all that do not say otherwise themselves; tags are added to theirs.
+        `dry_run` only tells. `progress` hears how many were read, and at the end of how many.
+        """
+        from retentive.app.imports import import_memories  # the readers take 25 ms to load
+
+        return import_memories(self._parts, path, format, options, dry_run=dry_run, progress=progress)
 
     def search(
         self,
@@ -408,6 +455,27 @@ class Retentive:
     def repair(self) -> None:
         """Make anew what is derived from the memories: the full-text and vector indexes."""
         report.repair(self._parts)
+
+    @whole
+    def backup(
+        self,
+        path: str | Path,
+        *,
+        keep: int | None = None,
+        overwrite: bool = False,
+        progress: backups.Progress | None = None,
+    ) -> Backup:
+        """Copy the store into a file while others use it, checked before it gets its name.
+
+        In a folder it is named by its time; `keep` then removes all but so many of this store's own there. A file that
+        is there is left alone unless `overwrite`. `progress` hears what is being done, how much of it, and of how much.
+        """
+        return backups.backup(self._parts, path, keep=keep, overwrite=overwrite, progress=progress)
+
+    @whole
+    def compact(self, progress: backups.Progress | None = None) -> Compacted:
+        """Give back the room that deleted rows left. Others may go on reading; writers wait."""
+        return backups.compact(self._parts, progress)
 
     @whole
     def upkeep(self) -> None:

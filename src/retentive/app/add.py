@@ -25,7 +25,7 @@ CANDIDATES = 20  # memories looked at for what resembles a new one
 
 
 def add(parts: Parts, text: Any, vector: Any, options: Mapping[str, Any]) -> Added:
-    (draft,) = with_vectors([_draft(parts, text, options)], [vector], space_for(parts, [vector]))
+    (draft,) = with_vectors([draft_of(parts, text, options)], [vector], space_for(parts, [vector]))
     known = near(parts, draft)
     resembling = _resembling(parts, draft, known)
     (kept,) = keep(parts, [corrected(parts, draft, known)])
@@ -75,11 +75,11 @@ def _batches(
         drafts = [_numbered(parts, at, item, options, common) for at, (item, _) in enumerate(part, start=done + 1)]
         given = [item.get("vector", vector) if isinstance(item, Mapping) else vector for item, vector in part]
         space = space or space_for(parts, given)
-        yield from _cut(with_vectors(drafts, given, space, done + 1))
+        yield from cut(with_vectors(drafts, given, space, done + 1))
         done += len(part)
 
 
-def _cut(drafts: Sequence[Draft]) -> Iterator[Sequence[Draft]]:
+def cut(drafts: Sequence[Draft]) -> Iterator[Sequence[Draft]]:
     """Before they grow too long together."""
     start = length = 0
     for at, draft in enumerate(drafts):
@@ -94,13 +94,13 @@ def _numbered(parts: Parts, number: int, item: Any, options: Mapping[str, Any], 
     try:
         if isinstance(item, Mapping):
             own = {key: value for key, value in item.items() if key not in ("text", "vector")}
-            return _draft(parts, item.get("text", ""), {**options, **own})
+            return draft_of(parts, item.get("text", ""), {**options, **own})
         return guard.draft(parts, check.draft(item, common, parts.config.max_content))
     except Invalid as error:
         raise type(error)(f"item {number}: {error}", error.hint) from error
 
 
-def _draft(parts: Parts, text: Any, options: Mapping[str, Any]) -> Draft:
+def draft_of(parts: Parts, text: Any, options: Mapping[str, Any]) -> Draft:
     return guard.draft(parts, check.draft(text, _traits(parts, options, "add"), parts.config.max_content))
 
 

@@ -62,6 +62,20 @@ class Options(TypedDict, total=False):
     origin: Mapping[str, Any] | None
 
 
+class Common(TypedDict, total=False):
+    """What may be said of all the memories of an import; what they say themselves goes before."""
+
+    kind: str
+    tags: Iterable[str]
+    importance: float
+    confidence: float | None
+    context: str | None
+    session: str | None
+    expires: When | None
+    valid_from: When | None
+    metadata: Mapping[str, Any] | None
+
+
 def known(given: Iterable[str], choices: type, verb: str) -> None:
     """A misspelt option is the caller's mistake, told in the verb's own words."""
     if unknown := set(given) - set(choices.__annotations__):

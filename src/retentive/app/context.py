@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from retentive.app import check
 from retentive.app.parts import Parts
 from retentive.app.records.profile import ProfileVerbs
-from retentive.app.search import answer, record
+from retentive.app.search import answer, asking, record
 from retentive.app.summaries import latest, shortened
 from retentive.app.timing import read_times
 from retentive.context import Counter
@@ -20,7 +20,6 @@ from retentive.errors import Invalid
 from retentive.model import (
     Context,
     Event,
-    Fusion,
     Hit,
     Memory,
     Omission,
@@ -180,7 +179,7 @@ def _assembled(parts: Parts, asked: Asked, found: Found, spoken: Sequence[Event]
         "recent": _latest_first(asked, found.recent),
     }
     sections = [
-        Section(name, HEADINGS[name], asked.shares[name], items, in_sequence=name == "recent")
+        Section(name, HEADINGS[name], asked.shares[name], items, in_sequence=name == "recent", waits=name == "profile")
         for name, items in groups.items()
     ]
     sections[-1] = replace(sections[-1], at_first=_newest(found.recent, asked.recent))
@@ -190,7 +189,7 @@ def _assembled(parts: Parts, asked: Asked, found: Found, spoken: Sequence[Event]
         Omission(part, _id(key), f"says the same as {_id(other) or 'another part, or as the question'}")
         for part, key, other in again
     )
-    return replace(made, left_out=(*made.left_out, *repeats))
+    return replace(made, left_out=tuple(dict.fromkeys((*made.left_out, *repeats))))
 
 
 def _searched(parts: Parts, asked: Asked) -> tuple[list[Hit], list[Hit], list[str]]:
@@ -221,14 +220,7 @@ def _query(parts: Parts, asked: Asked) -> Query:
     settings = parts.config
     similarity = settings.min_similarity or None if asked.min_similarity is None else asked.min_similarity
     relevance = settings.min_relevance if asked.min_relevance is None and similarity is None else asked.min_relevance
-    query = Query(
-        asked.text,
-        asked.scope,
-        fusion=Fusion(settings.fusion),
-        vector_weight=settings.vector_weight,
-        min_similarity=similarity,
-        min_relevance=relevance,
-    )
+    query = asking(parts, asked.text, asked.scope, min_similarity=similarity, min_relevance=relevance)
     names = parts.people.of(parts.conversations, asked.scope.namespaces).names
     if asked.min_similarity is None and asked.min_relevance is None and read_times(query, names).alone:
         # "what did I do last week?" is like nothing that was said

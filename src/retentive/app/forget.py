@@ -11,7 +11,7 @@ from retentive.app.keep import TRIES
 from retentive.app.legs import text_matches
 from retentive.app.parts import Parts
 from retentive.errors import Busy, Conflict, Invalid, NotFound, Stale
-from retentive.model import Candidates, Forgotten, Memory, Query, Scope, Status, from_micros
+from retentive.model import Candidates, Forgotten, Memory, Scope, Status, from_micros
 from retentive.storage import Step, memories
 from retentive.text.retention import rules
 from retentive.text.terms import terms, words
@@ -37,7 +37,9 @@ def candidates(parts: Parts, text: str, filters: Filters) -> Candidates:
         found = _having(parts, meant, _scope(parts, replaced)) or _having(parts, meant, _scope(parts, filters))
     if found:
         return Candidates(text, tuple(found))
-    near = search.search(parts, Query(text, _scope(parts, filters), limit=None))  # only what is similar enough
+    near = search.search(
+        parts, search.asking(parts, text, _scope(parts, filters), limit=None)
+    )  # only what is similar enough
     return Candidates(text, (), tuple(_of_session((hit.memory for hit in near), filters))[:NEAREST])
 
 

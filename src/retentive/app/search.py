@@ -352,6 +352,12 @@ def _merged(first: list[Match], second: list[Match]) -> list[Match]:
     return sorted([*first, *new], key=lambda match: match.score, reverse=True) if new else first
 
 
+def asking(parts: Parts, text: str, scope: Scope, **given: Any) -> Query:
+    """A question joined as the settings say."""
+    settings = parts.config
+    return Query(text, scope, fusion=Fusion(settings.fusion), vector_weight=settings.vector_weight, **given)
+
+
 def search(parts: Parts, query: Query) -> Results:
     if not query.text.strip() and query.vector is None:
         raise Invalid("the question is empty", "Give words to look for, or a vector.")

@@ -9,10 +9,12 @@ from retentive import config, wire
 from retentive.app import Retentive
 from retentive.cli import (
     access,
+    backing,
     expecting,
     files,
     forgetting,
     learning,
+    moving,
     profile,
     records,
     serving,
@@ -30,6 +32,8 @@ _CONTENT = ("kind", "tags", "importance", "confidence", "context", "slot", "expi
 def run(arguments: Any) -> int:
     if arguments.run in _WITHOUT_STORE:
         return _WITHOUT_STORE[arguments.run](arguments)
+    if arguments.run in backing.VERBS:
+        backing.there(arguments)
     with _open(arguments) as memory:
         return _VERBS[arguments.run](memory, arguments)
 
@@ -268,6 +272,7 @@ _WITHOUT_STORE: dict[str, Callable[[Any], int]] = {
     "demo": _demo,
     "completion": _completion,
     "migrate": _migrate,
+    **backing.WITHOUT_STORE,
     **serving.VERBS,
     "install": _clients,
     "uninstall": _clients,
@@ -285,12 +290,14 @@ _VERBS: dict[str, Callable[[Retentive, Any], int]] = {
     "backfill": _backfill,
     "doctor": _doctor,
     **access.VERBS,
+    **backing.VERBS,
     **expecting.VERBS,
     **files.VERBS,
     **forgetting.VERBS,
     **learning.VERBS,
     **profile.VERBS,
     **records.VERBS,
+    **moving.VERBS,
     **talk.VERBS,
     **working.VERBS,
 }

@@ -44,6 +44,8 @@ class Section:
     """Groups that may fill the share; the others wait for what is left. None: all."""
     in_sequence: bool = False
     """Nothing is taken past the first group that does not fit: recent messages have no holes."""
+    waits: bool = False
+    """What is left goes to the others first: what is always shown must not crowd out what bears on the question."""
 
 
 def assemble(sections: Sequence[Section], budget: int, count: Counter) -> Context:
@@ -91,7 +93,8 @@ def _further(
 ) -> list[_Place]:
     """More groups that fit into what is left, section by section, none beyond its share."""
     found: list[_Place] = []
-    for number, (section, cost) in enumerate(zip(sections, costs, strict=True)):
+    for number in _order(sections):
+        section, cost = sections[number], costs[number]
         held = {group for owner, group in taken if owner == number}
         room = min(left, shares[number] if shares else inf)
         opening = 0 if held else cost.opening
@@ -99,6 +102,10 @@ def _further(
         left -= sum(cost.groups[group] for group in new) + (opening if new else 0)
         found += [(number, group) for group in new]
     return found
+
+
+def _order(sections: Sequence[Section]) -> list[int]:
+    return sorted(range(len(sections)), key=lambda number: sections[number].waits)
 
 
 def _fitting(section: Section, cost: _Cost, held: Collection[int], room: float, most: int | None) -> Iterator[int]:
@@ -117,8 +124,10 @@ def _next(
 ) -> list[_Place]:
     """A group that fits though its own count says no: the best of those that a section still has, if any does."""
     held = set(taken)
-    for number, section in enumerate(sections):
-        waiting = ((number, at) for at, group in enumerate(section.groups) if group and (number, at) not in held)
+    for number in _order(sections):
+        waiting = (
+            (number, at) for at, group in enumerate(sections[number].groups) if group and (number, at) not in held
+        )
         best = next(waiting, None)
         if best and left([*taken, best]) >= 0:
             return [best]

@@ -1,5 +1,6 @@
 """The values that travel between the layers. All are frozen; instants are UTC."""
 
+from retentive.model.backups import Backup, Compacted, Restored
 from retentive.model.conversation import (
     ROLES,
     Appended,
@@ -35,6 +36,7 @@ from retentive.model.memory import (
     Status,
     Traits,
 )
+from retentive.model.moving import ImportedMemories, Refusal
 from retentive.model.records import (
     Acquaintance,
     Contact,
@@ -80,11 +82,13 @@ __all__ = [
     "Added",
     "Appended",
     "Backfilled",
+    "Backup",
     "Bounds",
     "Candidates",
     "Change",
     "Checked",
     "Claim",
+    "Compacted",
     "Contact",
     "Context",
     "Deleted",
@@ -100,6 +104,7 @@ __all__ = [
     "Heard",
     "Hit",
     "Imported",
+    "ImportedMemories",
     "Indexed",
     "Issued",
     "Kind",
@@ -122,10 +127,12 @@ __all__ = [
     "Query",
     "Record",
     "Records",
+    "Refusal",
     "Relation",
     "Repeat",
     "Replay",
     "Resemblance",
+    "Restored",
     "Results",
     "Revision",
     "Role",

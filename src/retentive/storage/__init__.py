@@ -4,7 +4,7 @@
 over the named queries of `queries/*.sql`; a database brings its connection, its dialect's own queries, and its schema.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 Params = Mapping[str, Any]
 """Values by name. When reading, a tuple or a list stands for a set, used as `IN {each:name}`."""
 NOTHING: Params = MappingProxyType({})
+Pages = Callable[[int, int], None]
+"""Hears how much of a file is done, and how much there is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +112,19 @@ class Engine(Protocol):
         """Make the full-text index anew from its rows, and drop chunks and vectors that belong to nothing."""
         ...
 
-    def scrub(self, patience: float) -> Scrubbed:
+    def backup(self, target: Path, progress: Pages) -> Mapping[str, int]:
+        """Fill this empty file of SQLite's with the store as it is at one moment; how many rows each table had then.
+
+        Reads and writes go on meanwhile. Whoever calls it sees to the file, also if it fails half-way. `Invalid`, and
+        nothing in the file, where the database has means of its own: the hint names them.
+        """
+        ...
+
+    def scrub(self, patience: float, *, reclaim: bool = False) -> Scrubbed:
         """Remove what deleted rows left behind: in the full-text index, in free pages, in logs, as far as it can.
 
-        Waits `patience` seconds for others who hold an old state. Reads and writes go on meanwhile, or wait.
+        Waits `patience` seconds for others who hold an old state. Reads and writes go on meanwhile, or wait. `reclaim`
+        makes their room free for others, too, where a server would otherwise do that in its own time.
         """
         ...
 

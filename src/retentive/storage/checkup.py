@@ -1,6 +1,7 @@
 """The check-up of engines that speak SQLite: do memories, chunks, full text and vectors agree?"""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from retentive.errors import Corrupt
 from retentive.storage import Engine, Finding, step
@@ -20,7 +21,12 @@ def whole(integrity: Sequence[str]) -> Finding:
 
 
 def agreement(engine: Engine) -> list[Finding]:
-    return [_text(engine), *(_none(engine, name, query) for name, query in _NONE)]
+    return [_text(engine), *disagreements(engine.read)]
+
+
+def disagreements(read: Callable[[str], Sequence[Any]]) -> list[Finding]:
+    """`read` gives the rows of a named query."""
+    return [_none(read, name, query) for name, query in _NONE]
 
 
 def _text(engine: Engine) -> Finding:
@@ -31,10 +37,10 @@ def _text(engine: Engine) -> Finding:
     return Finding("full text", ok=True, detail="the index matches its rows")
 
 
-def _none(engine: Engine, name: str, query: str) -> Finding:
+def _none(read: Callable[[str], Sequence[Any]], name: str, query: str) -> Finding:
     """A row of each that disagrees is one."""
     try:
-        count = len(engine.read(query))
+        count = len(read(query))
     except Corrupt as error:
         return Finding(name, ok=False, detail=str(error), remedy="Restore a backup.")
     return Finding(name, not count, f"{count} disagree" if count else "agree", REPAIR if count else "")

@@ -7,11 +7,12 @@ through that tell nothing of anybody. Where the server can do the same by itself
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from retentive.errors import Forbidden
 from retentive.model import Bounds, Match, Scope, Space
-from retentive.storage import NOTHING, Engine, Finding, Params, Scrubbed, Step
+from retentive.storage import NOTHING, Engine, Finding, Pages, Params, Scrubbed, Step
 
 OF_NOBODY = {"change_head", "change_floor", "chunk_newest", "space_insert", "space_list"}
 OF_MANY = {"namespace_list", "purge_due"}  # the namespace is in the first column
@@ -67,8 +68,13 @@ class Fence:
     def rebuild(self) -> None:
         raise _whole("rebuild")
 
-    def scrub(self, patience: float) -> Scrubbed:
+    def backup(self, target: Path, progress: Pages) -> Mapping[str, int]:  # noqa: ARG002 - refused
+        raise _whole("backup")
+
+    def scrub(self, patience: float, *, reclaim: bool = False) -> Scrubbed:
         """Rewriting a file is about all namespaces, and so would be what is found in it."""
+        if reclaim:
+            raise _whole("compact")
         return Scrubbed(done=False, detail=LATER) if self.in_process else self.engine.scrub(patience)
 
     def facts(self) -> Mapping[str, Any]:

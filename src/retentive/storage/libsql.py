@@ -16,10 +16,11 @@ import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
-from retentive.errors import Busy, NotAStore, Stale, StorageError, Uncertain
-from retentive.storage import NOTHING, Finding, Params, Scrubbed, Step, step
+from retentive.errors import Busy, Invalid, NotAStore, Stale, StorageError, Uncertain
+from retentive.storage import NOTHING, Finding, Pages, Params, Scrubbed, Step, step
 from retentive.storage.batches import Batch, statements
 from retentive.storage.checkup import agreement, whole
 from retentive.storage.hrana import Refused, Request, Server, Unanswered, Unreached, pauses, sent
@@ -97,7 +98,11 @@ class LibsqlEngine(Scanning):
     def rebuild(self) -> None:
         self.apply([Step("derived_rebuild", [{}])])
 
-    def scrub(self, patience: float) -> Scrubbed:  # noqa: ARG002 - nobody is waited for
+    def backup(self, target: Path, progress: Pages) -> Mapping[str, int]:  # noqa: ARG002 - the server's
+        hint = "Use the server's own backups, or copy it into a file: `retentive migrate SERVER FILE`."
+        raise Invalid("the store is on a libSQL server, and so are its backups", hint)
+
+    def scrub(self, patience: float, *, reclaim: bool = False) -> Scrubbed:  # noqa: ARG002 - nobody is waited for
         """As far as a client can: the server lets none overwrite free pages or cut its log."""
         self.apply([step("text_optimize")])
         return Scrubbed(

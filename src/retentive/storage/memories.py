@@ -42,14 +42,19 @@ class Memories:
         rows = self.engine.read("memory_by_hash", {"namespace": namespace, "hashes": hashes})
         return [memory_of(row, now) for row in rows]
 
+    def ended(self, namespace: str, hashes: Sequence[str], now: int) -> list[Memory]:
+        """Those that say the same and no longer hold; and notes that do. Goes through the whole namespace."""
+        rows = self.engine.read("memory_ended", {"namespace": namespace, "hashes": hashes})
+        return [memory_of(row, now) for row in rows]
+
     def same_slot(self, namespace: str, slots: Sequence[str], now: int) -> list[Memory]:
         rows = self.engine.read("memory_by_slot", {"namespace": namespace, "slots": slots})
         return [memory_of(row, now) for row in rows]
 
     def in_slots(self, namespace: str, prefix: str, now: int, limit: int) -> list[Memory]:
         """The active ones of no session whose slot begins so."""
-        values = {"namespace": namespace, "first": prefix, "beyond": f"{prefix[:-1]}{chr(ord(prefix[-1]) + 1)}"}
-        rows = self.engine.read("memory_in_slots", {**values, "now": now, "limit": limit})
+        values = {"namespace": namespace, "first": prefix, "beyond": after_prefix(prefix), "now": now, "limit": limit}
+        rows = self.engine.read("memory_in_slots", values)
         return [memory_of(row, now) for row in rows]
 
     def chain(self, namespace: str, session: str | None, slot: str | None, now: int) -> list[Memory]:
@@ -104,6 +109,11 @@ class Memories:
 
     def namespaces(self) -> Sequence[str]:
         return [row[0] for row in self.engine.read("namespace_list")]
+
+
+def after_prefix(prefix: str) -> str:
+    """What sorts after all that begins so."""
+    return f"{prefix[:-1]}{chr(ord(prefix[-1]) + 1)}"
 
 
 def containing_pattern(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from retentive.model import DEFAULT_CONFIDENCE, DEFAULT_IMPORTANCE, Match, Scope, Source, Space
 from retentive.storage import Engine, Step, step
 from retentive.storage.chunks import chunk_values, field_values, insert_steps
-from retentive.storage.memories import containing_pattern, namespace_step
+from retentive.storage.memories import after_prefix, containing_pattern, namespace_step
 from retentive.storage.scopes import chunk_filters
 
 
@@ -70,6 +70,17 @@ class Rows:
         values = {"types": [*{each.type for each in wanted}], "ids": [*{each.owner for each in wanted}]}
         rows = self.engine.read("record_some", {**values, "namespaces": scope.namespaces})
         return {row.key: row for row in map(_row, rows)}
+
+    def profile(self, namespace: str, id: str, slots: str, now: int) -> tuple[Row | None, dict[str, tuple[str, str]]]:
+        """A profile, and the id and hash of the fact in each slot that begins so: in one read."""
+        values = {"namespace": namespace, "id": id, "now": now, "first": slots, "beyond": after_prefix(slots)}
+        row, facts = None, {}
+        for slot, text, hash, *numbers in self.engine.read("profile_and_facts", values):
+            if slot:
+                facts[slot] = text, hash
+            else:
+                row = Row(namespace, "profile", id, json.loads(text), *numbers)
+        return row, facts
 
     def history(self, namespace: str, type: str, id: str) -> list[Past]:
         rows = self.engine.read("revision_list", {"namespace": namespace, "type": type, "id": id})

@@ -21,46 +21,18 @@ from typing import Any
 
 import apsw
 
-from retentive.errors import Busy, Closed, Corrupt, DiskFull, NotAStore, Stale, StorageError, Unwritable
-from retentive.storage import NOTHING, Finding, Params, Scrubbed, Step
+from retentive.errors import Closed, Corrupt, NotAStore, Stale, Unwritable
+from retentive.storage import NOTHING, Finding, Pages, Params, Scrubbed, Step
 from retentive.storage.checkup import agreement, whole
+from retentive.storage.copies import APPLICATION_ID, BUSY_SECONDS, applied, copy, only
 from retentive.storage.migrations import Migration, migrations, missing
+from retentive.storage.problems import translated
 from retentive.storage.queries import Queries
 from retentive.storage.scan import Scanning
 from retentive.storage.tokenizer import Tokenizer
 from retentive.text.fields import FIELD_WEIGHTS
 
-APPLICATION_ID = 0x52544E56  # "RTNV": says in the file's header whose it is
 SAFE_SQLITE = (3, 51, 3)  # before it, several processes could corrupt a WAL (the WAL-reset bug)
-BUSY_SECONDS = 30  # a bulk load holds the lock for under a second at a time; past this something hangs
-
-_ERRORS: dict[type[Exception], type[StorageError]] = {
-    apsw.BusyError: Busy,
-    apsw.LockedError: Busy,
-    apsw.FullError: DiskFull,
-    apsw.ReadOnlyError: Unwritable,
-    apsw.CantOpenError: Unwritable,
-    apsw.PermissionsError: Unwritable,
-    apsw.NotADBError: NotAStore,
-    apsw.CorruptError: Corrupt,
-}
-
-
-_KEYS = (apsw.SQLITE_CONSTRAINT_UNIQUE, apsw.SQLITE_CONSTRAINT_PRIMARYKEY)
-
-
-@contextmanager
-def _translated(where: str) -> Iterator[None]:
-    """The driver's errors as ours."""
-    try:
-        yield
-    except apsw.ConstraintError as error:
-        kind = Stale if getattr(error, "extendedresult", None) in _KEYS else StorageError
-        raise kind(f"{where}: {error}") from error
-    except apsw.ConnectionClosedError as error:
-        raise Closed(f"{where} is closed") from error
-    except apsw.Error as error:
-        raise _ERRORS.get(type(error), StorageError)(f"{where}: {error}") from error
 
 
 class SqliteEngine(Scanning):
@@ -82,7 +54,7 @@ class SqliteEngine(Scanning):
         self._path = _prepare(target)
         self._identity = _identity(self._path) if self._path else None
         try:
-            with _translated(target):
+            with translated(target):
                 self._writer = self._connect()
                 self._writer.execute("PRAGMA secure_delete = ON").fetchall()
             self.migrate()
@@ -93,7 +65,7 @@ class SqliteEngine(Scanning):
     def read(self, query: str, params: Params = NOTHING, filters: Sequence[str] = ()) -> list[tuple[Any, ...]]:
         sql = self._queries.sql(query, filters)
         values = {name: json.dumps(v) if isinstance(v, tuple | list) else v for name, v in params.items()}
-        with _translated(self.target):
+        with translated(self.target):
             return self._reader().execute(sql, values).fetchall()
 
     def apply(self, steps: Iterable[Step]) -> None:
@@ -110,11 +82,11 @@ class SqliteEngine(Scanning):
 
     def migrate(self) -> None:
         known = migrations(self.dialect)
-        with _translated(self.target):
-            todo = missing(known, self._applied(self._writer), self.target)
+        with translated(self.target):
+            todo = missing(known, applied(self._writer), self.target)
         if todo:
             with self._transaction() as connection:
-                for migration in missing(known, self._applied(connection), self.target):
+                for migration in missing(known, applied(connection), self.target):
                     self._migrate(connection, migration)
 
     def check(self) -> list[Finding]:
@@ -123,7 +95,17 @@ class SqliteEngine(Scanning):
     def rebuild(self) -> None:
         self.apply([Step("derived_rebuild", [{}])])
 
-    def scrub(self, patience: float) -> Scrubbed:
+    def backup(self, target: Path, progress: Pages) -> Mapping[str, int]:
+        self._check_process()
+        self._check_file()
+        with translated(self.target):
+            connection = self._connect()
+            try:
+                return copy(connection, target, progress)
+            finally:
+                connection.close()
+
+    def scrub(self, patience: float, *, reclaim: bool = False) -> Scrubbed:  # noqa: ARG002 - it does so anyway
         """Rewritten whole, into the WAL and from there into the file.
 
         `secure_delete` overwrites what a page frees; it does not reach cells that moved when pages were balanced.
@@ -132,7 +114,7 @@ class SqliteEngine(Scanning):
             return Scrubbed(done=True, detail="in memory")
         files = tuple(Path(f"{self._path}{end}") for end in ("", "-wal", "-shm", "-journal"))
         self._check_process()
-        with self._lock, _translated(self.target):
+        with self._lock, translated(self.target):
             self._check_file()
             connection = self._connect()
             try:
@@ -142,9 +124,9 @@ class SqliteEngine(Scanning):
         return Scrubbed(done, "" if done else "held by another process", files)
 
     def facts(self) -> Mapping[str, Any]:
-        with _translated(self.target):
+        with translated(self.target):
             pages, size, free, number = (
-                _only(self._reader(), f"PRAGMA {name}")
+                only(self._reader(), f"PRAGMA {name}")
                 for name in ("page_count", "page_size", "freelist_count", "user_version")
             )
         wal = Path(f"{self._path}-wal") if self._path else None
@@ -184,8 +166,8 @@ class SqliteEngine(Scanning):
 
     def _claim(self, connection: apsw.Connection) -> None:
         """Refuse a database that is somebody else's before anything is written to it; then switch on WAL."""
-        tables = _only(connection, "SELECT count(*) FROM sqlite_schema")
-        if tables and _only(connection, "PRAGMA application_id") != APPLICATION_ID:
+        tables = only(connection, "SELECT count(*) FROM sqlite_schema")
+        if tables and only(connection, "PRAGMA application_id") != APPLICATION_ID:
             raise NotAStore(f"{self.target} is a database of another program")
         _patiently(lambda: connection.execute("PRAGMA journal_mode = WAL").fetchall())
 
@@ -202,7 +184,7 @@ class SqliteEngine(Scanning):
     @contextmanager
     def _transaction(self) -> Iterator[apsw.Connection]:
         self._check_process()
-        with self._lock, _translated(self.target):
+        with self._lock, translated(self.target):
             self._check_file()
             self._writer.execute("BEGIN IMMEDIATE")
             try:
@@ -228,12 +210,6 @@ class SqliteEngine(Scanning):
             if connection.changes() != step.expect:
                 raise Stale(f"{self.target}: {step.query} found another state than the one it was decided on")
 
-    def _applied(self, connection: apsw.Connection) -> dict[int, str]:
-        if not _only(connection, "SELECT count(*) FROM sqlite_schema WHERE name = 'migrations'"):
-            return {}
-        rows: list[Any] = connection.execute("SELECT number, hash FROM migrations").fetchall()
-        return dict(rows)
-
     def _migrate(self, connection: apsw.Connection, migration: Migration) -> None:
         connection.execute(
             "CREATE TABLE IF NOT EXISTS migrations"
@@ -252,7 +228,7 @@ class SqliteEngine(Scanning):
         One that has searched before may hold an old state of the full-text index, and then calls a good file damaged.
         """
         try:
-            with _translated(self.target):
+            with translated(self.target):
                 connection = self._connect()
                 rows: list[Any] = connection.execute("PRAGMA integrity_check(5)").fetchall()
                 connection.close()
@@ -271,12 +247,6 @@ def _version() -> Finding:
     version = apsw.sqlite_lib_version()
     ok = tuple(map(int, version.split("."))) >= SAFE_SQLITE
     return Finding("sqlite", ok, version, "" if ok else "Upgrade: pip install --upgrade apsw")
-
-
-def _only(connection: apsw.Connection, sql: str) -> Any:
-    """The one value of a one-row answer."""
-    rows: list[Any] = connection.execute(sql).fetchall()
-    return rows[0][0]
 
 
 def _rewritten(connection: apsw.Connection, optimize: str, patience: float) -> bool:

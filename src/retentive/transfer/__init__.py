@@ -1,1 +1,1 @@
-"""How does it move? The chat logs that people have, read into conversations. Nothing here writes to a store."""
+"""How does it move? Chats and memories from elsewhere are read; whole stores go from one engine to another."""

@@ -6,6 +6,9 @@ with one. Three shapes of JSON are told apart by the first line:
   b. it is JSON and nothing follows: a value, or a list of values;
   c. it is not: JSON over several lines, read whole.
 Of a zip the members that account exports and WhatsApp are known to send are read, without unpacking to disk.
+
+Read leniently, a line that is damaged (not JSON, bytes that are not UTF-8) does not end the reading: it is told in its
+place, and the next ones follow.
 """
 
 import codecs
@@ -30,17 +33,19 @@ _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _MEMBERS = (r"conversations\.json", r"conversations-\d+\.json", r"_chat\.txt|WhatsApp Chat.*\.txt")
 _JSON = re.compile(r'\s*(?:\{|\[\s*(?:[\[{\]"]|$))')  # and not `[01/05/2024, 10:32] Anna: text`
 _CUT = "The file may be cut off or damaged there; get it anew if you can."
+_BYTES = re.compile("[\udc80-\udcff]")  # how bytes that are not UTF-8 are carried along
 
 
 class Document:
-    """One text, read once."""
+    """One text, read once. Of a lenient one, records may be errors, and lines may have bytes that are not UTF-8."""
 
-    def __init__(self, name: str, stream: io.BufferedReader) -> None:
+    def __init__(self, name: str, stream: io.BufferedReader, *, lenient: bool = False) -> None:
         self.name = name
-        self._lines = _lines(name, stream)
+        self._lenient = lenient
+        self._lines = _lines(name, stream, lenient=lenient)
         self._line, self._first = next(self._filled(), (0, ""))
         if not self._first:
-            raise Invalid(f"{name} is empty", "Give a file with messages in it.")
+            raise Invalid(f"{name} is empty", "Give a file with something in it.")
 
     @property
     def is_json(self) -> bool:
@@ -48,22 +53,45 @@ class Document:
 
     def text(self) -> str:
         """All of it from the first line that is not blank."""
-        whole: str = clean(self._first + "".join(line for _, line in self._lines))
+        whole: str = clean("".join(line for _, line in self.lines()))
         return whole
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """All of them from the first that is not blank, with their numbers and their ends as they are."""
+        return chain([(self._line, self._first)], self._lines)
 
     def records(self) -> Iterator[Record]:
         try:
             value = self._value(self._first, self._line)
         except Invalid:
-            yield from self._items(self._value(self.text(), self._line))
+            yield from self._spread()
             return
         second = next(self._filled(), None)
         if second is None:
             yield from self._items(value)
             return
         yield Record(f"{self.name}, line {self._line}", value)
-        for number, line in chain([second], self._filled()):
-            yield Record(f"{self.name}, line {number}", self._value(line, number))
+        yield from (self._record(number, line) for number, line in chain([second], self._filled()))
+
+    def _spread(self) -> Iterator[Record]:
+        """JSON over several lines; or JSON Lines of which the first is damaged."""
+        lines = [*self.lines()]
+        try:
+            yield from self._items(self._value("".join(line for _, line in lines), self._line))
+        except Invalid:
+            rest = [(number, line) for number, line in lines[1:] if line.strip()]
+            if not (self._lenient and any(isinstance(self._record(*each).value, dict) for each in rest[:2])):
+                raise
+            yield from (self._record(*each) for each in [lines[0], *rest])
+
+    def _record(self, number: int, line: str) -> Record:
+        place = f"{self.name}, line {number}"
+        try:
+            return Record(place, self._value(line.rstrip(), number))
+        except Invalid as error:
+            if not self._lenient:
+                raise
+            return Record(place, error)
 
     def _filled(self) -> Iterator[tuple[int, str]]:
         return ((number, line) for number, line in self._lines if line.strip())
@@ -76,6 +104,8 @@ class Document:
 
     def _value(self, text: str, line: int) -> Any:
         """What a JSON text says that begins on this line."""
+        if self._lenient and _BYTES.search(text):
+            raise Invalid(f"{self.name}, line {line}: not UTF-8", "Save the file as UTF-8.")
         try:
             return clean(json.loads(text, strict=False))
         except json.JSONDecodeError as error:
@@ -96,6 +126,19 @@ def documents(path: Path) -> Iterator[Document]:
             yield from _members(path.name, file)
         else:
             yield Document(path.name, file)
+
+
+@contextmanager
+def document(path: Path) -> Iterator[Document]:
+    """The text of a file, leniently."""
+    with _readable(str(path)), path.open("rb") as file:
+        yield Document(path.name, file, lenient=True)
+
+
+def beginning(path: Path, size: int) -> bytes:
+    """The first bytes of a file."""
+    with _readable(str(path)), path.open("rb") as file:
+        return file.read(size)
 
 
 def _members(name: str, file: IO[bytes]) -> Iterator[Document]:
@@ -123,10 +166,10 @@ def _matching(pattern: str, members: Sequence[zipfile.ZipInfo]) -> list[zipfile.
     return sorted((each for each in found if not each.filename.startswith("__MACOSX/")), key=lambda each: each.filename)
 
 
-def _lines(name: str, stream: io.BufferedReader) -> Iterator[tuple[int, str]]:
+def _lines(name: str, stream: io.BufferedReader, *, lenient: bool) -> Iterator[tuple[int, str]]:
     """The lines and their numbers."""
     number = 0
-    with _readable(name), _decoded(stream) as text:
+    with _readable(name), _decoded(stream, lenient=lenient) as text:
         try:
             for number, line in enumerate(text, 1):
                 yield number, line
@@ -135,9 +178,12 @@ def _lines(name: str, stream: io.BufferedReader) -> Iterator[tuple[int, str]]:
             raise Invalid(f"{name} is not UTF-8 text, from line {number + 1} on", hint) from error
 
 
-def _decoded(stream: io.BufferedReader) -> IO[str]:
-    wide = stream.peek(2).startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    return io.TextIOWrapper(stream, encoding="utf-16" if wide else "utf-8-sig")
+def _decoded(stream: io.BufferedReader, *, lenient: bool) -> IO[str]:
+    if stream.peek(2).startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return io.TextIOWrapper(stream, encoding="utf-16", newline="" if lenient else None)
+    if lenient:
+        return io.TextIOWrapper(stream, encoding="utf-8-sig", errors="surrogateescape", newline="")
+    return io.TextIOWrapper(stream, encoding="utf-8-sig")
 
 
 @contextmanager

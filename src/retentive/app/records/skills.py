@@ -15,7 +15,7 @@ from retentive.app.records.shapes import SKILL
 from retentive.app.records.store import Store
 from retentive.errors import Busy, Invalid, Stale
 from retentive.ids import new_ids
-from retentive.model import Draft, Due, Fusion, Kind, Memory, Query, Results, Skill, from_micros, to_micros
+from retentive.model import Draft, Due, Kind, Memory, Results, Skill, from_micros, to_micros
 from retentive.records import schedule
 from retentive.storage.records import run_step
 
@@ -34,15 +34,9 @@ class Skills(Store[Skill]):
 
     def match(self, text: str, limit: int = 5, *, min_relevance: float | None = None) -> Results:
         """The enabled skills that fit a request, best first, by the same search as everything else."""
-        settings, most = self._parts.config, check.limit_of(limit)
-        query = Query(
-            text=check.question(text),
-            scope=scope([self._parts.namespace], include="skills"),
-            limit=BEYOND * most,
-            fusion=Fusion(settings.fusion),
-            vector_weight=settings.vector_weight,
-            min_relevance=check.fraction(min_relevance, "min_relevance", None),
-        )
+        most, bar = check.limit_of(limit), check.fraction(min_relevance, "min_relevance", None)
+        seen = scope([self._parts.namespace], include="skills")
+        query = search.asking(self._parts, check.question(text), seen, limit=BEYOND * most, min_relevance=bar)
         found = search.search(self._parts, query)
         enabled = [hit for hit in found if isinstance(hit.item, Skill) and hit.item.enabled]
         return replace(found, hits=tuple(enabled[:most]))

@@ -4,9 +4,11 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Collection
 
 from retentive import __version__
+from retentive.cli.parser.backing import backing, compacting
 from retentive.cli.parser.care import caring
 from retentive.cli.parser.files import filing, indexing
 from retentive.cli.parser.memories import expecting, learning, reading, writing
+from retentive.cli.parser.moving import bringing
 from retentive.cli.parser.options import Verbs, Words, common
 from retentive.cli.parser.records import recording
 from retentive.cli.parser.serving import admitting, connecting, hooking, serving
@@ -65,9 +67,12 @@ def build(words: Collection[str] | None = None) -> ArgumentParser:
     indexing(verb)
     filing(verb.of("files", "see which files are in the index"))
     importing(verb.of("chat-log", "bring in conversations from elsewhere"))
+    bringing(verb)
     serving(verb)
     admitting(verb.of("token", "say who may come in over the network"))
     connecting(verb)
+    backing(verb.of("backup", "copy the store, check a copy, put one back"))
+    compacting(verb)
     caring(verb)
     hooking(verb)
     return parser

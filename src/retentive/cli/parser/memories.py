@@ -51,10 +51,10 @@ def forgetting(verb: Verbs) -> None:
 
     purge = verb(
         "purge",
-        "remove memories or messages for good, to the last byte",
+        "remove memories, messages or records for good, to the last byte",
         epilog="It cannot be undone. The answer names what else repeats the text, and proves that the rest is gone.",
     )
-    purge.add_argument("ids", nargs="+", metavar="ID", help="of a memory, or of a message: SESSION#7")
+    purge.add_argument("ids", nargs="+", metavar="ID", help="of a memory or a record, or of a message: SESSION#7")
     purge.add_argument("--with-origin", action="store_true", help="also messages, summaries and questions that say it")
     purge.add_argument("--reason", metavar="WHY")
     purge.add_argument("--dry-run", action="store_true", help="only show what would go, and what repeats it")

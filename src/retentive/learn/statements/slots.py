@@ -11,7 +11,7 @@ from retentive.learn.statements.areas import stems, topics
 from retentive.learn.statements.lists import LISTS, any_of, members
 from retentive.learn.statements.statement import Slot
 
-_NAMES = r"[A-ZÀ-Þ][\w'&.-]*(?:[ ,]+(?:[A-ZÀ-Þ][\w'&.-]*|de|of|del|la|and(?= [A-Z])))*"
+_NAMES = r"[A-ZÀ-Þ][\w'&.-]*(?:[ ,]+(?:[A-ZÀ-Þ][\w'&.-]*|(?:de|of|del|la|and)(?= (?:la )?[A-ZÀ-Þ])))*"
 _OWNED = any_of("attributes")
 _IS = (
     r"(?:is|are|was|will be)(?: now| currently| actually)?(?: called| named| about| at| with| on)?|"

@@ -11,16 +11,19 @@ import random
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from psycopg import Pipeline
 
-from retentive.errors import Closed, Stale
+from retentive.errors import Closed, Invalid, Stale
 from retentive.model import Bounds, Match, Scope, Space, Type
-from retentive.storage import NOTHING, Engine, Finding, Params, Scrubbed, Step, step
+from retentive.storage import NOTHING, Engine, Finding, Pages, Params, Scrubbed, Step, step
 from retentive.storage.fence import Fence
 from retentive.storage.postgres.graphs import Graphs
 from retentive.storage.postgres.link import Connection, Link, Options
+from retentive.storage.postgres.problems import translated
 from retentive.storage.postgres.replica import Replica
 from retentive.storage.postgres.rows import Binder, asked, unpacked, weighted
 from retentive.storage.postgres.setup import DIALECT, set_up
@@ -34,6 +37,9 @@ T = TypeVar("T")
 FOLD_AFTER = 100  # rows of statistics that a namespace has at most, on average, before they are folded into one
 BULK_FROM = 50  # rows of a batch from which its statements are planned once, not for each row (1,450 -> 3,200 rows/s)
 LONGEST_TERM = 300  # characters: an entry of an index has 2,704 bytes at most, of which a namespace may take 800
+VACUUMED = (
+    "dead rows make room for new ones; files of the server shrink by VACUUM FULL alone, which locks everybody out"
+)
 _NUMBERED = {"put_chunks", "put_access_log"}
 _UNFILTERED = {"visible", "active"}
 _LONG = {"chunk_broken", "derived_rebuild", "session_delete"}  # go through much of a store: no timeout bounds them
@@ -159,13 +165,27 @@ class PostgresEngine:
         self.apply([Step("derived_rebuild", [{}])])
         self._graphs.mend()
 
-    def scrub(self, patience: float) -> Scrubbed:  # noqa: ARG002 - nobody is waited for
-        """Nothing to do: postings go with their rows, and dead rows are the server's to clear away."""
+    def backup(self, target: Path, progress: Pages) -> Mapping[str, int]:  # noqa: ARG002 - the server's
+        hint = "Use pg_dump or the server's own backups, or copy it into a file: `retentive migrate SERVER FILE`."
+        raise Invalid("the store is in PostgreSQL, and so are its backups", hint)
+
+    def scrub(self, patience: float, *, reclaim: bool = False) -> Scrubbed:  # noqa: ARG002 - nobody is waited for
+        """Postings go with their rows, and dead rows are the server's to clear away, if it is not told to now."""
+        if reclaim:
+            return self._vacuum()
         return Scrubbed(
             done=True,
             detail="no row or posting is left; dead rows may keep the bytes until the server vacuums them, and so may"
             " its write-ahead log, its replicas and its backups",
         )
+
+    def _vacuum(self) -> Scrubbed:
+        """On a connection apart: it takes long, and cannot be done inside a transaction."""
+        with closing(self._link.connect()) as connection, translated(self._link.where):
+            connection.execute("SELECT set_config('statement_timeout', '0', false)")
+            for statement in self._queries.statements("vacuum"):
+                connection.execute(statement.sql)
+        return Scrubbed(done=True, detail=VACUUMED)
 
     def facts(self) -> Mapping[str, Any]:
         size, schema, server, vector = self.read("facts")[0]

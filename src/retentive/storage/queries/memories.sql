@@ -22,16 +22,22 @@ ORDER BY t.importance DESC, t.created DESC, t.id DESC LIMIT :limit
 SELECT {memory} FROM memories t
 WHERE t.namespace = :namespace AND t.status = 'active' AND t.kind <> 'note' AND t.content_hash IN {each:hashes}
 
+-- name: memory_ended
+-- What said the same and no longer holds: replaced, expired, forgotten. And notes, which may say the same. Of any scope.
+SELECT {memory} FROM memories t
+WHERE t.namespace = :namespace AND (t.status <> 'active' OR t.kind = 'note') AND t.content_hash IN {each:hashes}
+
 -- name: memory_by_slot
 SELECT {memory} FROM memories t
 WHERE t.namespace = :namespace AND t.status = 'active' AND t.slot IN {each:slots}
 
--- name: memory_in_slots
+-- fragment: in_slots
 -- Of those whose slots begin alike, the active and global ones.
-SELECT {memory} FROM memories t
-WHERE t.namespace = :namespace AND t.status = 'active' AND t.slot >= :first AND t.slot < :beyond AND t.session IS NULL
+t.namespace = :namespace AND t.status = 'active' AND t.slot >= :first AND t.slot < :beyond AND t.session IS NULL
   AND (t.expires IS NULL OR t.expires > :now)
-ORDER BY t.slot LIMIT :limit
+
+-- name: memory_in_slots
+SELECT {memory} FROM memories t WHERE {in_slots} ORDER BY t.slot LIMIT :limit
 
 -- name: memory_chain
 -- What holds or held a slot, in any scope (the caller compares the session).

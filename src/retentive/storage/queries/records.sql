@@ -36,6 +36,13 @@ WHERE namespace = :namespace AND type = :type AND id = :id AND version = :versio
 -- Changes nothing: a guard for steps that need it to be there.
 UPDATE records SET version = version WHERE namespace = :namespace AND type = :type AND id = :id AND deleted IS NULL
 
+-- name: profile_and_facts
+-- Facts have a slot, the profile has none.
+SELECT '', body, '', version, created, updated FROM records
+WHERE namespace = :namespace AND type = 'profile' AND id = :id
+UNION ALL
+SELECT t.slot, t.id, t.content_hash, 0, 0, 0 FROM memories t WHERE {in_slots}
+
 -- name: revision_insert
 INSERT INTO record_history (namespace, type, id, version, action, at, actor, reason, body)
 VALUES (:namespace, :type, :id, :version, :action, :now, :actor, :reason, :kept)

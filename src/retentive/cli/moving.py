@@ -1,0 +1,52 @@
+"""What the verb does that brings in memories from elsewhere."""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from retentive import wire
+from retentive.app import Retentive
+from retentive.cli import show
+from retentive.cli.given import given, is_json
+from retentive.model import ImportedMemories
+
+
+def _import(memory: Retentive, arguments: Any) -> int:
+    path = "/dev/stdin" if arguments.path == "-" else arguments.path
+    done = memory.import_memories(
+        path,
+        arguments.format,
+        dry_run=arguments.dry_run,
+        progress=show.progress(None, "read"),
+        **given(arguments, ("session", "tags")),
+    )
+    if is_json(arguments):
+        show.as_json(wire.imported(done))
+    else:
+        _told(arguments.path, done)
+    return 0
+
+
+def _told(path: str, done: ImportedMemories) -> None:
+    kept = "would be kept" if done.dry_run else "kept"
+    counted = {"known already": done.known, "superseded": done.superseded, "refused": done.refused}
+    more = "".join(f", {number} {what}" for what, number in counted.items() if number)
+    show.say(f"{path} ({done.format}): {show.counted(done.created, 'memory', 'memories')} {kept}{more}")
+    if done.dry_run:
+        for text in (*_kinds(done), *done.examples):
+            show.say(f"  {show.line(text)[:200]}")
+    if done.pending:
+        show.say(f"vectors pending: {done.pending}; `retentive backfill` makes them")
+    refused = show.paint("refused:", "yellow", sys.stderr)
+    for each in done.refusals:
+        sys.stderr.write(f"{refused} {show.line(f'{each.place}: {each.reason}')}\n")
+    if done.refused > len(done.refusals):
+        sys.stderr.write(f"and {done.refused - len(done.refusals)} more\n")
+    show.notes(map(show.line, done.notes))
+
+
+def _kinds(done: ImportedMemories) -> list[str]:
+    return [", ".join(f"{number} {kind}" for kind, number in done.kinds.items())] if done.kinds else []
+
+
+VERBS: dict[str, Callable[[Retentive, Any], int]] = {"import": _import}

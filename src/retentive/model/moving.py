@@ -1,0 +1,38 @@
+"""Memories that come from elsewhere."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Refusal(NamedTuple):
+    """Something in a file that was not kept, where it stands, and why."""
+
+    place: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedMemories:
+    """What became of an `import_memories`, or would become of it."""
+
+    format: str
+    created: int
+    """Memories that are new."""
+    known: int
+    """Those that are here already, or were and have been forgotten or replaced since."""
+    superseded: int
+    """Memories whose slots the new ones took."""
+    pending: int
+    """New ones whose vectors are still to come."""
+    refused: int
+    refusals: tuple[Refusal, ...]
+    """The first twenty of them."""
+    kinds: Mapping[str, int]
+    """How many of the new ones are of which kind."""
+    examples: tuple[str, ...]
+    """The texts of the first few that are new."""
+    notes: tuple[str, ...]
+    """What was passed over on purpose, such as files that a text names; the first twenty."""
+    dry_run: bool
+    """True: nothing was changed."""

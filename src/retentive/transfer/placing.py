@@ -1,0 +1,126 @@
+"""Files that are there whole or not at all.
+
+One is filled under a passing name in the folder it is for, and then gets its own. Whoever fills it holds a lock on it;
+a passing name that nobody holds was left by a process that was killed, and the next one who comes by removes it.
+"""
+
+import os
+import sys
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from retentive.errors import Conflict, DiskFull, Unwritable
+from retentive.storage.copies import LOGS
+
+_PREFIX, _SUFFIX = ".retentive-", ".part"
+_FULL = ("No space left on device", "Disk quota exceeded")
+
+
+@contextmanager
+def passing(folder: Path) -> Iterator[Path]:
+    """An empty file for the owner alone. What is left under this name at the end is removed, with its logs."""
+    with writable(folder):
+        _sweep(folder)
+        path, handle = _made(folder)
+    try:
+        yield path
+    finally:
+        os.close(handle)
+        remove(path)
+
+
+@contextmanager
+def writable(where: Path) -> Iterator[None]:
+    """What the system says, as ours, but for a name that is taken."""
+    try:
+        yield
+    except FileExistsError:
+        raise
+    except OSError as error:
+        kind = DiskFull if error.strerror in _FULL else Unwritable
+        hint = "" if kind is DiskFull else "See to the permissions, or give another place."
+        raise kind(f"{where}: {error.strerror or error}", hint) from error
+
+
+def place(path: Path, name: Path, *, overwrite: bool = False) -> None:
+    """Give a finished file its name, durably. `FileExistsError` if it is taken and must not be overwritten."""
+    _synced(path)
+    if overwrite:
+        path.replace(name)
+    else:
+        _named(path, name)
+    _synced(name.parent)
+
+
+def free(name: Path, store: Path | None, *, overwrite: bool) -> None:
+    """Refuse a name that is taken."""
+    if store is not None and name.exists() and name.samefile(store):
+        raise Conflict(f"{name} is the store itself", "Give another name.")
+    if used := [end for end in LOGS if Path(f"{name}{end}").exists()]:
+        raise Conflict(f"{name}{used[0]} is there, so {name} is a store in use", "Give another name.")
+    if not overwrite and (name.exists() or name.is_symlink()):
+        raise Conflict(f"{name} is there already", "Give another name, or --force (overwrite=True) to replace it.")
+
+
+def remove(path: Path) -> None:
+    """The logs first: if it is killed in between, the next one still finds them by the file."""
+    for end in (*LOGS, ""):
+        with suppress(OSError):
+            Path(f"{path}{end}").unlink(missing_ok=True)
+
+
+def _named(path: Path, name: Path) -> None:
+    try:
+        os.link(path, name)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links
+        os.close(os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        path.replace(name)
+
+
+def _synced(path: Path) -> None:
+    if sys.platform == "win32" and path.is_dir():
+        return
+    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _made(folder: Path) -> tuple[Path, int]:
+    while True:
+        path = folder / f"{_PREFIX}{uuid.uuid4().hex}{_SUFFIX}"
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        if _take(handle) and path.exists():
+            return path, handle
+        os.close(handle)  # it was taken for one that was left
+
+
+def _sweep(folder: Path) -> None:
+    for path in folder.glob(f"{_PREFIX}*{_SUFFIX}"):
+        with suppress(OSError):
+            handle = os.open(path, os.O_RDWR)
+            try:
+                if _take(handle):
+                    remove(path)
+            finally:
+                os.close(handle)
+
+
+if sys.platform == "win32":
+
+    def _take(handle: int) -> bool:  # noqa: ARG001 - an open file cannot be removed there anyway
+        return True
+else:
+    import fcntl
+
+    def _take(handle: int) -> bool:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True
