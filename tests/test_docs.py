@@ -347,9 +347,9 @@ def json_answers() -> Iterator[Any]:
     yield answer("token", "list")
     yield answer("token", "revoke", issued["token"]["id"])
     yield from expected_answers(old["memory"]["id"])
-    yield from file_answers()
     for words in ("backup create copy.db", "backup verify copy.db", "backup restore copy.db --yes", "compact"):
         yield answer(*words.split())
+    yield from file_answers()
     yield answer("get", "nothing", code=3)
 
 

@@ -17,6 +17,7 @@ from retentive.model import (
     Due,
     Event,
     Expectation,
+    Exported,
     File,
     Forgotten,
     Heard,
@@ -200,6 +201,10 @@ def _sought(value: Sought) -> dict[str, Any]:
 def _ranked(place: int, value: Hit) -> dict[str, Any]:
     told = {"type": value.type, "id": value.id, "score": round(value.score, 6), "excerpt": value.excerpt}
     return {"rank": place, **told}
+
+
+def exported(value: Exported) -> dict[str, Any]:
+    return shown(value)
 
 
 def forgotten(value: Forgotten) -> dict[str, Any]:

@@ -9,7 +9,22 @@ from types import TracebackType
 from typing import Any, Self, Unpack
 
 from retentive import config
-from retentive.app import add, backups, check, edit, fill, forget, keep, learn, move, purge, report, search, why
+from retentive.app import (
+    add,
+    backups,
+    check,
+    edit,
+    exports,
+    fill,
+    forget,
+    keep,
+    learn,
+    move,
+    purge,
+    report,
+    search,
+    why,
+)
 from retentive.app import context as contexts
 from retentive.app.bounds import bounds_of, covered, restricted, whole, writes
 from retentive.app.check import UNSET, Common, Options, Unset, When
@@ -39,6 +54,7 @@ from retentive.model import (
     Change,
     Compacted,
     Context,
+    Exported,
     Forgotten,
     Fusion,
     ImportedMemories,
@@ -208,7 +224,7 @@ class Retentive:
         progress: Callable[[int, int | None], None] | None = None,
         **options: Unpack[Common],
     ) -> ImportedMemories:
-        """Keep the memories that a file or folder of another product holds.
+        """Keep the memories that a file or folder of another product holds; or restore what `export` wrote.
 
         The format is recognised unless given. Once more, it keeps only what is new: five hundred at a time are kept
         whole or not at all, so what was stopped is simply repeated. What cannot be kept is told with its place and
@@ -506,6 +522,30 @@ class Retentive:
         return Worker(
             self._parts, **{name: check.seconds(value, name) for name, value in given.items()}, progress=progress
         )
+
+    def export(
+        self,
+        target: exports.Target,
+        *,
+        format: str = exports.Format.JSONL,
+        namespaces: str | Sequence[str] | None = None,
+        vectors: bool = False,
+        without: str | Sequence[str] = (),
+        force: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> Exported:
+        """Write out all that a namespace holds, as JSON Lines that `import_memories` restores exactly.
+
+        `target` is a file, which is there whole or not at all, or a stream of bytes; a name that ends in .gz is
+        compressed. `namespaces` are names or prefixes such as `work/*`, by default this one; "*" stands for all.
+        `without` leaves out parts: memories, sessions, records, files, expectations, access-log, purges. `vectors` adds
+        those. With `format="markdown"` the target is a folder of pages for people. `force` replaces what is there
+        though it is no export. `progress` hears how many lines or pages are written.
+        """
+        return exports.export(
+            self._parts, target, exports.wanted(self._parts, namespaces, vectors=vectors, without=without),
+            check.one_of(exports.Format, format, "format"), progress, force=force,
+        )  # fmt: skip
 
     def namespaces(self, matching: Sequence[str] | None = None) -> Sequence[str]:
         """The namespaces of the store that were ever written to.

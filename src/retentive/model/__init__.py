@@ -16,6 +16,7 @@ from retentive.model.conversation import (
     Summary,
 )
 from retentive.model.expecting import Checked, Expectation, Sought
+from retentive.model.exporting import Exported
 from retentive.model.files import Document, File, Indexed, Mark, Passage, Section, Skipped
 from retentive.model.forgetting import Candidates, Forgotten, Provenance, Purged, Repeat
 from retentive.model.learning import Claim, Heard, Learned
@@ -97,6 +98,7 @@ __all__ = [
     "Due",
     "Event",
     "Expectation",
+    "Exported",
     "File",
     "Filter",
     "Forgotten",

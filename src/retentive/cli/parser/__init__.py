@@ -6,6 +6,7 @@ from collections.abc import Collection
 from retentive import __version__
 from retentive.cli.parser.backing import backing, compacting
 from retentive.cli.parser.care import caring
+from retentive.cli.parser.exporting import exporting
 from retentive.cli.parser.files import filing, indexing
 from retentive.cli.parser.memories import expecting, learning, reading, writing
 from retentive.cli.parser.moving import bringing
@@ -68,6 +69,7 @@ def build(words: Collection[str] | None = None) -> ArgumentParser:
     filing(verb.of("files", "see which files are in the index"))
     importing(verb.of("chat-log", "bring in conversations from elsewhere"))
     bringing(verb)
+    exporting(verb)
     serving(verb)
     admitting(verb.of("token", "say who may come in over the network"))
     connecting(verb)

@@ -43,3 +43,16 @@ WHERE t.n >= :k1 AND (t.n, s.name) > (:k1, :k2) ORDER BY t.n, s.name LIMIT :limi
 -- name: put_vectors
 INSERT INTO vectors (namespace, space, chunk, vector)
 VALUES (:namespace, (SELECT id FROM spaces WHERE name = :space), :chunk, :vector::halfvec)
+
+-- name: export_vectors
+-- Of the slices of these owners.
+SELECT t.owner_type, t.owner, t.ordinal, t.text IS NULL, s.name, {halves}
+FROM chunks t CROSS JOIN spaces s JOIN vectors v ON v.namespace = t.namespace AND v.space = s.id AND v.chunk = t.n
+WHERE t.namespace = :namespace AND t.owner IN {each:owners} AND t.owner_type IN {each:types}
+ORDER BY t.owner_type, t.owner, t.ordinal, s.name
+
+-- name: vector_restore
+-- For a slice that is known by its owner.
+INSERT INTO vectors (namespace, chunk, space, vector)
+VALUES (:namespace, (SELECT n FROM chunks WHERE namespace = :namespace AND owner = :owner AND owner_type = :owner_type
+  AND ordinal = :ordinal), (SELECT id FROM spaces WHERE name = :space), :vector::halfvec)

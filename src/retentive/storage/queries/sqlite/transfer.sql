@@ -28,3 +28,15 @@ WHERE t.n >= :k1 AND (t.n, s.name) > (:k1, :k2) ORDER BY t.n, s.name LIMIT :limi
 
 -- name: put_vectors
 INSERT INTO vectors (chunk, space, vector) VALUES (:chunk, (SELECT id FROM spaces WHERE name = :space), :vector)
+
+-- name: export_vectors
+-- Of the slices of these owners.
+SELECT t.owner_type, t.owner, t.ordinal, t.text IS NULL, s.name, v.vector
+FROM chunks t CROSS JOIN spaces s JOIN vectors v ON v.space = s.id AND v.chunk = t.n
+WHERE t.namespace = :namespace AND t.owner IN {each:owners} AND t.owner_type IN {each:types}
+ORDER BY t.owner_type, t.owner, t.ordinal, s.name
+
+-- name: vector_restore
+-- For a slice that is known by its owner.
+INSERT INTO vectors (chunk, space, vector) VALUES ((SELECT n FROM chunks WHERE namespace = :namespace AND owner = :owner
+  AND owner_type = :owner_type AND ordinal = :ordinal), (SELECT id FROM spaces WHERE name = :space), :vector)
