@@ -334,6 +334,18 @@ def test_remove_takes_out_a_file_or_a_folder(store: Retentive, folder: Path) -> 
         store.files.get(folder / "a.md")
 
 
+def test_all_passages_of_a_file_can_be_read(store: Retentive, folder: Path) -> None:
+    write(folder, dogs=DOGS)
+    store.files.index(folder)
+    (folder / "dogs.md").unlink()
+    found = store.files.passages(store.files.list()[0].id)
+    assert [(each.headings, each.first, each.last) for each in found] == [
+        (("Dogs",), 1, 3),
+        (("Dogs", "Rex"), 5, 7),
+        (("Dogs", "Bella"), 9, 11),
+    ]
+
+
 def test_files_are_listed_in_pages(store: Retentive, folder: Path) -> None:
     write(folder, **{f"f{n}": str(n) for n in range(5)})
     store.files.index(folder)

@@ -117,6 +117,11 @@ class FileRows:
         rows = self.engine.read("file_hits", {**params, "chunks": [*chunks]}, filters)
         return {row[0]: _passage(row) for row in rows}
 
+    def all_passages(self, row: Row) -> list[Passage]:
+        """Of a file, in their order."""
+        found = self.slices(row, None)
+        return [_made(row, row.all_tags, each.text, each.context, each.first, each.last) for each in found]
+
     def broken(self) -> list[tuple[str, str, str]]:
         """Namespace, id and path of those of which a slice is missing."""
         return [(namespace, id, path) for namespace, id, path in self.engine.read("check_files")]
@@ -143,11 +148,14 @@ def _written(value: Any) -> str | None:
 
 def _passage(row: Sequence[Any]) -> Passage:
     _, text, context, first, last, tags, *rest = row
-    file = _row(rest)
+    return _made(_row(rest), tuple(_read(tags, ())), text, context, first, last)
+
+
+def _made(file: Row, tags: tuple[str, ...], text: str, context: str | None, first: int, last: int) -> Passage:
     headings = tuple(context.split("\n")) if context else ()
     return Passage(
         file.id, file.namespace, file.path, file.session, file.title, headings, first, last, file.unit, text,
-        from_micros(file.modified), tuple(_read(tags, ())), file.metadata,
+        from_micros(file.modified), tags, file.metadata,
     )  # fmt: skip
 
 

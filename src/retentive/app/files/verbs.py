@@ -10,7 +10,7 @@ from retentive.app import check
 from retentive.app.bounds import writes
 from retentive.app.parts import Parts
 from retentive.errors import Invalid, NotFound, Stale
-from retentive.model import File, Indexed
+from retentive.model import File, Indexed, Passage
 from retentive.storage import files as rows
 from retentive.storage.files import FileRows, Row, file_of
 
@@ -115,6 +115,10 @@ class Files:
     def get(self, path: str | os.PathLike[str], session: str | None = None) -> File:
         """One of them, by its path or its id."""
         return file_of(self._row(path, check.name_of(session, "session")))
+
+    def passages(self, path: str | os.PathLike[str], session: str | None = None) -> Sequence[Passage]:
+        """All that can be found of a file, in its order: what the index has of it, whatever the disk has by now."""
+        return self._rows.all_passages(self._row(path, check.name_of(session, "session")))
 
     @writes
     def remove(

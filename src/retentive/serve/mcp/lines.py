@@ -35,7 +35,7 @@ def listed(rows: Iterable[Mapping[str, Any]]) -> str:
     return "\n".join(f"[{row['id']}] {row['date']} {row['kind']}{_more(row)}: {row['text']}" for row in rows)
 
 
-def whole(value: Memory | Event | Record) -> dict[str, Any]:
+def whole(value: Memory | Event | Record | Passage) -> dict[str, Any]:
     """All of it that says something."""
     told = wire.event(value) if isinstance(value, Event) else wire.shown(value)
     noise = (*_NOISE, "version") if isinstance(value, Memory) else _NOISE
