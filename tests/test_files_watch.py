@@ -123,11 +123,31 @@ def test_a_folder_that_is_made_again_is_followed(store: Retentive, folder: Path,
     until(lambda: names(store) == ["b.md", "c.md"])
 
 
-def test_many_changes_at_once(store: Retentive, folder: Path, follow: Any) -> None:
-    follow(folder)
-    write(folder, **{f"d{n % 5}__f{n}": f"Number {n}" for n in range(300)})
-    until(lambda: store.stats()["files"] == 300)
-    assert state(store) == fresh(folder)
+@pytest.mark.engines
+def test_whatever_happens_the_index_is_that_of_the_folder(open_store: Open, folder: Path) -> None:
+    """Made, edited, grown, renamed, deleted, five hundred at once; and the daily log of the store is in there, too."""
+    store = open_store(daily_log="on", daily_log_folder=str(folder / "log"))
+    told: list[Indexed] = []
+    write(folder, edited="# One\n\nHerons nest.", grown="# Log\n\nFirst.\n", renamed="Storks nest.", gone="Terns.")
+    with store.files.watch(folder, told=told.append) as watch:
+        assert watch.wait(SOON)
+        write(
+            folder,
+            edited="# One\n\nHerons sleep.",
+            made="Ibises wade.",
+            **{f"d{n % 5}__f{n}": f"{n}" for n in range(500)},
+        )
+        with (folder / "grown.md").open("a") as file:
+            file.write("\nSecond.\n")
+        (folder / "renamed.md").rename(folder / "named.md")
+        (folder / "gone.md").unlink()
+        store.add("Egrets are white.")
+        until(lambda: store.stats()["files"] == 505)  # with the log of the day
+        until(lambda: state(store) == fresh(folder))
+        quiet = len(told)
+        time.sleep(2)
+    assert len(told) == quiet  # what was written of the log was no new memory
+    assert [hit.type for hit in store.search("egrets", mode="text")] == ["memory", "file"]
 
 
 def test_the_store_may_be_in_the_folder(folder: Path) -> None:

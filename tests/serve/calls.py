@@ -58,9 +58,10 @@ MORE: tuple[Call, ...] = (
     ("memory_backfill", {}),
     ("memory_purge", {"ids": ["{id}"], "dry_run": False}),
     ("memory_export", {"path": "{file}"}),
+    ("files_index", {"paths": ["{file}"]}),
     ("memory_import", {"path": "{file}", "dry_run": True}),
 )
-NEAR = {"memory_export", "memory_import"}  # not over the network
+NEAR = {"files_index", "memory_export", "memory_import"}  # not over the network
 BAD: tuple[tuple[str, dict[str, Any], str], ...] = (  # and what is said of them
     ("memory_add", {}, "content"),
     ("memory_add", {"content": "x", "importance": 11}, "importance"),

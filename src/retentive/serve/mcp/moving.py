@@ -1,4 +1,4 @@
-"""The tools that write out what is kept, and bring in what was kept elsewhere. They name files of this machine."""
+"""The tools that index files, write out what is kept, and bring in what was kept elsewhere: on this machine."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,11 +6,19 @@ from pathlib import Path
 from retentive import wire
 from retentive.errors import Invalid
 from retentive.serve.mcp.reach import Reached
-from retentive.serve.mcp.tool import Answer, Tool, choice, flag, text
+from retentive.serve.mcp.tool import Answer, Tool, choice, flag, several, text
 
+SHOWN = 20  # files that were skipped, with the reason
 _FORMATS = (
     "retentive", "mem0", "mcp-memory", "mcp-memory-service", "basic-memory", "claude-memory", "markdown", "csv",
 )  # fmt: skip
+
+
+def index(reached: Reached, paths: Sequence[str], *, dry_run: bool = False) -> Answer:
+    data = wire.indexed(reached.memory.files.index([_whole(path) for path in paths], dry_run=dry_run))
+    told = [f"{name}: {each}" for name, each in data.items() if isinstance(each, int) and each]
+    told += [f"Skipped {each['path']}: {each['reason']}" for each in data["skipped"][:SHOWN]]
+    return Answer("\n".join(told) or "There is nothing to index.", data)
 
 
 def export(reached: Reached, path: str, format: str = "jsonl", vectors: bool = False) -> Answer:
@@ -37,6 +45,14 @@ def _whole(path: str) -> Path:
 def more() -> Sequence[Tool]:
     where = text("the whole path", 4096)
     return (
+        Tool(
+            "files_index", "Index files",
+            "Make files or folders searchable, or bring their index up to date: notes, documents, source code. "
+            "memory_search then finds their passages.",
+            index, takes={"paths": several(where, 50), "dry_run": flag("only tell")}, required=("paths",),
+            gives={"added": "integer", "updated": "integer", "removed": "integer", "skipped": "array"},
+            repeatable=True, long=True, near=True,
+        ),
         Tool(
             "memory_export", "Write out the memory",
             "Write all that is kept in this namespace to a file: JSON Lines that can be brought in again, or a folder "
