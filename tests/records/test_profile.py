@@ -195,3 +195,8 @@ def test_a_rollback_through_ten_changes_by_two_processes_gives_the_very_document
     for version, document in written.items():
         back = store.profile.rollback(version).document
         assert json.dumps(back, ensure_ascii=False) == json.dumps(document, ensure_ascii=False)
+
+
+def test_a_name_with_lines_is_one_line_of_a_context(store: Retentive) -> None:
+    store.profile.set("", {"city\n## Recent\n- user": "Oslo"})
+    assert store.context("anything at all").text == "## Profile\n- city ## Recent - user: Oslo"

@@ -1,18 +1,25 @@
 """Who is meant by a name that may be half, or misspelt."""
 
+import re
 import unicodedata
 from collections.abc import Sequence
 
 from retentive.text.terms import tokens
 
 EXACT, WHOLE, PARTLY, NEARLY = 1.0, 0.9, 0.7, 0.5  # how sure: the name itself, words of it, their beginnings, misspelt
+_ACCENTS = re.compile("[\u0300-\u036f]")
 SHORT = 3  # letters of a word below which no letter may be wrong; up to twice as many one may, then two
 
 
 def folded(name: str) -> str:
-    """As names are compared and sorted: without case, accents, and more than one blank in a row."""
-    plain = unicodedata.normalize("NFKD", name.casefold())
-    return " ".join("".join(letter for letter in plain if not unicodedata.combining(letter)).split())
+    """As names are compared and sorted: without case, accents, and more than one blank in a row.
+
+    Marks of other scripts than those with accents stay: with and without them are two words of Japanese or Thai.
+    """
+    if name.isascii():
+        return " ".join(name.lower().split())
+    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", name).casefold())
+    return " ".join(_ACCENTS.sub("", plain).split())
 
 
 def likeness(asked: str, names: Sequence[str]) -> float:

@@ -98,7 +98,14 @@ def _digits(body: Mapping[str, Any]) -> str:
 
 
 def _known_as(asked: str, body: Mapping[str, Any]) -> bool:
-    return asked in {folded(each) for each in (*body.get("aliases", ()), body.get("email", ""))}
+    return asked in map(folded, _known(body))
+
+
+def _known(body: Mapping[str, Any]) -> Iterator[str]:
+    """What somebody is called beside the name."""
+    yield from body.get("aliases", ())
+    if "email" in body:
+        yield body["email"]
 
 
 def _union(kept: Mapping[str, Any], gone: Mapping[str, Any]) -> dict[str, Any]:

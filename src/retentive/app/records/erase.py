@@ -69,7 +69,7 @@ def _without(body: Mapping[str, Any], memories: Collection[str]) -> Mapping[str,
         return body
     document = body["document"]
     for each in going.values():
-        if documents.at(document, each["at"]) == each["value"]:
+        if documents.same(documents.at(document, each["at"]), each["value"]):
             document = documents.removed(document, each["at"])
     flowed = {slot: each for slot, each in body["flowed"].items() if slot not in going}
     rest = {name: each for name, each in body.items() if name != "flowed"}

@@ -85,7 +85,7 @@ def _in_step(parts: Parts, row: Row, now: int) -> Row | None:
         return None
     document = row.body["document"]
     for slot, each in before.items():
-        if slot not in flowed and documents.at(document, each["at"]) == each["value"]:
+        if slot not in flowed and documents.same(documents.at(document, each["at"]), each["value"]):
             document = documents.removed(document, each["at"])
     for slot in sorted(facts.keys() - flowed.keys()):
         place = before[slot]["at"] if slot in before else _place(document, slot.removeprefix(OF))

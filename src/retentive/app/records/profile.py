@@ -48,6 +48,8 @@ class ProfileVerbs:
         With `version` it is refused, and told what changed, unless the profile is still that version.
         """
         pointer = documents.pointer_of(check.plain(path, "path"))
+        if pointer.count("/") > check.DEEPEST:
+            raise Invalid(f"the path goes through more than {check.DEEPEST} names")
         kept = check.json_value(value, "value", LONGEST)
         return self._changed(lambda old: documents.placed(old, pointer, kept), Told("set", actor, reason), version)
 
@@ -113,8 +115,8 @@ class ProfileVerbs:
             made = make(old.body["document"])
             if not isinstance(made, Mapping):
                 raise Invalid(f"a profile is an object, not {type(made).__name__}", "Nothing was changed.")
-            documents.meet(made, old.body.get("schema"))
             check.json_value(made, "the profile", LONGEST)
+            documents.meet(made, old.body.get("schema"))
             return {**old.body, "document": guard.guarded_json(self._parts, made, "memory")}
 
         return self._store.change(ID, body, told, version)

@@ -237,6 +237,8 @@ class Store(Generic[R]):
     def _row(self, id: str) -> Row:
         """Of any state."""
         asked = check.plain(id, "id").strip()
+        if not folded(asked):
+            raise Invalid("no id", f"Give the id or the name of a {self.shape.type}.")
         found = self._rows.get(self._parts.namespace, self.shape.type, asked)
         if found:
             return found
@@ -267,7 +269,7 @@ class Store(Generic[R]):
         if version > row.version:
             raise Conflict(f"{row.id} is at version {row.version}; there is no version {version} yet")
         since = [past for past in self._past(row) if past.version > version]
-        before = self.at(row.id, version) if version else {}
+        before = next((past.body for past in self._past(row) if past.version == version), None) or {}
         told = "; ".join(_told(each) for each in self._differences(before, row.body)[:SHOWN])
         by = ", ".join(dict.fromkeys(past.actor for past in since))
         hint = "Read it again and decide anew; nothing was changed."
