@@ -8,7 +8,7 @@ It happens with every write of such a fact, and again before the profile is read
 off in between, the profile is in step when it is looked at. Who may only read sees it in step, and nothing is written.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from retentive import clock
@@ -18,7 +18,8 @@ from retentive.app.records.store import Change, Store
 from retentive.errors import Invalid, StorageError
 from retentive.model import Memory, Profile
 from retentive.records import documents
-from retentive.storage.records import Row, Said, next_row
+from retentive.storage import Step
+from retentive.storage.records import Row, Said, fact_step, next_row
 
 ID = "profile"
 OF = "user."  # the slots whose facts flow
@@ -65,6 +66,15 @@ class Profiles(Store[Profile]):
         old = self.stored()
         new = _in_step(self._parts, old, now) or next_row(old, old.body, now)
         return [Change(new, Said("learned", "facts", _reason(old, new)))]
+
+    def _steps(self, changes: Sequence[Change], vectors: dict[str, bytes | None]) -> Iterator[Step]:
+        """With guards for the facts that are new in it: none of them is purged meanwhile."""
+        if steps := [*super()._steps(changes, vectors)]:
+            known = self.stored().body.get("flowed", {})
+            flowed: dict[str, Any] = changes[-1].row.body.get("flowed", {})
+            new = (each for slot, each in flowed.items() if known.get(slot) != each)
+            yield from (fact_step(self._parts.namespace, each["memory"], each["hash"]) for each in new)
+            yield from steps
 
     def _differences(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[dict[str, Any]]:
         return [*documents.differences(before.get("document", {}), after.get("document", {}))]

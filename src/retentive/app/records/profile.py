@@ -103,8 +103,8 @@ class ProfileVerbs:
         A fact that flowed in since is not put back until it changes.
         """
         self._begun()
-        document = self._store.at(ID, to)["document"]
-        return self._changed(lambda _: document, Told("rolled back", actor, reason or f"to version {to}"))
+        told = Told("rolled back", actor, reason or f"to version {to}")
+        return self._changed(lambda _: self._store.at(ID, to)["document"], told)
 
     def _begun(self) -> None:
         if not self._store.stored().version:
