@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from retentive import clock
+from retentive.app import check
 from retentive.app.parts import Parts
 from retentive.app.records.shapes import PROFILE
 from retentive.app.records.store import Change, Store
@@ -24,6 +25,7 @@ from retentive.storage.records import Row, Said, fact_step, next_row
 ID = "profile"
 OF = "user."  # the slots whose facts flow
 LONGEST = 500  # characters of a value
+LARGEST = 200_000  # characters of a document: more than any model reads
 MOST = 1000  # facts
 
 
@@ -114,9 +116,10 @@ def _written(parts: Parts, memory: Memory, place: str) -> dict[str, Any]:
 
 
 def _with(document: Any, written: Mapping[str, Any], schema: Mapping[str, Any] | None) -> Any:
-    """The document with the value of a fact, unless the schema has no room for it."""
+    """The document with the value of a fact, unless the schema or the document has no room for it."""
     try:
         made = documents.placed(document, written["at"], written["value"])
+        check.json_value(made, "the profile", LARGEST)
         documents.meet(made, schema)
     except Invalid:
         return document
