@@ -21,7 +21,7 @@ from retentive.app.records import erase
 from retentive.app.traces import Traces, phrases, traces
 from retentive.app.why import found, said_in, sequence_of
 from retentive.errors import Busy, Invalid, NotFound, Stale, StorageError
-from retentive.model import RECORDS, Event, Memory, Purged, Repeat
+from retentive.model import RECORDS, Event, Memory, Purged, Repeat, Type
 from retentive.storage import Step, expectations, forgetting, learning
 from retentive.storage.forgetting import Place, Purges
 from retentive.storage.learning import State
@@ -171,8 +171,8 @@ def _look_up(parts: Parts, id: str, doomed: Doomed) -> None:
     try:
         doomed.memories.append(found(parts, id))
     except NotFound:
-        if row := erase.found(parts, id):
-            doomed.records.append(row)
+        if rows := erase.found(parts, id):
+            doomed.records += [row for row in rows if row not in doomed.records]
             return
         line = Purges(parts.engine).of(parts.namespace, id)
         if line is None or line.gone is not None:
@@ -278,9 +278,10 @@ def _steps(parts: Parts, doomed: Doomed, reason: str | None, actor: str) -> Iter
     namespace = parts.namespace
     for memory in doomed.memories:
         yield from forgetting.memory_steps(memory)
+    if doomed.memories and not any(row.type == Type.PROFILE for row in doomed.records):
+        yield from erase.profile_steps(parts, {memory.id for memory in doomed.memories}, clock.now())
     for row in doomed.records:
         yield from erase.steps(row)
-    yield from erase.profile_steps(parts, {memory.id for memory in doomed.memories}, clock.now())
     for name in dict.fromkeys(event.session for event in doomed.events.values()):
         yield from _blank_steps(parts, name, doomed.events)
     others = {event.session for event in doomed.events.values()} - {*doomed.summaries}
