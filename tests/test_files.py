@@ -429,3 +429,13 @@ def release(store: Retentive, folder: Path) -> None:
     held = Leases(store._parts.engine).held(name, "default")
     if held:
         Leases(store._parts.engine, held.holder).release(name, "default")
+
+
+def test_a_purged_file_is_gone_from_the_store_to_the_last_byte(store: Retentive, folder: Path) -> None:
+    write(folder, a="# Secrets\n\nThe Xanthippulus lives in the attic.", b="Herons nest.")
+    store.files.index(folder)
+    gone = store.purge(store.files.get(folder / "a.md").id)
+    assert (gone.removed["files"], gone.remaining, gone.complete) == (1, (), True)
+    assert [Path(each.path).name for each in store.files.list()] == ["b.md"]
+    assert store.search("Xanthippulus", mode="text").hits == ()
+    assert (folder / "a.md").exists()
