@@ -11,9 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from retentive.app import act
 from retentive.app.restore import vectors
 from retentive.app.restore.tally import Decided, Desk, Outcome
 from retentive.app.slices import heard, sliced, slices
+from retentive.errors import Invalid
 from retentive.model import Event, Role, from_micros
 from retentive.storage import Step, step
 from retentive.storage.conversations import event_values
@@ -24,6 +26,8 @@ from retentive.transfer.lines import EVENT, SESSION, Row
 UNDER_WAY = "import"  # in place of claims, of which none is left
 ANOTHER = "another conversation of this name is here, and stays"
 ORPHAN = "its session is not here, and has no line before it"
+UNREADABLE = "its claims cannot be read"
+TWICE = "another message of this number came before it"
 STATE = ("last_sequence", "events", "active", "summary", "summary_upto", "epoch", "learned_upto", "claims")
 ABOUT = ("agent", "tags", "metadata")
 SAID = ("role", "speaker", "content", "payload", "time")
@@ -58,14 +62,26 @@ class Group:
 
 def take_in(desk: Desk, talk: Talk, namespace: str, entries: Sequence[Entry]) -> Talk:
     """The session that may go on with the next lines."""
-    groups = _groups(namespace, entries)
-    if talk.is_open and (talk.namespace, talk.name) != (namespace, groups[0].name):
+    entries = [entry for entry in entries if _is_readable(desk, entry)]
+    groups = _groups(namespace, entries) if entries else []
+    if groups and talk.is_open and (talk.namespace, talk.name) != (namespace, groups[0].name):
         talk = finish(desk, talk)
     while groups:
         done, talk = _some(desk, talk, groups)
         groups = groups[done:]
     desk.parts.people.heard(namespace, {each.row["speaker"] for each in entries if each.type == "event"})
     return talk
+
+
+def _is_readable(desk: Desk, entry: Entry) -> bool:
+    """Whether what is still to be kept of a session can be, once its turn comes."""
+    try:
+        for claim in json.loads(entry.row.get("claims") or "[]"):
+            act.read(claim)
+    except (Invalid, KeyError, TypeError, ValueError):
+        desk.tally.refuse(entry.number, UNREADABLE)
+        return False
+    return True
 
 
 def finish(desk: Desk, talk: Talk) -> Talk:
@@ -123,6 +139,7 @@ def _decide(desk: Desk, talk: Talk, decided: Decided, group: Group, here: Row | 
         for entry in group.events:
             decided.refuse(entry, ORPHAN)
         return talk
+    group = _once(decided, group)
     known = _known(desk, group) if here else {}
     if talk.is_other or not all(_says_the_same(known[key], entry) for key, entry in _keyed(group) if key in known):
         _leave_out(decided, group)
@@ -138,6 +155,20 @@ def _decide(desk: Desk, talk: Talk, decided: Decided, group: Group, here: Row | 
     if not desk.dry_run:
         decided.steps += _steps(desk, talk, here, wanted, new)
     return replace(talk, is_open=more)
+
+
+def _once(decided: Decided, group: Group) -> Group:
+    """Without what says the same once more, or something else under the same number."""
+    first: dict[int, Entry] = {}
+    for entry in group.events:
+        before = first.setdefault(entry.row["sequence"], entry)
+        if before is entry:
+            continue
+        if _says_the_same(EVENT.again(before.row), entry):
+            decided.settle(entry, Outcome.SAME)
+        else:
+            decided.refuse(entry, TWICE)
+    return replace(group, events=[*first.values()])
 
 
 def _keyed(group: Group) -> list[tuple[int, Entry]]:
@@ -182,7 +213,8 @@ def _wanted(given: Row | None, here: Row | None, new: Sequence[Entry], *, more: 
         none = {"summary": "", "summary_upto": 0, "epoch": 0}
         return {**grown, **none, "learned_upto": grown["last_sequence"], "claims": UNDER_WAY}
     if is_ours:
-        return {name: given[name] for name in STATE} | {"events": grown["events"]}
+        last = max(grown["last_sequence"], given["last_sequence"])
+        return {name: given[name] for name in STATE} | {"events": grown["events"], "last_sequence": last}
     return _further(grown, given, here or {})
 
 
@@ -253,10 +285,13 @@ def _event_steps(desk: Desk, rows: Sequence[Row], *, was_here: bool) -> Iterator
     yield from (step("chunk_after", **heard(each, events[0])) for each in previous)
     owned = {(row["owner"], row["ordinal"]) for row in found.fresh.values()}
     yield from vectors.steps(
-        (namespace, "event", event.id, each)
-        for event, row in zip(events, rows, strict=True)
-        for each in row["vectors"]
-        if (event.id, each["ordinal"]) in owned
+        desk,
+        (
+            (namespace, "event", event.id, each)
+            for event, row in zip(events, rows, strict=True)
+            for each in row["vectors"]
+            if (event.id, each["ordinal"]) in owned
+        ),
     )
 
 
