@@ -438,6 +438,8 @@ def test_a_file_that_is_cut_off_is_told(place: Place, open_store: Open, saved: A
     [
         (b'{"type":"header","format":"retentive","version":2,"product":"9"}\n', "format 2; this version reads"),
         (b'{"type":"header","format":"retentive","version":"x"}\n', "format x; this version reads"),
+        (b'{"type":"header","format":"retentive","version":true}\n', "format True; this version reads"),
+        (b'{"type":"header","format":"retentive","version":0}\n', "format 0; this version reads"),
         (b'{"type":"memory"}\n', "is no export of Retentive"),
         (b"", "is empty"),
         (b"\x1f\x8b\x08broken", "cannot be read on"),

@@ -146,7 +146,7 @@ def _expect_header(line: bytes, name: str) -> None:
     if not is_export(line):
         raise Invalid(f"{name} is no export of Retentive", "Give a file that `retentive export` wrote.")
     version = json.loads(line.decode("utf-8-sig")).get("version")
-    if not isinstance(version, int) or version > VERSION:
+    if not isinstance(version, int) or isinstance(version, bool) or not 1 <= version <= VERSION:
         hint = "Update Retentive, and import it with the newer version."
         raise Invalid(f"{name} is an export of format {version}; this version reads formats up to {VERSION}", hint)
 
