@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from retentive import Retentive
+from retentive.text.blank import PURGED
 from tests.support import Open
 from tests.transfer.stores import Place, exported
 
@@ -17,6 +18,18 @@ def test_a_record_that_was_purged_here_does_not_come_back(store: Retentive, save
     store.purge(anna.id)
     assert store.import_memories(path).lines["contact"] == {"purged": 1}
     assert b"heron" not in exported(store)
+
+
+def test_a_message_that_was_purged_stays_so_though_its_session_is_deleted(store: Retentive, saved: Any) -> None:
+    store.sessions.append_many("s", [{"role": "user", "content": text} for text in ("The heron", "The crane")])
+    store.sessions.set_summary("s", "A heron and a crane", upto=2, epoch=0)
+    path = saved(exported(store))
+    store.purge("s#1", with_origin=True)
+    store.sessions.delete("s")
+    assert store.import_memories(path).lines["event"] == {"purged": 1, "created": 1}
+    assert [event.content for event in store.sessions.events("s")] == [PURGED, "The crane"]
+    assert b"heron" not in exported(store)
+    assert store.import_memories(path).lines["event"] == {"same": 2}
 
 
 def test_a_question_that_went_with_a_memory_does_not_come_back(store: Retentive, saved: Any) -> None:

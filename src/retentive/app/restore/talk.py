@@ -7,7 +7,7 @@ nothing is learned from it, and an import that was stopped is gone on with.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,9 +19,9 @@ from retentive.errors import Invalid
 from retentive.model import Event, Role, from_micros
 from retentive.storage import Step, step
 from retentive.storage.conversations import event_values
-from retentive.text.blank import PURGED
+from retentive.text.blank import PURGED, blanked
 from retentive.transfer.inlet import Entry
-from retentive.transfer.lines import EVENT, SESSION, Row
+from retentive.transfer.lines import EARLIEST, EVENT, SESSION, Row
 
 UNDER_WAY = "import"  # in place of claims, of which none is left
 ANOTHER = "another conversation of this name is here, and stays"
@@ -31,6 +31,7 @@ TWICE = "another message of this number came before it"
 STATE = ("last_sequence", "events", "active", "summary", "summary_upto", "epoch", "learned_upto", "claims")
 ABOUT = ("agent", "tags", "metadata")
 SAID = ("role", "speaker", "content", "payload", "time")
+PAGE = 1000  # purges read at a time
 MOST = 1_000_000  # messages here between the first and the last of a batch
 
 
@@ -145,13 +146,17 @@ def _decide(desk: Desk, talk: Talk, decided: Decided, group: Group, here: Row | 
         _leave_out(decided, group)
         return replace(talk, is_other=True, is_open=False)
     fresh = sorted(((key, entry) for key, entry in _keyed(group) if key not in known), key=lambda each: each[0])
-    new = [entry for _, entry in fresh]
+    gone = _purged(desk, group)
+    new = [_blank(entry) if entry.row["time"] <= gone.get(key, EARLIEST) else entry for key, entry in fresh]
     more = group.may_go_on and talk.given is not None and _last(here, group.events) < talk.given["last_sequence"]
     wanted = _wanted(talk.given, here, new, more=more)
+    if talk.given and not more and (here is None or _is_under_way(here)):
+        wanted = _without(wanted, gone, talk.given["created"])
     if group.own:
         decided.settle(group.own, *_outcome(group.own.row, here, wanted))
     for key, entry in _keyed(group):
-        decided.settle(entry, Outcome.SAME if key in known else Outcome.CREATED)
+        absent = Outcome.PURGED if entry.row["time"] <= gone.get(key, EARLIEST) else Outcome.CREATED
+        decided.settle(entry, Outcome.SAME if key in known else absent)
     if not desk.dry_run:
         decided.steps += _steps(desk, talk, here, wanted, new)
     return replace(talk, is_open=more)
@@ -190,6 +195,33 @@ def _says_the_same(here: Row, entry: Entry) -> bool:
     """But for what was purged in either."""
     there = EVENT.again(entry.row)
     return PURGED in (here["content"], there["content"]) or all(here[name] == there[name] for name in SAID)
+
+
+def _purged(desk: Desk, group: Group) -> dict[int, int]:
+    """Messages of this name that were purged here, and when; the session may have been deleted since."""
+    prefix = f"{group.name}#"
+    found: dict[int, int] = {}
+    after = {"k1": prefix, "k2": -1}
+    while page := desk.parts.engine.read("export_purges", {"namespace": group.namespace, **after, "limit": PAGE}):
+        own = [(id.removeprefix(prefix), at) for _, id, at, *_ in page if id.startswith(prefix)]
+        found |= {int(number): at for number, at in own if number.isdecimal()}
+        if len(own) < PAGE:
+            break
+        after = {"k1": page[-1][1], "k2": page[-1][2]}
+    return found
+
+
+def _blank(entry: Entry) -> Entry:
+    left = blanked(EVENT.again(entry.row)["payload"])
+    payload = EVENT.shapes["payload"].back(left)
+    return entry._replace(row={**entry.row, "content": PURGED, "payload": payload, "vectors": []})
+
+
+def _without(wanted: Row, gone: Mapping[int, int], created: int) -> Row:
+    """A state that says nothing of messages that were purged here."""
+    if not any(number <= wanted["summary_upto"] or wanted["claims"] for number, at in gone.items() if created <= at):
+        return wanted
+    return {**wanted, "summary": "", "summary_upto": 0, "claims": ""}
 
 
 def _leave_out(decided: Decided, group: Group) -> None:
