@@ -286,10 +286,11 @@ def test_what_was_revoked_stays_revoked(store: Retentive, tmp_path: Path, db: Pa
 
 def test_what_was_purged_and_is_back_is_named(store: Retentive, tmp_path: Path, db: Path) -> None:
     gone, said = store.add("My PIN is under the mat").id, store.sessions.append("monday", "user", "The mat is red").id
+    anna = store.contacts.create(name="Anna Keller").id
     made = store.backup(tmp_path / "copy.db").path
     never = store.add("Made and purged after the backup").id
-    store.purge([gone, said, never])
-    assert {*Retentive.restore_backup(made, db).returned} == {gone, said}
+    store.purge([gone, said, anna, never])
+    assert {*Retentive.restore_backup(made, db).returned} == {gone, said, anna}
 
 
 def test_work_that_was_under_way_at_the_time_of_the_backup_is_free(store: Retentive, tmp_path: Path, db: Path) -> None:

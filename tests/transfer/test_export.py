@@ -241,3 +241,16 @@ def test_on_the_terminal(run: Run, tmp_path: Path) -> None:
     assert "memory\t1" in run("export", str(tmp_path / "all.jsonl"), "--all-namespaces")
     told = json.loads(run("export", str(tmp_path / "all.jsonl"), "--json", "--without", "memories"))
     assert told["counts"] == {"namespace": 1}
+
+
+@pytest.mark.parametrize("wrong", [("--namespace", "alcie"), ("--db", "memroy.db")], ids=str)
+def test_the_terminal_does_not_write_nothing_over_an_export(
+    run: Run, refused: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: tuple[str, str]
+) -> None:
+    """Whoever mistypes a name would be told that all is well."""
+    monkeypatch.chdir(tmp_path)
+    run("add", "The dog is called Rex")
+    run("export", "all.jsonl")
+    before = Path("all.jsonl").read_bytes()
+    refused(*wrong, "export", "all.jsonl", code=3)
+    assert (Path("all.jsonl").read_bytes(), Path("memroy.db").exists()) == (before, False)

@@ -33,7 +33,7 @@ _CONTENT = ("kind", "tags", "importance", "confidence", "context", "slot", "expi
 def run(arguments: Any) -> int:
     if arguments.run in _WITHOUT_STORE:
         return _WITHOUT_STORE[arguments.run](arguments)
-    if arguments.run in backing.VERBS:
+    if arguments.run in (*backing.VERBS, *exporting.VERBS):
         backing.there(arguments)
     with _open(arguments) as memory:
         return _VERBS[arguments.run](memory, arguments)

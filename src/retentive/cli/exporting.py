@@ -8,7 +8,7 @@ from retentive import wire
 from retentive.app import Retentive
 from retentive.cli import show
 from retentive.cli.given import is_json
-from retentive.errors import Invalid
+from retentive.errors import Invalid, NotFound
 from retentive.model import Exported
 
 
@@ -16,6 +16,9 @@ def _export(memory: Retentive, arguments: Any) -> int:
     to_stdout = arguments.target == "-"
     if to_stdout and arguments.format == "markdown":
         raise Invalid("Markdown is a folder of pages", "Give the folder: retentive export --format markdown FOLDER")
+    if not arguments.all_namespaces and memory.namespace not in memory.namespaces():
+        hint = "Name another one with --namespace, or say --all-namespaces."
+        raise NotFound(f"nothing is kept in the namespace {memory.namespace}", hint)
     done = memory.export(
         sys.stdout.buffer if to_stdout else arguments.target,
         format=arguments.format,

@@ -44,6 +44,12 @@ class Bad(NamedTuple):
     """Whether nothing can be read after it, though the export is not over."""
 
 
+class End(NamedTuple):
+    """The last line: how many there should be before it."""
+
+    lines: int
+
+
 def is_export(beginning: bytes) -> bool:
     """Whether a file that begins so is an export, plain or compressed."""
     try:
@@ -95,8 +101,8 @@ class _Raw(io.RawIOBase):
 
 
 def _entries(file: IO[bytes], name: str) -> Iterator[Entry | Bad]:
-    begun, number = False, 0
-    found: Entry | Bad | None = None
+    begun, number, count = False, 0, 0
+    found: Entry | Bad | End | None = None
     for number, line in enumerate(_lines(file, name), start=1):
         if isinstance(line, Bad):
             if not begun:
@@ -110,11 +116,16 @@ def _entries(file: IO[bytes], name: str) -> Iterator[Entry | Bad]:
             begun, found = True, Bad(number, "")
         else:
             found = _entry(number, line)
-            if found:
+            if isinstance(found, End):
+                if count < found.lines:
+                    yield Bad(number, f"there were {found.lines} lines before this one, and {count} are left")
+                count = 0
+            else:
+                count += 1
                 yield found
     if not begun:
         raise Invalid(f"{name} is empty", "Give a file that `retentive export` wrote.")
-    if found and not (isinstance(found, Bad) and found.is_end):
+    if not isinstance(found, End) and not (isinstance(found, Bad) and found.is_end):
         yield Bad(number, "the file ends here without its last line: it may be cut off", is_end=True)
 
 
@@ -135,26 +146,31 @@ def _expect_header(line: bytes, name: str) -> None:
     if not is_export(line):
         raise Invalid(f"{name} is no export of Retentive", "Give a file that `retentive export` wrote.")
     version = json.loads(line.decode("utf-8-sig")).get("version")
-    if not isinstance(version, int) or version > VERSION:
+    if not isinstance(version, int) or isinstance(version, bool) or not 1 <= version <= VERSION:
         hint = "Update Retentive, and import it with the newer version."
         raise Invalid(f"{name} is an export of format {version}; this version reads formats up to {VERSION}", hint)
 
 
-def _entry(number: int, line: bytes) -> Entry | Bad | None:
-    """None for the last line."""
+def _entry(number: int, line: bytes) -> Entry | Bad | End:
     try:
         given = _parsed(line)
         type = given.get("type")
         if type == "end":
-            return None
+            return _end(given)
         if type == "header":
             _expect_header(line, "what follows")
             return Bad(number, "a second header: several exports in one file")
-        if type not in LINES:
+        if not isinstance(type, str) or type not in LINES:
             return Bad(number, f"unknown type of line {str(type)[:40]!r}")
         return Entry(number, type, LINES[type].decode(given), len(line))
     except Invalid as error:
         return Bad(number, str(error))
+
+
+def _end(given: Row) -> End:
+    counts = given.get("lines")
+    known = [each for each in counts.values() if isinstance(each, int)] if isinstance(counts, dict) else []
+    return End(sum(known))
 
 
 def _parsed(line: bytes) -> Row:

@@ -14,6 +14,8 @@ import base64
 import binascii
 import json
 import math
+import re
+import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -28,6 +30,11 @@ from retentive.storage.records import as_text
 FORMAT = "retentive"
 VERSION = 1
 LARGEST = 2**62  # of whole numbers: what every engine holds
+LONGEST_KEY = 240  # characters: a name and the number of a message; what is much longer fits no index of PostgreSQL's
+LONGEST_VECTOR = 1.1  # squared: one, and what rounding adds
+DEEPEST = 1000  # hits that an expectation may look at
+EARLIEST, LATEST = to_micros(datetime(1, 1, 1, tzinfo=UTC)), to_micros(datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC))
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 Row = dict[str, Any]
 
@@ -56,10 +63,25 @@ def _name(given: Any) -> str:
     return _text(given) or _refuse()
 
 
+def _key(given: Any) -> str:
+    text = _name(given)
+    return text if len(text) <= LONGEST_KEY and not _CONTROL.search(text) else _refuse()
+
+
+def _keys(given: Any) -> list[str]:
+    keys = [_key(each) for each in given] if isinstance(given, list) else _refuse()
+    return keys if len({*keys}) == len(keys) else _refuse()
+
+
 def _whole(given: Any) -> int:
     if isinstance(given, int) and not isinstance(given, bool) and 0 <= given < LARGEST:
         return given
     raise ValueError
+
+
+def _from_one(most: int) -> Shape:
+    told = "a whole number above 0" if most == LARGEST else f"a whole number from 1 to {most}"
+    return Shape(told, _same, lambda given: number if 1 <= (number := _whole(given)) <= most else _refuse())
 
 
 def _number(given: Any) -> float:
@@ -67,9 +89,16 @@ def _number(given: Any) -> float:
     return float(given) if fits else _refuse()
 
 
+def _share(given: Any) -> float:
+    number = _number(given)
+    return number if 0 <= number <= 1 else _refuse()
+
+
 def _micros(given: Any) -> int:
+    """With an offset a time can be outside of what there is."""
     moment = datetime.fromisoformat(_text(given))
-    return to_micros(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
+    micros = to_micros(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
+    return micros if EARLIEST <= micros < LATEST + 1_000_000 else _refuse()
 
 
 def _object(given: Any) -> str | None:
@@ -85,8 +114,10 @@ def _flag(given: Any) -> bool:
 
 
 def _bytes(given: Any) -> bytes:
+    """One that is no number somewhere, or of any length, would be in the way of all others."""
     made = base64.b64decode(_name(given), validate=True)
-    return made if len(made) % 2 == 0 else _refuse()
+    numbers = struct.unpack(f"<{len(made) // 2}e", made) if len(made) % 2 == 0 else _refuse()
+    return made if sum(each * each for each in numbers) <= LONGEST_VECTOR else _refuse()
 
 
 def _maybe(shape: Shape) -> Shape:
@@ -117,12 +148,14 @@ def _dumped(value: Any) -> str:
 
 TEXT = Shape("text", _same, _text)
 NAME = Shape("text that is not empty", _same, _name)
+KEY = Shape(f"text of 1 to {LONGEST_KEY} characters on one line", _same, _key)
 WHOLE = Shape("a whole number", _same, _whole)
 NUMBER = Shape("a number", float, _number)
+SHARE = Shape("a number from 0 to 1", float, _share)
 TIME = Shape("a time", lambda value: iso(from_micros(value)), _micros)
 TAGS = Shape("a list of texts", _parsed([]), lambda given: as_json(_texts(given)))
 TEXTS = Shape("a list of texts", json.loads, lambda given: _dumped(_texts(given)))
-NAMES = Shape("a list of texts", list, _texts)
+KEYS = Shape("a list of ids, each once", list, _keys)
 LIST = Shape("a list", _parsed([]), lambda given: (as_json(given) or "") if isinstance(given, list) else _refuse())
 OBJECT = Shape("an object", _parsed({}), _object)
 SNAPSHOT = Shape("an object", json.loads, lambda given: _dumped(given) if isinstance(given, dict) else _refuse())
@@ -131,7 +164,9 @@ COMPACT = Shape("an object", _parsed({}), lambda given: _tight(given, dict))
 COMPACT_LIST = Shape("a list of texts", _parsed([]), lambda given: _tight(_texts(given), list))
 ANY = Shape("a value", json.loads, _dumped)
 FLAG = Shape("true or false", bool, _flag)
-VECTOR = Shape("base64 of float16", lambda value: base64.b64encode(bytes(value)).decode(), _bytes)
+VECTOR = Shape(
+    "base64 of float16 numbers, of length one", lambda value: base64.b64encode(bytes(value)).decode(), _bytes
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +176,8 @@ class Line:
     type: str
     shapes: Mapping[str, Shape]
     inner: Mapping[str, "Line"] = field(default_factory=dict)
+    key: tuple[str, ...] = ()
+    """What no two of a list have in common."""
 
     def encode(self, row: Sequence[Any]) -> Row:
         return {name: shape.out(value) for (name, shape), value in zip(self.shapes.items(), row, strict=True)}
@@ -171,24 +208,30 @@ def _read(name: str, shape: Shape, given: Any) -> Any:
 def _list(name: str, line: Line, given: Any) -> list[Row]:
     if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
         raise Invalid(f"{name} must be a list of objects")
-    return [line.decode(each) for each in given]
+    rows = [line.decode(each) for each in given]
+    if line.key and len({tuple(row[key] for key in line.key) for row in rows}) < len(rows):
+        raise Invalid(f"{name} has two of the same {' and '.join(line.key)}")
+    return rows
 
 
-VECTORS = Line("vector", {"ordinal": WHOLE, "whole": FLAG, "space": NAME, "vector": VECTOR})
+VECTORS = Line("vector", {"ordinal": WHOLE, "whole": FLAG, "space": KEY, "vector": VECTOR}, key=("ordinal", "space"))
 _CHANGE = {"version": WHOLE, "action": NAME, "at": TIME, "actor": TEXT, "reason": _maybe(TEXT)}
-_KEY = {"namespace": NAME, "id": NAME}
+_KEY = {"namespace": NAME, "id": KEY}
 
 NAMESPACE = Line("namespace", {"name": NAME, "created": TIME})
 MEMORY = Line(
     "memory",
     {
-        **_KEY, "kind": _one_of(Kind), "content": NAME, "context": _maybe(TEXT), "tags": TAGS, "slot": _maybe(NAME),
-        "session": _maybe(NAME), "source": _one_of(Source), "origin": _maybe(OBJECT), "confidence": NUMBER,
-        "importance": WHOLE, "status": _one_of(Status), "superseded_by": _maybe(NAME), "valid_from": TIME,
+        **_KEY, "kind": _one_of(Kind), "content": NAME, "context": _maybe(TEXT), "tags": TAGS, "slot": _maybe(KEY),
+        "session": _maybe(KEY), "source": _one_of(Source), "origin": _maybe(OBJECT), "confidence": SHARE,
+        "importance": _from_one(10), "status": _one_of(Status), "superseded_by": _maybe(KEY), "valid_from": TIME,
         "valid_to": _maybe(TIME), "created": TIME, "updated": TIME, "expires": _maybe(TIME), "access_count": WHOLE,
         "last_access": _maybe(TIME), "metadata": OBJECT, "version": WHOLE,
     },
-    {"history": Line("change of a memory", {**_CHANGE, "before": SNAPSHOT}), "vectors": VECTORS},
+    {
+        "history": Line("change of a memory", {**_CHANGE, "before": SNAPSHOT}, key=("version",)),
+        "vectors": VECTORS,
+    },
 )  # fmt: skip
 SESSION = Line(
     "session",
@@ -201,16 +244,16 @@ SESSION = Line(
 EVENT = Line(
     "event",
     {
-        "namespace": NAME, "session": NAME, "sequence": WHOLE, "role": _one_of(Role), "speaker": _maybe(TEXT),
-        "content": TEXT, "payload": _maybe(ANY), "time": TIME, "heeded": WHOLE,
+        "namespace": NAME, "session": KEY, "sequence": _from_one(LARGEST), "role": _one_of(Role),
+        "speaker": _maybe(TEXT), "content": TEXT, "payload": _maybe(ANY), "time": TIME, "heeded": WHOLE,
     },
     {"vectors": VECTORS},
 )  # fmt: skip
 _RECORD = {
     **_KEY, "fields": BODY, "version": WHOLE, "created": TIME, "updated": TIME, "deleted": _maybe(TIME),
-    "merged_into": _maybe(NAME), "links": NAMES,
+    "merged_into": _maybe(KEY), "links": KEYS,
 }  # fmt: skip
-_REVISION = Line("change of a record", {**_CHANGE, "fields": _maybe(BODY)})
+_REVISION = Line("change of a record", {**_CHANGE, "fields": _maybe(BODY)}, key=("version",))
 RECORDS = {
     type: Line(type, _RECORD, {"history": _REVISION, "vectors": VECTORS})
     for type in ("contact", "profile", "project", "skill")
@@ -218,7 +261,7 @@ RECORDS = {
 FILE = Line(
     "file",
     {
-        **_KEY, "path": NAME, "session": _maybe(NAME), "kind": NAME, "hash": TEXT, "size": WHOLE, "modified": TIME,
+        **_KEY, "path": NAME, "session": _maybe(KEY), "kind": NAME, "hash": TEXT, "size": WHOLE, "modified": TIME,
         "stamp": TEXT, "title": TEXT, "tags": COMPACT_LIST, "metadata": COMPACT, "links": COMPACT_LIST, "unit": TEXT,
         "mark": _maybe(COMPACT), "indexed": TIME, "version": WHOLE,
     },
@@ -227,18 +270,18 @@ FILE = Line(
         "vectors": VECTORS,
     },
 )  # fmt: skip
-RUN = Line("run", {"namespace": NAME, "skill": NAME, "at": TIME, "memory": NAME})
+RUN = Line("run", {"namespace": NAME, "skill": KEY, "at": TIME, "memory": KEY})
 EXPECTATION = Line(
     "expectation",
     {
-        **_KEY, "question": NAME, "session": _maybe(NAME), "finds": TEXTS, "absent": TEXTS, "depth": WHOLE,
-        "created": TIME,
+        **_KEY, "question": NAME, "session": _maybe(KEY), "finds": TEXTS, "absent": TEXTS,
+        "depth": _from_one(DEEPEST), "created": TIME,
     },
 )  # fmt: skip
 ACCESS = Line(
     "access",
     {
-        "namespace": NAME, "memory": NAME, "at": TIME, "how": NAME, "query": _maybe(TEXT), "score": _maybe(NUMBER),
+        "namespace": NAME, "memory": KEY, "at": TIME, "how": NAME, "query": _maybe(TEXT), "score": _maybe(NUMBER),
     },
 )  # fmt: skip
 PURGE = Line("purge", {**_KEY, "at": TIME, "actor": TEXT, "reason": _maybe(TEXT), "gone": _maybe(TIME)})

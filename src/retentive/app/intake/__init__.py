@@ -78,6 +78,8 @@ def _take_in(desk: Desk, lines: Iterator[Entry | Bad], tell: Progress) -> None:
             tell(desk.tally.done, None)
             continue
         current = talk.finish(desk, current)
+        if part == "namespace":
+            seen.pop(namespace, None)  # once more in one file: what came in of it before is here now
         if part == "access-log":
             others.accesses(desk, seen, namespace, batch)
         else:

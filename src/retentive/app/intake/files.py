@@ -33,7 +33,7 @@ def _decide(desk: Desk, entry: Entry, _: int) -> Decided:
         decided.settle(entry, Outcome.KNOWN, HERE)
     else:
         decided.settle(entry, Outcome.REPLACED if old else Outcome.CREATED)
-        decided.steps += _steps(row, old)
+        decided.steps += _steps(desk, row, old)
     return decided
 
 
@@ -58,7 +58,7 @@ def _is_later(row: Row, old: Row) -> bool:
     return (row["indexed"], row["version"]) > (FILE.shapes["indexed"].back(old["indexed"]), old["version"])
 
 
-def _steps(row: Row, old: Row | None) -> Iterator[Step]:
+def _steps(desk: Desk, row: Row, old: Row | None) -> Iterator[Step]:
     key: Row = {"namespace": row["namespace"], "id": row["id"]}
     if old:
         yield step("file_delete", expect=1, **key, version=old["version"])
@@ -66,7 +66,7 @@ def _steps(row: Row, old: Row | None) -> Iterator[Step]:
     yield Step("put_files", [{**row, "sections": len(row["slices"])}])
     yield from slice_steps(_file(row), [_section(each) for each in row["slices"]], 0, None, [None] * len(row["slices"]))
     fitting = vectors.fitting([each["text"] for each in row["slices"]], row["vectors"])
-    yield from vectors.steps((row["namespace"], "file", row["id"], each) for each in fitting)
+    yield from vectors.steps(desk, ((row["namespace"], "file", row["id"], each) for each in fitting))
 
 
 def _section(given: Row) -> Section:

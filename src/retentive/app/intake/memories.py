@@ -60,7 +60,7 @@ def _decide(desk: Desk, namespace: str, entries: Sequence[Entry], now: int) -> D
         touched |= keys
         if row := _fate(decided, here, entry, now):
             new.append(row)
-    decided.steps += _insert_steps(new)
+    decided.steps += _insert_steps(desk, new)
     return decided
 
 
@@ -219,7 +219,7 @@ def _removed(row: Row, old: Row) -> Iterator[Step]:
     yield step("chunk_delete", namespace=row["namespace"], owner=row["id"], owner_type="memory")
 
 
-def _insert_steps(rows: Sequence[Row]) -> Iterator[Step]:
+def _insert_steps(desk: Desk, rows: Sequence[Row]) -> Iterator[Step]:
     hashed = [{**row, "content_hash": content_hash(row["content"])} for row in rows]
     yield Step("put_memories", hashed)
     history = [{"namespace": row["namespace"], "memory": row["id"], **each} for row in rows for each in row["history"]]
@@ -230,11 +230,12 @@ def _insert_steps(rows: Sequence[Row]) -> Iterator[Step]:
         if row["status"] != Status.ACTIVE:
             key = {"namespace": row["namespace"], "owner": row["id"], "owner_type": "memory"}
             yield step("chunk_status", **key, status=row["status"])
-    yield from vectors.steps(
+    given = (
         (row["namespace"], "memory", row["id"], each)
         for row, slices in cut
         for each in vectors.fitting(slices, row["vectors"])
     )
+    yield from vectors.steps(desk, given)
 
 
 def _slices(row: Row) -> Sequence[str]:

@@ -8,10 +8,14 @@ from hashlib import blake2b
 from typing import Any
 
 from retentive.app.intake.tally import Decided, Desk, Outcome
+from retentive.model import to_micros
 from retentive.storage import Step, step
+from retentive.storage.forgetting import Purges
+from retentive.text.blank import PURGED
 from retentive.transfer.inlet import Entry
-from retentive.transfer.lines import ACCESS, EXPECTATION, Row
+from retentive.transfer.lines import ACCESS, EXPECTATION, MEMORY, RECORDS, Row
 
+STILL = "purged there, and still here; `retentive purge` removes it"
 PAGE = 1000  # rows of the log read at a time
 
 Key = tuple[Any, ...]
@@ -42,6 +46,22 @@ def purges(desk: Desk, namespace: str, entries: Sequence[Entry]) -> None:
     id, at = min((entry.row["id"], entry.row["at"]) for entry in entries)
     here = partial(_keys, desk, namespace, "export_purges", (id, at - 1), 2)
     _put_new(desk, namespace, entries, "purge_restore", here, ("id", "at"))
+    for entry in entries:
+        if _is_still_here(desk, entry.row):
+            desk.tally.note(f"line {entry.number}, {entry.row['id']}: {STILL}")
+
+
+def _is_still_here(desk: Desk, purge: Row) -> bool:
+    """Not if it was told anew since."""
+    asked = {"namespace": purge["namespace"], "ids": [purge["id"]]}
+    engine, (session, _, number) = desk.parts.engine, purge["id"].rpartition("#")
+    times = [dict(zip(MEMORY.shapes, row, strict=True))["updated"] for row in engine.read("export_memory_some", asked)]
+    for type in RECORDS:
+        times += [row[6] for row in engine.read("export_record_some", {**asked, "type": type})]
+    if session and number.isascii() and number.isdecimal():
+        event = desk.parts.conversations.event(purge["namespace"], session, int(number))
+        times += [to_micros(event.time)] if event and event.content != PURGED else []
+    return any(time <= purge["at"] for time in times)
 
 
 def _put_new(
@@ -84,7 +104,9 @@ def expectations(desk: Desk, namespace: str, entries: Sequence[Entry]) -> None:
         for entry in entries:
             old = here.get(entry.row["id"])
             made = EXPECTATION.again(entry.row)
-            if old is None and entry.row["id"] not in new:
+            if old is None and _is_of_purged(desk, entry.row):
+                decided.settle(entry, Outcome.PURGED)
+            elif old is None and entry.row["id"] not in new:
                 new[entry.row["id"]] = entry.row
                 decided.settle(entry, Outcome.CREATED)
             else:
@@ -93,6 +115,16 @@ def expectations(desk: Desk, namespace: str, entries: Sequence[Entry]) -> None:
         return decided
 
     desk.apply(namespace, decide)
+
+
+def _is_of_purged(desk: Desk, row: Row) -> bool:
+    """Its question may say what is gone: it went with a memory that it names."""
+    lines = (Purges(desk.parts.engine).of(row["namespace"], id) for id in _named(row))
+    return any(line is not None and row["created"] <= line.at for line in lines)
+
+
+def _named(row: Row) -> list[str]:
+    return [*json.loads(row["finds"]), *json.loads(row["absent"])]
 
 
 def _expected(desk: Desk, namespace: str) -> dict[str, Row]:

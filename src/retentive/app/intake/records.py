@@ -11,6 +11,7 @@ from retentive.app.records.shapes import SHAPES
 from retentive.records.names import folded
 from retentive.records.told import told
 from retentive.storage import Step, step
+from retentive.storage.forgetting import Purges
 from retentive.storage.records import Row as Kept
 from retentive.storage.records import Rows, slice_steps
 from retentive.text.chunk import chunk
@@ -59,12 +60,14 @@ def _fate(desk: Desk, decided: Decided, entry: Entry, body: Row, called: dict[st
         return decided.settle(entry, Outcome.SAME)
     if old and not _is_newer(row, old):
         return decided.settle(entry, Outcome.KEPT)
+    if old is None and _is_purged(desk, row):
+        return decided.settle(entry, Outcome.PURGED)
     if SHAPES[type].unique and not kept.deleted:
         named = Rows(desk.parts.engine).named(row["namespace"], type, _key(body))
         if any(each.id != row["id"] for each in named):
             return decided.settle(entry, Outcome.KNOWN, ONE)
     decided.settle(entry, Outcome.REPLACED if old else Outcome.CREATED)
-    decided.steps += _steps(kept, row, old, chunk(text) if text else [])
+    decided.steps += _steps(desk, kept, row, old, chunk(text) if text else [])
     return None
 
 
@@ -92,6 +95,11 @@ def _here(desk: Desk, namespace: str, type: str, id: str) -> Row | None:
     return {**made, "history": [line.inner["history"].encode(each[2:]) for each in past]}
 
 
+def _is_purged(desk: Desk, row: Row) -> bool:
+    line = Purges(desk.parts.engine).of(row["namespace"], row["id"])
+    return line is not None and row["updated"] <= line.at
+
+
 def _alike(old: Row, new: Row) -> bool:
     return all(old[name] == new[name] for name in old)
 
@@ -103,7 +111,7 @@ def _is_newer(row: Row, old: Row) -> bool:
     )
 
 
-def _steps(kept: Kept, row: Row, old: Row | None, slices: Sequence[str]) -> Iterator[Step]:
+def _steps(desk: Desk, kept: Kept, row: Row, old: Row | None, slices: Sequence[str]) -> Iterator[Step]:
     key: Row = {"namespace": kept.namespace, "type": kept.type, "id": kept.id}
     if old:
         yield step("record_delete", expect=1, **key, version=old["version"])
@@ -113,6 +121,5 @@ def _steps(kept: Kept, row: Row, old: Row | None, slices: Sequence[str]) -> Iter
     yield Step("put_record_history", [{**key, **each, "body": each["fields"]} for each in row["history"]])
     yield Step("put_record_links", [{**key, "target": target} for target in row["links"]])
     yield from slice_steps(kept, slices, None, [None] * len(slices))
-    yield from vectors.steps(
-        (kept.namespace, kept.type, kept.id, each) for each in vectors.fitting(slices, row["vectors"])
-    )
+    given = ((kept.namespace, kept.type, kept.id, each) for each in vectors.fitting(slices, row["vectors"]))
+    yield from vectors.steps(desk, given)

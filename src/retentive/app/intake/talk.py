@@ -7,26 +7,31 @@ nothing is learned from it, and an import that was stopped is gone on with.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from retentive.app import act
 from retentive.app.intake import vectors
 from retentive.app.intake.tally import Decided, Desk, Outcome
 from retentive.app.slices import heard, sliced, slices
+from retentive.errors import Invalid
 from retentive.model import Event, Role, from_micros
 from retentive.storage import Step, step
 from retentive.storage.conversations import event_values
-from retentive.text.blank import PURGED
+from retentive.text.blank import PURGED, blanked
 from retentive.transfer.inlet import Entry
-from retentive.transfer.lines import EVENT, SESSION, Row
+from retentive.transfer.lines import EARLIEST, EVENT, SESSION, Row
 
 UNDER_WAY = "import"  # in place of claims, of which none is left
 ANOTHER = "another conversation of this name is here, and stays"
 ORPHAN = "its session is not here, and has no line before it"
+UNREADABLE = "its claims cannot be read"
+TWICE = "another message of this number came before it"
 STATE = ("last_sequence", "events", "active", "summary", "summary_upto", "epoch", "learned_upto", "claims")
 ABOUT = ("agent", "tags", "metadata")
 SAID = ("role", "speaker", "content", "payload", "time")
+PAGE = 1000  # purges read at a time
 MOST = 1_000_000  # messages here between the first and the last of a batch
 
 
@@ -58,14 +63,26 @@ class Group:
 
 def take_in(desk: Desk, talk: Talk, namespace: str, entries: Sequence[Entry]) -> Talk:
     """The session that may go on with the next lines."""
-    groups = _groups(namespace, entries)
-    if talk.is_open and (talk.namespace, talk.name) != (namespace, groups[0].name):
+    entries = [entry for entry in entries if _is_readable(desk, entry)]
+    groups = _groups(namespace, entries) if entries else []
+    if groups and talk.is_open and (talk.namespace, talk.name) != (namespace, groups[0].name):
         talk = finish(desk, talk)
     while groups:
         done, talk = _some(desk, talk, groups)
         groups = groups[done:]
     desk.parts.people.heard(namespace, {each.row["speaker"] for each in entries if each.type == "event"})
     return talk
+
+
+def _is_readable(desk: Desk, entry: Entry) -> bool:
+    """Whether what is still to be kept of a session can be, once its turn comes."""
+    try:
+        for claim in json.loads(entry.row.get("claims") or "[]"):
+            act.read(claim)
+    except (Invalid, KeyError, TypeError, ValueError):
+        desk.tally.refuse(entry.number, UNREADABLE)
+        return False
+    return True
 
 
 def finish(desk: Desk, talk: Talk) -> Talk:
@@ -123,21 +140,40 @@ def _decide(desk: Desk, talk: Talk, decided: Decided, group: Group, here: Row | 
         for entry in group.events:
             decided.refuse(entry, ORPHAN)
         return talk
+    group = _once(decided, group)
     known = _known(desk, group) if here else {}
     if talk.is_other or not all(_says_the_same(known[key], entry) for key, entry in _keyed(group) if key in known):
         _leave_out(decided, group)
         return replace(talk, is_other=True, is_open=False)
     fresh = sorted(((key, entry) for key, entry in _keyed(group) if key not in known), key=lambda each: each[0])
-    new = [entry for _, entry in fresh]
+    gone = _purged(desk, group)
+    new = [_blank(entry) if entry.row["time"] <= gone.get(key, EARLIEST) else entry for key, entry in fresh]
     more = group.may_go_on and talk.given is not None and _last(here, group.events) < talk.given["last_sequence"]
     wanted = _wanted(talk.given, here, new, more=more)
+    if talk.given and not more and (here is None or _is_under_way(here)):
+        wanted = _without(wanted, gone, talk.given["created"])
     if group.own:
         decided.settle(group.own, *_outcome(group.own.row, here, wanted))
     for key, entry in _keyed(group):
-        decided.settle(entry, Outcome.SAME if key in known else Outcome.CREATED)
+        absent = Outcome.PURGED if entry.row["time"] <= gone.get(key, EARLIEST) else Outcome.CREATED
+        decided.settle(entry, Outcome.SAME if key in known else absent)
     if not desk.dry_run:
         decided.steps += _steps(desk, talk, here, wanted, new)
     return replace(talk, is_open=more)
+
+
+def _once(decided: Decided, group: Group) -> Group:
+    """Without what says the same once more, or something else under the same number."""
+    first: dict[int, Entry] = {}
+    for entry in group.events:
+        before = first.setdefault(entry.row["sequence"], entry)
+        if before is entry:
+            continue
+        if _says_the_same(EVENT.again(before.row), entry):
+            decided.settle(entry, Outcome.SAME)
+        else:
+            decided.refuse(entry, TWICE)
+    return replace(group, events=[*first.values()])
 
 
 def _keyed(group: Group) -> list[tuple[int, Entry]]:
@@ -161,6 +197,33 @@ def _says_the_same(here: Row, entry: Entry) -> bool:
     return PURGED in (here["content"], there["content"]) or all(here[name] == there[name] for name in SAID)
 
 
+def _purged(desk: Desk, group: Group) -> dict[int, int]:
+    """Messages of this name that were purged here, and when; the session may have been deleted since."""
+    prefix = f"{group.name}#"
+    found: dict[int, int] = {}
+    after = {"k1": prefix, "k2": -1}
+    while page := desk.parts.engine.read("export_purges", {"namespace": group.namespace, **after, "limit": PAGE}):
+        own = [(id.removeprefix(prefix), at) for _, id, at, *_ in page if id.startswith(prefix)]
+        found |= {int(number): at for number, at in own if number.isdecimal()}
+        if len(own) < PAGE:
+            break
+        after = {"k1": page[-1][1], "k2": page[-1][2]}
+    return found
+
+
+def _blank(entry: Entry) -> Entry:
+    left = blanked(EVENT.again(entry.row)["payload"])
+    payload = EVENT.shapes["payload"].back(left)
+    return entry._replace(row={**entry.row, "content": PURGED, "payload": payload, "vectors": []})
+
+
+def _without(wanted: Row, gone: Mapping[int, int], created: int) -> Row:
+    """A state that says nothing of messages that were purged here."""
+    if not any(number <= wanted["summary_upto"] or wanted["claims"] for number, at in gone.items() if created <= at):
+        return wanted
+    return {**wanted, "summary": "", "summary_upto": 0, "claims": ""}
+
+
 def _leave_out(decided: Decided, group: Group) -> None:
     for entry in (*([group.own] if group.own else []), *group.events):
         decided.settle(entry, Outcome.KEPT, f"session {group.name}: {ANOTHER}")
@@ -182,7 +245,8 @@ def _wanted(given: Row | None, here: Row | None, new: Sequence[Entry], *, more: 
         none = {"summary": "", "summary_upto": 0, "epoch": 0}
         return {**grown, **none, "learned_upto": grown["last_sequence"], "claims": UNDER_WAY}
     if is_ours:
-        return {name: given[name] for name in STATE} | {"events": grown["events"]}
+        last = max(grown["last_sequence"], given["last_sequence"])
+        return {name: given[name] for name in STATE} | {"events": grown["events"], "last_sequence": last}
     return _further(grown, given, here or {})
 
 
@@ -253,10 +317,13 @@ def _event_steps(desk: Desk, rows: Sequence[Row], *, was_here: bool) -> Iterator
     yield from (step("chunk_after", **heard(each, events[0])) for each in previous)
     owned = {(row["owner"], row["ordinal"]) for row in found.fresh.values()}
     yield from vectors.steps(
-        (namespace, "event", event.id, each)
-        for event, row in zip(events, rows, strict=True)
-        for each in row["vectors"]
-        if (event.id, each["ordinal"]) in owned
+        desk,
+        (
+            (namespace, "event", event.id, each)
+            for event, row in zip(events, rows, strict=True)
+            for each in row["vectors"]
+            if (event.id, each["ordinal"]) in owned
+        ),
     )
 
 

@@ -124,6 +124,8 @@ class Desk:
     dry_run: bool
     forgetful: dict[str, bool] = field(default_factory=dict)
     """By namespace: whether anything was forgotten there before."""
+    dimensions: dict[str, int] = field(default_factory=dict)
+    """Of the spaces of vectors: as they are here, or else as the first line had it."""
 
     def apply(self, namespace: str, decide: Callable[[int], Decided]) -> int:
         """Decide and write; again if another was first. How many lines were settled."""

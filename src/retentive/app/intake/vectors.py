@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from retentive.app.intake.tally import Desk
 from retentive.storage import Step, step
 from retentive.transfer.lines import Row
 
@@ -11,12 +12,11 @@ def fitting(slices: Sequence[str], vectors: Sequence[Row]) -> list[Row]:
     return [*vectors] if all(each["ordinal"] < len(slices) for each in vectors) else []
 
 
-def steps(rows: Iterable[tuple[str, str, str, Row]]) -> Iterator[Step]:
-    """Each is namespace, type and id of the owner, and the vector."""
-    given = [*rows]
-    sizes = {each["space"]: len(each["vector"]) // 2 for *_, each in given}
-    for space, dimension in sorted(sizes.items()):
-        yield step("space_insert", space=space, dimension=dimension)
+def steps(desk: Desk, rows: Iterable[tuple[str, str, str, Row]]) -> Iterator[Step]:
+    """Each is namespace, type and id of the owner, and the vector. One that its space cannot have is made anew."""
+    given = [row for row in rows if _fits(desk, row[-1])]
+    for space in sorted({each["space"] for *_, each in given}):
+        yield step("space_insert", space=space, dimension=desk.dimensions[space])
     yield Step(
         "vector_restore",
         [
@@ -24,3 +24,12 @@ def steps(rows: Iterable[tuple[str, str, str, Row]]) -> Iterator[Step]:
             for namespace, type, owner, each in given
         ],
     )
+
+
+def _fits(desk: Desk, vector: Row) -> bool:
+    if not desk.dimensions:
+        desk.dimensions.update(desk.parts.chunks.spaces())
+        if space := desk.parts.space:
+            desk.dimensions[space.name] = space.dimension
+    length = len(vector["vector"]) // 2
+    return desk.dimensions.setdefault(vector["space"], length) == length

@@ -24,6 +24,7 @@ SELECT id, revoked FROM tokens WHERE revoked IS NOT NULL ORDER BY id
 SELECT DISTINCT namespace, id FROM purges ORDER BY namespace, id
 
 -- name: is_there
--- A memory, or a message.
+-- A memory, a record, or a message.
 SELECT 1 FROM memories WHERE namespace = :namespace AND id = :id
+UNION ALL SELECT 1 FROM records WHERE namespace = :namespace AND id = :id
 UNION ALL SELECT 1 FROM events WHERE namespace = :namespace AND session = :session AND sequence = :sequence
