@@ -94,6 +94,31 @@ def test_an_atomic_save_is_a_change(store: Retentive, folder: Path, follow: Any)
     assert names(store) == ["a.md"]
 
 
+def test_what_is_behind_links_is_found_once(store: Retentive, folder: Path, tmp_path: Path, follow: Any) -> None:
+    """The system tells of a change by any of the names that a folder has."""
+    write(tmp_path / "elsewhere", far="One")
+    for n in range(8):
+        write(folder, **{f"d{n}__x": "One"})
+        (folder / f"alias{n}").symlink_to(folder / f"d{n}")
+        (folder / f"away{n}").symlink_to(tmp_path / "elsewhere")
+    follow(folder)
+    before = [each.path for each in store.files.list()]
+    write(tmp_path / "elsewhere", far="Another")
+    write(folder, **{f"d{n}__x": "Another" for n in range(8)})
+    until(lambda: all(each.size == len("Another") for each in store.files.list()))
+    assert [each.path for each in store.files.list()] == before
+    assert state(store) == fresh(folder)
+
+
+def test_a_file_that_is_left_out_is_named_once(folder: Path, follow: Any) -> None:
+    told: list[Indexed] = []
+    write(folder, a="x" * 200_000)
+    follow(folder, told=told.append)
+    write(folder, b="y" * 200_000, c="One")
+    until(lambda: sum(each.added for each in told) == 1 and sum(len(each.skipped) for each in told) == 2)
+    assert sorted(Path(each.path).name for part in told for each in part.skipped) == ["a.md", "b.md"]
+
+
 def test_rules_that_change_are_heeded(store: Retentive, folder: Path, follow: Any) -> None:
     write(folder, a="One", b="Two")
     follow(folder)
@@ -239,6 +264,21 @@ def test_the_command_line_watches_until_it_is_interrupted(db: Path, folder: Path
     assert running.communicate(timeout=SOON)[1] == "watching; Ctrl-C ends it\n"
     assert running.returncode == 0
     assert time.monotonic() - began < 5
+
+
+def test_the_command_line_ends_when_nobody_listens(db: Path, folder: Path) -> None:
+    command = [sys.executable, "-m", "retentive", "--db", str(db), "--embedder", "hashing", "watch", str(folder)]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ))
+    assert running.stdout
+    running.stdout.readline()
+    running.stdout.close()
+    running.stdout = None
+    write(folder, a="One")
+    try:
+        assert running.communicate(timeout=SOON)[1] == "watching; Ctrl-C ends it\n"
+        assert running.returncode == 141
+    finally:
+        running.kill()
 
 
 def test_servers_watch_the_folders_of_the_settings(open_store: Open, folder: Path) -> None:

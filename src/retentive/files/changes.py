@@ -69,7 +69,9 @@ class Looks:
         return {path for path, _ in before.items() ^ self._seen.items()}
 
     def _snapshot(self) -> dict[str, tuple[int, str]]:
-        return {entry.path: (entry.size, entry.stamp) for tree in self._trees for entry in tree.walk().entries}
+        walked = [tree.walk() for tree in self._trees]
+        left = {each.path: (0, "") for part in walked for each in part.skipped}
+        return left | {entry.path: (entry.size, entry.stamp) for part in walked for entry in part.entries}
 
 
 def meant(path: str, roots: Sequence[str]) -> str | None:

@@ -82,10 +82,15 @@ class Tree:
                 self._one(start, rules, found, [self.root])
         return found
 
+    def links_to(self, path: str) -> bool:
+        """Whether a link is on the way to a path. By itself one cannot tell then whether it is found elsewhere."""
+        folder = os.path.dirname(path)  # noqa: PTH120 - paths are texts here: there are very many
+        return os.path.islink(path) or PurePath(os.path.realpath(folder)).as_posix() != folder  # noqa: PTH114
+
     def _begin(self, found: Walked) -> None:
         """The root itself is wanted, whatever the rules say of it."""
         try:
-            told = os.stat(self.root)  # noqa: PTH116 - paths are texts here: there are very many
+            told = os.stat(self.root)  # noqa: PTH116 - likewise
         except OSError as error:
             found.fail(self.root, error)
             return
