@@ -18,6 +18,7 @@ from retentive.app.files import watch as watching
 from retentive.errors import Busy
 from retentive.files import changes
 from retentive.files.pending import LATEST, QUIET, Pending
+from retentive.files.walk import Tree
 from tests.support import Open
 from tests.test_files import fresh, state, write
 
@@ -139,8 +140,9 @@ def test_a_folder_that_is_made_again_is_followed(store: Retentive, folder: Path,
     """Until then, what is known of it stays."""
     write(folder, a="One")
     follow(folder)
-    shutil.rmtree(folder)
-    time.sleep(1.5)
+    time.sleep(0.5)
+    folder.rename(folder.with_name("away"))
+    time.sleep(3)
     assert names(store) == ["a.md"]
     write(folder, b="Two")
     until(lambda: names(store) == ["b.md"])
@@ -296,3 +298,12 @@ def test_a_list_of_folders_may_be_configured(tmp_path: Path, store: Retentive) -
     (tmp_path / "config.toml").write_text('watch = ["~/notes", "/srv/docs"]\n')
     assert config.load().watch == "~/notes, /srv/docs"
     assert store.files.watch_configured() is None
+
+
+def test_a_folder_that_is_slow_is_looked_at_less_often(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(changes, "EVERY", 0.0)
+    looks = changes.Looks([Tree(str(tmp_path), 1000)], threading.Event())
+    looks._took = 0.1
+    began = time.monotonic()
+    looks.wait(0.0)
+    assert time.monotonic() - began > 0.8

@@ -72,7 +72,10 @@ class Tree:
     patterns: tuple[str, ...] = ()
 
     def walk(self, start: str | None = None) -> Walked:
-        """All of it, or of what is at a path inside it. Of what is not there, nothing."""
+        """All of it, or of what is at a path inside it. Of what is not there, nothing.
+
+        If the root is not there either, nothing is known of what is in it: a disk may not be mounted.
+        """
         found = Walked()
         if start is None or start == self.root:
             self._begin(found)
@@ -80,6 +83,8 @@ class Tree:
             rules = self._rules_at(start)
             if rules is not None:
                 self._one(start, rules, found, [self.root])
+            if not os.path.lexists(self.root):
+                found.unread.append(self.root)
         return found
 
     def links_to(self, path: str) -> bool:
