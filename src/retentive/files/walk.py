@@ -145,7 +145,8 @@ class Tree:
         if told is None:
             return False
         linked = stat.S_ISLNK(told.st_mode)
-        if rules.leave_out(path, is_folder=os.path.isdir(path) if linked else stat.S_ISDIR(told.st_mode)):  # noqa: PTH112
+        is_folder = os.path.isdir(path) if linked else stat.S_ISDIR(told.st_mode)  # noqa: PTH112
+        if rules.leave_out(path, is_folder=is_folder, hidden=linked and self._leads_to_hidden(path)):
             found.ignored += 1
             return False
         if linked:
@@ -154,6 +155,11 @@ class Tree:
             return told is not None
         self._file(path, told, found)
         return False
+
+    def _leads_to_hidden(self, path: str) -> bool:
+        """Somebody else may have made the link, in a repository for instance, and keys are in folders like `.ssh`."""
+        there = {*PurePath(os.path.realpath(path)).parts} - {*PurePath(self.root).parts}
+        return any(name.startswith(".") for name in there)
 
     def _followed(self, path: str, found: Walked, trees: list[str]) -> os.stat_result | None:
         try:
