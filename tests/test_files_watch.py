@@ -15,6 +15,7 @@ import pytest
 
 from retentive import Indexed, Retentive, config
 from retentive.app.files import watch as watching
+from retentive.app.files.indexing import places
 from retentive.errors import Busy
 from retentive.files import changes
 from retentive.files.pending import LATEST, QUIET, Pending
@@ -298,6 +299,15 @@ def test_a_list_of_folders_may_be_configured(tmp_path: Path, store: Retentive) -
     (tmp_path / "config.toml").write_text('watch = ["~/notes", "/srv/docs"]\n')
     assert config.load().watch == "~/notes, /srv/docs"
     assert store.files.watch_configured() is None
+
+
+def test_changes_in_folders_that_are_left_out_cost_nothing(folder: Path) -> None:
+    """A build may write thousands of files: not even the folder that they are in is looked at."""
+    write(folder, src__a="One", target__deep__b="Two", target__c="Three")
+    (folder / ".gitignore").write_text("target/\n")
+    tree = Tree(str(folder.resolve()), 1000)
+    changed = [f"{tree.root}/{name}" for name in ("src/a.md", "target/deep/b.md", "target/c.md", ".x/d.md", "e.md")]
+    assert places([tree], changed, most=2) == [(tree, changed[0]), (tree, changed[-1])]
 
 
 def test_a_folder_that_is_slow_is_looked_at_less_often(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
