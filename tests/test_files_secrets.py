@@ -1,4 +1,4 @@
-"""No secret gets into the index of files, whatever kind of file it is in or whoever links to it."""
+"""No secret gets into the index of files, whatever kind of file it is in."""
 
 from pathlib import Path
 
@@ -48,23 +48,3 @@ def test_of_a_page_what_is_shown_counts(store: Retentive, tmp_path: Path) -> Non
     kept = told(store, tmp_path / "page.html")
     assert "hunter2" not in kept
     assert "The end." in kept
-
-
-def test_a_link_to_what_is_hidden_is_not_followed(store: Retentive, tmp_path: Path) -> None:
-    """As in a repository that somebody else made. Who wants it asks for it."""
-    (tmp_path / ".aws").mkdir()
-    (tmp_path / ".aws" / "credentials.txt").write_text("Nobody's business.")
-    folder = tmp_path / "repository"
-    folder.mkdir()
-    (folder / "notes.md").symlink_to(tmp_path / ".aws" / "credentials.txt")
-    (folder / "docs").symlink_to(tmp_path / ".aws")
-    assert store.files.index(folder).ignored == 2
-    assert store.files.list() == []
-    assert store.files.index(folder, ignore="!docs").added == 1
-
-
-def test_links_in_a_folder_that_is_hidden_itself_are_followed(store: Retentive, tmp_path: Path) -> None:
-    (tmp_path / ".notes" / "mine").mkdir(parents=True)
-    (tmp_path / ".notes" / "shared.md").write_text("One")
-    (tmp_path / ".notes" / "mine" / "alias.md").symlink_to(tmp_path / ".notes" / "shared.md")
-    assert store.files.index(tmp_path / ".notes" / "mine").added == 1

@@ -97,9 +97,12 @@ def _with(levels: tuple[Level, ...], deeper: Level | None) -> tuple[Level, ...]:
 
 
 def _level(folder: str, name: str) -> Level | None:
-    """One that cannot be read says nothing."""
+    """One that cannot be read says nothing; nor does one that is no file, of which a pipe would never end."""
+    path = f"{folder}/{name}"
+    if not os.path.isfile(path):  # noqa: PTH113 - paths are texts here: there are very many
+        return None
     try:
-        with open(f"{folder}/{name}", "rb") as file:  # noqa: PTH123 - paths are texts here: there are very many
+        with open(path, "rb") as file:  # noqa: PTH123
             lines = file.read().decode("utf-8", "replace").removeprefix("\ufeff").splitlines()
     except OSError:
         return None
