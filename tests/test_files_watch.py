@@ -15,9 +15,11 @@ import pytest
 
 from retentive import Indexed, Retentive, config
 from retentive.app.files import watch as watching
+from retentive.app.files.indexing import places
 from retentive.errors import Busy
 from retentive.files import changes
 from retentive.files.pending import LATEST, QUIET, Pending
+from retentive.files.walk import Tree
 from tests.support import Open
 from tests.test_files import fresh, state, write
 
@@ -94,6 +96,31 @@ def test_an_atomic_save_is_a_change(store: Retentive, folder: Path, follow: Any)
     assert names(store) == ["a.md"]
 
 
+def test_what_is_behind_links_is_found_once(store: Retentive, folder: Path, tmp_path: Path, follow: Any) -> None:
+    """The system tells of a change by any of the names that a folder has."""
+    write(tmp_path / "elsewhere", far="One")
+    for n in range(8):
+        write(folder, **{f"d{n}__x": "One"})
+        (folder / f"alias{n}").symlink_to(folder / f"d{n}")
+        (folder / f"away{n}").symlink_to(tmp_path / "elsewhere")
+    follow(folder)
+    before = [each.path for each in store.files.list()]
+    write(tmp_path / "elsewhere", far="Another")
+    write(folder, **{f"d{n}__x": "Another" for n in range(8)})
+    until(lambda: all(each.size == len("Another") for each in store.files.list()))
+    assert [each.path for each in store.files.list()] == before
+    assert state(store) == fresh(folder)
+
+
+def test_a_file_that_is_left_out_is_named_once(folder: Path, follow: Any) -> None:
+    told: list[Indexed] = []
+    write(folder, a="x" * 200_000)
+    follow(folder, told=told.append)
+    write(folder, b="y" * 200_000, c="One")
+    until(lambda: sum(each.added for each in told) == 1 and sum(len(each.skipped) for each in told) == 2)
+    assert sorted(Path(each.path).name for part in told for each in part.skipped) == ["a.md", "b.md"]
+
+
 def test_rules_that_change_are_heeded(store: Retentive, folder: Path, follow: Any) -> None:
     write(folder, a="One", b="Two")
     follow(folder)
@@ -114,8 +141,9 @@ def test_a_folder_that_is_made_again_is_followed(store: Retentive, folder: Path,
     """Until then, what is known of it stays."""
     write(folder, a="One")
     follow(folder)
-    shutil.rmtree(folder)
-    time.sleep(1.5)
+    time.sleep(0.5)
+    folder.rename(folder.with_name("away"))
+    time.sleep(3)
     assert names(store) == ["a.md"]
     write(folder, b="Two")
     until(lambda: names(store) == ["b.md"])
@@ -241,6 +269,21 @@ def test_the_command_line_watches_until_it_is_interrupted(db: Path, folder: Path
     assert time.monotonic() - began < 5
 
 
+def test_the_command_line_ends_when_nobody_listens(db: Path, folder: Path) -> None:
+    command = [sys.executable, "-m", "retentive", "--db", str(db), "--embedder", "hashing", "watch", str(folder)]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ))
+    assert running.stdout
+    running.stdout.readline()
+    running.stdout.close()
+    running.stdout = None
+    write(folder, a="One")
+    try:
+        assert running.communicate(timeout=SOON)[1] == "watching; Ctrl-C ends it\n"
+        assert running.returncode == 141
+    finally:
+        running.kill()
+
+
 def test_servers_watch_the_folders_of_the_settings(open_store: Open, folder: Path) -> None:
     """One that is not there yet is waited for."""
     store = open_store(watch=f"{folder}, {folder}-later")
@@ -256,3 +299,21 @@ def test_a_list_of_folders_may_be_configured(tmp_path: Path, store: Retentive) -
     (tmp_path / "config.toml").write_text('watch = ["~/notes", "/srv/docs"]\n')
     assert config.load().watch == "~/notes, /srv/docs"
     assert store.files.watch_configured() is None
+
+
+def test_changes_in_folders_that_are_left_out_cost_nothing(folder: Path) -> None:
+    """A build may write thousands of files: not even the folder that they are in is looked at."""
+    write(folder, src__a="One", target__deep__b="Two", target__c="Three")
+    (folder / ".gitignore").write_text("target/\n")
+    tree = Tree(str(folder.resolve()), 1000)
+    changed = [f"{tree.root}/{name}" for name in ("src/a.md", "target/deep/b.md", "target/c.md", ".x/d.md", "e.md")]
+    assert places([tree], changed, most=2) == [(tree, changed[0]), (tree, changed[-1])]
+
+
+def test_a_folder_that_is_slow_is_looked_at_less_often(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(changes, "EVERY", 0.0)
+    looks = changes.Looks([Tree(str(tmp_path), 1000)], threading.Event())
+    looks._took = 0.1
+    began = time.monotonic()
+    looks.wait(0.0)
+    assert time.monotonic() - began > 0.8

@@ -3,7 +3,9 @@
 import json
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from retentive import wire
@@ -35,18 +37,23 @@ def _index(memory: Retentive, arguments: Any) -> int:
 
 
 def _watch(memory: Retentive, arguments: Any) -> int:
-    told = _told_json if is_json(arguments) else _told
-    watch = memory.files.watch(arguments.paths, **_options(arguments), poll=arguments.poll or None, told=told)
+    tell = _told_json if is_json(arguments) else _told
+    news = SimpleQueue[Indexed]()
+    watch = memory.files.watch(arguments.paths, **_options(arguments), poll=arguments.poll or None, told=news.put)
     with ended_by_signals(watch) as over:
         sys.stderr.write("watching; Ctrl-C ends it\n")
         with watch:
             said = ""
-            while not over.wait(EVERY):
+            while watch.running and not over.is_set():
+                with suppress(Empty):
+                    tell(news.get(timeout=EVERY))
                 why = str(watch.failure or watch.note)
                 if why and why != said:
                     show.notes([show.line(why)])
                 said = why
-    return 0
+        while not news.empty():
+            tell(news.get())
+    return 0 if over.is_set() else 1
 
 
 def _told(each: Indexed) -> None:
@@ -76,8 +83,9 @@ def summary(told: Indexed) -> str:
 
 
 def skipped(found: Sequence[Skipped]) -> None:
+    mark = show.paint("skipped:", "yellow", sys.stderr)
     for each in found[:SHOWN]:
-        sys.stderr.write(f"{show.paint('skipped:', 'yellow', sys.stderr)} {show.line(each.path)}: {each.reason}\n")
+        sys.stderr.write(f"{mark} {show.line(each.path)}: {show.line(each.reason)}\n")
     if len(found) > SHOWN:
         sys.stderr.write(f"and {len(found) - SHOWN} more; --json names them all\n")
 

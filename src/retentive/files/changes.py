@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -9,6 +10,7 @@ from retentive.files.ignore import GIT, NOISE, OWN
 from retentive.files.walk import Tree
 
 EVERY = 2.0  # seconds between two looks. 2,000 files take about 20 ms each time
+RESTS = 9  # times as long as the last look took: a very large folder, or a slow one, takes no more than a tenth
 GATHER = 50  # ms: events so close together come at once
 
 
@@ -39,7 +41,7 @@ class Events:
         folders = [tree.root for tree in trees if os.path.isdir(tree.root)]  # noqa: PTH112 - paths are texts here
         files = [tree for tree in trees if tree.root not in folders]
         self._stop, self._folders = stop, folders
-        self._files = Looks(files, stop, every=0.0) if files else None
+        self._files = Looks(files, stop) if files else None
         self._notify = RustNotify(folders, False, False, 0, True, True) if folders else None
 
     def wait(self, seconds: float) -> set[str]:
@@ -56,12 +58,13 @@ class Events:
 class Looks:
     """By comparing what is there with what was."""
 
-    def __init__(self, trees: Sequence[Tree], stop: threading.Event, every: float = EVERY) -> None:
-        self._trees, self._stop, self._every = trees, stop, every
+    def __init__(self, trees: Sequence[Tree], stop: threading.Event) -> None:
+        self._trees, self._stop = trees, stop
+        self._took = 0.0
         self._seen = self._snapshot()
 
     def wait(self, seconds: float) -> set[str]:
-        self._stop.wait(max(seconds, self._every))
+        self._stop.wait(max(seconds, EVERY, RESTS * self._took))
         return set() if self._stop.is_set() else self.look()
 
     def look(self) -> set[str]:
@@ -69,7 +72,11 @@ class Looks:
         return {path for path, _ in before.items() ^ self._seen.items()}
 
     def _snapshot(self) -> dict[str, tuple[int, str]]:
-        return {entry.path: (entry.size, entry.stamp) for tree in self._trees for entry in tree.walk().entries}
+        begun = time.monotonic()
+        walked = [tree.walk() for tree in self._trees]
+        self._took = time.monotonic() - begun
+        left = {each.path: (0, "") for part in walked for each in part.skipped}
+        return left | {entry.path: (entry.size, entry.stamp) for part in walked for entry in part.entries}
 
 
 def meant(path: str, roots: Sequence[str]) -> str | None:

@@ -4,7 +4,7 @@ By rules in the syntax of `.gitignore`, in three ranks; in each, the rule of the
 that speaks of a path, decides:
   a. what the caller gives, and `.retentiveignore` in any folder: these may also ask for what would be left out (`!x`);
   b. `.gitignore` in any folder, also in those above the root that are of the same repository;
-  c. what is hidden, and folders in which nobody writes anything to be read.
+  c. what is hidden, by itself or where a link leads to, and folders in which nobody writes anything to be read.
 Nothing in a folder that is left out is looked at.
 """
 
@@ -56,12 +56,13 @@ class Rules:
             return self
         return Rules(_with(self.own, own), _with(self.git, git))
 
-    def leave_out(self, path: str, *, is_folder: bool) -> bool:
+    def leave_out(self, path: str, *, is_folder: bool, hidden: bool = False) -> bool:
+        """`hidden`: it is a link, and where it leads is."""
         name = path.rpartition("/")[2]
         said = _first(self.own, path, is_folder=is_folder)
         if said is None:
             said = _first(self.git, path, is_folder=is_folder) or None
-        return (name.startswith(".") or (is_folder and name in NOISE)) if said is None else said
+        return (hidden or name.startswith(".") or (is_folder and name in NOISE)) if said is None else said
 
 
 def rules_of(root: str, patterns: Sequence[str]) -> Rules:
@@ -96,9 +97,12 @@ def _with(levels: tuple[Level, ...], deeper: Level | None) -> tuple[Level, ...]:
 
 
 def _level(folder: str, name: str) -> Level | None:
-    """One that cannot be read says nothing."""
+    """One that cannot be read says nothing; nor does one that is no file, of which a pipe would never end."""
+    path = f"{folder}/{name}"
+    if not os.path.isfile(path):  # noqa: PTH113 - paths are texts here: there are very many
+        return None
     try:
-        with open(f"{folder}/{name}", "rb") as file:  # noqa: PTH123 - paths are texts here: there are very many
+        with open(path, "rb") as file:  # noqa: PTH123
             lines = file.read().decode("utf-8", "replace").removeprefix("\ufeff").splitlines()
     except OSError:
         return None

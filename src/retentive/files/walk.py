@@ -7,7 +7,7 @@ link to a folder that it is in would have no end. Nothing here is opened but the
 import os
 import stat
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import NamedTuple
@@ -72,20 +72,36 @@ class Tree:
     patterns: tuple[str, ...] = ()
 
     def walk(self, start: str | None = None) -> Walked:
-        """All of it, or of what is at a path inside it. Of what is not there, nothing."""
+        """All of it, or of what is at a path inside it. Of what is not there, nothing.
+
+        If the root is not there either, nothing is known of what is in it: a disk may not be mounted.
+        """
         found = Walked()
         if start is None or start == self.root:
             self._begin(found)
         else:
-            rules = self._rules_at(start)
+            rules = self._rules_in(os.path.dirname(start))  # noqa: PTH120 - paths are texts here: there are very many
             if rules is not None:
                 self._one(start, rules, found, [self.root])
+            if not os.path.lexists(self.root):
+                found.unread.append(self.root)
         return found
+
+    def wanted(self, paths: Iterable[str]) -> list[str]:
+        """Without those in folders that are left out, where a build may write thousands: each is asked about once."""
+        inside = [(os.path.dirname(path), path) for path in paths]  # noqa: PTH120
+        left = {folder for folder in {each for each, _ in inside} if self._rules_in(folder) is None}
+        return [path for folder, path in inside if folder not in left]
+
+    def links_to(self, path: str) -> bool:
+        """Whether a link is on the way to a path. By itself one cannot tell then whether it is found elsewhere."""
+        folder = os.path.dirname(path)  # noqa: PTH120
+        return os.path.islink(path) or PurePath(os.path.realpath(folder)).as_posix() != folder  # noqa: PTH114
 
     def _begin(self, found: Walked) -> None:
         """The root itself is wanted, whatever the rules say of it."""
         try:
-            told = os.stat(self.root)  # noqa: PTH116 - paths are texts here: there are very many
+            told = os.stat(self.root)  # noqa: PTH116 - likewise
         except OSError as error:
             found.fail(self.root, error)
             return
@@ -94,10 +110,10 @@ class Tree:
         else:
             self._file(self.root, told, found)
 
-    def _rules_at(self, start: str) -> Rules | None:
-        """Those that hold for a path below the root; None: it is in a folder that is left out."""
+    def _rules_in(self, place: str) -> Rules | None:
+        """Those that hold in a folder below the root; None: it is left out."""
         rules, folder = rules_of(self.root, self.patterns), self.root
-        for name in start[len(self.root) :].strip("/").split("/")[:-1]:
+        for name in filter(None, place[len(self.root) :].split("/")):
             rules = rules.inside(folder, _names(folder))
             folder = f"{folder.rstrip('/')}/{name}"
             if rules.leave_out(folder, is_folder=True):
@@ -135,7 +151,8 @@ class Tree:
         if told is None:
             return False
         linked = stat.S_ISLNK(told.st_mode)
-        if rules.leave_out(path, is_folder=os.path.isdir(path) if linked else stat.S_ISDIR(told.st_mode)):  # noqa: PTH112
+        is_folder = os.path.isdir(path) if linked else stat.S_ISDIR(told.st_mode)  # noqa: PTH112
+        if rules.leave_out(path, is_folder=is_folder, hidden=linked and self._leads_to_hidden(path)):
             found.ignored += 1
             return False
         if linked:
@@ -144,6 +161,11 @@ class Tree:
             return told is not None
         self._file(path, told, found)
         return False
+
+    def _leads_to_hidden(self, path: str) -> bool:
+        """Somebody else may have made the link, in a repository for instance, and keys are in folders like `.ssh`."""
+        there = {*PurePath(os.path.realpath(path)).parts} - {*PurePath(self.root).parts}
+        return any(name.startswith(".") for name in there)
 
     def _followed(self, path: str, found: Walked, trees: list[str]) -> os.stat_result | None:
         try:

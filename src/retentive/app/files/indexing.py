@@ -290,15 +290,17 @@ class Indexing:
 
 
 def places(trees: Sequence[Tree], paths: Iterable[str], most: int) -> list[Place]:
-    """Where these paths are: in a folder with very many of them, everywhere."""
+    """Where these paths are, if nobody leaves them out: in a folder with very many, or behind a link, everywhere."""
     found: list[Place] = []
     given = [*dict.fromkeys(paths)]
     for tree in trees:
         inside = [path for path in given if _within(path, tree.root)]
-        if tree.root in inside or len(inside) > most:
+        if tree.root in inside:
             found.append((tree, None))
-        else:
-            found += [(tree, path) for path in inside]
+            continue
+        inside = tree.wanted(inside)
+        many = len(inside) > most or any(map(tree.links_to, inside))
+        found += [(tree, None)] if many else [(tree, path) for path in inside]
     return found
 
 

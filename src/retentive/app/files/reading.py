@@ -16,6 +16,7 @@ from retentive.model import Document, Mark, Section
 from retentive.storage.files import Row
 
 _PACKED = ("pdf", "docx")  # no text before they are read
+_MADE = (*_PACKED, "html")  # what they say is not what is written in them
 
 
 class Read(NamedTuple):
@@ -40,7 +41,7 @@ def whole(parts: Parts, path: str, kind: str, data: bytes) -> Read:
     name = PurePath(path).name
     safe, mark = _without_secrets(parts, name, kind, data), None
     found = read(name, safe)
-    if kind in _PACKED:
+    if kind in _MADE:
         found = _guarded(parts, found)
     elif safe is data and kind in KINDS:
         mark = _mark(resumable(data, kind, name=name), found.sections, 0)
@@ -88,9 +89,12 @@ def _without_secrets(parts: Parts, name: str, kind: str, data: bytes) -> bytes:
 
 
 def _guarded(parts: Parts, found: Document) -> Document:
+    texts = guard.guarded_pieces(parts, [each.text for each in found.sections], "file")
     sections = tuple(
-        Section(each.headings, each.first, each.last, guard.guarded(parts, each.text, "file"))
-        for each in found.sections
+        Section(tuple(guard.guarded_json(parts, each.headings, "file")), each.first, each.last, text)
+        for each, text in zip(found.sections, texts, strict=True)
+        if text.strip()
     )
     metadata = guard.guarded_json(parts, dict(found.metadata), "file")
-    return Document(found.title, metadata, found.links, sections, found.unit)
+    title, links = guard.guarded_json(parts, (found.title, found.links), "file")
+    return Document(title, metadata, links, sections, found.unit)

@@ -10,7 +10,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -55,6 +55,8 @@ class Watch:
         self._thread: threading.Thread | None = None
         self._pending = Pending()
         self._pause = 0.0
+        self._named = set[str]()
+        """Files that were left out, and somebody was told so."""
         self.failure: RetentiveError | OSError | None = None
         """Why the last try came to nothing, until one succeeds."""
         self.note = ""
@@ -145,9 +147,15 @@ class Watch:
             self._stop.wait(self._pause)
             return False
         self.failure, self._pause = None, 0.0
-        if self._told and (told.changed or not self._ready.is_set()):
-            self._told(told)
+        self._tell(told)
         return True
+
+    def _tell(self, told: "Indexed") -> None:
+        """What changed, and what is left out from now on."""
+        news = tuple(each for each in told.skipped if each.path not in self._named)
+        self._named.update(each.path for each in news)
+        if self._told and (told.changed or news or not self._ready.is_set()):
+            self._told(replace(told, skipped=news))
 
 
 def index(parts: Parts, folders: Folders, paths: Sequence[str], stop: threading.Event) -> "Indexed":
