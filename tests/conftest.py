@@ -1,5 +1,6 @@
 import os
 import subprocess
+import sys
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,10 @@ from tests.support import Clock, Open, Run
 
 if TYPE_CHECKING:
     from tests.server import Server
+
+# The tests start hundreds of processes; where none may write bytecode, each would compile every module anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # By hand every run tries examples of its own; in CI the same ones, so that a change is judged by what it changed.
 settings.register_profile("ci", derandomize=True, deadline=None)
