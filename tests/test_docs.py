@@ -26,7 +26,9 @@ import pytest
 import retentive
 from retentive import Retentive, config, errors
 from retentive.app import check, filters
+from retentive.app.care import Care
 from retentive.app.expectations import Expectations
+from retentive.app.files.verbs import Files
 from retentive.app.notes import Notes
 from retentive.app.records.contacts import Contacts
 from retentive.app.records.profile import ProfileVerbs
@@ -47,6 +49,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 GROUPS: dict[str, type] = {
     "contacts": Contacts,
     "expectations": Expectations,
+    "files": Files,
     "notes": Notes,
     "profile": ProfileVerbs,
     "projects": Projects,
@@ -247,7 +250,7 @@ def test_every_public_name_is_described(name: str) -> None:
     assert f"`{name}`" in (REFERENCE / "library.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize("name", [name for name in vars(Retentive) if not name.startswith("_")])
+@pytest.mark.parametrize("name", [name for name in (*vars(Retentive), *vars(Care)) if not name.startswith("_")])
 def test_every_method_and_parameter_is_described(name: str) -> None:
     method = getattr(Retentive, name)
     page = (REFERENCE / "library.md").read_text("utf-8")
@@ -351,7 +354,15 @@ def json_answers() -> Iterator[Any]:
     yield from expected_answers(old["memory"]["id"])
     for words in ("backup create copy.db", "backup verify copy.db", "backup restore copy.db --yes", "compact"):
         yield answer(*words.split())
+    yield from file_answers()
     yield answer("get", "nothing", code=3)
+
+
+def file_answers() -> Iterator[Any]:
+    Path("herons.md").write_text("# Herons\n\nThey nest in trees.\n", "utf-8")
+    for words in ("index herons.md", "search herons --include files", "files show herons.md", "files list"):
+        yield answer(*words.split())
+    yield answer("files", "remove", "herons.md")
 
 
 def expected_answers(dog: str) -> Iterator[Any]:

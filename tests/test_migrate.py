@@ -23,6 +23,7 @@ from tests.support import Run
 
 TABLES = {table.name for table in migrate.TABLES}
 DERIVED = {"meta", "spaces", "changes", "migrations", "leases"}
+NOTICE = Path(__file__).parent.parent / "NOTICE"
 FIELDS = -7  # the last columns of a chunk
 PROGRAM = Path(__file__).parent / "programs" / "mover.py"
 Where = str | Path
@@ -70,6 +71,7 @@ def filled(where: Where) -> None:
         store.projects.create(name="Apollo", participants=["Anna"])
         store.skills.record(store.skills.create(name="Report").id, "It was sent")
         store.profile.set("city", "Oslo")
+        store.files.index(NOTICE, session="s", tags=["legal"])
         store.tokens.create("alice", subtree=True, name="laptop", expires="90d")
         store.tokens.revoke(store.tokens.create("bob").token.id)
     with Retentive.open(where, namespace="other/place", embedder="none") as store:

@@ -25,7 +25,7 @@ READING = {  # all others write, or are about the whole store
     "open", "migrate", "verify_backup", "restore_backup", "close", "namespace", "in_namespace", "restricted",
     "namespaces", "search",
     "search_conversations", "context", "get", "list", "candidates", "why", "history", "accesses", "stats",
-    "warm", "health",
+    "warm", "health", "export",
     "sessions.get", "sessions.list", "sessions.events", "sessions.summary", "sessions.replay", "notes.get",
     "notes.list", "expectations.list", "expectations.run",
 }  # fmt: skip

@@ -37,6 +37,9 @@ class Config:
     min_relevance: float
     max_content: int
     max_message: int
+    max_file_kb: int
+    watch: str
+    watch_poll: bool
     corrections: bool
     commands: bool
     learn_after: float
@@ -152,6 +155,10 @@ def _retention(text: str) -> str:
     return text
 
 
+def _folders(text: str) -> str:
+    return ", ".join(name for each in text.split(",") if (name := each.strip()))
+
+
 def _token(text: str) -> str:
     if not text.isascii() or not text.strip().isprintable():
         raise ValueError("must be one line of plain characters")
@@ -227,6 +234,14 @@ SETTINGS = (
     Setting("min_relevance", lambda: 0.45, _between(0, 1), "Relevance that a threshold search asks for."),
     Setting("max_content", lambda: 100_000, _between(1, 10_000_000, int), "Longest memory, in characters."),
     Setting("max_message", lambda: 10_000_000, _between(1, 100_000_000, int), "Longest message, in characters."),
+    Setting("max_file_kb", lambda: 100, _between(1, 1e6, int), "Largest file that is indexed, in kilobytes."),
+    Setting(
+        "watch",
+        lambda: "",
+        _folders,
+        "Folders that servers watch, and whose files they index; a list, or with commas between them.",
+    ),
+    Setting("watch_poll", lambda: False, _switch, "Look at watched folders every few seconds, where no events come?"),
     Setting(
         "corrections",
         lambda: True,
@@ -423,7 +438,7 @@ def _provider_key(found: Mapping[str, Value], environment: Mapping[str, str]) ->
 
 def _checked(setting: Setting, given: Any, origin: str) -> Any:
     try:
-        return setting.read(str(given))
+        return setting.read(", ".join(map(str, given)) if isinstance(given, list | tuple) else str(given))
     except ValueError as error:
         shown = SECRET if setting.secret else repr(given)
         raise BadConfig(f"{setting.name} = {shown} ({origin}): {error}") from error

@@ -17,10 +17,13 @@ from retentive.model import (
     Due,
     Event,
     Expectation,
+    Exported,
+    File,
     Forgotten,
     Heard,
     Hit,
     ImportedMemories,
+    Indexed,
     Issued,
     Learned,
     Leg,
@@ -57,6 +60,14 @@ def plain(value: Any) -> Any:
 def shown(value: Any) -> dict[str, Any]:
     """Each field of a value by its name."""
     return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+
+
+def file(value: File) -> dict[str, Any]:
+    return shown(value)
+
+
+def indexed(value: Indexed) -> dict[str, Any]:
+    return {**shown(value), "skipped": [each._asdict() for each in value.skipped]}
 
 
 def memory(value: Memory) -> dict[str, Any]:
@@ -190,6 +201,10 @@ def _sought(value: Sought) -> dict[str, Any]:
 def _ranked(place: int, value: Hit) -> dict[str, Any]:
     told = {"type": value.type, "id": value.id, "score": round(value.score, 6), "excerpt": value.excerpt}
     return {"rank": place, **told}
+
+
+def exported(value: Exported) -> dict[str, Any]:
+    return shown(value)
 
 
 def forgotten(value: Forgotten) -> dict[str, Any]:

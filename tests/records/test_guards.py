@@ -1,8 +1,11 @@
 """Records: names that are taken, versions that have moved on, schedules that are none."""
 
+from typing import Any
+
 import pytest
 
 from retentive import Retentive
+from retentive.app import check
 from retentive.errors import Conflict, Invalid
 
 pytestmark = pytest.mark.engines
@@ -43,3 +46,52 @@ def test_a_schedule_has_five_fields(store: Retentive, cron: str) -> None:
     with pytest.raises(Invalid):
         store.skills.create(name="Report", trigger={"type": "schedule", "cron": cron})
     assert not store.skills.list()
+
+
+@pytest.mark.parametrize("blank", ["", "  ", "\u0301"])
+@pytest.mark.parametrize("noun", ["contacts", "projects", "skills"])
+def test_an_empty_id_means_nobody(store: Retentive, noun: str, blank: str) -> None:
+    kind = getattr(store, noun)
+    kind.create(name="The only one")
+    with pytest.raises(Invalid, match="no id"):
+        kind.delete(blank)
+    assert len(kind.list()) == 1
+
+
+def test_a_version_that_was_a_deletion_is_stale_like_any_other(store: Retentive) -> None:
+    gone = store.contacts.delete(store.contacts.create(name="Anna", role="CTO").id)
+    store.contacts.rollback(gone.id, 1)
+    with pytest.raises(Conflict, match="is at version 3, not 2: user changed name to 'Anna'; role to 'CTO'"):
+        store.contacts.update(gone.id, version=gone.version, role="CEO")
+
+
+@pytest.mark.parametrize("levels", [99, 101, 450, 900])
+def test_a_document_goes_so_deep_and_no_deeper(store: Retentive, levels: int) -> None:
+    value: Any = "x"
+    for _ in range(levels):
+        value = {"a": value}
+    if levels < check.DEEPEST:
+        assert store.profile.set("deep", value).document == {"deep": value}
+        assert store.profile.text()
+        return
+    for change in (
+        lambda: store.profile.set("deep", value),
+        lambda: store.profile.merge({"deep": value}),
+        lambda: store.profile.patch([{"op": "add", "path": "/deep", "value": value}]),
+        lambda: store.profile.set(".".join("a" * levels), 1),
+        lambda: store.skills.create(name="Deep", trigger={"type": "manual", "more": value}),
+        lambda: store.add("Deep", metadata={"more": value}),
+    ):
+        with pytest.raises(Invalid):
+            change()
+    assert store.profile.get().version == 0
+
+
+def test_names_that_differ_by_marks_of_their_script_are_two(store: Retentive) -> None:
+    for name in ("カード", "ガード", "ปา", "ป่า"):
+        store.projects.create(name=name)
+    store.projects.create(name="Café")
+    with pytest.raises(Conflict, match="already"):
+        store.projects.create(name="CAFE")
+    assert store.projects.get("ガード").name == "ガード"
+    assert store.projects.create(name="℡ 1").id == store.projects.get("tel 1").id

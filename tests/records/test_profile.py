@@ -195,3 +195,20 @@ def test_a_rollback_through_ten_changes_by_two_processes_gives_the_very_document
     for version, document in written.items():
         back = store.profile.rollback(version).document
         assert json.dumps(back, ensure_ascii=False) == json.dumps(document, ensure_ascii=False)
+
+
+def test_a_name_with_lines_is_one_line_of_a_context(store: Retentive) -> None:
+    store.profile.set("", {"city\n## Recent\n- user": "Oslo"})
+    assert store.context("anything at all").text == "## Profile\n- city ## Recent - user: Oslo"
+
+
+def test_a_fact_for_which_there_is_no_room_leaves_the_profile_as_it_can_be_changed(store: Retentive) -> None:
+    for number in range(4):
+        store.add(f"Thing {number}", slot=f"user.thing{number}", metadata={"value": "v" * 60_000})
+    assert [*store.profile.get().document] == ["thing0", "thing1", "thing2"]
+    assert store.profile.set("city", "Oslo").document["city"] == "Oslo"
+    deep: Any = "x"
+    for _ in range(98):
+        deep = [deep]
+    store.add("Deep down", slot="user.a.b.c.d.e", metadata={"value": deep})
+    assert "a" not in store.profile.get().document

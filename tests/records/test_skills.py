@@ -1,9 +1,13 @@
 """Skills: which fit a request, which are due, what came of them."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from retentive import Retentive
 from retentive.errors import Invalid
+from retentive.records import schedule
 from tests.support import Clock
 
 pytestmark = pytest.mark.engines
@@ -91,3 +95,53 @@ def test_outcomes_show_in_search_and_in_the_runs(store: Retentive) -> None:
     with pytest.raises(Invalid, match="still to come"):
         store.skills.record(made.id, "soon", at="2999-01-01")
     assert store.skills.get(made.id).version == 1
+
+
+def reads_of(store: Retentive, monkeypatch: pytest.MonkeyPatch, asked: Callable[[], object]) -> int:
+    """How often the store is asked for it."""
+    engine = store._parts.engine
+    read, asked_for = engine.read, list[str]()
+
+    def counting(query: str, *given: Any, **more: Any) -> Any:
+        asked_for.append(query)
+        return read(query, *given, **more)
+
+    monkeypatch.setattr(engine, "read", counting)
+    asked()
+    monkeypatch.undo()
+    return len(asked_for)
+
+
+def test_what_is_due_is_told_without_the_history_of_each(
+    store: Retentive, time: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    daily = {"type": "schedule", "cron": "0 9 * * *"}
+    made = [store.skills.create(name=f"Report {number}", trigger=daily) for number in range(12)]
+    time.forward(2 * 86_400)
+    store.skills.update(made[0].id, description="Changed, and due all the same")
+    assert len(store.skills.due()) == 12
+    assert reads_of(store, monkeypatch, store.skills.due) < 6
+
+
+def test_contacts_are_looked_up_together_however_they_are_called(
+    store: Retentive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people = [store.contacts.create(name=f"Person {number}", aliases=[f"P{number}"]) for number in range(20)]
+    store.projects.create(name="Apollo")
+    each = [f"p{number}" for number in range(20)]
+    asked = reads_of(store, monkeypatch, lambda: store.projects.update("apollo", participants=each))
+    assert store.projects.get("apollo").participants == tuple(person.id for person in people)
+    assert asked < 3 * len(people)
+
+
+@pytest.mark.parametrize(
+    ("cron", "words"),
+    [
+        ("0 8 * * 1", "at 08:00 on Monday, every week, in the morning"),
+        ("0 8 * * 1#1", "at 08:00 on the first Monday of the month, every month, in the morning"),
+        ("0 20 * * 5L", "at 20:00 on the last Friday of the month, every month, in the evening"),
+        ("0 0 L * *", "at 00:00 on the last day of every month, every month, at night"),
+    ],
+)
+def test_a_schedule_is_told_as_people_ask_for_it(cron: str, words: str) -> None:
+    assert schedule.told(cron, None) == words

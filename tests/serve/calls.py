@@ -1,6 +1,7 @@
 """A call of every tool, in an order in which each finds what it needs."""
 
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 from mcp import Client, MCPError
@@ -56,7 +57,11 @@ MORE: tuple[Call, ...] = (
     ("skill_delete", {"id": "Report", "reason": "done by hand"}),
     ("memory_backfill", {}),
     ("memory_purge", {"ids": ["{id}"], "dry_run": False}),
+    ("memory_export", {"path": "{file}"}),
+    ("files_index", {"paths": ["{file}"]}),
+    ("memory_import", {"path": "{file}", "dry_run": True}),
 )
+NEAR = {"files_index", "memory_export", "memory_import"}  # not over the network
 BAD: tuple[tuple[str, dict[str, Any], str], ...] = (  # and what is said of them
     ("memory_add", {}, "content"),
     ("memory_add", {"content": "x", "importance": 11}, "importance"),
@@ -71,9 +76,12 @@ OFFERS = {"default": DEFAULT, "full": (*DEFAULT, *MORE)}
 async def call_all(client: Client, offer: str) -> dict[str, CallToolResult]:
     """The last answer of each tool."""
     answers: dict[str, CallToolResult] = {}
-    kept = ""
+    kept, file = "", str(Path(mkdtemp(), "all.jsonl"))
+    near = NEAR & {each.name for each in (await client.list_tools()).tools}
     for tool, arguments in OFFERS[offer]:
-        answers[tool] = await client.call_tool(tool, filled(arguments, kept))
+        if tool in NEAR - near:
+            continue
+        answers[tool] = await client.call_tool(tool, filled(arguments, kept, file))
         if tool == "memory_add":
             kept = data(answers[tool])["id"]
     return answers
@@ -94,15 +102,15 @@ def contents(db: Path) -> set[str]:
         return {each.content for each in memory.list(1000)}
 
 
-def filled(value: Any, id: str) -> Any:
-    """With the id of the memory that the first call kept."""
+def filled(value: Any, id: str, file: str) -> Any:
+    """With the id of the memory that the first call kept, and a file that is not there yet."""
     match value:
         case dict():
-            return {name: filled(each, id) for name, each in value.items()}
+            return {name: filled(each, id, file) for name, each in value.items()}
         case list():
-            return [filled(each, id) for each in value]
+            return [filled(each, id, file) for each in value]
         case _:
-            return id if value == "{id}" else value
+            return {"{id}": id, "{file}": file}.get(value, value) if isinstance(value, str) else value
 
 
 def data(answer: CallToolResult) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import anyio
 import pytest
 from mcp import Client, MCPError
 
-from tests.serve.calls import BAD, OFFERS, call_all, contents, data, no_such_tool, told
+from tests.serve.calls import BAD, NEAR, OFFERS, call_all, contents, data, no_such_tool, told
 from tests.serve.client import Talk, eras, over_http, over_stdio, serving
 
 ADDED = {"content": "Ada plays the cello."}
@@ -123,3 +123,14 @@ def test_a_call_that_is_cancelled_does_not_hold_up_the_next(over: Over, db: Path
 
     over(talk, era, "--tools", "full")
     assert ADDED["content"] in contents(db)
+
+
+@eras
+def test_files_of_the_machine_are_named_only_by_those_on_it(
+    over: Over, era: str, request: pytest.FixtureRequest
+) -> None:
+    async def talk(client: Client) -> set[str]:
+        return NEAR & {each.name for each in (await client.list_tools()).tools}
+
+    near = request.node.callspec.params["over"] == "stdio"
+    assert over(talk, era, "--tools", "full") == (NEAR if near else set())

@@ -14,6 +14,10 @@ MEM0 = """\
    "created_at": "2025-03-03T10:00:00Z", "user_id": "dana", "expiration_date": "2099-10-01"}],
  "relations": [{"source": "dana", "relationship": "works_at", "target": "acme"}]}
 """
+OURS = """\
+{"type":"header","format":"retentive","version":1,"product":"0.1.0","vectors":false,"without":[]}
+{"type":"end","lines":{}}
+"""
 GRAPH = """\
 {"type":"entity","name":"Anna_Berg","entityType":"person","observations":["Speaks Spanish","Anna Berg plays the oboe"]}
 {"type":"entity","name":"Bo","entityType":"person","observations":["Speaks Spanish"]}
@@ -139,6 +143,7 @@ def everywhere(folder: Path) -> dict[str, Path]:
         "claude-memory": ("memories/guide.xml", GUIDE),
         "markdown": ("CLAUDE.md", CLAUDE),
         "csv": ("table.csv", CSV),
+        "retentive": ("all.jsonl", OURS),
     }
     for name, text in texts.values():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

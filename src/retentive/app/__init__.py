@@ -2,20 +2,29 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, Unpack
 
 from retentive import config
-from retentive.app import add, backups, check, edit, fill, forget, keep, learn, move, purge, report, search, why
+from retentive.app import (
+    add,
+    check,
+    edit,
+    forget,
+    learn,
+    purge,
+    search,
+    why,
+)
 from retentive.app import context as contexts
-from retentive.app.bounds import bounds_of, covered, restricted, whole, writes
-from retentive.app.check import UNSET, Common, Options, Unset, When
+from retentive.app.bounds import bounds_of, covered, restricted, writes
+from retentive.app.care import Care
+from retentive.app.check import UNSET, Options, Unset, When
 from retentive.app.expectations import Expectations
+from retentive.app.files.verbs import Files
 from retentive.app.filters import Filters, View, namespaces_of, scope
-from retentive.app.jobs import KEEP_CHANGES
 from retentive.app.notes import Notes
 from retentive.app.opening import open_parts
 from retentive.app.parts import Parts
@@ -25,22 +34,17 @@ from retentive.app.records.projects import Projects
 from retentive.app.records.skills import Skills
 from retentive.app.sessions import Sessions
 from retentive.app.tokens import Tokens
-from retentive.app.worker import EVERY, LEASED, POLL, Progress, Worker
 from retentive.context import Counter
-from retentive.errors import Invalid, StorageError
+from retentive.errors import Invalid
 from retentive.folders import make_private
 from retentive.model import (
     Access,
     Added,
-    Backfilled,
-    Backup,
     Candidates,
     Change,
-    Compacted,
     Context,
     Forgotten,
     Fusion,
-    ImportedMemories,
     Learned,
     Loaded,
     Memory,
@@ -49,14 +53,11 @@ from retentive.model import (
     Provenance,
     Purged,
     Query,
-    Restored,
     Results,
 )
-from retentive.storage import Finding
-from retentive.transfer.migrate import Moved
 
 
-class Retentive:
+class Retentive(Care):
     """An open store. Safe to use from many threads, and beside other processes on the same file."""
 
     def __init__(self, parts: Parts) -> None:
@@ -70,6 +71,7 @@ class Retentive:
         self.contacts = Contacts(parts)
         self.projects = Projects(parts)
         self.skills = Skills(parts)
+        self.files = Files(parts)
 
     @classmethod
     def open(cls, target: str | Path | None = None, namespace: str | None = None, **settings: Any) -> Self:
@@ -86,43 +88,6 @@ class Retentive:
             make_private(config.data_folder())
         return cls(open_parts(given))
 
-    @classmethod
-    def migrate(
-        cls,
-        source: str | Path,
-        target: str | Path,
-        progress: Callable[[str, int], None] | None = None,
-        **settings: Any,
-    ) -> Sequence[Moved]:
-        """Move a whole store into another, empty one: a file, or a server. The source stays as it is.
-
-        May be stopped and called again: it goes on where it was. At the end both sides are compared, row by row.
-        `progress` hears the table and how many of its rows are done.
-        """
-        return move.migrate(str(source), str(target), settings, progress)
-
-    @classmethod
-    def verify_backup(cls, path: str | Path, progress: backups.Progress | None = None) -> Backup:
-        """Whether a file is a whole store that this program can restore: every page, full text, tables, schema."""
-        return backups.verify(path, progress)
-
-    @classmethod
-    def restore_backup(
-        cls,
-        path: str | Path,
-        target: str | Path | None = None,
-        *,
-        dry_run: bool = False,
-        progress: backups.Progress | None = None,
-        **settings: Any,
-    ) -> Restored:
-        """Make the store what a backup of it is; without a `target`, the configured one.
-
-        The backup is checked first. What was there is kept beside it. Other processes may have the store open: they
-        see one commit. Killed at any moment, it leaves the old store or the new one.
-        """
-        return backups.restore(path, target, settings, dry_run=dry_run, progress=progress)
-
     def __enter__(self) -> Self:
         return self
 
@@ -135,6 +100,8 @@ class Retentive:
         """Write what is still to be written, and let go of the store. A restricted view has nothing to let go of."""
         if os.getpid() != self._process or self._parts.bounds:
             return  # forked: the threads and connections are the other process's
+        for watch in [*self._parts.watches]:
+            watch.stop()
         for worker in [*self._parts.workers]:
             worker.stop()
         self._parts.journal.close()
@@ -193,27 +160,6 @@ class Retentive:
         they are long (eight million characters together). `progress` hears how many are done.
         """
         return add.add_many(self._parts, items, vectors, progress, options)
-
-    @writes
-    def import_memories(
-        self,
-        path: str | Path,
-        format: str | None = None,
-        *,
-        dry_run: bool = False,
-        progress: Callable[[int, int | None], None] | None = None,
-        **options: Unpack[Common],
-    ) -> ImportedMemories:
-        """Keep the memories that a file or folder of another product holds.
-
-        The format is recognised unless given. Once more, it keeps only what is new: five hundred at a time are kept
-        whole or not at all, so what was stopped is simply repeated. What cannot be kept is told with its place and
-        does not stop the rest. `options` hold for all that do not say otherwise themselves; tags are added to theirs.
-        `dry_run` only tells. `progress` hears how many were read, and at the end of how many.
-        """
-        from retentive.app.imports import import_memories  # the readers take 25 ms to load
-
-        return import_memories(self._parts, path, format, options, dry_run=dry_run, progress=progress)
 
     def search(
         self,
@@ -428,94 +374,3 @@ class Retentive:
         """When memories were read, for which question and with what score; the newest first."""
         self._parts.journal.flush()
         return self._parts.upkeep.accesses(self.namespace, id, check.limit_of(limit))
-
-    @whole
-    def backfill(self, batch: int = fill.BATCH, progress: Callable[[int, int], None] | None = None) -> Backfilled:
-        """Make the vectors that are still missing, in all namespaces of the store."""
-        return fill.backfill(self._parts, check.limit_of(batch, "batch"), progress)
-
-    def stats(self) -> dict[str, Any]:
-        """Figures of this namespace and of the store."""
-        return report.stats(self._parts)
-
-    def health(self) -> dict[str, Any]:
-        """Does the store answer, and is the model there? Quick, and loads nothing: for a server that is watched."""
-        return report.health(self._parts)
-
-    @whole
-    def doctor(self) -> Sequence[Finding]:
-        """A check-up of everything; reads the whole store."""
-        return report.doctor(self._parts)
-
-    @whole
-    def repair(self) -> None:
-        """Make anew what is derived from the memories: the full-text and vector indexes."""
-        report.repair(self._parts)
-
-    @whole
-    def backup(
-        self,
-        path: str | Path,
-        *,
-        keep: int | None = None,
-        overwrite: bool = False,
-        progress: backups.Progress | None = None,
-    ) -> Backup:
-        """Copy the store into a file while others use it, checked before it gets its name.
-
-        In a folder it is named by its time; `keep` then removes all but so many of this store's own there. A file that
-        is there is left alone unless `overwrite`. `progress` hears what is being done, how much of it, and of how much.
-        """
-        return backups.backup(self._parts, path, keep=keep, overwrite=overwrite, progress=progress)
-
-    @whole
-    def compact(self, progress: backups.Progress | None = None) -> Compacted:
-        """Give back the room that deleted rows left. Others may go on reading; writers wait."""
-        return backups.compact(self._parts, progress)
-
-    @whole
-    def upkeep(self) -> None:
-        """The regular chores: expiry, retention, open purges, statistics, logs. `close` does them after writes."""
-        self._parts.journal.flush()
-        sum(keep.expire(self._parts))
-        sum(forget.apply_retention(self._parts))
-        self._parts.upkeep.prune_changes(KEEP_CHANGES)
-        purge.finish(self._parts)
-
-    @whole
-    def worker(
-        self,
-        *,
-        poll: float = POLL,
-        lease: float = LEASED,
-        every: float = EVERY,
-        progress: Progress | None = None,
-    ) -> Worker:
-        """What learns, fills in vectors and does the chores in the background, for all namespaces of the store.
-
-        Of several processes one is at work at a time. `start` and `stop` it, or `with memory.worker():`; `close` stops
-        it, too. It looks every `poll` seconds, and at once after a write of this process; `lease` is how long the work
-        of one that died is left alone; every `every` seconds it sees to retention and the change log. `progress` hears
-        each task and how much was done.
-        """
-        given = {"poll": poll, "lease": lease, "every": every}
-        return Worker(
-            self._parts, **{name: check.seconds(value, name) for name, value in given.items()}, progress=progress
-        )
-
-    def namespaces(self, matching: Sequence[str] | None = None) -> Sequence[str]:
-        """The namespaces of the store that were ever written to.
-
-        With `matching`, names or prefixes such as `work/*`: those that `search(namespaces=matching)` looks in.
-        """
-        return self._parts.memories.namespaces() if matching is None else namespaces_of(self._parts, matching)
-
-    def warm(self, namespaces: Sequence[str] = ()) -> None:
-        """Load what the first question needs, the model and the index: for a server, in a thread of its own."""
-        looked_in = scope(namespaces_of(self._parts, namespaces))
-        search.answer(self._parts, Query(text="what is known", scope=looked_in, limit=1))
-
-    def _chores(self) -> None:
-        """Upkeep can wait for the next time: closing must not fail because the disk is full or another is writing."""
-        with suppress(StorageError):
-            self.upkeep()

@@ -56,7 +56,7 @@ def whole(verb: Method[V, P, R]) -> Method[V, P, R]:
 
 def _named(verb: Callable[..., Any]) -> str:
     """As callers write it: `sessions.append`."""
-    return verb.__qualname__.removeprefix("Retentive.").lower()
+    return verb.__qualname__.removeprefix("Retentive.").removeprefix("Care.").lower()
 
 
 def bounds_of(namespaces: Any, *, subtree: bool, read_only: bool) -> Bounds:

@@ -32,6 +32,7 @@ When = datetime | date | timedelta | str
 MAX_NAME = 200  # characters of a namespace, session, slot or tag: names, not texts
 MAX_TAGS = 64
 MAX_METADATA = 64_000  # characters of JSON
+DEEPEST = 100  # lists and objects inside of each other: what goes into them calls itself, and the stack has an end
 LAST = 2**53 - 1  # the highest sequence: what every JSON reader takes for a whole number
 MOST_TOKENS = 10**9
 MOST_SECONDS = 10**6  # between two looks: eleven days
@@ -272,7 +273,20 @@ def json_value(given: Any, name: str, limit: int, hint: str = "") -> Any:
     plain(text, name)
     if len(text) > limit:
         raise Invalid(f"{name} has {len(text):,} characters of JSON; up to {limit:,} are kept", hint)
+    if _is_deep(read):
+        raise Invalid(f"{name}: more than {DEEPEST} lists and objects are inside of each other", hint)
     return read
+
+
+def _is_deep(value: Any) -> bool:
+    """Level by level, not by a function that calls itself."""
+    inside = [value]
+    for _ in range(DEEPEST + 1):
+        of = (each.values() if isinstance(each, dict) else each for each in inside if isinstance(each, dict | list))
+        inside = [each for several in of for each in several]
+        if not inside:
+            return False
+    return True
 
 
 def messages(given: Iterable[Any], limit: int, done: int = 0, last: int = 0) -> list[Message]:

@@ -23,6 +23,7 @@ from retentive.model import (
     Hit,
     Memory,
     Omission,
+    Passage,
     Query,
     Record,
     Relation,
@@ -47,7 +48,7 @@ MEMORIES = 40  # looked at for a context: more than a usual budget holds
 EXCERPTS = 20
 MOST_VITAL = 10  # memories of importance 9 and 10 that are in every context: what is vital bears on every question
 ANSWERED = 8  # excerpts whose following message is shown, if there is room
-KNOWN = (Type.MEMORY, Type.CONTACT, Type.PROJECT, Type.SKILL)
+KNOWN = (Type.MEMORY, Type.CONTACT, Type.PROJECT, Type.SKILL, Type.FILE)
 LONGEST_NEWEST = 0.5  # of the budget for the newest message
 
 
@@ -79,13 +80,13 @@ class Asked:
 
 
 class Fact(NamedTuple):
-    """A memory or a record in a context, and the part of it that matched."""
+    """A memory, a record or a passage of a file in a context, and the part of it that matched."""
 
-    item: Memory | Record
+    item: Memory | Record | Passage
     excerpt: str
 
 
-def _key(item: Memory | Event | Record) -> str:
+def _key(item: Memory | Event | Record | Passage) -> str:
     """Ids that callers choose may be the same in two namespaces."""
     return f"{item.namespace}\0{type(item).__name__}\0{item.id}"
 
@@ -258,14 +259,30 @@ def _summary(asked: Asked, state: Summary | None) -> str:
 
 def _fact(fact: Fact) -> Item:
     item, excerpt = fact.item, fact.excerpt.strip()
+    if isinstance(item, Passage):
+        words = indented(_below_heading(item, excerpt))
+        return Item(item.id, f"- {words} ({item.place}, {item.modified:%Y-%m-%d})", _order(item))
     if isinstance(item, Record):
         return Item(item.id, f"- {' '.join(excerpt.split())} ({item.TYPE}, {item.updated:%Y-%m-%d})", _order(item))
     text = excerpt if excerpt == item.content.strip() else f"{excerpt} …"
     return Item(item.id, f"- {indented(text)} ({item.valid_from:%Y-%m-%d})", _order(item))
 
 
-def _order(item: Memory | Record) -> tuple[datetime, str]:
-    return (item.valid_from if isinstance(item, Memory) else item.updated), item.id
+def _below_heading(item: Passage, excerpt: str) -> str:
+    """Without a heading that its place tells anyway."""
+    first, _, rest = excerpt.partition("\n")
+    told = item.headings and first.strip("# ") == item.headings[-1]
+    return rest.strip() if told and rest.strip() else excerpt
+
+
+def _order(item: Memory | Record | Passage) -> tuple[datetime, str]:
+    match item:
+        case Memory():
+            return item.valid_from, item.id
+        case Passage():
+            return item.modified, item.id
+        case _:
+            return item.updated, item.id
 
 
 def _said(event: Event, text: str) -> Item:

@@ -5,10 +5,11 @@ from typing import NamedTuple
 
 from retentive.app.parts import Parts
 from retentive.app.records.shapes import SHAPES
-from retentive.model import Event, Match, Memory, Record, Scope, Type
+from retentive.model import Event, Match, Memory, Passage, Record, Scope, Type
 from retentive.retrieve.blend import Trait
 from retentive.retrieve.question import Person
 from retentive.storage.conversations import Said
+from retentive.storage.files import FileRows
 from retentive.storage.records import Rows
 from retentive.text.chunk import CHUNK_SIZE
 from retentive.text.terms import tokens
@@ -20,29 +21,35 @@ _ASKING = ("?", "？", "؟")  # noqa: RUF001 - of Chinese and Japanese, of Arabi
 class Found(NamedTuple):
     """What was found, the slice of it that matched, and of an event the first and last time it was said."""
 
-    of: Memory | Event | Said | Record
+    of: Memory | Event | Said | Record | Passage
     excerpt: str
     span: tuple[int, int] | None
 
     @property
-    def item(self) -> Memory | Event | Record:
+    def item(self) -> Memory | Event | Record | Passage:
         """As it is shown."""
         return self.of.event() if isinstance(self.of, Said) else self.of
 
     @property
     def told(self) -> str:
         """All that its words may be found in."""
-        if isinstance(self.of, Memory):
-            return " ".join((self.excerpt, self.of.context or "", *self.of.tags))
-        return self.excerpt if isinstance(self.of, Record) else f"{self.excerpt} {self.of.speaker or ''}"
+        match self.of:
+            case Memory() as memory:
+                return " ".join((self.excerpt, memory.context or "", *memory.tags))
+            case Passage() as passage:
+                return passage.told
+            case Record():
+                return self.excerpt
+            case said:
+                return f"{self.excerpt} {said.speaker or ''}"
 
     def asks(self) -> bool:
         """Whether it is a message that ends in a question."""
-        return not isinstance(self.of, Memory | Record) and self.excerpt.rstrip(_CLOSING).endswith(_ASKING)
+        return not isinstance(self.of, Memory | Record | Passage) and self.excerpt.rstrip(_CLOSING).endswith(_ASKING)
 
     def trait(self, person: Person | None) -> Trait:
         theirs = person.share(self.of) if person else 0.0
-        if isinstance(self.of, Memory | Record):
+        if isinstance(self.of, Memory | Record | Passage):
             return Trait(theirs)
         words = len(self.excerpt.split()) if self.excerpt.isascii() else len(tokens(self.excerpt))
         return Trait(theirs, words, self.asks())
@@ -66,6 +73,9 @@ class Reader:
             said = self._parts.conversations.said(chunks, self._scope)
             self._read.update((chunk, as_found(each)) for chunk, each in said.items())
         self._records([match for match in wanted if match.type in SHAPES])
+        if chunks := [match.chunk for match in wanted if match.type == Type.FILE]:
+            found = FileRows(self._parts.engine).passages(chunks, self._scope)
+            self._read.update((chunk, Found(each, each.content, None)) for chunk, each in found.items())
 
     def get(self, chunk: int) -> Found | None:
         """None: it was not read, or may not be seen any more."""

@@ -15,10 +15,11 @@ REDACTED = "[redacted: "  # how what stands in place of a secret begins
 
 
 def guarded(parts: Parts, text: str, what: str) -> str:
-    """The text as it may be kept, by the setting for messages, or by that for memories and all else."""
+    """The text as it may be kept, by the setting for messages and files, or by that for memories and all else."""
     from retentive.text import secrets
 
-    policy = parts.config.secrets_in_messages if what == "message" else parts.config.secrets_in_memories
+    said = what in ("message", "file")
+    policy = parts.config.secrets_in_messages if said else parts.config.secrets_in_memories
     found = secrets.find(text) if policy != "allow" else ()
     if not found:
         return text
@@ -26,7 +27,7 @@ def guarded(parts: Parts, text: str, what: str) -> str:
         rules = ", ".join(dict.fromkeys(each.rule for each in found))
         hint = f"Keep it without the secret; or set secrets_in_{_PLURAL[what]} to redact or allow."
         raise SecretFound(f"the {what} holds a secret ({rules})", hint)
-    return secrets.redact(text, found)
+    return secrets.redact(text, found, lines=what == "file")
 
 
 def draft(parts: Parts, given: Draft) -> Draft:
@@ -81,4 +82,4 @@ def _named(parts: Parts, key: str, value: Any, what: str) -> Any:
     return guarded(parts, guarded(parts, name + value, what).removeprefix(name), what)
 
 
-_PLURAL = {"memory": "memories", "message": "messages", "question": "memories"}
+_PLURAL = {"memory": "memories", "message": "messages", "file": "messages", "question": "memories"}

@@ -16,11 +16,12 @@ from retentive import clock
 from retentive.app import check
 from retentive.app.add import cut, draft_of
 from retentive.app.check import Common
+from retentive.app.intake import restored
 from retentive.app.keep import keep
 from retentive.app.parts import Parts
 from retentive.errors import Invalid
 from retentive.model import Draft, ImportedMemories, Memory, Refusal, Source, Status, iso
-from retentive.transfer.memories import Format, Item, Remark, Told, opened
+from retentive.transfer.memories import READERS, Format, Item, Remark, Told, chosen
 
 BATCH = 500  # that share a commit: three seconds of embedding, which is what a crash loses
 TOLD = 20  # refusals and notes that are told; more say no more, and a file may have millions
@@ -74,8 +75,10 @@ def import_memories(
     draft_of(parts, "x", options)  # what is wrong for all of them should be told once
     known = None if format is None else check.one_of(Format, format, "format")
     tally, seen = _Tally(), set[Key]()
-    with opened(Path(path).expanduser(), known) as (found, told):
-        items = _items(tally, _to_the_end(told, str(path)))
+    with chosen(Path(path).expanduser(), known) as (found, given):
+        if found is Format.RETENTIVE:
+            return restored(parts, given, options, dry_run=dry_run, progress=progress)
+        items = _items(tally, _to_the_end(READERS[found].read(given), str(path)))
         while batch := [*islice(items, BATCH)]:
             drafts = [*_drafts(parts, tally, batch, found, options)]
             fresh = [*_fresh(parts, tally, drafts, seen if dry_run else None)]

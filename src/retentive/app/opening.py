@@ -61,6 +61,7 @@ def open_parts(settings: Config) -> Parts:
         )),
         flow=flow,
         workers=[],
+        watches=[],
         daily=_daily_log(settings),
     )  # fmt: skip
 

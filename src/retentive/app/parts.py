@@ -16,6 +16,7 @@ from retentive.storage.memories import Memories
 from retentive.storage.upkeep import Upkeep
 
 if TYPE_CHECKING:
+    from retentive.app.files.watch import Watch
     from retentive.app.people import People
     from retentive.app.upkeep import Journal
     from retentive.app.worker import Worker
@@ -74,6 +75,8 @@ class Parts:
     """What follows from a write of facts in these slots: the profile."""
     workers: list["Worker"]
     """The one that runs in this process, if one does."""
+    watches: list["Watch"]
+    """Of folders, in this process."""
     daily: "DailyLog | None"
     """The log beside the store. None: a store in memory, that keeps none."""
     bounds: Bounds | None = None

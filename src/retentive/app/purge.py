@@ -21,8 +21,10 @@ from retentive.app.records import erase
 from retentive.app.traces import Traces, phrases, traces
 from retentive.app.why import found, said_in, sequence_of
 from retentive.errors import Busy, Invalid, NotFound, Stale, StorageError
-from retentive.model import RECORDS, Event, Memory, Purged, Repeat
+from retentive.model import RECORDS, Event, Memory, Purged, Repeat, Type
 from retentive.storage import Step, expectations, forgetting, learning
+from retentive.storage.files import FileRows, delete_steps
+from retentive.storage.files import Row as File
 from retentive.storage.forgetting import Place, Purges
 from retentive.storage.learning import State
 from retentive.storage.memories import as_json, snapshot
@@ -55,11 +57,14 @@ class Doomed:
     """What is about to be learned from sessions, with what is left of it."""
     remaining: list[Repeat] = field(default_factory=list)
     records: list[Row] = field(default_factory=list)
+    files: list[File] = field(default_factory=list)
+    """Of the index; on disk they stay."""
     traces: Traces = field(default_factory=lambda: Traces((), (), ()))
 
     @property
     def ids(self) -> list[str]:
-        return [*self.begun, *(memory.id for memory in self.memories), *(row.id for row in self.records), *self.events]
+        named = (each.id for some in (self.memories, self.records, self.files) for each in some)
+        return [*self.begun, *named, *self.events]
 
 
 def purge(
@@ -123,6 +128,7 @@ def _doomed(parts: Parts, ids: Sequence[str], with_origin: bool) -> Doomed:
     texts = [each["content"] for each in versions]
     texts += [readable(event.content, event.payload) for event in doomed.events.values()]
     texts += [text for row in doomed.records for text in erase.texts(parts, row)]
+    texts += [passage.content for file in doomed.files for passage in FileRows(parts.engine).all_passages(file)]
     doomed.traces = traces(texts, _about(versions))
     places = _places(parts, doomed)
     learned = (event for memory in doomed.memories for event in said_in(parts, memory))
@@ -156,7 +162,8 @@ def _stays(place: Place, doomed: Doomed) -> bool:
     return expected or place.place in _STAYING
 
 
-_STAYING = ("memory", "history", "session", *(f"{type}{more}" for type in RECORDS for more in ("", " history")))
+_OF_RECORDS = (f"{type}{more}" for type in RECORDS for more in ("", " history"))
+_STAYING = ("memory", "history", "session", "file", *_OF_RECORDS)
 
 
 def _look_up(parts: Parts, id: str, doomed: Doomed) -> None:
@@ -170,8 +177,11 @@ def _look_up(parts: Parts, id: str, doomed: Doomed) -> None:
     try:
         doomed.memories.append(found(parts, id))
     except NotFound:
-        if row := erase.found(parts, id):
-            doomed.records.append(row)
+        if rows := erase.found(parts, id):
+            doomed.records += [row for row in rows if row not in doomed.records]
+            return
+        if file := FileRows(parts.engine).get(parts.namespace, id):
+            doomed.files.append(file)
             return
         line = Purges(parts.engine).of(parts.namespace, id)
         if line is None or line.gone is not None:
@@ -198,7 +208,7 @@ def _with(own: Traces, events: Iterable[Event]) -> Traces:
 
 def _places(parts: Parts, doomed: Doomed) -> list[Place]:
     """What else has a phrase of it, or a word that no other memory has."""
-    going = {*(memory.id for memory in doomed.memories), *(row.id for row in doomed.records)}
+    going = {*doomed.ids, *(file.path for file in doomed.files)}
     found: list[Place] = []
     for text in (*doomed.traces.phrases, *doomed.traces.words):
         places = [each for each in Purges(parts.engine).repeats(parts.namespace, text) if each.name not in going]
@@ -261,6 +271,7 @@ def _removed(parts: Parts, doomed: Doomed) -> dict[str, int]:
     counts = {
         "memories": len(doomed.memories),
         "records": len(doomed.records),
+        "files": len(doomed.files),
         "history": sum(each.history for each in sizes),
         "slices": sum(each.slices for each in sizes),
         "accesses": sum(each.accesses for each in sizes),
@@ -277,9 +288,12 @@ def _steps(parts: Parts, doomed: Doomed, reason: str | None, actor: str) -> Iter
     namespace = parts.namespace
     for memory in doomed.memories:
         yield from forgetting.memory_steps(memory)
+    if doomed.memories and not any(row.type == Type.PROFILE for row in doomed.records):
+        yield from erase.profile_steps(parts, {memory.id for memory in doomed.memories}, clock.now())
     for row in doomed.records:
         yield from erase.steps(row)
-    yield from erase.profile_steps(parts, {memory.id for memory in doomed.memories}, clock.now())
+    for file in doomed.files:
+        yield from delete_steps(file)
     for name in dict.fromkeys(event.session for event in doomed.events.values()):
         yield from _blank_steps(parts, name, doomed.events)
     others = {event.session for event in doomed.events.values()} - {*doomed.summaries}

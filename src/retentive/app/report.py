@@ -9,6 +9,7 @@ from retentive import clock, wire
 from retentive.app.append import index_anew
 from retentive.app.daily import PART
 from retentive.app.edit import chunks_anew
+from retentive.app.files.anew import index_anew as index_file
 from retentive.app.keep import expire
 from retentive.app.parts import Parts
 from retentive.app.records.anew import index_anew as index_record
@@ -19,6 +20,7 @@ from retentive.app.worker import status
 from retentive.errors import Closed, EmbedError, RetentiveError, Stale
 from retentive.model import Session
 from retentive.storage import Finding
+from retentive.storage.files import FileRows
 from retentive.storage.memories import unchanged_step
 
 PAGE = 500  # messages read at a time
@@ -31,6 +33,7 @@ def stats(parts: Parts) -> dict[str, Any]:
     counts = parts.upkeep.counts(parts.namespace, clock.now())
     measures = parts.upkeep.measures(parts.namespace)
     sessions, events = parts.conversations.counts(parts.namespace)
+    files, passages = FileRows(parts.engine).counts(parts.namespace)
     names = parts.memories.namespaces()
     seen = names if parts.bounds else None
     totals = Counter[str]()
@@ -45,6 +48,8 @@ def stats(parts: Parts) -> dict[str, Any]:
         "by_status": _summed(counts, 2),
         "sessions": sessions,
         "events": events,
+        "files": files,
+        "passages": passages,
         "vectors_pending": parts.chunks.pending_count(parts.space, seen),
         "spaces": [
             {"name": name, "dimension": size, "vectors": count}
@@ -114,6 +119,7 @@ def doctor(parts: Parts) -> list[Finding]:
         Finding("schema", ok=True, detail=f"number {facts['schema']}, up to date"),
         *_examined("database", parts.engine.check),
         *_examined("conversations", lambda: [_conversations(parts)]),
+        *_examined("files", lambda: [_files(parts)]),
         *_examined("records", lambda: [_records(parts)]),
         *_examined("model", lambda: [_model(parts)]),
         *_examined("vectors", lambda: [_pending(parts)]),
@@ -143,6 +149,9 @@ def repair(parts: Parts) -> None:
     for session in _unsearchable(parts):
         with suppress(Stale):  # it grew meanwhile; the next repair has it
             index_anew(parts, session)
+    for namespace, id, _ in FileRows(parts.engine).broken():
+        with suppress(Stale):
+            index_file(parts, namespace, id)
     for row in unsearchable(parts):
         with suppress(Stale):
             index_record(parts, row)
@@ -168,6 +177,15 @@ def _conversations(parts: Parts) -> Finding:
         names = ", ".join(broken[:5])
         return Finding("conversations", ok=False, detail=f"not all of {names} can be searched", remedy=REPAIR)
     return Finding("conversations", ok=True, detail="every message can be searched")
+
+
+def _files(parts: Parts) -> Finding:
+    broken = [path for _, _, path in FileRows(parts.engine).broken()]
+    if broken:
+        names = ", ".join(broken[:5])
+        again = "Run `retentive doctor --repair`, then `retentive index` on their folder."
+        return Finding("files", ok=False, detail=f"not all of {names} can be searched", remedy=again)
+    return Finding("files", ok=True, detail="every passage can be searched")
 
 
 def _records(parts: Parts) -> Finding:

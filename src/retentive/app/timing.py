@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from retentive.app.found import Found
-from retentive.model import Event, Hit, Match, Query, Record, Relation, Scope, Timing, from_micros, to_micros
+from retentive.model import Event, Hit, Match, Passage, Query, Record, Relation, Scope, Timing, from_micros, to_micros
 from retentive.retrieve.question import Names
 from retentive.retrieve.rank import Ranked, order
 from retentive.retrieve.timely import BONUS, Times, relation, told
@@ -101,6 +101,8 @@ def _times(found: Found) -> Times:
     item = found.item
     if isinstance(item, Event):
         return Times(item.time, told=told(found.excerpt, item.time))
+    if isinstance(item, Passage):
+        return Times(item.modified, open=True, told=told(found.excerpt, item.modified))
     if isinstance(item, Record):
         return Times(item.updated, open=True, told=told(found.excerpt, item.updated))
     return Times(item.valid_from, item.valid_to, item.valid_to is None, told(found.excerpt, item.valid_from))

@@ -17,7 +17,7 @@ def _import(memory: Retentive, arguments: Any) -> int:
         path,
         arguments.format,
         dry_run=arguments.dry_run,
-        progress=show.progress(None, "read"),
+        progress=_progress(),
         **given(arguments, ("session", "tags")),
     )
     if is_json(arguments):
@@ -27,11 +27,25 @@ def _import(memory: Retentive, arguments: Any) -> int:
     return 0
 
 
+def _progress() -> Callable[[int, int | None], None]:
+    """What is read; then, of an export, the vectors that are made."""
+    reading, making, is_read = show.progress(None, "read"), show.progress(None, "embedded"), False
+
+    def tell(done: int, of: int | None) -> None:
+        nonlocal is_read
+        (making if is_read else reading)(done, of)
+        is_read = is_read or done == of
+
+    return tell
+
+
 def _told(path: str, done: ImportedMemories) -> None:
     kept = "would be kept" if done.dry_run else "kept"
     counted = {"known already": done.known, "superseded": done.superseded, "refused": done.refused}
     more = "".join(f", {number} {what}" for what, number in counted.items() if number)
     show.say(f"{path} ({done.format}): {show.counted(done.created, 'memory', 'memories')} {kept}{more}")
+    if done.lines:
+        show.table(("what", "became", "number"), _became(done))
     if done.dry_run:
         for text in (*_kinds(done), *done.examples):
             show.say(f"  {show.line(text)[:200]}")
@@ -43,6 +57,10 @@ def _told(path: str, done: ImportedMemories) -> None:
     if done.refused > len(done.refusals):
         sys.stderr.write(f"and {done.refused - len(done.refusals)} more\n")
     show.notes(map(show.line, done.notes))
+
+
+def _became(done: ImportedMemories) -> list[tuple[str, str, int]]:
+    return [(type, outcome, number) for type, counts in done.lines.items() for outcome, number in counts.items()]
 
 
 def _kinds(done: ImportedMemories) -> list[str]:

@@ -126,6 +126,8 @@ def _begin(memory: "Retentive", also: tuple[str, ...], *, works: bool) -> None:
             memory.warm(also)
         if works:
             memory.worker().start()
+            with suppress(RetentiveError):
+                memory.files.watch_configured()
 
     threading.Thread(target=begin, name="retentive-begin", daemon=True).start()
 

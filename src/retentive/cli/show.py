@@ -11,7 +11,7 @@ from typing import Any
 
 from retentive import config, wire
 from retentive.errors import RetentiveError
-from retentive.model import Contact, Event, Hit, Leg, Memory, Record, Results, Timing
+from retentive.model import Contact, Event, Hit, Leg, Memory, Passage, Record, Results, Timing
 
 _OBEYED = ("Cc", "Cs", "Zl", "Zp")
 _TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
@@ -86,7 +86,7 @@ def fields(title: str, found: Iterable[tuple[str, str]]) -> None:
 
 def results(found: Results, *, with_why: bool) -> None:
     if not sys.stdout.isatty():
-        table((), [(each.id, f"{each.score:.4f}", _kind(each), each.content) for each in found.hits])
+        table((), [(_known(each), f"{each.score:.4f}", _kind(each), each.content) for each in found.hits])
     for place, each in enumerate(found.hits if sys.stdout.isatty() else (), start=1):
         say(f"{place:3}  {paint(f'{each.score:.2f}', 'green')}  {_fit(line(_said(each)), _EXCERPT)}")
         say(f"           {paint(_about(each), 'dim')}")
@@ -154,6 +154,11 @@ def _kind(hit: Hit) -> str:
             return hit.type
 
 
+def _known(hit: Hit) -> str:
+    """What it is found again by: of a passage, where it stands."""
+    return hit.item.place if isinstance(hit.item, Passage) else hit.id
+
+
 def _said(hit: Hit) -> str:
     """The part that matched; of a contact a visiting card, of other records their lines in one."""
     match hit.item:
@@ -169,6 +174,8 @@ def _said(hit: Hit) -> str:
 
 
 def _about(hit: Hit) -> str:
+    if isinstance(hit.item, Passage):
+        return f"{line(hit.item.place)}  {hit.time:%Y-%m-%d}"
     tags = hit.item.tags if isinstance(hit.item, Memory) else ()
     return "  ".join((_kind(hit), f"{hit.time:%Y-%m-%d}", hit.id, *(f"#{tag}" for tag in tags)))
 

@@ -6,7 +6,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from retentive import wire
 from retentive.app import Retentive
@@ -15,6 +15,9 @@ from retentive.cli import show
 from retentive.cli.given import is_json
 from retentive.errors import RetentiveError, outcome
 from retentive.model import Task
+
+if TYPE_CHECKING:
+    from retentive.app.files.watch import Watch
 
 TOLD_EVERY = 5.0  # seconds between two lines about what comes in small pieces
 INTERRUPTED = 130
@@ -62,7 +65,7 @@ class Teller:
 def _work(memory: Retentive, arguments: Any) -> int:
     tell = Teller(as_json=is_json(arguments))
     worker = memory.worker(progress=None if is_json(arguments) and arguments.once else tell.did)
-    with _ended_by_signals(worker) as over:
+    with ended_by_signals(worker) as over:
         return _once(worker, tell, over, arguments) if arguments.once else _until(over, worker, tell)
 
 
@@ -93,7 +96,7 @@ def _until(over: threading.Event, worker: Worker, tell: Teller) -> int:
 
 
 @contextmanager
-def _ended_by_signals(worker: Worker) -> Iterator[threading.Event]:
+def ended_by_signals(worker: "Worker | Watch") -> Iterator[threading.Event]:
     """Between two pieces of work; what was done is kept."""
     over = threading.Event()
 

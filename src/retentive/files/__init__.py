@@ -1,1 +1,1 @@
-"""What is on disk? Reading documents for the index, and the daily log."""
+"""What is on disk? Files of people and projects, found, read and followed for the index; and the daily log."""

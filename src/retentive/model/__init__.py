@@ -16,7 +16,8 @@ from retentive.model.conversation import (
     Summary,
 )
 from retentive.model.expecting import Checked, Expectation, Sought
-from retentive.model.files import Document, Mark, Section
+from retentive.model.exporting import Exported
+from retentive.model.files import Document, File, Indexed, Mark, Passage, Section, Skipped
 from retentive.model.forgetting import Candidates, Forgotten, Provenance, Purged, Repeat
 from retentive.model.learning import Claim, Heard, Learned
 from retentive.model.memory import (
@@ -97,6 +98,8 @@ __all__ = [
     "Due",
     "Event",
     "Expectation",
+    "Exported",
+    "File",
     "Filter",
     "Forgotten",
     "Fusion",
@@ -104,6 +107,7 @@ __all__ = [
     "Hit",
     "Imported",
     "ImportedMemories",
+    "Indexed",
     "Issued",
     "Kind",
     "Learned",
@@ -116,6 +120,7 @@ __all__ = [
     "Mode",
     "Omission",
     "Page",
+    "Passage",
     "Priority",
     "Profile",
     "Project",
@@ -137,6 +142,7 @@ __all__ = [
     "Section",
     "Session",
     "Skill",
+    "Skipped",
     "Sought",
     "Source",
     "Space",

@@ -1,7 +1,7 @@
 """Memories that come from elsewhere."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 
@@ -36,3 +36,5 @@ class ImportedMemories:
     """What was passed over on purpose, such as files that a text names; the first twenty."""
     dry_run: bool
     """True: nothing was changed."""
+    lines: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Of an export of our own: what became of its lines, by their types."""

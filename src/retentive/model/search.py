@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from retentive.errors import Invalid
 from retentive.model.conversation import Event
+from retentive.model.files import Passage
 from retentive.model.memory import Memory, Status
 from retentive.model.records import Record
 
@@ -190,9 +191,9 @@ class Why:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A memory; an event, with the range of sequences at whose ends it was said; or a record."""
+    """A memory; an event, with the range of sequences at whose ends it was said; a passage of a file; or a record."""
 
-    item: Memory | Event | Record
+    item: Memory | Event | Record | Passage
     score: float
     excerpt: str
     """The part of it that matched: all of it, unless it is long."""
@@ -207,8 +208,8 @@ class Hit:
 
     @property
     def content(self) -> str:
-        """All that it says; of a record, what of it matched."""
-        return self.item.content if isinstance(self.item, Memory | Event) else self.excerpt
+        """All that it says; of a record or a file, what of it matched."""
+        return self.excerpt if isinstance(self.item, Record) else self.item.content
 
     @property
     def type(self) -> Type:
@@ -217,6 +218,8 @@ class Hit:
                 return Type.MEMORY
             case Event():
                 return Type.EVENT
+            case Passage():
+                return Type.FILE
             case record:
                 return Type(record.TYPE)
 
@@ -224,7 +227,7 @@ class Hit:
     def time(self) -> datetime:
         """Since when it is true, when it was said, or when it was last changed."""
         match self.item:
-            case Memory(valid_from=time) | Event(time=time):
+            case Memory(valid_from=time) | Event(time=time) | Passage(modified=time):
                 return time
             case record:
                 return record.updated
@@ -242,8 +245,14 @@ class Hit:
         return self.item
 
     @property
+    def passage(self) -> Passage:
+        if not isinstance(self.item, Passage):
+            raise Invalid(f"the hit {self.id} is a {self.type}", "Look at hit.type; ask with include='files'.")
+        return self.item
+
+    @property
     def record(self) -> Record:
-        if isinstance(self.item, Memory | Event):
+        if not isinstance(self.item, Record):
             raise Invalid(f"the hit {self.id} is a {self.type}", "Look at hit.type; ask with include='contacts'.")
         return self.item
 

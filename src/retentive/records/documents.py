@@ -3,13 +3,23 @@
 Documents are never changed in place: each function gives a new one.
 """
 
+import copy
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from retentive.errors import Invalid
 
+LARGEST = 1_000_000  # characters of JSON that a patch may make on its way: copies of copies double a document
+SHOWN = 300  # characters of an error, which may repeat a document
 _MISSING = object()
+_INDEX = re.compile(r"0|[1-9][0-9]{0,15}")  # of a list; no list has more entries than can be counted so
+
+
+def same(first: Any, second: Any) -> bool:
+    """As JSON: true is not 1, 1.0 is not 1, and the order of names in an object is nothing."""
+    return json.dumps(first, sort_keys=True) == json.dumps(second, sort_keys=True)
 
 
 def merged(document: Any, patch: Any) -> Any:
@@ -31,12 +41,19 @@ def patched(document: Any, operations: Any) -> Any:
 
     if not isinstance(operations, Sequence) or isinstance(operations, str):
         raise Invalid("a JSON Patch is a list of operations", 'As [{"op": "add", "path": "/name", "value": "Anna"}].')
+    made = copy.deepcopy(document)
     try:
-        return jsonpatch.JsonPatch(operations).apply(document)
+        for each in operations:
+            made = jsonpatch.JsonPatch([each]).apply(made, in_place=True)
+            if each["op"] == "copy" and len(json.dumps(made)) > LARGEST:
+                raise Invalid("the JSON Patch copies too much", f"No more than {LARGEST:,} characters in all.")
     except (jsonpatch.JsonPatchException, jsonpatch.JsonPointerException) as error:
-        raise Invalid(f"the JSON Patch cannot be applied: {error}", "Nothing was changed.") from error
+        raise Invalid(f"the JSON Patch cannot be applied: {str(error)[:SHOWN]}", "Nothing was changed.") from error
+    except RecursionError as error:
+        raise Invalid("the JSON Patch makes a document that is too deep", "Nothing was changed.") from error
     except (TypeError, KeyError, ValueError, AttributeError, IndexError) as error:  # of operations that are none
-        raise Invalid(f"not a JSON Patch: {error}", "RFC 6902 has what one looks like.") from error
+        raise Invalid(f"not a JSON Patch: {str(error)[:SHOWN]}", "RFC 6902 has what one looks like.") from error
+    return made
 
 
 def differences(before: Any, after: Any, pointer: str = "") -> Iterator[dict[str, Any]]:
@@ -50,7 +67,7 @@ def differences(before: Any, after: Any, pointer: str = "") -> Iterator[dict[str
                 yield {"op": "add", "path": place, "value": value}
             else:
                 yield from differences(before[name], value, place)
-    elif json.dumps(before) != json.dumps(after):  # true is not 1, and 1.0 not 1
+    elif not same(before, after):
         yield {"op": "replace", "path": pointer, "value": after}
 
 
@@ -66,7 +83,7 @@ def at(document: Any, pointer: str, otherwise: Any = None) -> Any:
     for part in _parts(pointer):
         if isinstance(document, Mapping):
             document = document.get(part, _MISSING)
-        elif isinstance(document, Sequence) and not isinstance(document, str) and part.isascii() and part.isdigit():
+        elif isinstance(document, list) and _INDEX.fullmatch(part):
             document = document[int(part)] if int(part) < len(document) else _MISSING
         else:
             document = _MISSING
@@ -119,6 +136,8 @@ def checked_schema(schema: Any) -> Mapping[str, Any] | None:
         return None
     if not isinstance(schema, Mapping):
         raise Invalid(f"a schema is an object, not a {type(schema).__name__}")
+    if not isinstance(schema.get("$schema", ""), str):
+        raise Invalid("the $schema of a schema is a text", "Leave it out for the newest draft.")
     try:
         validator_for(schema).check_schema(schema)
     except SchemaError as error:
@@ -138,7 +157,10 @@ def meet(document: Any, schema: Mapping[str, Any] | None) -> None:
     try:
         problems = sorted(validator.iter_errors(document), key=lambda problem: problem.json_path)
     except Unresolvable as error:
-        raise Invalid(f"the schema refers to what is not in it: {error}", "Write it out in the schema.") from error
+        told = str(error)[:SHOWN]
+        raise Invalid(f"the schema refers to what is not in it: {told}", "Write it out in the schema.") from error
+    except RecursionError as error:
+        raise Invalid("the schema refers to itself without end", "Let what it refers to be inside.") from error
     if problems:
         told = "; ".join(f"{problem.json_path}: {problem.message}" for problem in problems[:3])
         hint = "`retentive profile schema` shows what is allowed."

@@ -43,7 +43,8 @@ def told(cron: str, zone: str | None) -> str:
 def _part(cron: str) -> str:
     """Of the day, if it comes at one hour, and how often by its fields: "every week, in the morning"."""
     _, hour, day, month, weekday = cron.split()[:5]
-    often = "every year" if month != "*" else "every month" if day != "*" else "every week" if weekday != "*" else ""
+    monthly = day != "*" or "#" in weekday or "L" in weekday.upper()  # the first Monday, the last Friday
+    often = "every year" if month != "*" else "every month" if monthly else "every week" if weekday != "*" else ""
     part = ""
     if hour.isdigit():
         number = int(hour)

@@ -99,7 +99,7 @@ def _lines(*given: object) -> str:
 
 
 def _spoken(name: str) -> str:
-    return name.replace("_", " ")
+    return " ".join(name.replace("_", " ").split())
 
 
 def _value(value: Any) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from retentive.model import Memory, Record, Role
+from retentive.model import Memory, Passage, Record, Role
 from retentive.text.terms import STOP_WORDS, tokens, words
 
 Names = Mapping[str, frozenset[str]]
@@ -44,17 +44,23 @@ class Person(NamedTuple):
     speaker: str | None
     role: str | None
 
-    def of(self, item: Memory | Spoken | Record) -> bool:
+    def of(self, item: Memory | Spoken | Record | Passage) -> bool:
         """Did they say it? Of others than messages: does it name them? By role, those are nobody's."""
-        if not isinstance(item, Memory | Record):
+        if not isinstance(item, Memory | Record | Passage):
             return item.speaker == self.speaker if self.speaker else item.role == self.role
         if self.speaker is None:
             return True
-        own = (item.content, item.context or "", *item.tags) if isinstance(item, Memory) else item.names
-        told = {*tokens(" ".join(own).lower())}
+        match item:
+            case Memory():
+                own = " ".join((item.content, item.context or "", *item.tags))
+            case Passage():
+                own = item.told
+            case _:
+                own = " ".join(item.names)
+        told = {*tokens(own.lower())}
         return not told.isdisjoint(tokens(self.speaker.lower()))
 
-    def share(self, item: Memory | Spoken | Record) -> float:
+    def share(self, item: Memory | Spoken | Record | Passage) -> float:
         """What a name adds, or a role takes away from what others said."""
         return float(self.of(item)) if self.speaker else float(self.of(item)) - 1
 

@@ -71,6 +71,14 @@ class Rows:
         rows = self.engine.read("record_some", {**values, "namespaces": scope.namespaces})
         return {row.key: row for row in map(_row, rows)}
 
+    def several(self, namespace: str, type: str, ids: Sequence[str]) -> list[Row]:
+        """Those that are there, in this order."""
+        if not ids:
+            return []
+        values = {"namespaces": [namespace], "types": [type], "ids": [*ids]}
+        found = {row.id: row for row in map(_row, self.engine.read("record_some", values))}
+        return [found[id] for id in ids if id in found]
+
     def profile(self, namespace: str, id: str, slots: str, now: int) -> tuple[Row | None, dict[str, tuple[str, str]]]:
         """A profile, and the id and hash of the fact in each slot that begins so: in one read."""
         values = {"namespace": namespace, "id": id, "now": now, "first": slots, "beyond": after_prefix(slots)}
@@ -94,7 +102,10 @@ class Rows:
     def naming(self, namespace: str, target: str) -> list[Row]:
         """Those that name a contact."""
         links = self.engine.read("link_list", {"namespace": namespace, "target": target})
-        return [row for type, id in links if (row := self.get(namespace, type, id))]
+        types = dict.fromkeys(type for type, _ in links)
+        return [
+            row for each in types for row in self.several(namespace, each, [id for type, id in links if type == each])
+        ]
 
     def slices(self, namespace: str, type: str, ids: Sequence[str]) -> dict[str, list[str]]:
         """Of each, what of it can be found, in order."""
@@ -152,16 +163,29 @@ def save_steps(new: Row, key: str, said: Said) -> Iterator[Step]:
 
 
 def link_steps(row: Row, targets: Sequence[str]) -> Iterator[Step]:
-    """The contacts that it names, which must be there."""
-    for target in targets:
-        yield step("record_present", expect=1, namespace=row.namespace, type="contact", id=target)
+    """The contacts that it names."""
     yield step("link_delete", **_key(row))
     yield Step("link_insert", [{**_key(row), "target": target} for target in targets])
 
 
-def unnamed_step(row: Row) -> Step:
-    """A guard: nothing names this contact."""
-    return step("link_cleared", expect=1, namespace=row.namespace, target=row.id)
+def unchanged_step(row: Row) -> Step:
+    """A guard: it is there, as it was read."""
+    return step("record_as_read", expect=1, **_key(row), version=row.version)
+
+
+def named_step(row: Row, count: int) -> Step:
+    """A guard: so many records name this contact."""
+    return step("link_counted", expect=1, namespace=row.namespace, target=row.id, count=count)
+
+
+def fact_step(namespace: str, memory: str, hash: str) -> Step:
+    """A guard: the fact is there, as it was read."""
+    return step("fact_as_read", expect=1, namespace=namespace, id=memory, hash=hash)
+
+
+def profile_step(row: Row) -> Step:
+    """A guard: the profile is at the version that was read."""
+    return step("profile_as_read", expect=1, namespace=row.namespace, id=row.id, version=row.version)
 
 
 def slice_steps(
@@ -193,6 +217,7 @@ def delete_steps(row: Row) -> Iterator[Step]:
     yield step("record_delete", expect=1, **_key(row), version=row.version)
     yield step("revision_delete", **_key(row))
     yield step("link_delete", **_key(row))
+    yield step("run_delete", namespace=row.namespace, skill=row.id)
     yield step("chunk_delete", namespace=row.namespace, owner=row.id, owner_type=row.type)
 
 

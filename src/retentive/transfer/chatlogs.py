@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from retentive.errors import Invalid
 from retentive.model import Message
-from retentive.transfer import exports, openai, plain
+from retentive.transfer import accounts, openai, plain
 from retentive.transfer.source import Document, documents
 from retentive.transfer.values import LONGEST_NAME, Found, Record, label
 
@@ -33,8 +33,8 @@ class Conversation(NamedTuple):
 
 _PARSERS: Mapping[Format, Callable[[Iterable[Record]], Iterator[Found]]] = {
     Format.OPENAI: openai.conversations,
-    Format.CLAUDE: exports.claude,
-    Format.CHATGPT: exports.chatgpt,
+    Format.CLAUDE: accounts.claude,
+    Format.CHATGPT: accounts.chatgpt,
 }
 _FORMATS = """openai (messages with role and content, JSON or JSON Lines), claude or chatgpt (conversations.json, or \
 the zip they send), plain (lines `Name: text`)"""

@@ -68,7 +68,8 @@ TABLES = (
     _table(
         "chunks",
         "n namespace owner_type owner ordinal text session kind source tags confidence importance status valid_from"
-        " expires first_sequence last_sequence hash f_content f_context f_tags f_before f_after f_speaker f_date",
+        " expires first_sequence last_sequence hash context f_content f_context f_tags f_before f_after f_speaker"
+        " f_date",
         n=0,
     ),
     _table("vectors", "namespace chunk space dimension vector", chunk=0, space=""),
@@ -89,6 +90,13 @@ TABLES = (
     ),
     _table("record_links", "namespace target type id", namespace="", target="", type="", id=""),
     _table("skill_runs", "namespace skill at memory", namespace="", skill="", at=-1, memory=""),
+    _table(
+        "files",
+        "namespace id path session kind hash size modified stamp title tags metadata links unit sections mark indexed"
+        " version",
+        namespace="",
+        id="",
+    ),
     _table("access_log", "n namespace memory at how query score", namespace="", n=0),
     _table("purges", "namespace id at actor reason gone", namespace="", id="", at=-1),
     _table("expectations", "namespace id question session finds absent depth created", namespace="", id=""),

@@ -19,7 +19,7 @@ class Calls:
         self.reached = reached
         self.tools = offered(Offer.FULL, person=reached.person is not None)
 
-    def __call__(self, name: str, **given: Any) -> Answer:
+    def __call__(self, name: str, /, **given: Any) -> Answer:
         tool = self.tools[name]
         answer = tool.run(self.reached, **arguments.checked(tool, given))
         assert set(tool.gives) <= set(answer.data)

@@ -1,13 +1,15 @@
 """Records whose words are not in the index, and how they get there again."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from retentive.app.parts import Parts
 from retentive.app.records.shapes import SHAPES
 from retentive.app.records.store import Store
-from retentive.storage.records import Row, Rows
+from retentive.errors import Stale
+from retentive.storage.records import Row, unchanged_step
 
 AT_ONCE = 500  # records read at a time
 
@@ -18,11 +20,11 @@ class _Anew(Store[Any]):
         last: str | None = None
         while page := self._rows.page(self._parts.namespace, type, AT_ONCE, last):
             there = self._rows.slices(self._parts.namespace, type, [row.id for row in page])
-            yield from (row for row in page if there.get(row.id, []) != self._cut(row))
+            yield from (row for row in page if there.get(row.id, []) != self._cut(row, self._called(row)))
             last = page[-1].id
 
     def index(self, row: Row) -> None:
-        self._parts.engine.apply([*self._slices(row, SHAPES[row.type].targets(row.body), {})])
+        self._parts.engine.apply([unchanged_step(row), *self._slices(row, self._called(row), {})])
 
 
 def unsearchable(parts: Parts) -> Iterator[Row]:
@@ -35,5 +37,5 @@ def unsearchable(parts: Parts) -> Iterator[Row]:
 
 def index_anew(parts: Parts, row: Row) -> None:
     """Unless it was changed meanwhile, which made its slices anew, too."""
-    if Rows(parts.engine).get(*row.key) == row:
+    with suppress(Stale):
         _Anew(replace(parts, namespace=row.namespace)).index(row)

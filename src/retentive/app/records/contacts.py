@@ -1,6 +1,7 @@
 """People who are known."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from retentive.app import check
@@ -9,11 +10,13 @@ from retentive.app.records.shapes import CONTACT, SHAPES
 from retentive.app.records.store import Change, Store, Told, gone
 from retentive.errors import Invalid
 from retentive.model import Contact
-from retentive.records.names import EXACT, folded, likeness
+from retentive.records.names import EXACT, Asked, folded
 from retentive.storage import records as rows
 from retentive.storage.records import Row
 
 AT_ONCE = 1000  # contacts read at a time to be compared with a name
+PHONE = 5  # digits that are enough to know a number by
+ABOUT = 0.8  # how much a company or a role counts beside a name
 
 
 class Contacts(Store[Contact]):
@@ -26,8 +29,9 @@ class Contacts(Store[Contact]):
 
         Those who are to be ignored come last.
         """
-        asked = check.question(text).strip()
-        found = [(sure, row) for row in self._all() if (sure := _sure(asked, row.body))]
+        asked = Asked(check.question(text))
+        digits = _digits(text)
+        found = [(sure, row) for row in self._all() if (sure := _sure(asked, digits, row.body))]
         found.sort(key=lambda each: (each[1].body.get("type") == "ignored", -each[0], folded(each[1].body["name"])))
         return [self._read(row) for _, row in found[: check.limit_of(limit)]]
 
@@ -70,8 +74,10 @@ class Contacts(Store[Contact]):
 
     def _named(self, asked: str) -> list[Row]:
         """By name; if there is none, by alias or email."""
-        found = super()._named(asked)
-        return found or [row for row in self._all() if _known_as(folded(asked), row.body)]
+        return super()._named(asked) or self._known_as(folded(asked))
+
+    def _known_as(self, asked: str) -> list[Row]:
+        return [row for row in self._all() if asked in map(folded, _known(row.body))]
 
     def _all(self) -> Iterator[Row]:
         last: str | None = None
@@ -80,25 +86,40 @@ class Contacts(Store[Contact]):
             last = page[-1].id
 
 
-def _sure(asked: str, body: Mapping[str, Any]) -> float:
-    said = folded(asked)
-    digits = "".join(filter(str.isdigit, asked))
-    if not said:
+class Lookup(Contacts):
+    """For one look at several who are named: all are read once, and only if one is not called so by name."""
+
+    def _known_as(self, asked: str) -> list[Row]:
+        return self._everybody.get(asked, [])
+
+    @cached_property
+    def _everybody(self) -> Mapping[str, list[Row]]:
+        found: dict[str, list[Row]] = {}
+        for row in self._all():
+            for name in {*map(folded, _known(row.body))}:
+                found.setdefault(name, []).append(row)
+        return found
+
+
+def _sure(asked: Asked, digits: str, body: Mapping[str, Any]) -> float:
+    if not asked.name:
         return 0.0
-    if said == folded(body.get("email", "")) or (digits and len(digits) > 4 and digits in _digits(body)):  # noqa: PLR2004
+    is_phone = len(digits) >= PHONE and digits in _digits(body.get("phone", ""))
+    if is_phone or asked.name == folded(body.get("email", "")):
         return EXACT
-    about = [body.get("company", ""), body.get("role", "")]
-    return max(
-        likeness(asked, [body["name"], *body.get("aliases", ())]), likeness(asked, about) * 0.8 if any(about) else 0
-    )
+    about = (body[name] for name in ("company", "role") if name in body)
+    return max(asked.likeness((body["name"], *body.get("aliases", ()))), asked.likeness(about) * ABOUT)
 
 
-def _digits(body: Mapping[str, Any]) -> str:
-    return "".join(filter(str.isdigit, body.get("phone", "")))
+def _digits(text: str) -> str:
+    return "".join(filter(str.isdigit, text))
 
 
-def _known_as(asked: str, body: Mapping[str, Any]) -> bool:
-    return asked in {folded(each) for each in (*body.get("aliases", ()), body.get("email", ""))}
+def _known(body: Mapping[str, Any]) -> Iterator[str]:
+    """What somebody is called beside the name."""
+    yield from body.get("aliases", ())
+    if "email" in body:
+        yield body["email"]
 
 
 def _union(kept: Mapping[str, Any], gone: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,13 +10,16 @@ from retentive.app.records.flow import Profiles
 from retentive.app.records.shapes import CONTACT, SHAPES
 from retentive.records import documents
 from retentive.storage import Step, step
-from retentive.storage.records import Row, Rows, Said, as_text, delete_steps, next_row, save_steps
+from retentive.storage.records import Row, Rows, Said, as_text, delete_steps, next_row, profile_step, save_steps
 
 
-def found(parts: Parts, id: str) -> Row | None:
-    """The record of this id, of whatever type and state."""
+def found(parts: Parts, id: str) -> list[Row]:
+    """The record of this id, of whatever type and state, and those that were merged into it."""
     rows = Rows(parts.engine)
-    return next((row for type in SHAPES if (row := rows.get(parts.namespace, type, id))), None)
+    going = [row for type in SHAPES if (row := rows.get(parts.namespace, type, id))][:1]
+    for row in going:  # which grows by what was merged into what was merged
+        going += rows.merged(*row.key)
+    return going
 
 
 def unlinked(parts: Parts, row: Row, actor: str) -> Row:
@@ -24,14 +27,16 @@ def unlinked(parts: Parts, row: Row, actor: str) -> Row:
     if row.type != CONTACT.type or row.deleted:
         return row
     Contacts(parts).delete(row.id, reason="purged", actor=actor)
-    return found(parts, row.id) or row
+    return Rows(parts.engine).get(*row.key) or row
 
 
 def texts(parts: Parts, row: Row) -> Iterator[str]:
     """Whatever it said, in any version."""
     bodies = [row.body, *(past.body for past in Rows(parts.engine).history(*row.key) if past.body)]
     for body in bodies:
-        yield from (text for _, value in documents.leaves(body) for text in _texts(value))
+        brought = (each["value"] for each in body.get("flowed", {}).values())  # the rest of that is names of our own
+        said = {**{name: each for name, each in body.items() if name != "flowed"}, "values": [*brought]}
+        yield from (text for _, value in documents.leaves(said) for text in _texts(value))
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -39,6 +44,8 @@ def _texts(value: Any) -> Iterator[str]:
         yield value
     elif isinstance(value, list):
         yield from (text for each in value for text in _texts(each))
+    elif isinstance(value, Mapping):
+        yield from (text for pair in value.items() for each in pair for text in _texts(each))
 
 
 def steps(row: Row) -> Iterator[Step]:
@@ -46,14 +53,20 @@ def steps(row: Row) -> Iterator[Step]:
 
 
 def profile_steps(parts: Parts, memories: Collection[str], now: int) -> Iterator[Step]:
-    """The profile and its history without what these memories brought."""
+    """The profile and its history without what these memories brought.
+
+    Whoever brings it back at this moment, from the history or from the fact, is refused, or refuses this.
+    """
     row = Profiles(parts).stored()
+    yield profile_step(row)
+    touched = _without(row.body, memories) != row.body
     for past in Rows(parts.engine).history(*row.key):
         if past.body is not None and (left := _without(past.body, memories)) != past.body:
             key = {"namespace": row.namespace, "type": row.type, "id": row.id, "version": past.version}
             yield step("revision_rewrite", expect=1, **key, body=as_text(left))
-    if (left := _without(row.body, memories)) != row.body:
-        yield from save_steps(next_row(row, left, now), "", Said("purged", "purge", None))
+            touched = True
+    if touched:
+        yield from save_steps(next_row(row, _without(row.body, memories), now), "", Said("purged", "purge", None))
 
 
 def profile_left(parts: Parts, memories: Collection[str]) -> str:
@@ -69,7 +82,7 @@ def _without(body: Mapping[str, Any], memories: Collection[str]) -> Mapping[str,
         return body
     document = body["document"]
     for each in going.values():
-        if documents.at(document, each["at"]) == each["value"]:
+        if documents.same(documents.at(document, each["at"]), each["value"]):
             document = documents.removed(document, each["at"])
     flowed = {slot: each for slot, each in body["flowed"].items() if slot not in going}
     rest = {name: each for name, each in body.items() if name != "flowed"}

@@ -8,21 +8,24 @@ It happens with every write of such a fact, and again before the profile is read
 off in between, the profile is in step when it is looked at. Who may only read sees it in step, and nothing is written.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from retentive import clock
+from retentive.app import check
 from retentive.app.parts import Parts
 from retentive.app.records.shapes import PROFILE
 from retentive.app.records.store import Change, Store
 from retentive.errors import Invalid, StorageError
 from retentive.model import Memory, Profile
 from retentive.records import documents
-from retentive.storage.records import Row, Said, next_row
+from retentive.storage import Step
+from retentive.storage.records import Row, Said, fact_step, next_row
 
 ID = "profile"
 OF = "user."  # the slots whose facts flow
 LONGEST = 500  # characters of a value
+LARGEST = 200_000  # characters of a document: more than any model reads
 MOST = 1000  # facts
 
 
@@ -66,6 +69,15 @@ class Profiles(Store[Profile]):
         new = _in_step(self._parts, old, now) or next_row(old, old.body, now)
         return [Change(new, Said("learned", "facts", _reason(old, new)))]
 
+    def _steps(self, changes: Sequence[Change], vectors: dict[str, bytes | None]) -> Iterator[Step]:
+        """With guards for the facts that are new in it: none of them is purged meanwhile."""
+        if steps := [*super()._steps(changes, vectors)]:
+            known = self.stored().body.get("flowed", {})
+            flowed: dict[str, Any] = changes[-1].row.body.get("flowed", {})
+            new = (each for slot, each in flowed.items() if known.get(slot) != each)
+            yield from (fact_step(self._parts.namespace, each["memory"], each["hash"]) for each in new)
+            yield from steps
+
     def _differences(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[dict[str, Any]]:
         return [*documents.differences(before.get("document", {}), after.get("document", {}))]
 
@@ -85,7 +97,7 @@ def _in_step(parts: Parts, row: Row, now: int) -> Row | None:
         return None
     document = row.body["document"]
     for slot, each in before.items():
-        if slot not in flowed and documents.at(document, each["at"]) == each["value"]:
+        if slot not in flowed and documents.same(documents.at(document, each["at"]), each["value"]):
             document = documents.removed(document, each["at"])
     for slot in sorted(facts.keys() - flowed.keys()):
         place = before[slot]["at"] if slot in before else _place(document, slot.removeprefix(OF))
@@ -104,9 +116,10 @@ def _written(parts: Parts, memory: Memory, place: str) -> dict[str, Any]:
 
 
 def _with(document: Any, written: Mapping[str, Any], schema: Mapping[str, Any] | None) -> Any:
-    """The document with the value of a fact, unless the schema has no room for it."""
+    """The document with the value of a fact, unless the schema or the document has no room for it."""
     try:
         made = documents.placed(document, written["at"], written["value"])
+        check.json_value(made, "the profile", LARGEST)
         documents.meet(made, schema)
     except Invalid:
         return document

@@ -6,7 +6,7 @@ from typing import Any
 from retentive.app import check, guard
 from retentive.app.bounds import writes
 from retentive.app.parts import Parts
-from retentive.app.records.flow import ID, Profiles
+from retentive.app.records.flow import ID, LARGEST, Profiles
 from retentive.app.records.shapes import PROFILE
 from retentive.app.records.store import Told
 from retentive.errors import Conflict, Invalid
@@ -14,8 +14,6 @@ from retentive.model import Profile, Revision
 from retentive.records import documents
 from retentive.records.told import profile as rendered
 from retentive.storage.records import Row
-
-LONGEST = 200_000  # characters of a document: more than any model reads
 
 
 class ProfileVerbs:
@@ -48,7 +46,9 @@ class ProfileVerbs:
         With `version` it is refused, and told what changed, unless the profile is still that version.
         """
         pointer = documents.pointer_of(check.plain(path, "path"))
-        kept = check.json_value(value, "value", LONGEST)
+        if pointer.count("/") > check.DEEPEST:
+            raise Invalid(f"the path goes through more than {check.DEEPEST} names")
+        kept = check.json_value(value, "value", LARGEST)
         return self._changed(lambda old: documents.placed(old, pointer, kept), Told("set", actor, reason), version)
 
     @writes
@@ -58,7 +58,7 @@ class ProfileVerbs:
         """Change it by a merge patch (RFC 7396): what is null goes, objects are merged, all else is replaced."""
         if not isinstance(patch, Mapping):
             raise Invalid(f"a merge patch is an object, not a {type(patch).__name__}", "Give an object of changes.")
-        given = check.json_value(patch, "patch", LONGEST)
+        given = check.json_value(patch, "patch", LARGEST)
         return self._changed(lambda old: documents.merged(old, given), Told("merged", actor, reason), version)
 
     @writes
@@ -71,13 +71,13 @@ class ProfileVerbs:
         actor: str = "user",
     ) -> Profile:
         """Change it by a JSON Patch (RFC 6902): all of its operations, or none."""
-        given = check.json_value(operations, "operations", LONGEST)
+        given = check.json_value(operations, "operations", LARGEST)
         return self._changed(lambda old: documents.patched(old, given), Told("patched", actor, reason), version)
 
     @writes
     def schema(self, schema: Mapping[str, Any] | None, *, reason: str | None = None, actor: str = "user") -> Profile:
         """A JSON Schema that the document must meet from now on; None for none."""
-        given = documents.checked_schema(check.json_value(schema, "schema", LONGEST))
+        given = documents.checked_schema(check.json_value(schema, "schema", LARGEST))
 
         def make(old: Row) -> Mapping[str, Any]:
             documents.meet(old.body["document"], given)
@@ -101,8 +101,8 @@ class ProfileVerbs:
         A fact that flowed in since is not put back until it changes.
         """
         self._begun()
-        document = self._store.at(ID, to)["document"]
-        return self._changed(lambda _: document, Told("rolled back", actor, reason or f"to version {to}"))
+        told = Told("rolled back", actor, reason or f"to version {to}")
+        return self._changed(lambda _: self._store.at(ID, to)["document"], told)
 
     def _begun(self) -> None:
         if not self._store.stored().version:
@@ -113,8 +113,8 @@ class ProfileVerbs:
             made = make(old.body["document"])
             if not isinstance(made, Mapping):
                 raise Invalid(f"a profile is an object, not {type(made).__name__}", "Nothing was changed.")
+            check.json_value(made, "the profile", LARGEST)
             documents.meet(made, old.body.get("schema"))
-            check.json_value(made, "the profile", LONGEST)
             return {**old.body, "document": guard.guarded_json(self._parts, made, "memory")}
 
         return self._store.change(ID, body, told, version)

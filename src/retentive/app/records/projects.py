@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from retentive.app.records.contacts import Contacts
+from retentive.app.records.contacts import Lookup
 from retentive.app.records.shapes import PROJECT
 from retentive.app.records.store import Store
 from retentive.model import Project
@@ -18,20 +18,16 @@ class Projects(Store[Project]):
     shape = PROJECT
 
     def _contacts(self, given: Any) -> Any:
-        contacts = Contacts(self._parts)
+        contacts = Lookup(self._parts)
         if isinstance(given, str):
             return contacts.get(given).id
         return [*dict.fromkeys(contacts.get(each).id for each in given)]
 
     def _again(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """Without contacts that are no more."""
-        there = {id for id in self.shape.targets(body) if self._is_there(id)}
+        there = {row.id for row in self._rows.several(self._parts.namespace, "contact", self.shape.targets(body))}
         made = dict(body)
         if made.get("primary_contact") not in there:
             made.pop("primary_contact", None)
         made["participants"] = [id for id in body.get("participants", ()) if id in there]
         return {name: each for name, each in made.items() if each != []}
-
-    def _is_there(self, id: str) -> bool:
-        contact = self._rows.get(self._parts.namespace, "contact", id)
-        return contact is not None and contact.deleted is None

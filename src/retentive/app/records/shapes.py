@@ -175,7 +175,7 @@ def _profile(*, document: Any, flowed: Mapping[str, Any] | None = None, **rest: 
     sources = {
         each["at"]: {"memory": each["memory"], "slot": slot}
         for slot, each in (flowed or {}).items()
-        if documents.at(document, each["at"]) == each["value"]
+        if documents.same(documents.at(document, each["at"]), each["value"])
     }
     return Profile(document=document, sources=sources, **rest)
 

@@ -50,8 +50,8 @@ class Skills(Store[Skill]):
         scheduled = [each for each in self._all() if each.enabled and each.trigger["type"] == "schedule"]
         last = self._rows.last_runs(self._parts.namespace, [each.id for each in scheduled])
         ran = {id: from_micros(at) for id, at in last.items()}
-        found = [Due(each, self._next(each, ran.get(each.id)), ran.get(each.id)) for each in scheduled]
-        return sorted((each for each in found if each.since <= moment), key=lambda each: each.since)
+        found = (Due(each, since, ran.get(each.id)) for each in scheduled if (since := self._since(each, ran, moment)))
+        return sorted(found, key=lambda each: each.since)
 
     @writes
     def record(
@@ -112,11 +112,16 @@ class Skills(Store[Skill]):
         text = f"{skill.name} {how} on {at:%Y-%m-%d} at {at:%H:%M}: {outcome}"
         return guard.draft(self._parts, check.draft(text, traits, limit))
 
-    def _next(self, skill: Skill, ran: datetime | None) -> datetime:
-        """When it is to run, after it ran last or was set to its schedule."""
-        begun = self._armed(skill)
-        after = max(begun, ran) if ran else begun
-        return schedule.following(skill.trigger["cron"], skill.trigger.get("timezone"), after)
+    def _since(self, skill: Skill, ran: Mapping[str, datetime], moment: datetime) -> datetime | None:
+        """When it was to run, after it ran last or was set to its schedule; None if that is still to come.
+
+        Its history is read only if it was changed since it ran, and could be due.
+        """
+        earliest = max(skill.created, ran.get(skill.id, skill.created))
+        since = _following(skill, earliest)
+        if since <= moment and skill.updated > earliest:
+            since = _following(skill, max(earliest, self._armed(skill)))
+        return since if since <= moment else None
 
     def _armed(self, skill: Skill) -> datetime:
         """Since when it is enabled and has its trigger."""
@@ -133,3 +138,7 @@ class Skills(Store[Skill]):
         while page := self._rows.page(self._parts.namespace, self.shape.type, AT_ONCE, last):
             yield from map(self._read, page)
             last = page[-1].id
+
+
+def _following(skill: Skill, after: datetime) -> datetime:
+    return schedule.following(skill.trigger["cron"], skill.trigger.get("timezone"), after)

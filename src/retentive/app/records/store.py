@@ -63,11 +63,10 @@ class Store(Generic[R]):
         if not fields.get("name"):
             raise Invalid(f"a {shape.type} needs a name")
         said = Told("created", actor, reason)
-        body = self._body({}, fields)
         id = new_ids(clock.now(), 1)[0]
 
         def decide(now: int) -> builtins.list[Change]:
-            return [Change(Row(self._parts.namespace, shape.type, id, body, 1, now, now), said)]
+            return [Change(Row(self._parts.namespace, shape.type, id, self._body({}, fields), 1, now, now), said)]
 
         return self._done(decide)
 
@@ -168,14 +167,21 @@ class Store(Generic[R]):
             shape = SHAPES[row.type]
             if shape.unique and not row.deleted:
                 self._free(row)
-            targets = [] if row.deleted else shape.targets(row.body)
+            named = self._named_by(row)
+            naming = self._naming(old, row) if shape is CONTACT else []
+            for other in naming:  # before the contact, as whoever writes a project does: nobody waits for each other
+                yield rows.unchanged_step(other)
+                yield from self._slices(other, {**self._called(other), row.id: row.body["name"]}, vectors)
             yield from rows.save_steps(row, folded(row.body.get("name", "")), said)
             if shape.links:
-                yield from rows.link_steps(row, targets)
-            if not old or (targets, self._text(row, {})) != (shape.targets(old.body), self._text(old, {})):
-                yield from self._slices(row, targets, vectors)
-            if shape is CONTACT:
-                yield from self._renamed(old, row, vectors)
+                yield from map(rows.unchanged_step, named)
+                yield from rows.link_steps(row, [each.id for each in named])
+            if not old or self._said(row) != self._said(old):
+                yield from self._slices(row, _names(named), vectors)
+            if row.deleted and shape is CONTACT:
+                yield rows.named_step(row, 0)
+            elif naming:
+                yield rows.named_step(row, len(naming))
 
     def _free(self, row: Row) -> None:
         """Refuse a name that another has."""
@@ -185,23 +191,25 @@ class Store(Generic[R]):
                 hint = f"Change it: retentive {row.type} update {other.id}"
                 raise Conflict(f"there is a {row.type} {name[:60]!r} already: {other.id}", hint)
 
-    def _renamed(self, old: Row | None, row: Row, vectors: dict[str, bytes | None]) -> Iterator[Step]:
-        """What names a contact is found by its name; what names one that goes was seen to."""
-        if row.deleted:
-            yield rows.unnamed_step(row)
-        elif old and old.body.get("name") != row.body.get("name"):
-            for other in self._rows.naming(row.namespace, row.id):
-                targets = SHAPES[other.type].targets(other.body)
-                yield from self._slices(other, targets, vectors, {row.id: row.body["name"]})
+    def _named_by(self, row: Row) -> builtins.list[Row]:
+        """The contacts that it names, which must be there."""
+        targets = [] if row.deleted else SHAPES[row.type].targets(row.body)
+        found = self._rows.several(row.namespace, CONTACT.type, targets)
+        if len(found) < len(targets):
+            raise Stale(f"a contact of {row.id} was deleted meanwhile")
+        return found
 
-    def _slices(
-        self,
-        row: Row,
-        targets: Sequence[str],
-        vectors: dict[str, bytes | None],
-        called: Mapping[str, str] | None = None,
-    ) -> Iterator[Step]:
-        cut = self._cut(row, self._called(targets, called or {}))
+    def _naming(self, old: Row | None, row: Row) -> builtins.list[Row]:
+        """What names a contact that is called otherwise now: it is found by its name."""
+        renamed = old and not row.deleted and old.body.get("name") != row.body.get("name")
+        return self._rows.naming(row.namespace, row.id) if renamed else []
+
+    def _said(self, row: Row) -> tuple[Any, ...]:
+        """What its slices are made of."""
+        return self._text(row, {}), *(row.body.get(name) for name in SHAPES[row.type].links)
+
+    def _slices(self, row: Row, called: Mapping[str, str], vectors: dict[str, bytes | None]) -> Iterator[Step]:
+        cut = self._cut(row, called)
         new = [text for text in cut if text not in vectors]
         vectors.update(zip(new, embedded(self._parts, new), strict=True))
         yield from rows.slice_steps(row, cut, self._parts.space, [vectors[text] for text in cut])
@@ -211,16 +219,14 @@ class Store(Generic[R]):
         record: Record = SHAPES[row.type].read(row)
         return "" if row.deleted else told(record, called).replace("\0", " ")
 
-    def _cut(self, row: Row, called: Mapping[str, str] | None = None) -> Sequence[str]:
+    def _cut(self, row: Row, called: Mapping[str, str]) -> Sequence[str]:
         """Its text in slices."""
-        known = self._called(SHAPES[row.type].targets(row.body), {}) if called is None else called
-        text = self._text(row, known)
+        text = self._text(row, called)
         return [*chunk(text)] if text else []
 
-    def _called(self, targets: Sequence[str], known: Mapping[str, str]) -> dict[str, str]:
-        """The names of contacts."""
-        found = (self._rows.get(self._parts.namespace, CONTACT.type, id) for id in targets if id not in known)
-        return {**known, **{row.id: row.body["name"] for row in found if row}}
+    def _called(self, row: Row) -> dict[str, str]:
+        """The names of the contacts that it names."""
+        return _names(self._rows.several(row.namespace, CONTACT.type, SHAPES[row.type].targets(row.body)))
 
     def _body(self, old: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
         checked = self.shape.checked(fields)
@@ -237,6 +243,8 @@ class Store(Generic[R]):
     def _row(self, id: str) -> Row:
         """Of any state."""
         asked = check.plain(id, "id").strip()
+        if not folded(asked):
+            raise Invalid("no id", f"Give the id or the name of a {self.shape.type}.")
         found = self._rows.get(self._parts.namespace, self.shape.type, asked)
         if found:
             return found
@@ -267,7 +275,7 @@ class Store(Generic[R]):
         if version > row.version:
             raise Conflict(f"{row.id} is at version {row.version}; there is no version {version} yet")
         since = [past for past in self._past(row) if past.version > version]
-        before = self.at(row.id, version) if version else {}
+        before = next((past.body for past in self._past(row) if past.version == version), None) or {}
         told = "; ".join(_told(each) for each in self._differences(before, row.body)[:SHOWN])
         by = ", ".join(dict.fromkeys(past.actor for past in since))
         hint = "Read it again and decide anew; nothing was changed."
@@ -307,6 +315,10 @@ class Store(Generic[R]):
 
 def gone(row: Row, now: int, into: str | None = None) -> Row:
     return replace(row, version=row.version + 1, updated=now, deleted=now, merged_into=into)
+
+
+def _names(contacts: Sequence[Row]) -> dict[str, str]:
+    return {row.id: row.body["name"] for row in contacts}
 
 
 def _told(change: Mapping[str, Any]) -> str:

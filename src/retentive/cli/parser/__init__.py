@@ -6,6 +6,8 @@ from collections.abc import Collection
 from retentive import __version__
 from retentive.cli.parser.backing import backing, compacting
 from retentive.cli.parser.care import caring
+from retentive.cli.parser.exporting import exporting
+from retentive.cli.parser.files import filing, indexing
 from retentive.cli.parser.memories import expecting, learning, reading, writing
 from retentive.cli.parser.moving import bringing
 from retentive.cli.parser.options import Verbs, Words, common
@@ -63,8 +65,11 @@ def build(words: Collection[str] | None = None) -> ArgumentParser:
     talking(verb.of("session", "keep and read conversations"))
     noting(verb.of("note", "keep notes under ids of their own"))
     recording(verb, words)
+    indexing(verb)
+    filing(verb.of("files", "see which files are in the index"))
     importing(verb.of("chat-log", "bring in conversations from elsewhere"))
     bringing(verb)
+    exporting(verb)
     serving(verb)
     admitting(verb.of("token", "say who may come in over the network"))
     connecting(verb)

@@ -4,13 +4,13 @@ import argparse
 
 from retentive.cli.parser.options import Verbs
 
-FORMATS = ("mem0", "mcp-memory", "mcp-memory-service", "basic-memory", "claude-memory", "markdown", "csv")
+FORMATS = ("retentive", "mem0", "mcp-memory", "mcp-memory-service", "basic-memory", "claude-memory", "markdown", "csv")
 
 
 def bringing(verb: Verbs) -> None:
     import_ = verb(
         "import",
-        "keep the memories that another product holds",
+        "keep the memories that another product holds, or restore an export",
         epilog="Once more, it keeps only what is new. Conversations are brought in by `retentive chat-log import`.",
     )
     import_.add_argument("path", metavar="PATH", help="a file or folder; - reads a pipe")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
-from retentive.serve.mcp import care, memories, records, talk
+from retentive.serve.mcp import care, memories, moving, records, talk
 from retentive.serve.mcp.tool import Tool
 
 CHARACTERS = 4  # to a token, roughly
@@ -22,7 +22,13 @@ def offered(offer: Offer, *, person: bool = False) -> Mapping[str, Tool]:
     writes = offer is not Offer.READ
     tools = [*memories.tools(person=person), *records.tools(writes=writes), *care.tools(), *talk.tools(writes=writes)]
     if offer is not Offer.DEFAULT:
-        tools += [*memories.more(person=person), *talk.more(writes=writes), *records.more(), *care.more()]
+        tools += [
+            *memories.more(person=person),
+            *talk.more(writes=writes),
+            *records.more(),
+            *care.more(),
+            *moving.more(),
+        ]
     return {tool.name: tool for tool in tools if writes or tool.reads}
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from retentive import wire
-from retentive.model import Event, Hit, Memory, Record, Status
+from retentive.model import Event, Hit, Memory, Passage, Record, Status
 
 LINE = 200  # characters of a text shown in a list; `memory_get` has the whole
 _NOISE = ("content_hash", "access_count", "last_access", "heard")
@@ -35,7 +35,7 @@ def listed(rows: Iterable[Mapping[str, Any]]) -> str:
     return "\n".join(f"[{row['id']}] {row['date']} {row['kind']}{_more(row)}: {row['text']}" for row in rows)
 
 
-def whole(value: Memory | Event | Record) -> dict[str, Any]:
+def whole(value: Memory | Event | Record | Passage) -> dict[str, Any]:
     """All of it that says something."""
     told = wire.event(value) if isinstance(value, Event) else wire.shown(value)
     noise = (*_NOISE, "version") if isinstance(value, Memory) else _NOISE
@@ -48,7 +48,9 @@ def told(value: Mapping[str, Any]) -> str:
     return f"[{value['id']}] {value.get('content') or value.get('name', '')}\n  ({rest})"
 
 
-def _said(item: Memory | Event | Record, excerpt: str) -> str:
+def _said(item: Memory | Event | Record | Passage, excerpt: str) -> str:
+    if isinstance(item, Passage):
+        return f"{item.place}: {excerpt}"
     return f"{item.speaker or item.role}: {excerpt}" if isinstance(item, Event) else excerpt
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from retentive import wire
 from retentive.app import Retentive
 from retentive.errors import Conflict, Invalid, NotFound
-from retentive.model import Added, Event, Kind, Memory, Record, Source, Status
+from retentive.model import Added, Event, Kind, Memory, Passage, Record, Source, Status
 from retentive.serve.mcp import lines
 from retentive.serve.mcp.reach import Reached
 from retentive.serve.mcp.tool import Answer, Tool, choice, flag, several, text, whole
@@ -27,7 +27,8 @@ IMPORTANCE = whole(1, 10, 5, "9-10: always shown to you")
 SLOT = text("What it is the value of, e.g. user.dog.name: replaces the value before")
 TIME = text(most=40)
 LIMIT = whole(1, 50, 8)
-INCLUDED = ("memories", "events", "contacts", "projects", "skills")
+PASSAGES = 20  # of a file that are shown whole: some 3,000 tokens
+INCLUDED = ("memories", "events", "files", "contacts", "projects", "skills")
 _VIEW = {"kind": choice(tuple(Kind)), "tags": TAGS, "since": TIME, "until": TIME, "session": text()}
 
 
@@ -84,12 +85,22 @@ def get(reached: Reached, ids: Sequence[str]) -> Answer:
     return Answer("\n".join(told), {"items": found, "missing": missing})
 
 
-def _one(reached: Reached, id: str) -> Sequence[Memory | Event | Record]:
-    """A memory; a message, with those around it; or what is known in fields."""
+def _one(reached: Reached, id: str) -> Sequence[Memory | Event | Record | Passage]:
+    """A memory; a message, with those around it; what is known in fields; or a file."""
     session, mark, sequence = id.rpartition("#")
     if mark and sequence.isdecimal():
         return reached.first(lambda memory: _around(memory, session, int(sequence)))
-    return [reached.first(lambda memory: _kept(memory, id))]
+    with suppress(NotFound):
+        return [reached.first(lambda memory: _kept(memory, id))]
+    return reached.first(lambda memory: _of_file(memory, id))
+
+
+def _of_file(memory: Retentive, id: str) -> Sequence[Passage]:
+    """How a file begins. By id alone: the name of a file tells nobody anything here."""
+    found = memory.files.passages(id)[:PASSAGES]
+    if not found or found[0].id != id:
+        raise NotFound(f"there is no {id}")
+    return found
 
 
 def _kept(memory: Retentive, id: str) -> Memory | Record:

@@ -25,6 +25,10 @@ class Reached:
     near: bool = True
     """Whoever asks is on this machine, and may know what is wrong with it."""
 
+    def allows(self, *, whole: bool, near: bool) -> bool:
+        """What is about the whole store, and what names files of this machine."""
+        return (self.whole or not whole) and (self.near or not near)
+
     def keeping(self, *, personal: bool) -> Retentive:
         """Where a new memory belongs."""
         return self.memory.in_namespace(self.person) if personal and self.person else self.memory

@@ -1,6 +1,6 @@
 """The tools of what is known in fields: the profile, contacts, projects, skills."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from retentive import wire
@@ -8,6 +8,7 @@ from retentive.app import Retentive
 from retentive.app.records.store import Store
 from retentive.errors import Invalid
 from retentive.model import Acquaintance, Priority, Record, Stage
+from retentive.records.names import folded
 from retentive.serve.mcp import lines
 from retentive.serve.mcp.reach import Reached
 from retentive.serve.mcp.tool import Answer, Schema, Tool, choice, flag, several, text, thing, whole
@@ -68,7 +69,7 @@ class Verbs:
         store, reason = self.store(reached.memory), fields.pop("reason", None)
         if id is None:
             made = store.create(reason=reason, actor=AGENT, **fields)
-            return self._answer("Kept", made)
+            return self._answer("Kept", made, self._namesakes(reached.memory, made))
         if not fields:
             raise Invalid("nothing to change", f"Give a field: {', '.join(FIELDS[self.type])}.")
         return self._answer("Changed", store.update(id, version=version, reason=reason, actor=AGENT, **fields))
@@ -81,7 +82,7 @@ class Verbs:
         found, past = reached.first(both)
         changes = [{**wire.revision(each), "record": None} for each in past]
         told = [f"v{each.version} {each.at:%Y-%m-%d %H:%M} {each.action} by {each.actor}" for each in past]
-        return Answer("\n".join([_told(found), *told]), {self.type: lines.whole(found), "history": changes})
+        return Answer("\n".join([_in_full(found), *told]), {self.type: lines.whole(found), "history": changes})
 
     def list(self, reached: Reached, query: str | None = None, limit: int = 20, after: str | None = None) -> Answer:
         """All by name, or those that fit."""
@@ -103,14 +104,22 @@ class Verbs:
     def delete(self, reached: Reached, id: str, reason: str | None = None) -> Answer:
         return self._answer("Deleted", self.store(reached.memory).delete(id, reason=reason, actor=AGENT))
 
+    def _namesakes(self, memory: Retentive, made: Any) -> str:
+        """Two people may have one name; more often somebody is kept twice."""
+        if self.type != "contact":
+            return ""
+        others = (each for each in memory.contacts.find(made.name) if each.id != made.id)
+        ids = [each.id for each in others if folded(each.name) == folded(made.name)]
+        return f"\nAlso called so: {', '.join(ids)}. If it is the same person, use contact_merge." if ids else ""
+
     def _listed(self, found: Sequence[Any], following: str | None) -> Answer:
         told = [f"[{each.id}] {each.name}{_about(each)}" for each in found]
         more = [f"More: after={following}"] if following else []
         rows = [lines.whole(each) for each in found]
         return Answer("\n".join([*told, *more]) or "None.", {f"{self.type}s": rows, "next": following})
 
-    def _answer(self, done: str, record: Record) -> Answer:
-        return Answer(f"{done}: {_told(record)}", {self.type: lines.whole(record)})
+    def _answer(self, done: str, record: Record, more: str = "") -> Answer:
+        return Answer(f"{done}: {_told(record)}{more}", {self.type: lines.whole(record)})
 
 
 def merge(reached: Reached, id: str, other: str, reason: str | None = None) -> Answer:
@@ -133,10 +142,20 @@ def _told(record: Any) -> str:
     return f"[{record.id}] {record.name}{_about(record)} (version {record.version})"
 
 
+def _in_full(record: Any) -> str:
+    """A line for each field, cut nowhere: what a skill says is followed to the letter."""
+    said = [f"{name}: {value}" for name, value in _said(record)]
+    return "\n".join([f"[{record.id}] {record.name} (version {record.version})", *said])
+
+
 def _about(record: Any) -> str:
-    said = {name: getattr(record, name) for name in FIELDS[record.TYPE]}
-    told = ", ".join(f"{name}: {lines.line(_value(each), 80)}" for name, each in said.items() if each not in (None, ()))
+    told = ", ".join(f"{name}: {lines.line(value, 80)}" for name, value in _said(record))
     return f": {told}" if told else ""
+
+
+def _said(record: Any) -> Iterator[tuple[str, str]]:
+    said = ((name, getattr(record, name)) for name in FIELDS[record.TYPE])
+    return ((name, _value(each)) for name, each in said if each not in (None, ()))
 
 
 def _value(value: Any) -> str:

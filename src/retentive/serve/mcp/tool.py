@@ -37,6 +37,8 @@ class Tool:
     """May take so long that others should not wait for it."""
     whole: bool = False
     """Is about the whole store."""
+    near: bool = False
+    """Names files of this machine, and is for those on it alone."""
 
     @property
     def input_schema(self) -> dict[str, Any]:

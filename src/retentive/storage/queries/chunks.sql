@@ -31,7 +31,7 @@ SELECT count(*) FROM chunks WHERE namespace = :namespace AND status = 'active'
 
 -- name: chunk_pending
 -- Active chunks without a vector of this space, oldest first.
-SELECT t.n, t.namespace, coalesce(t.text, m.content, e.content), m.context FROM chunks t
+SELECT t.n, t.namespace, coalesce(t.text, m.content, e.content), coalesce(t.context, m.context) FROM chunks t
 LEFT JOIN memories m ON t.owner_type = 'memory' AND m.namespace = t.namespace AND m.id = t.owner
 LEFT JOIN events e ON t.owner_type = 'event' AND e.namespace = t.namespace AND e.session = t.session
   AND e.sequence = t.first_sequence

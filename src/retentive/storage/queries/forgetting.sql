@@ -89,6 +89,11 @@ UNION ALL
 SELECT DISTINCT t.type || ' history', t.id, 0 FROM record_history t WHERE t.namespace = :namespace AND
   (t.body {like} OR t.reason {like})
 UNION ALL
+SELECT 'file', t.path, 0 FROM files t WHERE t.namespace = :namespace AND
+  (t.path {like} OR t.session {like} OR t.title {like} OR t.tags {like} OR t.metadata {like} OR t.links {like}
+   OR t.mark {like} OR EXISTS (SELECT 1 FROM chunks c WHERE c.namespace = t.namespace AND c.owner = t.id
+                               AND c.owner_type = 'file' AND (c.text {like} OR c.context {like})))
+UNION ALL
 SELECT 'expectation', t.id, 0 FROM expectations t WHERE t.namespace = :namespace AND
   (t.question {like} OR t.session {like} OR t.finds {like} OR t.absent {like})
 LIMIT :limit

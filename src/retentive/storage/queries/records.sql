@@ -32,9 +32,21 @@ UPDATE records SET key = :key, body = :body, version = :version, updated = :now,
                    merged_into = :merged_into
 WHERE namespace = :namespace AND type = :type AND id = :id AND version = :version - 1
 
--- name: record_present
--- Changes nothing: a guard for steps that need it to be there.
-UPDATE records SET version = version WHERE namespace = :namespace AND type = :type AND id = :id AND deleted IS NULL
+-- name: record_as_read
+-- Changes nothing: a guard for steps that were made of it.
+UPDATE records SET version = version
+WHERE namespace = :namespace AND type = :type AND id = :id AND version = :version AND deleted IS NULL
+
+-- name: fact_as_read
+-- The same for a fact that flows into a profile.
+UPDATE memories SET version = version
+WHERE namespace = :namespace AND id = :id AND content_hash = :hash AND status = 'active'
+
+-- name: profile_as_read
+-- A guard for a purge: the profile is at this version, 0 if there is none. It locks no row of a profile, because who
+-- writes one holds it before the facts.
+UPDATE namespaces SET name = name WHERE name = :namespace AND :version = coalesce(
+  (SELECT r.version FROM records r WHERE r.namespace = :namespace AND r.type = 'profile' AND r.id = :id), 0)
 
 -- name: profile_and_facts
 -- Facts have a slot, the profile has none.
@@ -67,10 +79,10 @@ INSERT INTO record_links (namespace, target, type, id) VALUES (:namespace, :targ
 -- Those of a record.
 DELETE FROM record_links WHERE namespace = :namespace AND type = :type AND id = :id
 
--- name: link_cleared
+-- name: link_counted
 -- A guard: whoever names the target by now must have been seen to.
 UPDATE records SET version = version WHERE namespace = :namespace AND type = 'contact' AND id = :target
-  AND NOT EXISTS (SELECT 1 FROM record_links l WHERE l.namespace = :namespace AND l.target = :target)
+  AND :count = (SELECT count(*) FROM record_links l WHERE l.namespace = :namespace AND l.target = :target)
 
 -- name: link_list
 -- What names a record.
@@ -79,6 +91,9 @@ SELECT type, id FROM record_links WHERE namespace = :namespace AND target = :tar
 -- name: run_insert
 INSERT INTO skill_runs (namespace, skill, at, memory) VALUES (:namespace, :skill, :at, :memory)
 ON CONFLICT DO NOTHING
+
+-- name: run_delete
+DELETE FROM skill_runs WHERE namespace = :namespace AND skill = :skill
 
 -- name: run_last
 -- When each of these skills ran last.

@@ -86,6 +86,17 @@ WHERE (namespace, skill, at, memory) > (:k1, :k2, :k3, :k4) ORDER BY namespace, 
 -- name: put_skill_runs
 INSERT INTO skill_runs (namespace, skill, at, memory) VALUES (:namespace, :skill, :at, :memory)
 
+-- name: copy_files
+SELECT namespace, id, path, session, kind, hash, size, modified, stamp, title, tags, metadata, links, unit, sections,
+       mark, indexed, version
+FROM files WHERE (namespace, id) > (:k1, :k2) ORDER BY namespace, id LIMIT :limit
+
+-- name: put_files
+INSERT INTO files (namespace, id, path, session, kind, hash, size, modified, stamp, title, tags, metadata, links, unit,
+                   sections, mark, indexed, version)
+VALUES (:namespace, :id, :path, :session, :kind, :hash, :size, :modified, :stamp, :title, :tags, :metadata, :links, :unit,
+        :sections, :mark, :indexed, :version)
+
 -- name: copy_access_log
 SELECT n, namespace, memory, at, how, query, score FROM access_log
 WHERE (namespace, n) > (:k1, :k2) ORDER BY namespace, n LIMIT :limit

@@ -53,11 +53,12 @@ def find(text: str) -> tuple[Secret, ...]:
     return tuple(sorted(found, key=lambda secret: secret.start))
 
 
-def redact(text: str, found: Sequence[Secret]) -> str:
-    """The text with each secret replaced by the name of its rule."""
+def redact(text: str, found: Sequence[Secret], *, lines: bool = False) -> str:
+    """The text with each secret replaced by the name of its rule; `lines` keeps the number of its lines."""
     kept, last = [], 0
     for secret in found:
-        kept += [text[last : secret.start], f"[redacted: {secret.rule}]"]
+        ends = "\n" * text.count("\n", secret.start, secret.end) if lines else ""
+        kept += [text[last : secret.start], f"[redacted: {secret.rule}]{ends}"]
         last = secret.end
     return "".join([*kept, text[last:]])
 

@@ -11,14 +11,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from retentive.errors import Invalid
+from retentive.transfer.inlet import is_export
 from retentive.transfer.memories import basic, graph, mem0, pages, service, table
 from retentive.transfer.memories.given import Given, given
 from retentive.transfer.memories.items import Item, Remark, Told
 
-__all__ = ["READERS", "Format", "Item", "Reader", "Remark", "Told", "opened"]
+__all__ = ["READERS", "Format", "Given", "Item", "Reader", "Remark", "Told", "chosen", "opened"]
 
 
 class Format(StrEnum):
+    RETENTIVE = "retentive"
     MEM0 = "mem0"
     MCP_MEMORY = "mcp-memory"
     MCP_MEMORY_SERVICE = "mcp-memory-service"
@@ -34,7 +36,13 @@ class Reader(NamedTuple):
     read: Callable[[Given], Iterator[Told]]
 
 
+def _not_by_item(_: Given) -> Iterator[Told]:
+    """An export of ours has more than memories, and is restored whole (`app/intake/`)."""
+    return iter(())
+
+
 READERS: Mapping[Format, Reader] = {
+    Format.RETENTIVE: Reader("what `retentive export` writes", lambda found: is_export(found.head), _not_by_item),
     Format.MCP_MEMORY_SERVICE: Reader("its SQLite database", service.recognise, service.read),
     Format.MCP_MEMORY: Reader("memory.jsonl of the MCP reference server", graph.recognise, graph.read),
     Format.MEM0: Reader("JSON as get_all gives it", mem0.recognise, mem0.read),
@@ -49,9 +57,15 @@ READERS: Mapping[Format, Reader] = {
 @contextmanager
 def opened(path: Path, format: Format | None) -> Iterator[tuple[Format, Iterator[Told]]]:
     """The format, recognised unless it is given, and what is in it, read as it is asked for."""
-    with given(path) as found:
-        known = format or _recognised(found)
+    with chosen(path, format) as (known, found):
         yield known, READERS[known].read(found)
+
+
+@contextmanager
+def chosen(path: Path, format: Format | None) -> Iterator[tuple[Format, Given]]:
+    """The format, and what is to be read."""
+    with given(path) as found:
+        yield format or _recognised(found), found
 
 
 def _recognised(found: Given) -> Format:

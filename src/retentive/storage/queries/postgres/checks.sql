@@ -25,6 +25,12 @@ ORDER BY t.owner, t.ordinal
 -- name: check_memories
 SELECT count(*) FROM ({broken}) b
 
+-- name: check_files
+-- Those of which a slice is missing, or not in the full text.
+SELECT f.namespace, f.id, f.path FROM files f WHERE f.sections <>
+  (SELECT count(*) FROM chunks t WHERE t.namespace = f.namespace AND t.owner = f.id AND t.owner_type = 'file' AND EXISTS
+    (SELECT 1 FROM texts x WHERE x.namespace = t.namespace AND x.chunk = t.n AND x.raw_content IS NOT NULL))
+
 -- name: check_chunks
 SELECT (SELECT count(*) FROM chunks c LEFT JOIN texts x ON x.namespace = c.namespace AND x.chunk = c.n
         WHERE x.raw_content IS NULL)
@@ -71,6 +77,8 @@ DELETE FROM chunks c WHERE c.owner_type = 'event' AND NOT EXISTS
 DELETE FROM chunks c WHERE c.owner_type IN ('profile', 'contact', 'project', 'skill') AND NOT EXISTS
   (SELECT 1 FROM records r WHERE r.namespace = c.namespace AND r.type = c.owner_type AND r.id = c.owner
    AND r.deleted IS NULL);
+DELETE FROM chunks c WHERE c.owner_type = 'file' AND NOT EXISTS
+  (SELECT 1 FROM files f WHERE f.namespace = c.namespace AND f.id = c.owner);
 DELETE FROM texts x WHERE NOT EXISTS (SELECT 1 FROM chunks c WHERE c.namespace = x.namespace AND c.n = x.chunk);
 DELETE FROM vectors v WHERE NOT EXISTS (SELECT 1 FROM chunks c WHERE c.namespace = v.namespace AND c.n = v.chunk);
 DELETE FROM postings;

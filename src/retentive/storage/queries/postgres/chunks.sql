@@ -59,6 +59,19 @@ WITH new AS ({new_event_chunk}), {new_text}
 -- name: event_chunk_insert_embedded
 WITH new AS ({new_event_chunk}), {new_vector}, {new_text}
 
+-- fragment: new_file_chunk
+INSERT INTO chunks (namespace, owner_type, owner, ordinal, text, session, kind, source, tags, confidence, importance,
+                    status, valid_from, first_sequence, last_sequence, context)
+  VALUES (:namespace, 'file', :owner, :ordinal, :text, :session, 'file', 'file', :tags, :confidence, :importance,
+          'active', :valid_from, :first, :last, :context)
+  RETURNING namespace, n, status
+
+-- name: file_chunk_insert
+WITH new AS ({new_file_chunk}), {new_text}
+
+-- name: file_chunk_insert_embedded
+WITH new AS ({new_file_chunk}), {new_vector}, {new_text}
+
 -- fragment: own
 c.namespace = :namespace AND c.owner = :owner AND c.owner_type = :owner_type
 
@@ -82,6 +95,14 @@ SELECT x.namespace, -count(*), -sum(cardinality(x.terms)) FROM unsaid x WHERE x.
 -- what it saw before, and leave the vector or the postings that the other had just added.
 SELECT 1 FROM chunks c WHERE {own} FOR UPDATE;
 WITH gone AS (DELETE FROM chunks c WHERE {own} RETURNING c.namespace, c.n, c.status), {and_what_hangs_on_it}
+
+-- fragment: rest_of_file
+c.namespace = :namespace AND c.owner = :owner AND c.owner_type = 'file' AND c.ordinal >= :first
+
+-- name: file_chunk_delete
+-- First they are held, as by chunk_delete.
+SELECT 1 FROM chunks c WHERE {rest_of_file} FOR UPDATE;
+WITH gone AS (DELETE FROM chunks c WHERE {rest_of_file} RETURNING c.namespace, c.n, c.status), {and_what_hangs_on_it}
 
 -- name: chunk_status
 WITH changed AS (
@@ -123,6 +144,27 @@ WITH changed AS (
     AND (x.context, x.tags, x.raw_context, x.raw_tags) IS DISTINCT FROM (:f_context, :f_tags, :raw_context, :raw_tags)
   RETURNING x.*, c.status
 ), {posted_anew}
+
+-- name: file_chunk_refresh
+-- The file has another name or other tags, or was changed elsewhere in it.
+UPDATE chunks c SET tags = :tags, valid_from = :valid_from
+WHERE c.namespace = :namespace AND c.owner = :owner AND c.owner_type = 'file';
+WITH changed AS (
+  UPDATE texts x SET tags = :f_tags, raw_tags = :raw_tags FROM chunks c
+  WHERE c.namespace = :namespace AND c.owner = :owner AND c.owner_type = 'file'
+    AND x.namespace = c.namespace AND x.chunk = c.n
+    AND (x.tags, x.raw_tags) IS DISTINCT FROM (:f_tags, :raw_tags)
+  RETURNING x.*, c.status
+), {posted_anew}
+
+-- name: file_hits
+SELECT t.n, t.text, t.context, t.first_sequence, t.last_sequence, t.tags, {file} {file_of_chunk}
+WHERE t.n IN {each:chunks} AND t.namespace IN {each:namespaces} AND t.owner_type = 'file'{filters}
+
+-- name: file_slices
+SELECT t.ordinal, t.text, t.context, t.first_sequence, t.last_sequence, {halves} FROM chunks t
+LEFT JOIN vectors v ON v.namespace = t.namespace AND v.chunk = t.n AND v.space = (SELECT id FROM spaces WHERE name = :space)
+WHERE t.namespace = :namespace AND t.owner = :id AND t.owner_type = 'file' ORDER BY t.ordinal
 
 -- name: chunk_after
 -- The last slice of an event hears what came after it.
@@ -182,6 +224,7 @@ UPDATE memories SET updated = :now, origin = ({origin_json}::jsonb - 'event' - '
 WHERE namespace = :namespace AND session IS DISTINCT FROM :session AND {from_session};
 DELETE FROM memories WHERE namespace = :namespace AND session = :session;
 DELETE FROM events WHERE namespace = :namespace AND session = :session;
+DELETE FROM files WHERE namespace = :namespace AND session = :session;
 DELETE FROM sessions WHERE namespace = :namespace AND id = :session
 
 -- name: chunk_rows
@@ -206,7 +249,7 @@ SELECT n, text FROM chunks WHERE namespace IN {each:namespaces} AND n IN {each:c
 SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM chunk_numbers
 
 -- name: chunk_pending
-SELECT t.n, t.namespace, coalesce(t.text, m.content, e.content), m.context FROM chunks t
+SELECT t.n, t.namespace, coalesce(t.text, m.content, e.content), coalesce(t.context, m.context) FROM chunks t
 LEFT JOIN memories m ON t.owner_type = 'memory' AND m.namespace = t.namespace AND m.id = t.owner
 LEFT JOIN events e ON t.owner_type = 'event' AND e.namespace = t.namespace AND e.session = t.session
   AND e.sequence = t.first_sequence

@@ -18,7 +18,7 @@ SELECT setval('access_log_n_seq', :upto) FROM access_log_n_seq WHERE NOT is_call
 -- name: copy_chunks
 -- With the fields of the full text as they were written.
 SELECT t.n, t.namespace, t.owner_type, t.owner, t.ordinal, t.text, t.session, t.kind, t.source, t.tags, t.confidence,
-       t.importance, t.status, t.valid_from, t.expires, t.first_sequence, t.last_sequence, t.hash,
+       t.importance, t.status, t.valid_from, t.expires, t.first_sequence, t.last_sequence, t.hash, t.context,
        x.raw_content, x.raw_context, x.raw_tags, x.raw_before, x.raw_after, x.raw_speaker, x.raw_date
 FROM chunks t LEFT JOIN texts x ON x.namespace = t.namespace AND x.chunk = t.n
 WHERE t.n > :k1 ORDER BY t.n LIMIT :limit
@@ -26,9 +26,9 @@ WHERE t.n > :k1 ORDER BY t.n LIMIT :limit
 -- name: put_chunks
 WITH new AS (
   INSERT INTO chunks (n, namespace, owner_type, owner, ordinal, text, session, kind, source, tags, confidence,
-                      importance, status, valid_from, expires, first_sequence, last_sequence, hash)
+                      importance, status, valid_from, expires, first_sequence, last_sequence, hash, context)
   VALUES (:n, :namespace, :owner_type, :owner, :ordinal, :text, :session, :kind, :source, :tags, :confidence,
-          :importance, :status, :valid_from, :expires, :first_sequence, :last_sequence, :hash)
+          :importance, :status, :valid_from, :expires, :first_sequence, :last_sequence, :hash, :context)
   RETURNING namespace, n, status
 ), {new_text}
 
@@ -43,3 +43,16 @@ WHERE t.n >= :k1 AND (t.n, s.name) > (:k1, :k2) ORDER BY t.n, s.name LIMIT :limi
 -- name: put_vectors
 INSERT INTO vectors (namespace, space, chunk, vector)
 VALUES (:namespace, (SELECT id FROM spaces WHERE name = :space), :chunk, :vector::halfvec)
+
+-- name: export_vectors
+-- Of the slices of these owners.
+SELECT t.owner_type, t.owner, t.ordinal, t.text IS NULL, s.name, {halves}
+FROM chunks t CROSS JOIN spaces s JOIN vectors v ON v.namespace = t.namespace AND v.space = s.id AND v.chunk = t.n
+WHERE t.namespace = :namespace AND t.owner IN {each:owners} AND t.owner_type IN {each:types}
+ORDER BY t.owner_type, t.owner, t.ordinal, s.name
+
+-- name: vector_restore
+-- For a slice that is known by its owner.
+INSERT INTO vectors (namespace, chunk, space, vector)
+VALUES (:namespace, (SELECT n FROM chunks WHERE namespace = :namespace AND owner = :owner AND owner_type = :owner_type
+  AND ordinal = :ordinal), (SELECT id FROM spaces WHERE name = :space), :vector::halfvec)

@@ -29,6 +29,43 @@ VALUES ({new_number}, (SELECT id FROM spaces WHERE name = :space), :vector);
 {new_text}
 {new_vector}
 
+-- fragment: new_file_chunk
+INSERT INTO chunks (namespace, owner_type, owner, ordinal, text, session, kind, source, tags, confidence, importance,
+                    status, valid_from, first_sequence, last_sequence, context)
+VALUES (:namespace, 'file', :owner, :ordinal, :text, :session, 'file', 'file', :tags, :confidence, :importance,
+        'active', :valid_from, :first, :last, :context);
+
+-- name: file_chunk_insert
+-- Its vector is still to come.
+{new_file_chunk}
+{new_text}
+
+-- name: file_chunk_insert_embedded
+{new_file_chunk}
+{new_text}
+{new_vector}
+
+-- fragment: rest_of_file
+SELECT n FROM chunks WHERE namespace = :namespace AND owner = :owner AND owner_type = 'file' AND ordinal >= :first
+
+-- name: file_chunk_delete
+-- Those of a file from one on.
+INSERT INTO changes (namespace, chunk)
+SELECT namespace, n FROM chunks WHERE namespace = :namespace AND owner = :owner AND owner_type = 'file'
+  AND ordinal >= :first;
+DELETE FROM chunks_fts WHERE rowid IN ({rest_of_file});
+DELETE FROM vectors WHERE space IN (SELECT id FROM spaces) AND chunk IN ({rest_of_file});
+DELETE FROM chunks WHERE namespace = :namespace AND owner = :owner AND owner_type = 'file' AND ordinal >= :first;
+
+-- name: file_chunk_refresh
+-- The file has another name or other tags, or was changed elsewhere in it.
+UPDATE chunks SET tags = :tags, valid_from = :valid_from
+WHERE namespace = :namespace AND owner = :owner AND owner_type = 'file';
+UPDATE chunks_fts SET tags = :f_tags WHERE rowid IN
+  (SELECT n FROM chunks WHERE namespace = :namespace AND owner = :owner AND owner_type = 'file');
+INSERT INTO changes (namespace, chunk)
+SELECT namespace, n FROM chunks WHERE namespace = :namespace AND owner = :owner AND owner_type = 'file';
+
 -- name: chunk_delete
 INSERT INTO changes (namespace, chunk)
 SELECT namespace, n FROM chunks WHERE namespace = :namespace AND owner = :owner AND owner_type = :owner_type;
@@ -98,6 +135,12 @@ WHERE t.namespace = :namespace AND t.owner_type = :type AND t.owner IN {each:ids
   AND EXISTS (SELECT 1 FROM chunks_fts_docsize WHERE id = t.n)
 ORDER BY t.owner, t.ordinal
 
+-- name: check_files
+-- Those of which a slice is missing, or not in the full text.
+SELECT f.namespace, f.id, f.path FROM files f WHERE f.sections <>
+  (SELECT count(*) FROM chunks t WHERE t.namespace = f.namespace AND t.owner = f.id AND t.owner_type = 'file' AND EXISTS
+    (SELECT 1 FROM chunks_fts_docsize WHERE id = t.n))
+
 -- name: derived_rebuild
 -- The index of the full text from its rows; what belongs to nothing goes.
 DELETE FROM chunks WHERE owner_type = 'memory' AND NOT EXISTS
@@ -108,6 +151,8 @@ DELETE FROM chunks WHERE owner_type = 'event' AND NOT EXISTS
 DELETE FROM chunks WHERE owner_type IN ('profile', 'contact', 'project', 'skill') AND NOT EXISTS
   (SELECT 1 FROM records r WHERE r.namespace = chunks.namespace AND r.type = chunks.owner_type AND r.id = chunks.owner
    AND r.deleted IS NULL);
+DELETE FROM chunks WHERE owner_type = 'file' AND NOT EXISTS
+  (SELECT 1 FROM files f WHERE f.namespace = chunks.namespace AND f.id = chunks.owner);
 DELETE FROM vectors WHERE chunk NOT IN (SELECT n FROM chunks);
 INSERT INTO chunks_fts (chunks_fts) VALUES ('rebuild');
 DELETE FROM chunks_fts WHERE rowid NOT IN (SELECT n FROM chunks);

@@ -72,6 +72,7 @@ UPDATE memories SET updated = :now,
 WHERE namespace = :namespace AND session IS NOT :session AND {from_session};
 DELETE FROM memories WHERE namespace = :namespace AND session = :session;
 DELETE FROM events WHERE namespace = :namespace AND session = :session;
+DELETE FROM files WHERE namespace = :namespace AND session = :session;
 DELETE FROM session_state WHERE namespace = :namespace AND session = :session;
 DELETE FROM sessions WHERE namespace = :namespace AND id = :session;
 

@@ -7,16 +7,16 @@ VALUES (:n, :namespace, :memory, :at, :how, :query, :score)
 -- name: copy_chunks
 -- With the fields of the full text as they were written.
 SELECT t.n, t.namespace, t.owner_type, t.owner, t.ordinal, t.text, t.session, t.kind, t.source, t.tags, t.confidence,
-       t.importance, t.status, t.valid_from, t.expires, t.first_sequence, t.last_sequence, t.hash,
+       t.importance, t.status, t.valid_from, t.expires, t.first_sequence, t.last_sequence, t.hash, t.context,
        f.content AS f_content, f.context AS f_context, f.tags AS f_tags, f.before AS f_before, f.after AS f_after,
        f.speaker AS f_speaker, f.date AS f_date
 FROM chunks t LEFT JOIN chunks_fts f ON f.rowid = t.n WHERE t.n > :k1 ORDER BY t.n LIMIT :limit
 
 -- name: put_chunks
 INSERT INTO chunks (n, namespace, owner_type, owner, ordinal, text, session, kind, source, tags, confidence, importance,
-                    status, valid_from, expires, first_sequence, last_sequence, hash)
+                    status, valid_from, expires, first_sequence, last_sequence, hash, context)
 VALUES (:n, :namespace, :owner_type, :owner, :ordinal, :text, :session, :kind, :source, :tags, :confidence,
-        :importance, :status, :valid_from, :expires, :first_sequence, :last_sequence, :hash);
+        :importance, :status, :valid_from, :expires, :first_sequence, :last_sequence, :hash, :context);
 INSERT INTO chunks_fts (rowid, content, context, tags, before, after, speaker, date)
 VALUES (:n, :f_content, :f_context, :f_tags, :f_before, :f_after, :f_speaker, :f_date);
 INSERT INTO changes (namespace, chunk) VALUES (:namespace, :n);
@@ -28,3 +28,15 @@ WHERE t.n >= :k1 AND (t.n, s.name) > (:k1, :k2) ORDER BY t.n, s.name LIMIT :limi
 
 -- name: put_vectors
 INSERT INTO vectors (chunk, space, vector) VALUES (:chunk, (SELECT id FROM spaces WHERE name = :space), :vector)
+
+-- name: export_vectors
+-- Of the slices of these owners.
+SELECT t.owner_type, t.owner, t.ordinal, t.text IS NULL, s.name, v.vector
+FROM chunks t CROSS JOIN spaces s JOIN vectors v ON v.space = s.id AND v.chunk = t.n
+WHERE t.namespace = :namespace AND t.owner IN {each:owners} AND t.owner_type IN {each:types}
+ORDER BY t.owner_type, t.owner, t.ordinal, s.name
+
+-- name: vector_restore
+-- For a slice that is known by its owner.
+INSERT INTO vectors (chunk, space, vector) VALUES ((SELECT n FROM chunks WHERE namespace = :namespace AND owner = :owner
+  AND owner_type = :owner_type AND ordinal = :ordinal), (SELECT id FROM spaces WHERE name = :space), :vector)

@@ -1,0 +1,78 @@
+"""A store, or some of its namespaces, written out."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from enum import StrEnum
+from pathlib import Path
+from typing import IO, Any
+
+from retentive import __version__
+from retentive.app import check
+from retentive.app.filters import namespaces_of
+from retentive.app.parts import Parts
+from retentive.errors import Invalid
+from retentive.model import Exported
+from retentive.transfer import markdown
+from retentive.transfer.export import Wanted
+from retentive.transfer.export import export as exported
+from retentive.transfer.lines import PARTS
+from retentive.transfer.outlet import outlet
+
+TELL_EVERY = 500  # lines
+
+Progress = Callable[[int], None]
+Target = str | Path | IO[bytes]
+
+
+class Format(StrEnum):
+    JSONL = "jsonl"
+    MARKDOWN = "markdown"
+
+
+def wanted(parts: Parts, namespaces: Any, *, vectors: bool, without: str | Iterable[str]) -> Wanted:
+    """Checked. `namespaces` are names and prefixes; None stands for one's own, "*" for all that may be seen."""
+    left_out = [check.plain(each, "without") for each in check.each_of(without, "without")]
+    if unknown := [each for each in left_out if each not in PARTS]:
+        raise Invalid(f"an export has no part {unknown[0][:40]!r}", f"It has: {', '.join(PARTS)}.")
+    if namespaces == "*":
+        return Wanted([*parts.memories.namespaces()], bool(vectors), left_out, __version__)
+    named = namespaces_of(parts, () if namespaces is None else namespaces)
+    own = namespaces is None or parts.namespace in check.each_of(namespaces, "namespaces")
+    names = [name for name in named if own or name != parts.namespace]
+    return Wanted(names, bool(vectors), left_out, __version__)
+
+
+def export(
+    parts: Parts, target: Target, asked: Wanted, format: Format, progress: Progress | None, *, force: bool
+) -> Exported:
+    if isinstance(target, str | Path) and _is_store(parts, Path(target).expanduser()):
+        raise Invalid(f"{target} is the store itself", "Choose another name.")
+    parts.journal.flush()
+    if format is Format.JSONL:
+        return _lines(parts, target, asked, progress, force=force)
+    if not isinstance(target, str | Path):
+        raise Invalid("Markdown is a folder of pages", "Give the path of the folder.")
+    folder = Path(target).expanduser()
+    counts = markdown.write(parts.engine, folder, asked, progress or (lambda _: None), force=force)
+    return Exported(format, str(target), tuple(sorted(asked.namespaces)), counts)
+
+
+def _is_store(parts: Parts, target: Path) -> bool:
+    """Or one of the files beside it, which are no less needed."""
+    own = Path(parts.config.db).expanduser().resolve()
+    return target.resolve() in (own, *(own.with_name(f"{own.name}-{each}") for each in ("wal", "shm", "journal")))
+
+
+def _lines(parts: Parts, target: Target, asked: Wanted, progress: Progress | None, *, force: bool) -> Exported:
+    counts: Counter[str] = Counter()
+    with outlet(target, force=force) as stream:
+        for done, (type, line) in enumerate(exported(parts.engine, asked)):
+            stream.write(line)
+            counts[type] += 1
+            if progress and done % TELL_EVERY == 0:
+                progress(done)
+    del counts["header"], counts["end"]
+    if progress:
+        progress(counts.total())
+    path = None if hasattr(target, "write") else str(target)
+    return Exported(Format.JSONL, path, tuple(sorted(asked.namespaces)), dict(counts))

@@ -1,0 +1,1 @@
+"""The verbs of files: indexing them, and following what becomes of them."""

@@ -1,0 +1,152 @@
+"""An export, taken in: into an empty store exactly as it was, into another without doubling.
+
+Lines come in batches of one part of one namespace, each held against what is here, decided and written whole or not at
+all. Nothing is remembered of an import: what was stopped is simply repeated, and what came in before is found to be the
+same. Vectors that did not come, or are of another model, are made at the end.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
+
+from retentive.app import check, fill
+from retentive.app.bounds import covered
+from retentive.app.intake import files, memories, others, records, talk
+from retentive.app.intake.tally import Desk, Outcome, Tally
+from retentive.app.parts import Parts
+from retentive.errors import EmbedError, Forbidden, Invalid
+from retentive.model import ImportedMemories, Refusal
+from retentive.transfer.inlet import Bad, Entry, inlet
+from retentive.transfer.lines import PARTS
+from retentive.transfer.memories import Format, Given
+
+AT_ONCE = 500  # lines that share a commit
+MOST = 8_000_000  # and bytes
+
+Progress = Callable[[int, int | None], None]
+_PART = {line.type: part for part, found in PARTS.items() for line in found} | {"run": "runs"}
+
+
+def restored(
+    parts: Parts, given: Given, options: Mapping[str, Any], *, dry_run: bool, progress: Progress | None
+) -> ImportedMemories:
+    """`progress` hears how many lines were read, and at the end of how many; then the same of vectors."""
+    if options:
+        raise Invalid(f"an export is restored as it is; {min(options)} cannot be set for all of it", "Leave it out.")
+    tally = restore(parts, given.path, given.name, dry_run=dry_run, progress=progress)
+    counts = tally.counts.get("memory", Counter())
+    known = sum(counts[each] for each in (Outcome.SAME, Outcome.KNOWN, Outcome.KEPT, Outcome.FORGOTTEN, Outcome.PURGED))
+    names = sorted(tally.namespaces)
+    return ImportedMemories(
+        format=Format.RETENTIVE,
+        created=counts[Outcome.CREATED],
+        known=known,
+        superseded=tally.superseded,
+        pending=parts.chunks.pending_count(parts.space, names) if names and not dry_run else 0,
+        refused=tally.refused,
+        refusals=tuple(Refusal(f"{given.name}, line {number}", reason) for number, reason in tally.refusals),
+        kinds=dict(tally.kinds),
+        examples=tuple(tally.examples),
+        notes=tuple(tally.notes),
+        dry_run=dry_run,
+        lines={type: {str(name): count for name, count in each.items()} for type, each in tally.counts.items()},
+    )
+
+
+def restore(
+    parts: Parts, source: Path | IO[bytes], name: str = "", *, dry_run: bool, progress: Progress | None
+) -> Tally:
+    tell = progress or (lambda _, __: None)
+    desk, wrote = Desk(parts, Tally(), dry_run), parts.journal.wrote
+    parts.journal.flush()
+    with inlet(source, name) as lines:
+        _take_in(desk, lines, tell)
+    tell(desk.tally.done, desk.tally.done)
+    if not dry_run:
+        _fill(desk, tell)
+        parts.journal.wrote = wrote  # chores are left to whoever writes next: what came in is as it was
+    return desk.tally
+
+
+def _take_in(desk: Desk, lines: Iterator[Entry | Bad], tell: Progress) -> None:
+    current, seen = talk.Talk(), others.Seen()
+    for part, namespace, batch in _batches(_usable(desk, lines)):
+        if part == "sessions":
+            current = talk.take_in(desk, current, namespace, batch)
+            tell(desk.tally.done, None)
+            continue
+        current = talk.finish(desk, current)
+        if part == "access-log":
+            others.accesses(desk, seen, namespace, batch)
+        else:
+            _TAKING[part](desk, namespace, batch)
+        tell(desk.tally.done, None)
+    if not desk.tally.cut_off:
+        talk.finish(desk, current)
+
+
+_TAKING: Mapping[str, Callable[[Desk, str, Sequence[Entry]], None]] = {
+    "namespace": others.namespaces,
+    "memories": memories.take_in,
+    "records": records.take_in,
+    "runs": others.runs,
+    "files": files.take_in,
+    "expectations": others.expectations,
+    "purges": others.purges,
+}
+
+
+def _usable(desk: Desk, lines: Iterator[Entry | Bad]) -> Iterator[Entry]:
+    known: dict[str, str] = {}
+    allowed = partial(_allowed, desk.parts, known)
+    for each in lines:
+        if isinstance(each, Bad):
+            desk.tally.refuse(each.number, each.reason)
+            desk.tally.cut_off |= each.is_end
+        elif reason := allowed(each.namespace):
+            desk.tally.refuse(each.number, reason)
+        else:
+            yield each
+
+
+def _allowed(parts: Parts, known: dict[str, str], namespace: str) -> str:
+    """Why a namespace cannot be written to, if so."""
+    if namespace not in known:
+        try:
+            named = covered(parts, check.namespace_of(namespace))
+            known[namespace] = "" if named == namespace else f"namespace {namespace!r} is not normalised Unicode (NFC)"
+        except (Invalid, Forbidden) as error:
+            known[namespace] = str(error)
+    return known[namespace]
+
+
+def _batches(entries: Iterator[Entry]) -> Iterator[tuple[str, str, list[Entry]]]:
+    batch: list[Entry] = []
+    size = 0
+    key = ("", "")
+    for entry in entries:
+        own = _PART.get(entry.type, entry.type), entry.namespace
+        if batch and (own != key or len(batch) == AT_ONCE or size + entry.size > MOST):
+            yield *key, batch
+            batch, size = [], 0
+        key = own
+        batch.append(entry)
+        size += entry.size
+    if batch:
+        yield *key, batch
+
+
+def _fill(desk: Desk, tell: Progress) -> None:
+    """The vectors that are wanting; of a view they are left to the upkeep of the whole store."""
+    parts = desk.parts
+    if parts.space is None or parts.bounds:
+        return
+    total, done, after = parts.chunks.pending_count(parts.space), 0, 0
+    try:
+        while total and (filled := fill.fill(parts, after, fill.BATCH)):
+            done, after = done + len(filled), filled[-1].chunk
+            tell(done, max(total, done))
+    except EmbedError as error:
+        parts.journal.failed("embed", error)

@@ -1,0 +1,257 @@
+"""Memories of an export, held against those that are here.
+
+The same id: the newer stays. Another id with the same text: known already. A slot that is taken: what tells of the
+later time holds it, and the other is kept as what held it before.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from retentive.app.intake import vectors
+from retentive.app.intake.tally import Decided, Desk, Outcome
+from retentive.app.plan import expiry
+from retentive.model import Kind, Memory, Status, from_micros, to_micros
+from retentive.storage import Step, step
+from retentive.storage.chunks import chunk_values, field_values
+from retentive.storage.forgetting import Purges
+from retentive.storage.memories import as_json, memory_of, snapshot, status_steps
+from retentive.text.chunk import CHUNK_SIZE, chunk
+from retentive.text.normal import content_hash
+from retentive.transfer.inlet import Entry
+from retentive.transfer.lines import MEMORY, Row
+
+OF_USE = ("access_count", "last_access")  # differ by being read; not a difference
+ACTOR = "import"
+
+Key = tuple[str | None, str]
+
+
+@dataclass(slots=True)
+class Here:
+    """What is here of the ids, the texts and the slots of some lines."""
+
+    lines: dict[str, Row] = field(default_factory=dict)
+    texts: dict[Key, Memory] = field(default_factory=dict)
+    slots: dict[Key, Memory] = field(default_factory=dict)
+    purged: dict[str, int] = field(default_factory=dict)
+    forgotten: dict[Key, int] = field(default_factory=dict)
+    """Texts that held until they were forgotten, and when that was."""
+
+
+def take_in(desk: Desk, namespace: str, entries: Sequence[Entry]) -> None:
+    rest = [*entries]
+    while rest:
+        done = desk.apply(namespace, partial(_decide, desk, namespace, rest))
+        rest = rest[done:]
+
+
+def _decide(desk: Desk, namespace: str, entries: Sequence[Entry], now: int) -> Decided:
+    """Up to the first line that depends on what becomes of an earlier one."""
+    decided, here = Decided(), _here(desk, namespace, entries, now)
+    touched: set[Any] = set()
+    new: list[Row] = []
+    for entry in entries:
+        keys = _keys(entry.row, here)
+        if keys & touched:
+            break
+        touched |= keys
+        if row := _fate(decided, here, entry, now):
+            new.append(row)
+    decided.steps += _insert_steps(new)
+    return decided
+
+
+def _here(desk: Desk, namespace: str, entries: Sequence[Entry], now: int) -> Here:
+    rows = [entry.row for entry in entries]
+    known, ids = desk.parts.memories, [row["id"] for row in rows]
+    hashes = [content_hash(row["content"]) for row in rows if row["status"] == Status.ACTIVE]
+    slots = [row["slot"] for row in rows if row["slot"] and row["status"] == Status.ACTIVE]
+    found = Here()
+    for values in desk.parts.engine.read("export_memory_some", {"namespace": namespace, "ids": ids}):
+        found.lines[values[1]] = {**MEMORY.encode(values), "history": []}
+    held = {"namespace": namespace, "ids": [*found.lines]}
+    for id, *change in desk.parts.engine.read("export_memory_history", held) if found.lines else ():
+        found.lines[id]["history"].append(MEMORY.inner["history"].encode(change))
+    found.texts = {(each.session, each.content_hash): each for each in known.same_text(namespace, hashes, now)}
+    found.slots = {(each.session, each.slot or ""): each for each in known.same_slot(namespace, slots, now)}
+    purges = Purges(desk.parts.engine)
+    if any(id not in found.lines for id in ids) and desk.parts.engine.read(*_any_purge(namespace)):
+        found.purged = {id: line.at for id in ids if (line := purges.of(namespace, id))}
+    found.forgotten = _forgotten(desk, namespace, hashes, now)
+    return found
+
+
+def _forgotten(desk: Desk, namespace: str, hashes: Sequence[str], now: int) -> dict[Key, int]:
+    """Those that were active until then: of one store, none that is active now can be as old."""
+    if namespace not in desk.forgetful:
+        counted = desk.parts.upkeep.counts(namespace, now)
+        desk.forgetful[namespace] = any(status == Status.FORGOTTEN for *_, status, _ in counted)
+    if not desk.forgetful[namespace] or not hashes:
+        return {}
+    ended = desk.parts.memories.ended(namespace, hashes, now)
+    return {
+        (each.session, each.content_hash): to_micros(each.updated)
+        for each in ended
+        if each.status is Status.FORGOTTEN and _held(desk, each)
+    }
+
+
+def _held(desk: Desk, memory: Memory) -> bool:
+    last = [*desk.parts.memories.history(memory.namespace, memory.id)][-1:]
+    return any(each.action == "forgotten" and (each.before or {}).get("status") == Status.ACTIVE for each in last)
+
+
+def _any_purge(namespace: str) -> tuple[str, Row]:
+    return "export_purges", {"namespace": namespace, "k1": "", "k2": -1, "limit": 1}
+
+
+def _keys(row: Row, here: Here) -> set[Any]:
+    """What a line may change, or must not find changed."""
+    keys: set[Any] = {row["id"]}
+    if row["status"] == Status.ACTIVE:
+        keys |= {
+            ("text", row["session"], content_hash(row["content"])),
+            ("slot", row["session"], row["slot"] or row["id"]),
+        }
+    if old := here.lines.get(row["id"]):
+        keys |= {
+            ("text", old["session"], content_hash(old["content"])),
+            ("slot", old["session"], old["slot"] or row["id"]),
+        }
+    return keys
+
+
+def _fate(decided: Decided, here: Here, entry: Entry, now: int) -> Row | None:
+    """The row as it is to be written, if it is."""
+    row, old = entry.row, here.lines.get(entry.row["id"])
+    outcome = _by_id(row, old, here)
+    if outcome in (Outcome.CREATED, Outcome.REPLACED) and row["status"] == Status.ACTIVE:
+        outcome, row = _among_others(decided, here, row, outcome, now)
+    decided.settle(entry, outcome)
+    if outcome not in (Outcome.CREATED, Outcome.REPLACED, Outcome.SUPERSEDED):
+        return None
+    if old:
+        decided.before += _removed(row, old)
+    return row
+
+
+def _by_id(row: Row, old: Row | None, here: Here) -> Outcome:
+    if old is None:
+        return _if_new(row, here)
+    if _alike(old, row):
+        return Outcome.SAME
+    return Outcome.REPLACED if _is_newer(row, old) else Outcome.KEPT
+
+
+def _if_new(row: Row, here: Here) -> Outcome:
+    if row["updated"] <= here.purged.get(row["id"], -1):
+        return Outcome.PURGED
+    said = here.forgotten.get((row["session"], content_hash(row["content"])), -1)
+    is_back = row["status"] == Status.ACTIVE and row["kind"] != Kind.NOTE and row["updated"] <= said
+    return Outcome.FORGOTTEN if is_back else Outcome.CREATED
+
+
+def _among_others(decided: Decided, here: Here, row: Row, outcome: Outcome, now: int) -> tuple[Outcome, Row]:
+    """Beside what says the same, or holds its slot."""
+    twin = here.texts.get((row["session"], content_hash(row["content"]))) if row["kind"] != Kind.NOTE else None
+    holder = here.slots.get((row["session"], row["slot"])) if row["slot"] else None
+    others = {each.id: each for each in (twin, holder) if each and each.id != row["id"]}
+    if twin and twin.id in others and twin.status is Status.ACTIVE:
+        return Outcome.KNOWN, row
+    for other in others.values():
+        if other.status is not Status.ACTIVE:
+            decided.before += expiry(other, now, ACTOR)
+        elif row["valid_from"] >= to_micros(other.valid_from):
+            decided.before += _ended(other, row, now)
+            decided.superseded += 1
+        else:
+            return Outcome.SUPERSEDED, _late(row, other, now)
+    return outcome, row
+
+
+def _alike(old: Row, row: Row) -> bool:
+    new = MEMORY.again(row)
+    return all(old[name] == new[name] for name in old if name not in OF_USE)
+
+
+def _is_newer(row: Row, old: Row) -> bool:
+    return (row["updated"], row["version"]) > (MEMORY.shapes["updated"].back(old["updated"]), old["version"])
+
+
+def _ended(holder: Memory, row: Row, now: int) -> Iterator[Step]:
+    end = max(to_micros(holder.valid_from), row["valid_from"])
+    ended = replace(
+        holder,
+        status=Status.SUPERSEDED,
+        superseded_by=row["id"],
+        valid_to=from_micros(end),
+        updated=from_micros(now),
+    )
+    return status_steps(holder, ended, ACTOR, None)
+
+
+def _late(row: Row, holder: Memory, now: int) -> Row:
+    """As what held the slot before the one that holds it here."""
+    before = as_json(snapshot(_memory(row)))
+    change = {"version": row["version"], "action": "superseded", "at": now, "actor": ACTOR, "reason": None}
+    ended = {"status": str(Status.SUPERSEDED), "superseded_by": holder.id, "valid_to": to_micros(holder.valid_from)}
+    history = [*row["history"], {**change, "before": before}]
+    return {**row, **ended, "updated": now, "version": row["version"] + 1, "history": history}
+
+
+def _memory(row: Row) -> Memory:
+    order = (
+        "id namespace session kind content context tags slot source origin confidence importance status superseded_by"
+        " content_hash valid_from valid_to created updated expires access_count last_access metadata version"
+    )
+    whole = {**row, "content_hash": content_hash(row["content"])}
+    return memory_of([whole[name] for name in order.split()], 0)
+
+
+def _removed(row: Row, old: Row) -> Iterator[Step]:
+    """An older version, to make room for the newer; refused if it was changed since it was read."""
+    key = {"namespace": row["namespace"], "id": row["id"]}
+    yield step("memory_delete", expect=1, **key, version=old["version"])
+    yield step("history_delete", **key)
+    yield step("chunk_delete", namespace=row["namespace"], owner=row["id"], owner_type="memory")
+
+
+def _insert_steps(rows: Sequence[Row]) -> Iterator[Step]:
+    hashed = [{**row, "content_hash": content_hash(row["content"])} for row in rows]
+    yield Step("put_memories", hashed)
+    history = [{"namespace": row["namespace"], "memory": row["id"], **each} for row in rows for each in row["history"]]
+    yield Step("put_memory_history", history)
+    cut = [(row, _slices(row)) for row in rows]
+    yield Step("chunk_insert", [chunk for row, slices in cut for chunk in _chunks(row, slices)])
+    for row in rows:
+        if row["status"] != Status.ACTIVE:
+            key = {"namespace": row["namespace"], "owner": row["id"], "owner_type": "memory"}
+            yield step("chunk_status", **key, status=row["status"])
+    yield from vectors.steps(
+        (row["namespace"], "memory", row["id"], each)
+        for row, slices in cut
+        for each in vectors.fitting(slices, row["vectors"])
+    )
+
+
+def _slices(row: Row) -> Sequence[str]:
+    """A memory that brought its own vector is one piece."""
+    if len(row["content"]) <= CHUNK_SIZE or any(each["whole"] for each in row["vectors"]):
+        return (row["content"],)
+    return chunk(row["content"])
+
+
+def _chunks(row: Row, slices: Sequence[str]) -> Iterator[Row]:
+    tags = json.loads(row["tags"]) if row["tags"] else ()
+    common = {
+        **row,
+        "owner": row["id"],
+        "owner_type": "memory",
+        "status": Status.ACTIVE,
+        **field_values(row["context"], tags),
+        "space": None,
+    }
+    return ({**common, **own} for own in chunk_values(slices, [None] * len(slices)))

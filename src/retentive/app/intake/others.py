@@ -1,0 +1,133 @@
+"""Namespaces, runs of skills, expectations, the access log, and what is on record of purges."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+from hashlib import blake2b
+from typing import Any
+
+from retentive.app.intake.tally import Decided, Desk, Outcome
+from retentive.storage import Step, step
+from retentive.transfer.inlet import Entry
+from retentive.transfer.lines import ACCESS, EXPECTATION, Row
+
+PAGE = 1000  # rows of the log read at a time
+
+Key = tuple[Any, ...]
+Seen = dict[str, Counter[bytes]]
+"""By namespace: the entries of the access log here that no line was held against yet. Settings bound the log."""
+
+
+def namespaces(desk: Desk, namespace: str, entries: Sequence[Entry]) -> None:
+    def decide(_: int) -> Decided:
+        known = bool(desk.parts.engine.read("export_namespaces", {"namespace": namespace}))
+        decided = Decided()
+        for entry in entries:
+            decided.settle(entry, Outcome.SAME if known else Outcome.CREATED)
+        if not known:
+            decided.steps.append(step("namespace_insert", namespace=namespace, now=entries[0].row["created"]))
+        return decided
+
+    desk.apply(namespace, decide)
+
+
+def runs(desk: Desk, namespace: str, entries: Sequence[Entry]) -> None:
+    first = min((entry.row["skill"], entry.row["at"]) for entry in entries)
+    here = partial(_keys, desk, namespace, "export_skill_runs", (*first, ""), 3)
+    _put_new(desk, namespace, entries, "run_insert", here, ("skill", "at", "memory"))
+
+
+def purges(desk: Desk, namespace: str, entries: Sequence[Entry]) -> None:
+    id, at = min((entry.row["id"], entry.row["at"]) for entry in entries)
+    here = partial(_keys, desk, namespace, "export_purges", (id, at - 1), 2)
+    _put_new(desk, namespace, entries, "purge_restore", here, ("id", "at"))
+
+
+def _put_new(
+    desk: Desk,
+    namespace: str,
+    entries: Sequence[Entry],
+    query: str,
+    here: Callable[[Key], set[Key]],
+    names: tuple[str, ...],
+) -> None:
+    """Rows that never change: those that are not here."""
+    keyed = [(tuple(entry.row[name] for name in names), entry) for entry in entries]
+
+    def decide(_: int) -> Decided:
+        decided, known = Decided(), here(max(key for key, _ in keyed))
+        for key, entry in keyed:
+            decided.settle(entry, Outcome.SAME if key in known else Outcome.CREATED)
+        decided.steps.append(Step(query, [entry.row for key, entry in keyed if key not in known]))
+        return decided
+
+    desk.apply(namespace, decide)
+
+
+def _keys(desk: Desk, namespace: str, query: str, after: Key, length: int, last: Key) -> set[Key]:
+    """Of the rows here after one key, up to another."""
+    found: set[Key] = set()
+    while after < last:
+        values = {f"k{at}": value for at, value in enumerate(after, start=1)}
+        page = desk.parts.engine.read(query, {"namespace": namespace, **values, "limit": PAGE})
+        if not page:
+            break
+        found.update(tuple(row[1 : length + 1]) for row in page)
+        after = tuple(page[-1][1 : length + 1])
+    return found
+
+
+def expectations(desk: Desk, namespace: str, entries: Sequence[Entry]) -> None:
+    def decide(_: int) -> Decided:
+        decided, here, new = Decided(), _expected(desk, namespace), dict[str, Row]()
+        for entry in entries:
+            old = here.get(entry.row["id"])
+            made = EXPECTATION.again(entry.row)
+            if old is None and entry.row["id"] not in new:
+                new[entry.row["id"]] = entry.row
+                decided.settle(entry, Outcome.CREATED)
+            else:
+                decided.settle(entry, Outcome.SAME if old in (made, None) else Outcome.KEPT)
+        decided.steps.append(Step("put_expectations", [*new.values()]))
+        return decided
+
+    desk.apply(namespace, decide)
+
+
+def _expected(desk: Desk, namespace: str) -> dict[str, Row]:
+    """People write them: there are few."""
+    asked = {"namespace": namespace, "k1": "", "limit": 1_000_000}
+    return {row[1]: EXPECTATION.encode(row) for row in desk.parts.engine.read("export_expectations", asked)}
+
+
+def accesses(desk: Desk, seen: Seen, namespace: str, entries: Sequence[Entry]) -> None:
+    """They have no ids: each is held against one that is here and says the same."""
+    if namespace not in seen:
+        seen[namespace] = _logged(desk, namespace)
+    left = seen[namespace]
+    new: list[Row] = []
+    decided = Decided()
+    for entry in entries:
+        name = _digest(ACCESS.again(entry.row))
+        if left[name] > 0:
+            left[name] -= 1
+            decided.settle(entry, Outcome.SAME)
+        else:
+            new.append({**entry.row, "id": entry.row["memory"]})
+            decided.settle(entry, Outcome.CREATED)
+    decided.steps.append(Step("access_insert", new))
+    desk.apply(namespace, lambda _: decided)
+
+
+def _logged(desk: Desk, namespace: str) -> Counter[bytes]:
+    found: Counter[bytes] = Counter()
+    after = 0
+    while page := desk.parts.engine.read("export_access_log", {"namespace": namespace, "k1": after, "limit": PAGE}):
+        found.update(_digest(ACCESS.encode(row[1:])) for row in page)
+        after = page[-1][0]
+    return found
+
+
+def _digest(line: Any) -> bytes:
+    return blake2b(json.dumps(line).encode(), digest_size=12).digest()

@@ -1,0 +1,43 @@
+"""What the verb does that writes out what is kept."""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from retentive import wire
+from retentive.app import Retentive
+from retentive.cli import show
+from retentive.cli.given import is_json
+from retentive.errors import Invalid
+from retentive.model import Exported
+
+
+def _export(memory: Retentive, arguments: Any) -> int:
+    to_stdout = arguments.target == "-"
+    if to_stdout and arguments.format == "markdown":
+        raise Invalid("Markdown is a folder of pages", "Give the folder: retentive export --format markdown FOLDER")
+    done = memory.export(
+        sys.stdout.buffer if to_stdout else arguments.target,
+        format=arguments.format,
+        namespaces="*" if arguments.all_namespaces else None,
+        vectors=arguments.vectors,
+        without=arguments.without,
+        force=arguments.force,
+        progress=show.progress(None, "written"),
+    )
+    if to_stdout:
+        sys.stdout.buffer.flush()
+    elif is_json(arguments):
+        show.as_json(wire.exported(done))
+    else:
+        _told(done)
+    return 0
+
+
+def _told(done: Exported) -> None:
+    names = ", ".join(done.namespaces) or "nothing"
+    show.say(f"{done.path}: {show.line(names)}")
+    show.table(("what", "number"), done.counts.items())
+
+
+VERBS: dict[str, Callable[[Retentive, Any], int]] = {"export": _export}

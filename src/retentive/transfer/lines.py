@@ -1,0 +1,270 @@
+"""The lines of an export, and how a row of the store becomes one and is read back.
+
+An export is JSON Lines, UTF-8. The first line is the header: format, version of the format, version of the product,
+whether there are vectors, which parts were left out; and nothing of the moment or the machine, so that the same store
+gives the same bytes. Then each namespace in the order of names, and in it the parts in the order of `PARTS`, each in
+the order of its keys. The last line is `end`, with the number of lines of each type: without it the file is cut off.
+
+Every line says its `type` and its namespace, and needs no other line to be understood. What is derived is not written:
+hashes, slices, full text, the names that records are compared by. Times are UTC, as 2026-12-31T18:00:00Z; a vector is
+the base64 of its float16 numbers, little-endian. `docs/reference/export-format.md` lists all keys; a test compares.
+"""
+
+import base64
+import binascii
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from retentive.errors import Invalid
+from retentive.model import Kind, Role, Source, Status, from_micros, iso, to_micros
+from retentive.storage.memories import as_json
+from retentive.storage.records import as_text
+
+FORMAT = "retentive"
+VERSION = 1
+LARGEST = 2**62  # of whole numbers: what every engine holds
+
+Row = dict[str, Any]
+
+
+class Shape(NamedTuple):
+    """How a value of a column is written, and read back; `told` is what it must be."""
+
+    told: str
+    out: Callable[[Any], Any]
+    back: Callable[[Any], Any]
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _refuse(*_: Any) -> Any:
+    raise ValueError
+
+
+def _text(given: Any) -> str:
+    return given if isinstance(given, str) else _refuse()
+
+
+def _name(given: Any) -> str:
+    return _text(given) or _refuse()
+
+
+def _whole(given: Any) -> int:
+    if isinstance(given, int) and not isinstance(given, bool) and 0 <= given < LARGEST:
+        return given
+    raise ValueError
+
+
+def _number(given: Any) -> float:
+    fits = isinstance(given, int | float) and not isinstance(given, bool) and math.isfinite(given)
+    return float(given) if fits else _refuse()
+
+
+def _micros(given: Any) -> int:
+    moment = datetime.fromisoformat(_text(given))
+    return to_micros(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
+
+
+def _object(given: Any) -> str | None:
+    return as_json(given) if isinstance(given, dict) else _refuse()
+
+
+def _texts(given: Any) -> list[str]:
+    return [_text(each) for each in given] if isinstance(given, list) else _refuse()
+
+
+def _flag(given: Any) -> bool:
+    return given if isinstance(given, bool) else _refuse()
+
+
+def _bytes(given: Any) -> bytes:
+    made = base64.b64decode(_name(given), validate=True)
+    return made if len(made) % 2 == 0 else _refuse()
+
+
+def _maybe(shape: Shape) -> Shape:
+    return Shape(
+        f"{shape.told}, or null",
+        lambda value: None if value is None else shape.out(value),
+        lambda given: None if given is None else shape.back(given),
+    )
+
+
+def _one_of(choices: type[StrEnum]) -> Shape:
+    return Shape(f"one of: {', '.join(choices)}", _same, lambda given: str(choices(given)))
+
+
+def _parsed(empty: Any) -> Callable[[Any], Any]:
+    return lambda value: json.loads(value) if value else empty
+
+
+def _tight(given: Any, kind: type) -> str | None:
+    if not isinstance(given, kind):
+        raise TypeError
+    return as_text(given) if given else None  # type: ignore[arg-type]  # a list is written alike
+
+
+def _dumped(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+TEXT = Shape("text", _same, _text)
+NAME = Shape("text that is not empty", _same, _name)
+WHOLE = Shape("a whole number", _same, _whole)
+NUMBER = Shape("a number", float, _number)
+TIME = Shape("a time", lambda value: iso(from_micros(value)), _micros)
+TAGS = Shape("a list of texts", _parsed([]), lambda given: as_json(_texts(given)))
+TEXTS = Shape("a list of texts", json.loads, lambda given: _dumped(_texts(given)))
+NAMES = Shape("a list of texts", list, _texts)
+LIST = Shape("a list", _parsed([]), lambda given: (as_json(given) or "") if isinstance(given, list) else _refuse())
+OBJECT = Shape("an object", _parsed({}), _object)
+SNAPSHOT = Shape("an object", json.loads, lambda given: _dumped(given) if isinstance(given, dict) else _refuse())
+BODY = Shape("an object", json.loads, lambda given: as_text(given) if isinstance(given, dict) else _refuse())
+COMPACT = Shape("an object", _parsed({}), lambda given: _tight(given, dict))
+COMPACT_LIST = Shape("a list of texts", _parsed([]), lambda given: _tight(_texts(given), list))
+ANY = Shape("a value", json.loads, _dumped)
+FLAG = Shape("true or false", bool, _flag)
+VECTOR = Shape("base64 of float16", lambda value: base64.b64encode(bytes(value)).decode(), _bytes)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A type of line: its keys in the order of the columns, then lists of lesser lines."""
+
+    type: str
+    shapes: Mapping[str, Shape]
+    inner: Mapping[str, "Line"] = field(default_factory=dict)
+
+    def encode(self, row: Sequence[Any]) -> Row:
+        return {name: shape.out(value) for (name, shape), value in zip(self.shapes.items(), row, strict=True)}
+
+    def decode(self, given: Mapping[str, Any]) -> Row:
+        """As columns have it; `Invalid` says what is missing, unknown or not as it should be."""
+        keys = given.keys() - {"type"}
+        if missing := self.shapes.keys() - keys:
+            raise Invalid(f"a line of type {self.type} needs {min(missing)!r}")
+        if unknown := keys - self.shapes.keys() - self.inner.keys():
+            raise Invalid(f"a line of type {self.type} has no {min(unknown)[:40]!r}")
+        row = {name: _read(name, shape, given[name]) for name, shape in self.shapes.items()}
+        return row | {name: _list(name, line, given.get(name, [])) for name, line in self.inner.items()}
+
+    def again(self, row: Row) -> Row:
+        """What was decoded, as it would be written."""
+        made = self.encode([row[name] for name in self.shapes])
+        return made | {name: [line.again(each) for each in row[name]] for name, line in self.inner.items()}
+
+
+def _read(name: str, shape: Shape, given: Any) -> Any:
+    try:
+        return shape.back(given)
+    except (ValueError, TypeError, OverflowError, binascii.Error) as error:
+        raise Invalid(f"{name} must be {shape.told}, not {_dumped(given)[:60]}") from error
+
+
+def _list(name: str, line: Line, given: Any) -> list[Row]:
+    if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
+        raise Invalid(f"{name} must be a list of objects")
+    return [line.decode(each) for each in given]
+
+
+VECTORS = Line("vector", {"ordinal": WHOLE, "whole": FLAG, "space": NAME, "vector": VECTOR})
+_CHANGE = {"version": WHOLE, "action": NAME, "at": TIME, "actor": TEXT, "reason": _maybe(TEXT)}
+_KEY = {"namespace": NAME, "id": NAME}
+
+NAMESPACE = Line("namespace", {"name": NAME, "created": TIME})
+MEMORY = Line(
+    "memory",
+    {
+        **_KEY, "kind": _one_of(Kind), "content": NAME, "context": _maybe(TEXT), "tags": TAGS, "slot": _maybe(NAME),
+        "session": _maybe(NAME), "source": _one_of(Source), "origin": _maybe(OBJECT), "confidence": NUMBER,
+        "importance": WHOLE, "status": _one_of(Status), "superseded_by": _maybe(NAME), "valid_from": TIME,
+        "valid_to": _maybe(TIME), "created": TIME, "updated": TIME, "expires": _maybe(TIME), "access_count": WHOLE,
+        "last_access": _maybe(TIME), "metadata": OBJECT, "version": WHOLE,
+    },
+    {"history": Line("change of a memory", {**_CHANGE, "before": SNAPSHOT}), "vectors": VECTORS},
+)  # fmt: skip
+SESSION = Line(
+    "session",
+    {
+        **_KEY, "agent": _maybe(TEXT), "tags": TAGS, "metadata": OBJECT, "created": TIME, "last_sequence": WHOLE,
+        "events": WHOLE, "active": TIME, "summary": TEXT, "summary_upto": WHOLE, "epoch": WHOLE,
+        "learned_upto": WHOLE, "claims": LIST,
+    },
+)  # fmt: skip
+EVENT = Line(
+    "event",
+    {
+        "namespace": NAME, "session": NAME, "sequence": WHOLE, "role": _one_of(Role), "speaker": _maybe(TEXT),
+        "content": TEXT, "payload": _maybe(ANY), "time": TIME, "heeded": WHOLE,
+    },
+    {"vectors": VECTORS},
+)  # fmt: skip
+_RECORD = {
+    **_KEY, "fields": BODY, "version": WHOLE, "created": TIME, "updated": TIME, "deleted": _maybe(TIME),
+    "merged_into": _maybe(NAME), "links": NAMES,
+}  # fmt: skip
+_REVISION = Line("change of a record", {**_CHANGE, "fields": _maybe(BODY)})
+RECORDS = {
+    type: Line(type, _RECORD, {"history": _REVISION, "vectors": VECTORS})
+    for type in ("contact", "profile", "project", "skill")
+}
+FILE = Line(
+    "file",
+    {
+        **_KEY, "path": NAME, "session": _maybe(NAME), "kind": NAME, "hash": TEXT, "size": WHOLE, "modified": TIME,
+        "stamp": TEXT, "title": TEXT, "tags": COMPACT_LIST, "metadata": COMPACT, "links": COMPACT_LIST, "unit": TEXT,
+        "mark": _maybe(COMPACT), "indexed": TIME, "version": WHOLE,
+    },
+    {
+        "slices": Line("slice", {"text": TEXT, "context": _maybe(TEXT), "first": WHOLE, "last": WHOLE}),
+        "vectors": VECTORS,
+    },
+)  # fmt: skip
+RUN = Line("run", {"namespace": NAME, "skill": NAME, "at": TIME, "memory": NAME})
+EXPECTATION = Line(
+    "expectation",
+    {
+        **_KEY, "question": NAME, "session": _maybe(NAME), "finds": TEXTS, "absent": TEXTS, "depth": WHOLE,
+        "created": TIME,
+    },
+)  # fmt: skip
+ACCESS = Line(
+    "access",
+    {
+        "namespace": NAME, "memory": NAME, "at": TIME, "how": NAME, "query": _maybe(TEXT), "score": _maybe(NUMBER),
+    },
+)  # fmt: skip
+PURGE = Line("purge", {**_KEY, "at": TIME, "actor": TEXT, "reason": _maybe(TEXT), "gone": _maybe(TIME)})
+
+# A new type of line is added here: the line, and the part of a namespace it is in. Then `export.py` writes it,
+# `app/intake/` takes it in, and docs/reference/export-format.md describes it.
+PARTS: dict[str, tuple[Line, ...]] = {
+    "memories": (MEMORY,),
+    "sessions": (SESSION, EVENT),
+    "records": (*RECORDS.values(), RUN),
+    "files": (FILE,),
+    "expectations": (EXPECTATION,),
+    "access-log": (ACCESS,),
+    "purges": (PURGE,),
+}
+LINES = {line.type: line for line in (NAMESPACE, *(line for part in PARTS.values() for line in part))}
+
+
+def header(product: str, *, vectors: bool, without: Sequence[str]) -> Row:
+    told = {"format": FORMAT, "version": VERSION, "product": product}
+    return {"type": "header", **told, "vectors": vectors, "without": sorted(without)}
+
+
+def end(counts: Mapping[str, int]) -> Row:
+    return {"type": "end", "lines": {type: counts[type] for type in LINES if counts.get(type)}}
+
+
+def dumped(line: Mapping[str, Any]) -> bytes:
+    return json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"

@@ -1,0 +1,11 @@
+"""Takes in an export, five lines to a commit, and says how far it is: to be killed on the way."""
+
+import sys
+
+from retentive import Retentive
+from retentive.app import intake
+
+intake.AT_ONCE = 5
+_, where, path = sys.argv
+with Retentive.open(where, embedder="hashing") as store:
+    store.import_memories(path, progress=lambda done, _: print(done, flush=True))

@@ -1,0 +1,75 @@
+"""Stores with something of everything, and what is in them as an export says it."""
+
+import io
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from retentive import Retentive
+
+
+def fill(store: Retentive) -> None:
+    """Every table, every status, every kind of history."""
+    _remember(store)
+    _talk(store)
+    _record(store)
+    with TemporaryDirectory() as folder:
+        Path(folder, "tides.md").write_text(
+            "---\ntags: [sea]\n---\n# Tides\n\nHigh at noon.\n\n## Ebb\n\nLow at six. 🌊\n"
+        )
+        store.files.index(folder, tags=["coast"])
+    dog = store.search("dog", include="memories").hits[0].id
+    store.expectations.add("what is the dog called?", dog)
+    store.tokens.create("alice", name="laptop")
+    other = store.in_namespace("other/place")
+    other.add("Elsewhere")
+    other.sessions.append("s", "user", "The same name, another place")
+
+
+def _remember(store: Retentive) -> None:
+    store.add(
+        "The dog is called Rex", slot="user.dog.name", tags=["pets", "Läufer 犬"], context="home", kind="personal"
+    )
+    store.add("The dog is called Max", slot="user.dog.name", metadata={"a": [1, 2.5, None], "é": "ü"})
+    store.forget(store.add("Forget me", importance=9).id, "asked")
+    store.update(store.add("東京都の犬 🐕", confidence=0.3).id, content="大阪府の犬 🐕", reason="moved")
+    store.add("Until the summer", expires="2031-06-01", valid_from="2020-01-01", source="import")
+    store.add("Long " + "words and more words. " * 300, origin={"url": "https://example.org"})
+    store.notes.put("Buy milk\nand bread", "shopping")
+    store.notes.put("Buy milk", "shopping")
+    store.purge(store.add("Nothing to see here").id, reason="private")
+
+
+def _talk(store: Retentive) -> None:
+    messages: list[Any] = [{"role": "user", "content": f"Heron {n}", "extra": {"n": n}} for n in range(30)]
+    store.sessions.append_many("s", messages)
+    store.sessions.append("s", "assistant", "Heron 3", speaker="Ada", time="2024-02-29T12:00:00Z")
+    store.sessions.put("s", agent="coder", tags=["work"], metadata={"x": 1})
+    store.sessions.set_summary("s", "About herons", upto=5, epoch=0)
+    store.sessions.append("learned", "user", "Remember that my desk is blue. I live in Porto.")
+    store.learn("learned")
+    store.sessions.append("waiting", "user", "I work at Stripe.")
+    store.sessions.put("silent")
+    store.add("Of this session alone", session="s")
+
+
+def _record(store: Retentive) -> None:
+    anna = store.contacts.create(name="Anna Ünal", aliases=["Ann"])
+    double = store.contacts.create(name="Anna U", company="Acme")
+    store.projects.create(name="Ferry", primary_contact=double.id, participants=[anna.id])
+    store.contacts.merge(anna.id, double.id)
+    store.contacts.delete(store.contacts.create(name="Bo").id)
+    skill = store.skills.create(name="Report", trigger={"type": "schedule", "cron": "0 8 * * 1"})
+    store.skills.record(skill.id, "All went well")
+    store.profile.get()
+
+
+def exported(store: Retentive, **options: Any) -> bytes:
+    target = io.BytesIO()
+    store.export(target, **{"namespaces": "*", **options})
+    return target.getvalue()
+
+
+def lines(text: bytes) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.decode().split("\n")[:-1]]
