@@ -22,14 +22,21 @@ def writing(db: Path, log: Path) -> Iterator[None]:
     with log.open("w") as file:
         writer = subprocess.Popen([sys.executable, str(PROGRAMS / "writer.py"), str(db), "1"], stdout=file)
     try:
-        while not acknowledged(log):
-            assert writer.poll() is None
-            time.sleep(0.01)
+        more(log, 0)
         yield
         assert writer.poll() is None
     finally:
         writer.kill()
         writer.wait()
+
+
+def more(log: Path, than: int) -> set[str]:
+    """What was acknowledged, when it has become more."""
+    deadline = time.monotonic() + 60
+    while len(said := acknowledged(log)) <= than:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    return said
 
 
 def acknowledged(log: Path) -> set[str]:
@@ -41,13 +48,13 @@ def test_a_backup_beside_a_busy_writer_is_a_state_the_store_was_in(store: Retent
     """All that was acknowledged before it, nothing that came after it, and every memory with all that belongs to it."""
     store.add_many([f"round item word {n} " + "word " * 100 for n in range(1000)])
     copies = []
+    before: set[str] = set()
     with writing(db, tmp_path / "said.txt"):
         for number in range(5):
-            before = acknowledged(tmp_path / "said.txt")
+            before = more(tmp_path / "said.txt", len(before))
             made = store.backup(tmp_path / f"{number}.db")
             after = ids(db)
             copies.append((before, made, after))
-    assert len(copies[-1][0]) > len(copies[0][0])
     for before, made, after in copies:
         assert before <= ids(made.path) <= after
         assert len(ids(made.path)) == made.memories

@@ -188,22 +188,26 @@ def test_every_link_leads_somewhere(page: Path) -> None:
         assert not heading or heading in headings(there), target
 
 
+@cache
 def headings(page: Path) -> set[str]:
     """As they are named in links."""
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in sections(page)}
 
 
+@cache
 def sections(page: Path) -> dict[str, str]:
     """What stands under each heading, without its examples."""
     _, *parts = re.split(r"^#+ (.*)$", _BLOCK.sub("", page.read_text("utf-8")), flags=re.MULTILINE)
     return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
+@cache
 def described(page: Path) -> dict[str, str]:
     """What stands under each name in a heading, of which there may be several: `contact list`, `project list`."""
     return {name: text for title, text in sections(page).items() for name in re.findall(r"`([^`]+)`", title)}
 
 
+@cache
 def verbs() -> dict[str, argparse.ArgumentParser]:
     """By their full names: `search`, `session`, `session append`."""
     return dict(verbs_of(build()))

@@ -1,4 +1,7 @@
-"""What a token opens of the tools, through the real program: on a file, and in PostgreSQL."""
+"""What a token opens of the tools, through the real program: on a file, and in PostgreSQL.
+
+Each test has a server of its own, which takes as long to start as all that is asked of it; so both eras ask the same.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,7 +13,7 @@ from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 
 from retentive import Retentive
-from tests.serve.client import ERAS, SECONDS, eras, serving
+from tests.serve.client import ERAS, SECONDS, serving
 from tests.support import Open
 
 pytestmark = pytest.mark.engines("sqlite", "postgres")
@@ -59,37 +62,38 @@ def texts(answer: Any) -> set[str]:
 SEARCH = ("memory_search", {"query": "invoices"})
 
 
-@eras
-def test_a_token_opens_its_namespace_and_no_other(url: str, store: Retentive, era: str) -> None:
+def test_a_token_opens_its_namespace_and_no_other(url: str, store: Retentive) -> None:
+    alice, bob = store.in_namespace("alice"), store.in_namespace("bob").list()[0].id
     secret = store.tokens.create("alice").secret
-    bob = store.in_namespace("bob").list()[0].id
-    (found, read, kept), _ = asked(
-        url, era, secret, SEARCH, ("memory_get", {"ids": [bob]}), ("memory_add", {"content": "Alice has a boat"})
-    )
-    assert texts(found) == {"Alice sends invoices on Fridays"}
-    assert read.is_error
-    assert store.in_namespace("alice").get(kept.structured_content["id"]).content == "Alice has a boat"
+    for era in ERAS:
+        (found, read, kept), _ = asked(
+            url, era, secret, SEARCH, ("memory_get", {"ids": [bob]}), ("memory_add", {"content": "Alice has a boat"})
+        )
+        assert texts(found) == {"Alice sends invoices on Fridays"}
+        assert read.is_error
+        assert alice.get(kept.structured_content["id"]).content == "Alice has a boat"
+        alice.forget(kept.structured_content["id"])
 
 
-@eras
-def test_with_the_subtree_it_opens_what_is_below(url: str, store: Retentive, era: str) -> None:
+def test_with_the_subtree_it_opens_what_is_below(url: str, store: Retentive) -> None:
     secret = store.tokens.create("alice", subtree=True).secret
-    (found,), _ = asked(url, era, secret, SEARCH)
-    assert texts(found) == {"Alice sends invoices on Fridays", "Alice's coder sends invoices at noon"}
-    (below,), _ = asked(url, era, secret, SEARCH, namespace="alice/coder")
-    assert "Alice's coder sends invoices at noon" in texts(below)
+    for era in ERAS:
+        (found,), _ = asked(url, era, secret, SEARCH)
+        assert texts(found) == {"Alice sends invoices on Fridays", "Alice's coder sends invoices at noon"}
+        (below,), _ = asked(url, era, secret, SEARCH, namespace="alice/coder")
+        assert "Alice's coder sends invoices at noon" in texts(below)
 
 
-@eras
-def test_one_for_reading_offers_only_tools_that_read(url: str, store: Retentive, era: str) -> None:
+def test_one_for_reading_offers_only_tools_that_read(url: str, store: Retentive) -> None:
     secret = store.tokens.create("alice", read_only=True).secret
-    (found, refused), tools = asked(url, era, secret, SEARCH, ("memory_add", {"content": "Alice has a boat"}))
-    assert texts(found)
-    assert "memory_add" in str(refused)
-    assert isinstance(refused, MCPError) or refused.is_error
-    assert "memory_search" in tools
-    assert not {"memory_add", "memory_delete", "session_append"} & tools
-    assert len(store.in_namespace("alice").list()) == 1
+    for era in ERAS:
+        (found, refused), tools = asked(url, era, secret, SEARCH, ("memory_add", {"content": "Alice has a boat"}))
+        assert texts(found)
+        assert "memory_add" in str(refused)
+        assert isinstance(refused, MCPError) or refused.is_error
+        assert "memory_search" in tools
+        assert not {"memory_add", "memory_delete", "session_append"} & tools
+        assert len(store.in_namespace("alice").list()) == 1
 
 
 def test_one_that_was_revoked_opens_nothing(url: str, store: Retentive) -> None:
