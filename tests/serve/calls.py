@@ -1,7 +1,7 @@
 """A call of every tool, in an order in which each finds what it needs."""
 
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from mcp import Client, MCPError
@@ -76,14 +76,15 @@ OFFERS = {"default": DEFAULT, "full": (*DEFAULT, *MORE)}
 async def call_all(client: Client, offer: str) -> dict[str, CallToolResult]:
     """The last answer of each tool."""
     answers: dict[str, CallToolResult] = {}
-    kept, file = "", str(Path(mkdtemp(), "all.jsonl"))
+    kept = ""
     near = NEAR & {each.name for each in (await client.list_tools()).tools}
-    for tool, arguments in OFFERS[offer]:
-        if tool in NEAR - near:
-            continue
-        answers[tool] = await client.call_tool(tool, filled(arguments, kept, file))
-        if tool == "memory_add":
-            kept = data(answers[tool])["id"]
+    with TemporaryDirectory() as folder:
+        for tool, arguments in OFFERS[offer]:
+            if tool in NEAR - near:
+                continue
+            answers[tool] = await client.call_tool(tool, filled(arguments, kept, str(Path(folder, "all.jsonl"))))
+            if tool == "memory_add":
+                kept = data(answers[tool])["id"]
     return answers
 
 
