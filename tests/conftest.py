@@ -14,7 +14,7 @@ from hypothesis import settings
 from retentive import Retentive, clock
 from retentive.cli import main
 from tests.engines import ENGINES, Sqld, missing, sqld_or_skip
-from tests.support import Clock, Open, Run
+from tests.support import Clock, Open, Place, Run
 
 if TYPE_CHECKING:
     from tests.server import Server
@@ -154,3 +154,20 @@ def time(monkeypatch: pytest.MonkeyPatch) -> Clock:
     fake = Clock()
     monkeypatch.setattr(clock, "now", fake)
     return fake
+
+
+@pytest.fixture
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    """The address of a store of this engine that is not there yet, as many as are asked for."""
+
+    def place_(engine: str) -> str:
+        name = f"s{uuid.uuid4().hex}"
+        if engine == "sqlite":
+            return str(tmp_path / f"{name}.db")
+        if engine == "libsql":
+            return str(request.getfixturevalue("sqld").database())
+        server = request.getfixturevalue("server")
+        server.execute(f"CREATE DATABASE {name} TEMPLATE template_store STRATEGY file_copy")
+        return str(server.url(name))
+
+    return place_

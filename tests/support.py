@@ -6,6 +6,7 @@ from retentive import Retentive
 
 Open = Callable[..., Retentive]
 Run = Callable[..., str]
+Place = Callable[[str], str]
 
 
 class Clock:

@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 import uuid
-from collections.abc import Callable
 from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from retentive.errors import Conflict, Corrupt, Invalid, NotFound
 from retentive.storage import Step, step
 from retentive.transfer import migrate
 from tests.engines import ENGINES, open_target
-from tests.support import Run
+from tests.support import Place, Run
 
 TABLES = {table.name for table in migrate.TABLES}
 DERIVED = {"meta", "spaces", "changes", "migrations", "leases"}
@@ -27,24 +26,6 @@ NOTICE = Path(__file__).parent.parent / "NOTICE"
 FIELDS = -7  # the last columns of a chunk
 PROGRAM = Path(__file__).parent / "programs" / "mover.py"
 Where = str | Path
-Place = Callable[[str], str]
-
-
-@pytest.fixture
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
-    """The address of a store of this engine that is not there yet, as many as are asked for."""
-
-    def place_(engine: str) -> str:
-        name = f"s{uuid.uuid4().hex}"
-        if engine == "sqlite":
-            return str(tmp_path / f"{name}.db")
-        if engine == "libsql":
-            return str(request.getfixturevalue("sqld").database())
-        server = request.getfixturevalue("server")
-        server.execute(f"CREATE DATABASE {name} TEMPLATE template_store STRATEGY file_copy")
-        return str(server.url(name))
-
-    return place_
 
 
 def filled(where: Where) -> None:

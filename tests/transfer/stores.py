@@ -2,14 +2,11 @@
 
 import io
 import json
-from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from retentive import Retentive
-
-Place = Callable[[str], str]
 
 
 def fill(store: Retentive) -> None:

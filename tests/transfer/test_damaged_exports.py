@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from retentive import Retentive
-from tests.support import Open
-from tests.transfer.stores import Place, exported, fill, lines
+from tests.support import Open, Place
+from tests.transfer.stores import exported, fill, lines
 
 pytestmark = pytest.mark.engines
 

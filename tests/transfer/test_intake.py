@@ -18,8 +18,8 @@ from retentive.app import intake
 from retentive.errors import Forbidden, Invalid
 from retentive.model import ImportedMemories
 from tests.engines import ENGINES
-from tests.support import Clock, Open, Run
-from tests.transfer.stores import Place, exported, fill, lines
+from tests.support import Clock, Open, Place, Run
+from tests.transfer.stores import exported, fill, lines
 
 PROGRAM = Path(__file__).parents[1] / "programs" / "restorer.py"
 

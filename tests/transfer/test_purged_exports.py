@@ -6,8 +6,8 @@ import pytest
 
 from retentive import Retentive
 from retentive.text.blank import PURGED
-from tests.support import Open
-from tests.transfer.stores import Place, exported
+from tests.support import Open, Place
+from tests.transfer.stores import exported
 
 pytestmark = pytest.mark.engines
 

@@ -17,10 +17,10 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from retentive import clock
+from retentive.app.background import Background
 from retentive.app.jobs import Jobs
 from retentive.app.parts import Parts
 from retentive.errors import Closed, Conflict, RetentiveError, StorageError, Unwritable
@@ -35,7 +35,6 @@ POLL = 10.0  # seconds between two looks, give or take half, so that many proces
 LEASED = 30.0  # seconds after which the work of one that died goes on elsewhere
 EVERY = 3600.0  # seconds between the chores that a look every few seconds would be too dear for
 SETTLE = 0.2  # seconds at least between two looks: of a hundred writes in a row, not each one wakes it
-PATIENCE = 2.0  # seconds that `stop` waits; a piece of work takes less, a question to a language model may not
 FIRST_PAUSE = 1.0  # seconds, when the store cannot be reached; twice as many each time
 LONGEST_PAUSE = 60.0
 REFUSED = 300.0  # seconds, where we are not allowed to take the lease: somebody has to change that
@@ -47,8 +46,11 @@ STORE_ITSELF = Task("store")  # what failed is to find out what there is to do
 _starting = threading.Lock()
 
 
-class Worker:
+class Worker(Background):
     """`start` and `stop` it, or use it as a context manager; or `once`. Any thread may call its methods."""
+
+    NAME = "retentive-worker"
+    PATIENCE = 2.0  # a piece of work takes less, a question to a language model may not
 
     def __init__(
         self,
@@ -59,17 +61,15 @@ class Worker:
         every: float = EVERY,
         progress: Progress | None = None,
     ) -> None:
+        super().__init__()
         self._parts = parts
         self._poll, self._lease = poll, lease
         self._progress = progress
-        self._process = os.getpid()
         self._leases = Leases(parts.engine, f"{platform.node()}-{self._process}-{uuid.uuid4().hex[:8]}")
         self._restricted = restricted_to(parts)
-        self._stop = threading.Event()
         self._wake = threading.Event()
         self._lost = threading.Event()
         self._jobs = Jobs(parts, every, self._stop.wait)
-        self._thread: threading.Thread | None = None
         self._trouble = 0.0
         self._holding = False
         self._done = Counter[str]()
@@ -79,40 +79,23 @@ class Worker:
         self._barred = 0.0
         """Until when the lease is not asked for."""
 
-    def __enter__(self) -> Self:
-        return self.start()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
-
     def start(self) -> Self:
         """Begin, in a thread of its own that ends with the program."""
         with _starting:
             self._check_alone()
-            self._stop.clear()
             self._wake.clear()
-            self._thread = threading.Thread(target=self._run, name="retentive-worker", daemon=True)
-            self._thread.start()
+            self._begin()
             self._parts.workers[:] = [self]
             self._parts.journal.heard = self.nudge
         return self
 
-    def stop(self, patience: float = PATIENCE) -> bool:
-        """End after the piece of work at hand. False: that takes longer; it ends by itself then."""
-        if os.getpid() != self._process:
-            return True  # forked: the thread is the other process's
-        self._stop.set()
+    def _hurry(self) -> None:
         self._wake.set()
-        thread = self._thread
-        if thread is None or thread is threading.current_thread():
-            return thread is None
-        thread.join(patience)
-        if not thread.is_alive() and self in self._parts.workers:
+
+    def _ended(self) -> None:
+        if self in self._parts.workers:
             self._parts.workers.remove(self)
             self._parts.journal.heard = None
-        return not thread.is_alive()
 
     def nudge(self) -> None:
         """Look now whether there is something to do."""
@@ -128,10 +111,6 @@ class Worker:
         except StorageError as error:
             self._failures[STORE_ITSELF] = error
         return self.status()
-
-    @property
-    def running(self) -> bool:
-        return self._thread is not None and self._thread.is_alive()
 
     @property
     def failures(self) -> Mapping[str, Exception]:

@@ -11,9 +11,9 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from retentive.app.background import Background
 from retentive.app.files.lease import Stopped, alone
 from retentive.app.parts import Parts
 from retentive.errors import Closed, Conflict, RetentiveError
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 TICK = 1.0  # seconds at most between two looks at whether the folders themselves are still there
 EVERYTHING = 600.0  # seconds between two looks at everything
 TOO_MANY = 50  # changes in a folder from which all of it is looked at: one walk is less than so many questions
-PATIENCE = 5.0  # seconds that `stop` waits; a batch takes one or two
 FIRST_PAUSE = 1.0  # seconds, when the store does not answer; twice as many each time
 LONGEST_PAUSE = 60.0
 
@@ -44,15 +43,16 @@ class Folders:
     poll: bool = False
 
 
-class Watch:
+class Watch(Background):
     """`start` and `stop` it, or use it as a context manager. Any thread may call its methods."""
 
+    NAME = "retentive-watch"
+    PATIENCE = 5.0  # a batch takes one or two
+
     def __init__(self, parts: Parts, folders: Folders, told: Told | None = None) -> None:
+        super().__init__()
         self._parts, self._folders, self._told = parts, folders, told
-        self._process = os.getpid()
-        self._stop = threading.Event()
         self._ready = threading.Event()
-        self._thread: threading.Thread | None = None
         self._pending = Pending()
         self._pause = 0.0
         self._named = set[str]()
@@ -62,41 +62,18 @@ class Watch:
         self.note = ""
         """If changes have to be looked for: why."""
 
-    def __enter__(self) -> Self:
-        return self.start()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
-
-    @property
-    def running(self) -> bool:
-        return self._thread is not None and self._thread.is_alive()
-
     def start(self) -> Self:
         """Begin, in a thread of its own that ends with the program."""
         if self.running:
             raise Conflict("this watch is running")
-        self._stop.clear()
         self._ready.clear()
-        self._thread = threading.Thread(target=self._run, name="retentive-watch", daemon=True)
         self._parts.watches.append(self)
-        self._thread.start()
+        self._begin()
         return self
 
-    def stop(self, patience: float = PATIENCE) -> bool:
-        """End after the batch at hand. False: that takes longer; it ends by itself then."""
-        if os.getpid() != self._process:
-            return True  # forked: the thread is the other process's
-        self._stop.set()
-        thread = self._thread
-        if thread is None or thread is threading.current_thread():
-            return thread is None
-        thread.join(patience)
-        if not thread.is_alive() and self in self._parts.watches:
+    def _ended(self) -> None:
+        if self in self._parts.watches:
             self._parts.watches.remove(self)
-        return not thread.is_alive()
 
     def wait(self, seconds: float | None = None) -> bool:
         """Until everything there was at the start is in the index. False: the time is up."""

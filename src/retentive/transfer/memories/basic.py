@@ -16,7 +16,7 @@ from retentive.transfer.memories.blocks import Block, blocks, front
 from retentive.transfer.memories.given import Given, text_in
 from retentive.transfer.memories.graph import about
 from retentive.transfer.memories.items import Item, Told, attempt, kind_of, relation, tags_of, told
-from retentive.transfer.memories.pages import MARKDOWN, Distinct
+from retentive.transfer.memories.pages import MARKDOWN, Distinct, pages
 from retentive.transfer.values import label, moment
 
 LOOKED_AT = 200  # notes of a folder, to tell the format
@@ -54,12 +54,10 @@ def _is_note(text: str | Refusal) -> bool:
 
 def read(given: Given) -> Iterator[Told]:
     distinct = Distinct()
-    for name, path in given.files(*MARKDOWN):
-        text = text_in(name, path)
-        if isinstance(text, Refusal):
-            yield text
+    for name, page in pages(given):
+        if isinstance(page, Refusal):
+            yield page
             continue
-        page = front(text)
         title = label(page.values.get("title")) or PurePosixPath(name).stem
         note = _Note(name, title, label(page.values.get("permalink")) or name, page.values)
         for block in blocks(page.body, page.lines):

@@ -61,14 +61,19 @@ def recognise_markdown(given: Given) -> bool:
     return given.name.lower().endswith(MARKDOWN) or (given.first is None and _MARKED.search(given.opening) is not None)
 
 
-def read_markdown(given: Given) -> Iterator[Told]:
-    distinct = Distinct()
+def pages(given: Given) -> Iterator[tuple[str, Front | Refusal]]:
+    """Each page of Markdown by its name, or why it cannot be read."""
     for name, path in given.files(*MARKDOWN):
         text = text_in(name, path)
-        if isinstance(text, Refusal):
-            yield text
+        yield name, text if isinstance(text, Refusal) else front(text)
+
+
+def read_markdown(given: Given) -> Iterator[Told]:
+    distinct = Distinct()
+    for name, page in pages(given):
+        if isinstance(page, Refusal):
+            yield page
             continue
-        page = front(text)
         usual = Kind.INSTRUCTION if _RULES.fullmatch(PurePosixPath(name).name) else None
         body, remarks = _without_imports(name, page)
         yield from remarks
