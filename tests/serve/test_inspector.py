@@ -17,6 +17,7 @@ DEFAULT = {
     "memory_update": {"id": "{id}", "importance": 8},
     "memory_delete": {"ids": ["{id}"], "dry_run": True},
     "memory_context": {"query": "What does Ada drink?"},
+    "profile": {"changes": {"city": "Oslo"}},
     "memory_stats": {},
     "session_append": {"session": "monday", "messages": [{"role": "user", "content": "Good morning."}]},
     "note": {"note_id": "plan", "text": "First the roof."},
