@@ -29,6 +29,7 @@ from retentive.storage.forgetting import Place, Purges
 from retentive.storage.learning import State
 from retentive.storage.memories import as_json, snapshot
 from retentive.storage.records import Row
+from retentive.storage.records import delete_steps as record_steps
 from retentive.storage.traces import scan
 from retentive.text.blank import PURGED, blanked
 from retentive.text.messages import readable
@@ -291,7 +292,7 @@ def _steps(parts: Parts, doomed: Doomed, reason: str | None, actor: str) -> Iter
     if doomed.memories and not any(row.type == Type.PROFILE for row in doomed.records):
         yield from erase.profile_steps(parts, {memory.id for memory in doomed.memories}, clock.now())
     for row in doomed.records:
-        yield from erase.steps(row)
+        yield from record_steps(row)
     for file in doomed.files:
         yield from delete_steps(file)
     for name in dict.fromkeys(event.session for event in doomed.events.values()):

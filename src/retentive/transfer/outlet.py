@@ -5,19 +5,17 @@ export of ours is not replaced unless that is wanted. A name that ends in .gz is
 gzip would write into it.
 """
 
-import contextlib
 import gzip
 import io
-import os
-import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
 
-from retentive.errors import Conflict, Invalid, Unwritable
+from retentive.errors import Conflict, Invalid
 from retentive.transfer.inlet import HEAD, is_export
+from retentive.transfer.placing import passing, place, writable
 
 
 @contextmanager
@@ -29,7 +27,7 @@ def outlet(target: Any, *, force: bool = False) -> Iterator[IO[bytes]]:
         yield target
         return
     path = Path(target).expanduser()
-    with _told(path):
+    with writable(path):
         opened = _through(path) if _is_special(path) else _beside(path.resolve(), force=force)
         with opened as file, _packed(path, file) as stream:
             yield stream
@@ -52,26 +50,10 @@ def _beside(path: Path, *, force: bool) -> Iterator[IO[bytes]]:
         raise Invalid(f"{path} is a folder", "Give the name of a file, or --format markdown.")
     if path.exists() and not force and not _is_replaceable(path):
         raise Conflict(f"{path} is there already, and no export", "Choose another name, or say --force.")
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+    with passing(path.parent) as part:
+        with part.open("wb") as file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
-    _keep_name(path.parent)
-
-
-def _keep_name(folder: Path) -> None:
-    """The name itself is on the disk, too; not every system lets one see to it."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        place(part, path, overwrite=True)
 
 
 @contextmanager
@@ -88,14 +70,3 @@ def _is_replaceable(path: Path) -> bool:
     with path.open("rb") as file:
         begun = file.read(HEAD)
     return not begun or is_export(begun)
-
-
-@contextmanager
-def _told(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        hint = "See to the folder, its permissions and the room on the disk."
-        raise Unwritable(f"{path} cannot be written: {error.strerror or error}", hint) from error

@@ -33,15 +33,15 @@ def passing(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def writable(where: Path) -> Iterator[None]:
-    """What the system says, as ours, but for a name that is taken."""
+    """What the system says, as ours, but for a name that is taken, and a reader that has gone."""
     try:
         yield
-    except FileExistsError:
+    except (FileExistsError, BrokenPipeError):
         raise
     except OSError as error:
         kind = DiskFull if error.strerror in _FULL else Unwritable
         hint = "" if kind is DiskFull else "See to the permissions, or give another place."
-        raise kind(f"{where}: {error.strerror or error}", hint) from error
+        raise kind(f"{where} cannot be written: {error.strerror or error}", hint) from error
 
 
 def place(path: Path, name: Path, *, overwrite: bool = False) -> None:

@@ -10,7 +10,7 @@ from retentive.app.records.flow import Profiles
 from retentive.app.records.shapes import CONTACT, SHAPES
 from retentive.records import documents
 from retentive.storage import Step, step
-from retentive.storage.records import Row, Rows, Said, as_text, delete_steps, next_row, profile_step, save_steps
+from retentive.storage.records import Row, Rows, Said, as_text, next_row, profile_step, save_steps
 
 
 def found(parts: Parts, id: str) -> list[Row]:
@@ -46,10 +46,6 @@ def _texts(value: Any) -> Iterator[str]:
         yield from (text for each in value for text in _texts(each))
     elif isinstance(value, Mapping):
         yield from (text for pair in value.items() for each in pair for text in _texts(each))
-
-
-def steps(row: Row) -> Iterator[Step]:
-    return delete_steps(row)
 
 
 def profile_steps(parts: Parts, memories: Collection[str], now: int) -> Iterator[Step]:
