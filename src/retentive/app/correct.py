@@ -9,7 +9,7 @@ from retentive.app.filters import scope
 from retentive.app.legs import having_words
 from retentive.app.parts import Parts
 from retentive.learn.statements.statement import LONGEST, Reading
-from retentive.model import Draft, Kind, Memory, Status, Traits, from_micros
+from retentive.model import Draft, Kind, Memory, Replacement, Status, Traits, from_micros
 from retentive.text.sentences import spans
 
 CANDIDATES = 30  # memories of the same areas of life looked at for what a new one puts an end to
@@ -40,7 +40,7 @@ def corrected(parts: Parts, draft: Draft, near: Iterable[Memory]) -> Draft:
     later = next((memory for memory in known if memory.valid_from > when and _ended_by(parts, draft, memory)), None)
     return draft._replace(
         traits=replace(traits, slot=slot) if slot else traits,
-        corrects=tuple(ends),
+        corrects=tuple(Replacement(id, "words", "its words put an end to it") for id in ends),
         ended_by=later.id if later and not slot else None,
     )
 

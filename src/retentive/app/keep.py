@@ -83,7 +83,8 @@ def _present(parts: Parts, drafts: Sequence[Draft], now: int) -> Present:
     slots = [draft.traits.slot for draft in drafts if draft.traits.slot]
     same_text = parts.memories.same_text(parts.namespace, [draft.content_hash for draft in drafts], now)
     same_slot = parts.memories.same_slot(parts.namespace, slots, now) if slots else []
-    names = {id for draft in drafts for id in (*draft.corrects, draft.ended_by) if id}
+    names = {each.id for draft in drafts for each in draft.corrects}
+    names |= {draft.ended_by for draft in drafts if draft.ended_by}
     named = [memory for id in sorted(names) if (memory := parts.memories.get(parts.namespace, id, now))]
     present = Present(
         {(memory.session, memory.content_hash): memory for memory in same_text},

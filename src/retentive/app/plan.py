@@ -73,7 +73,7 @@ def planned(drafts: Sequence[Draft], present: Present, now: int, actor: str) -> 
             plan.fresh.append(at)
             continue
         holder = same_slot.get((session, slot)) if slot else None
-        corrected = [present.named[id] for id in draft.corrects if id in present.named]
+        corrected = [present.named[each.id] for each in draft.corrects if each.id in present.named]
         olds = [old for old in (same, holder, *corrected) if old]
         touches = {old.id for old in olds} | ({(session, slot)} if slot else set())
         depends = touches & touched if twin == at else slot or drafts[twin].traits.expires

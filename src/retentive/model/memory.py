@@ -95,6 +95,17 @@ class Traits:
     origin: Mapping[str, Any] | None
 
 
+class Replacement(NamedTuple):
+    """An older memory that a newer one ends, or may end, and why."""
+
+    id: str
+    """Of the older one."""
+    rule: str
+    """The name of the rule or of the judge that decided, such as `same attribute`."""
+    reason: str
+    """In plain words, for people: what in the two texts decided."""
+
+
 class Draft(NamedTuple):
     """A memory about to be kept: checked input, not yet decided on."""
 
@@ -103,8 +114,10 @@ class Draft(NamedTuple):
     traits: Traits
     vector: bytes | None
     """One that the caller brought, as the store keeps it."""
-    corrects: tuple[str, ...] = ()
-    """The ids of memories that its words put an end to."""
+    corrects: tuple[Replacement, ...] = ()
+    """The memories that it surely replaces: they are ended with it."""
+    proposes: tuple[Replacement, ...] = ()
+    """The memories that it may replace: both stay, and a proposal is kept for each."""
     ended_by: str | None = None
     """The id of a memory that tells of a later time and has taken its place already."""
 
