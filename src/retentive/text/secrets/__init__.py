@@ -48,8 +48,10 @@ def find(text: str) -> tuple[Secret, ...]:
     if not hints.any_in(text):
         return ()
     found: list[Secret] = []
+    known: dict[tuple[str, int], list[Secret]] = {}
     for start, end in _between(text, 0, [match.span() for match in _MARK.finditer(text)]):
-        found += _in_piece(text, start, end, ROUNDS)
+        for rule, begin, stop in _search(text[start:end], ROUNDS, known):
+            found.append(Secret(rule, start + begin, start + stop))
     return tuple(sorted(found, key=lambda secret: secret.start))
 
 
@@ -63,17 +65,24 @@ def redact(text: str, found: Sequence[Secret], *, lines: bool = False) -> str:
     return "".join([*kept, text[last:]])
 
 
-def _in_piece(text: str, start: int, end: int, rounds: int) -> Iterator[Secret]:
-    piece = text[start:end]
-    here = _apart(_all(piece)) if hints.any_in(piece) else []
-    if here and not rounds:
-        yield Secret(UNCLEAR, start, end)
-        return
-    for rule, begin, stop in here:
-        yield Secret(rule, start + begin, start + stop)
-    if here:
-        for first, last in _between(piece, start, [(secret.start, secret.end) for secret in here]):
-            yield from _in_piece(text, first, last, rounds - 1)
+def _search(piece: str, rounds: int, known: dict[tuple[str, int], list[Secret]]) -> list[Secret]:
+    """Secrets of a piece, counted from its beginning. A piece that repeats is searched once."""
+    key = (piece, rounds)
+    if key not in known:
+        known[key] = _search_new(piece, rounds, known)
+    return known[key]
+
+
+def _search_new(piece: str, rounds: int, known: dict[tuple[str, int], list[Secret]]) -> list[Secret]:
+    found = _apart(_all(piece)) if hints.any_in(piece) else []
+    if not found:
+        return []
+    if not rounds:
+        return [Secret(UNCLEAR, 0, len(piece))]
+    for start, end in _between(piece, 0, [(secret.start, secret.end) for secret in found]):
+        for rule, begin, stop in _search(piece[start:end], rounds - 1, known):
+            found.append(Secret(rule, start + begin, start + stop))
+    return found
 
 
 def _all(piece: str) -> list[Secret]:
