@@ -39,6 +39,9 @@ class Secret(NamedTuple):
     end: int
 
 
+_Known = dict[tuple[str, int], list[Secret]]
+"""Secrets of the pieces searched so far, by their text and the rounds that are left."""
+
 suspected = hints.any_in
 """Is there anything to look at closely? In microseconds, for texts that come by the thousand."""
 
@@ -47,11 +50,9 @@ def find(text: str) -> tuple[Secret, ...]:
     """All secrets in the order of the text; none overlaps another."""
     if not hints.any_in(text):
         return ()
-    found: list[Secret] = []
-    known: dict[tuple[str, int], list[Secret]] = {}
-    for start, end in _between(text, 0, [match.span() for match in _MARK.finditer(text)]):
-        for rule, begin, stop in _search(text[start:end], ROUNDS, known):
-            found.append(Secret(rule, start + begin, start + stop))
+    known: _Known = {}
+    marks = [match.span() for match in _MARK.finditer(text)]
+    found = _search_between(text, marks, ROUNDS, known) if marks else _search_all(text, ROUNDS, known)
     return tuple(sorted(found, key=lambda secret: secret.start))
 
 
@@ -65,23 +66,22 @@ def redact(text: str, found: Sequence[Secret], *, lines: bool = False) -> str:
     return "".join([*kept, text[last:]])
 
 
-def _search(piece: str, rounds: int, known: dict[tuple[str, int], list[Secret]]) -> list[Secret]:
-    """Secrets of a piece, counted from its beginning. A piece that repeats is searched once."""
-    key = (piece, rounds)
-    if key not in known:
-        known[key] = _search_new(piece, rounds, known)
-    return known[key]
-
-
-def _search_new(piece: str, rounds: int, known: dict[tuple[str, int], list[Secret]]) -> list[Secret]:
-    found = _apart(_all(piece)) if hints.any_in(piece) else []
-    if not found:
-        return []
-    if not rounds:
+def _search_all(piece: str, rounds: int, known: _Known) -> list[Secret]:
+    found = _apart(_all(piece))
+    if found and not rounds:
         return [Secret(UNCLEAR, 0, len(piece))]
-    for start, end in _between(piece, 0, [(secret.start, secret.end) for secret in found]):
-        for rule, begin, stop in _search(piece[start:end], rounds - 1, known):
-            found.append(Secret(rule, start + begin, start + stop))
+    spans = [(secret.start, secret.end) for secret in found]
+    return found + _search_between(piece, spans, rounds - 1, known) if found else []
+
+
+def _search_between(text: str, spans: Sequence[tuple[int, int]], rounds: int, known: _Known) -> list[Secret]:
+    """Secrets in the pieces that the spans leave. A piece that repeats is searched once."""
+    found: list[Secret] = []
+    for start, end in _between(text, spans):
+        key = (text[start:end], rounds)
+        if key not in known:
+            known[key] = _search_all(*key, known) if hints.any_in(key[0]) else []
+        found += [Secret(rule, start + begin, start + stop) for rule, begin, stop in known[key]]
     return found
 
 
@@ -101,10 +101,10 @@ def _apart(found: list[Secret]) -> list[Secret]:
     return chosen
 
 
-def _between(text: str, offset: int, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """The pieces that the spans leave, counted from `offset`."""
+def _between(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The pieces that the spans leave."""
     last = 0
     for start, end in (*spans, (len(text), len(text))):
         if start > last:
-            yield offset + last, offset + start
+            yield last, start
         last = end

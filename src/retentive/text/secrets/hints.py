@@ -21,8 +21,8 @@ _NAMES = (
     r"парол", r"密码", r"密碼", r"口令", r"パスワード", r"暗証番号", r"비밀번호",
 )  # fmt: skip
 
-# A row of digits as long as the shortest card number; cards begin with these.
-_ROWS = [f"{first}(?:[ -]?[0-9]){{13}}" for first in "23456"]
+# A row of digits as long as the shortest card number; cards begin with these, and where a word begins.
+_ROWS = [rf"{first}(?<![\w.+-].)(?:[ -]?[0-9]){{13}}" for first in "23456"]
 
 _LONG = re.compile(r"[!-~]{20}")
 _ADDRESS = "://"
@@ -63,7 +63,10 @@ def any_in(text: str) -> bool:
 
 
 def of(text: str) -> Places:
-    places = [hint.start() for hint in _HINT.finditer(_lower(text))]
+    pattern = _ASCII_HINT if text.isascii() else _HINT
+    places = [hint.start() for hint in pattern.finditer(_lower(text))]
+    if _DIGIT.search(text) is None:
+        return Places(places, [], _has_long(text))
     digits = [place for place in places if text[place].isdigit()]
     return Places([place for place in places if not text[place].isdigit()], digits, _has_long(text))
 

@@ -33,14 +33,7 @@ _OURS = {
     "Retentive token": r"rt_[\w-]{43}",
     "npm token": r"npm_[A-Za-z0-9]{36}",
     "PyPI token": r"pypi-[\w-]{50,}",
-    # Since 2022 the keys of Azure's services carry a mark at a fixed place: AzFu for functions, ACDb for Cosmos, …
-    "Azure key": (
-        r"[\w~.-]{3}[0-9]Q~[\w~.-]{31,34}|sig=[A-Za-z0-9%+/]{40,}(?:%3D|=)"
-        r"|[A-Za-z0-9+/]{76}(?:APIM|ACDb|\+(?:ABa|AMC|ASt))[A-Za-z0-9+/]{6}=="
-        r"|[A-Za-z0-9+/]{33}(?:AIoT|\+(?:ASb|AEh|ARm))[A-Za-z0-9+/]{6}="
-        r"|[\w-]{44}AzFu[\w-]{6}==|[A-Za-z0-9]{42}AzSe[A-Za-z0-9]{6}"
-        r"|[A-Za-z0-9]{52}JQQJ9[A-Za-z0-9]{16,40}"
-    ),
+    "Azure key": r"sig=[A-Za-z0-9%+/]{40,}(?:%3D|=)",
     "AWS access key": r"ABSK[A-Za-z0-9+/]{100,300}={0,2}|bedrock-api-key-[A-Za-z0-9+/]{60,4000}={0,2}",
     "Discord token": (
         r"https://(?:\w{1,8}\.)?discord(?:app)?\.com/api/(?:v[0-9]{1,2}/)?webhooks/[0-9]{17,20}/[\w-]{60,80}"
@@ -54,7 +47,7 @@ _OURS = {
     "Snyk token": r"snyk_[a-z]{3}\.[0-9a-f]{8}\.eyJ[\w-]{20,}\.[\w-]{20,}",
     "Sonar token": r"sq[apu]_[0-9a-f]{40}",
     "Sourcegraph token": r"sgp_(?:(?:[0-9a-f]{16}|local)_)?[0-9a-f]{40}|(?:slk|sgd)_[0-9a-f]{64}",
-    "Sumo Logic address": r"https://[a-z0-9.-]{1,60}\.sumologic\.com/receiver/v1/http/[\w=+/-]{40,200}",
+    "Sumo Logic address": r"https://(?:[a-z0-9-]{1,30}\.){1,4}?sumologic\.com/receiver/v1/http/[\w=+/-]{40,200}",
     "1Password key": (
         r"A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}|ops_eyJ[\w+/-]{100,}={0,3}"
     ),
@@ -71,9 +64,30 @@ _OURS = {
     JWT: r"eyJ[\w-]{8,}\.e[wy][\w-]{9,}(?:\.[\w-]*)?",
 }
 
+# Keys of Azure begin with anything and carry a mark at a fixed place: how many characters stand before it, and the key.
+_AZURE_KEYS = {
+    "Q~": (4, r"[\w~.-]{3}[0-9]Q~[\w~.-]{31,34}"),
+    "ACDb": (76, r"[A-Za-z0-9+/]{82,86}=="),  # Cosmos
+    "APIM": (76, r"[A-Za-z0-9+/]{82,86}=="),
+    "+ABa": (76, r"[A-Za-z0-9+/]{82,86}=="),  # Batch
+    "+AMC": (76, r"[A-Za-z0-9+/]{82,86}=="),  # Machine Learning
+    "+ASt": (76, r"[A-Za-z0-9+/]{82,86}=="),  # Storage
+    "+ASb": (33, r"[A-Za-z0-9+/]{43}="),  # Service Bus
+    "+AEh": (33, r"[A-Za-z0-9+/]{43}="),  # Event Hub
+    "+ARm": (33, r"[A-Za-z0-9+/]{43}="),  # Relay
+    "AIoT": (33, r"[A-Za-z0-9+/]{43}="),
+    "AzFu": (44, r"[\w-]{54}=="),  # Functions
+    "AzSe": (42, r"[A-Za-z0-9]{52}"),  # Search
+    "JQQJ9": (52, r"[A-Za-z0-9]{72,96}"),  # DevOps and most that are new
+}
+_AZURE_MARK = re.compile("|".join(map(re.escape, _AZURE_KEYS)))
+_AZURE_SHAPES = {
+    mark: (before, re.compile(rf"(?<![\w.+/~-]){shape}(?![\w-])")) for mark, (before, shape) in _AZURE_KEYS.items()
+}
+
 # What begins like this is shown to detect-secrets.
 _BEGINS = re.compile(
-    r"(?<![A-Za-z0-9])(?:A3T|AKIA|ASIA|ABIA|ACCA|gh[opsru]_|gl[a-z]{2,6}-|GR1348941|xox|hooks\.slack|SG\.|sq0csp-"
+    r"(?<![A-Za-z0-9])(?=[A-Za-z0-9])(?:A3T|AKIA|ASIA|ABIA|ACCA|gh[opsru]_|gl[a-z]{2,6}-|GR1348941|xox|hooks\.slack|SG\.|sq0csp-"
     r"|sk-|[rs]k_live|AC[0-9a-z]{32}|SK[0-9a-z]{32}|[MNO][\w-]{23,25}\.|[0-9a-z]{32}-us[0-9]|[0-9]{8,10}:[\w-]{35}"
     r"|AccountKey=|pypi-)"
 )
@@ -99,8 +113,11 @@ _BEFORE, _AFTER, _LONGEST = 20, 500, 200
 
 RULES = tuple(dict.fromkeys((PRIVATE_KEY, URL, *_OURS, *_THEIRS.values())))
 
-_SHAPES = re.compile(rf"(?<![\w.-])(?:{'|'.join(f'({shape})' for shape in _OURS.values())})(?![\w-])")
+# The look ahead passes over short words: no shape has fewer than twenty characters.
+_LONG_WORD = r"(?<![\w.~-])(?=[A-Za-z0-9][\w~+/.-]{19}|sig=|https:|[0-9]{15})"
+_SHAPES = re.compile(rf"{_LONG_WORD}(?:{'|'.join(f'({shape})' for shape in _OURS.values())})(?![\w-])")
 _NAMES = [*_OURS]
+_LOOKED_AT = 500  # characters of a token in which dots or "example" say that it is none
 
 _USER_AND_PASSWORD = re.compile(r"://(?P<user>[^\s/:@?#\[\]]{0,64}):(?P<password>[^\s/@\"'<>]{1,128})@[\w\[]")
 
@@ -113,12 +130,21 @@ _BODY = re.compile(r"(?:(?:\s|\\[nr])*+(?:[A-Z][A-Za-z-]{2,20}: ?[^\n\\]{1,80}(?
 def find(text: str) -> Iterator[Found]:
     yield from _private_keys(text)
     for match in _SHAPES.finditer(text):
-        if not values.is_placeholder(match[0]):
+        if not values.is_placeholder(match[0][:_LOOKED_AT]):
             yield _NAMES[(match.lastindex or 1) - 1], *match.span()
+    yield from _azure_keys(text)
     for match in _USER_AND_PASSWORD.finditer(text):
         if not commands.is_example_login(match["user"], match["password"]):
             yield URL, *match.span("password")
     yield from _known_to_the_library(text)
+
+
+def _azure_keys(text: str) -> Iterator[Found]:
+    for mark in _AZURE_MARK.finditer(text):
+        before, shape = _AZURE_SHAPES[mark[0]]
+        key = shape.match(text, mark.start() - before) if mark.start() >= before else None
+        if key and not values.is_placeholder(key[0]):
+            yield "Azure key", *key.span()
 
 
 def _private_keys(text: str) -> Iterator[Found]:
@@ -145,17 +171,15 @@ def _with_body(text: str, start: int, head: int) -> Iterator[Found]:
 def _known_to_the_library(text: str) -> Iterator[Found]:
     """A window that repeats is looked at once."""
     known: dict[str, list[Found]] = {}
-    seen = 0
-    for hint in _BEGINS.finditer(text):
-        if hint.start() < seen:
-            continue
+    hint = _BEGINS.search(text)
+    while hint:
         start, end = max(0, hint.start() - _BEFORE), hint.start() + _AFTER
         window = text[start:end]
         if window not in known:
             known[window] = [(rule, *span) for rule, pattern in _library() for span in _standing_alone(pattern, window)]
         for rule, begin, stop in known[window]:
             yield rule, start + begin, start + stop
-        seen = end - _LONGEST
+        hint = _BEGINS.search(text, end - _LONGEST)
 
 
 def _standing_alone(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
