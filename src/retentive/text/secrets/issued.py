@@ -25,20 +25,14 @@ _OURS = {
     "Hugging Face token": r"(?:hf|api_org)_(?=[a-z]{0,40}[0-9A-Z])[A-Za-z0-9]{20,}",
     "Google key": r"AIza[\w-]{35}|GOCSPX-[\w-]{20,}|ya29\.[\w-]{20,}|1//0[\w-]{30,}",
     "GitHub token": r"github_pat_\w{22,}",
-    "Slack token": (
-        r"xapp-[0-9]-[\w-]{20,}|xox[a-z](?:\.xox[a-z])?-[\w-]{20,}"
-        r"|https://hooks\.slack\.com/(?:workflows|triggers)/[TE][A-Z0-9]{5,14}/[\w/]{20,200}"
-    ),
+    "Slack token": r"xapp-[0-9]-[\w-]{20,}|xox[a-z](?:\.xox[a-z])?-[\w-]{20,}",
     "Stripe key": r"[rs]k_(?:live|test|prod)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,}",
     "Retentive token": r"rt_[\w-]{43}",
     "npm token": r"npm_[A-Za-z0-9]{36}",
     "PyPI token": r"pypi-[\w-]{50,}",
     "Azure key": r"sig=[A-Za-z0-9%+/]{40,}(?:%3D|=)",
     "AWS access key": r"ABSK[A-Za-z0-9+/]{100,300}={0,2}|bedrock-api-key-[A-Za-z0-9+/]{60,4000}={0,2}",
-    "Discord token": (
-        r"https://(?:\w{1,8}\.)?discord(?:app)?\.com/api/(?:v[0-9]{1,2}/)?webhooks/[0-9]{17,20}/[\w-]{60,80}"
-        r"|[MNO](?=[A-Za-z_-]{0,26}[0-9])[\w-]{23,27}\.[\w-]{6}\.(?=[A-Za-z_-]{0,38}[0-9])[\w-]{27,40}"
-    ),
+    "Discord token": (r"[MNO](?=[A-Za-z_-]{0,26}[0-9])[\w-]{23,27}\.[\w-]{6}\.(?=[A-Za-z_-]{0,38}[0-9])[\w-]{27,40}"),
     # An app's token is its number and its secret.
     "Facebook token": r"EAA(?=[A-Za-z]{0,60}[0-9])[A-Za-z0-9]{90,}|[0-9]{15,16}\|[\w-]{27}",
     "Fly.io token": r"fo1_[\w-]{43}|fm(?:1[ar]|2)_[A-Za-z0-9+/]{60,}={0,3}",
@@ -47,7 +41,6 @@ _OURS = {
     "Snyk token": r"snyk_[a-z]{3}\.[0-9a-f]{8}\.eyJ[\w-]{20,}\.[\w-]{20,}",
     "Sonar token": r"sq[apu]_[0-9a-f]{40}",
     "Sourcegraph token": r"sgp_(?:(?:[0-9a-f]{16}|local)_)?[0-9a-f]{40}|(?:slk|sgd)_[0-9a-f]{64}",
-    "Sumo Logic address": r"https://(?:[a-z0-9-]{1,30}\.){1,4}?sumologic\.com/receiver/v1/http/[\w=+/-]{40,200}",
     "1Password key": (
         r"A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}|ops_eyJ[\w+/-]{100,}={0,3}"
     ),
@@ -63,6 +56,15 @@ _OURS = {
     # Unsigned, the third part is empty; its dot is often lost.
     JWT: r"eyJ[\w-]{8,}\.e[wy][\w-]{9,}(?:\.[\w-]*)?",
 }
+
+# Addresses that are secrets: whoever knows one may write there.
+_ADDRESSES = {
+    "Discord token": r"(?:\w{1,8}\.)?discord(?:app)?\.com/api/(?:v[0-9]{1,2}/)?webhooks/[0-9]{17,20}/[\w-]{60,80}",
+    "Slack token": r"hooks\.slack\.com/(?:workflows|triggers)/[TE][A-Z0-9]{5,14}/[\w/]{20,200}",
+    "Sumo Logic address": r"(?:[a-z0-9-]{1,30}\.){1,4}?sumologic\.com/receiver/v1/http/[\w=+/-]{40,200}",
+}
+_ADDRESS = re.compile(rf"https://(?:{'|'.join(f'({shape})' for shape in _ADDRESSES.values())})(?![\w-])")
+_ADDRESS_NAMES = [*_ADDRESSES]
 
 # Keys of Azure begin with anything and carry a mark at a fixed place: how many characters stand before it, and the key.
 _AZURE_KEYS = {
@@ -111,10 +113,10 @@ _THEIRS = {
 # characters; what begins in the last 200 of a window is the next window's.
 _BEFORE, _AFTER, _LONGEST = 20, 500, 200
 
-RULES = tuple(dict.fromkeys((PRIVATE_KEY, URL, *_OURS, *_THEIRS.values())))
+RULES = tuple(dict.fromkeys((PRIVATE_KEY, URL, *_OURS, *_ADDRESSES, *_THEIRS.values())))
 
 # The look ahead passes over short words: no shape has fewer than twenty characters.
-_LONG_WORD = r"(?<![\w.~-])(?=[A-Za-z0-9][\w~+/.-]{19}|sig=|https:|[0-9]{15})"
+_LONG_WORD = r"(?<![\w.~-])(?=[A-Za-z0-9][\w~+/.-]{19}|sig=|[0-9]{15})"
 _SHAPES = re.compile(rf"{_LONG_WORD}(?:{'|'.join(f'({shape})' for shape in _OURS.values())})(?![\w-])")
 _NAMES = [*_OURS]
 _LOOKED_AT = 500  # characters of a token in which dots or "example" say that it is none
@@ -129,9 +131,10 @@ _BODY = re.compile(r"(?:(?:\s|\\[nr])*+(?:[A-Z][A-Za-z-]{2,20}: ?[^\n\\]{1,80}(?
 
 def find(text: str) -> Iterator[Found]:
     yield from _private_keys(text)
-    for match in _SHAPES.finditer(text):
-        if not values.is_placeholder(match[0][:_LOOKED_AT]):
-            yield _NAMES[(match.lastindex or 1) - 1], *match.span()
+    for pattern, names in ((_SHAPES, _NAMES), (_ADDRESS, _ADDRESS_NAMES)):
+        for match in pattern.finditer(text):
+            if not values.is_placeholder(match[0][:_LOOKED_AT]):
+                yield names[(match.lastindex or 1) - 1], *match.span()
     yield from _azure_keys(text)
     for match in _USER_AND_PASSWORD.finditer(text):
         if not commands.is_example_login(match["user"], match["password"]):
