@@ -24,6 +24,7 @@ COMMANDS = [
     f"BUNDLE_ENTERPRISE__CONTRIBSYS__COM={token('6fd0b46e', ':', 'f4c56164')}",
     f"sonar-scanner -Dsonar.login={token(HEX40)}",
     f"snyk auth {token(UUID)}",
+    f"snyk config set api={token(UUID)}",
 ]
 
 HEADERS = [
@@ -65,6 +66,7 @@ TOKENS = [
     f"the bus {token(letters(33), '+ASb', letters(6), '=')}",
     f"function {token(letters(44), 'AzFu', letters(6), '==')}",
     f"az devops {token(letters(52), 'JQQJ99', letters(18), 'AZDO', letters(4))}",
+    f"git clone https://{token(letters(52), 'JQQJ99', letters(18), 'AZDO', letters(4))}@dev.azure.com/acme/_git/web",
     f"bedrock {token('ABSK', letters(128), '=')}",
     token("bedrock-api-key-", letters(120)),
     f"id {token('ABIA', '53RVL4NYKKKLICJ6')}",
@@ -88,6 +90,7 @@ LOOK_ALIKES = [
     "curl -u myname https://example.com/private",
     "curl --url=https://example.com:8443/v1/items",
     "curl -X PUT https://example.com:8443/v1/items",
+    "curl -fsSLu https://get.acme.io | sh",
     "docker run -u 1000:1000 alpine id",
     "git push -u origin feature/login:main",
     "rsync -u host:/srv/data ./data",
@@ -102,6 +105,8 @@ LOOK_ALIKES = [
     "Authorization: Basic <base64 of user:pass>",
     "Authorization: Basic dXNlcjpwYXNz",  # user:pass
     "Authorization: Token **********",
+    "Authorization: AWS4-HMAC-SHA256",
+    "a basic tutorial2024edition for beginners",
     "Authorization: required for every route except /healthz",
     "Authorization: role-based, see chapter 4",
     "Authorization: Digest username=anna, realm=example",

@@ -16,6 +16,7 @@ Found = tuple[str, int, int]
 COMMAND, HEADER, VENDOR = "password in a command", "authorization header", "key or token"
 
 MIN_HEADER_CHARS = 12  # shorter words after "Bearer" are prose
+CHARS_OF_HEADER_NAME = 20  # `Authorization` with quotes, brackets and blanks
 MIN_MYSQL_CHARS = 4  # `-pr` and `-pvf` are flags of other commands
 
 # A command may go on in the next line after a backslash. `-sSu` is several flags in one.
@@ -23,7 +24,7 @@ _CURL = re.compile(
     r"""(?:[^\n\\]|\\\n|\\){0,300}?(?<=\s)(?:-[fgikLnNOsSv]{0,6}[uU]\s{0,3}|--(?:proxy-)?user(?:=|\s{1,3}))
     (?: "(?P<user2>[^:"\n]{0,64}):(?P<value2>[^"\n]{1,128})"
       | '(?P<user1>[^:'\n]{0,64}):(?P<value1>[^'\n]{1,128})'
-      | (?P<user0>[^\s:"']{0,64}):["']?(?P<value0>[^\s"'`]{1,128}) )""",
+      | (?P<user0>[^\s:"']{0,64}):(?!//)["']?(?P<value0>[^\s"'`]{1,128}) )""",
     re.VERBOSE,
 )
 # The password follows `-p` without a blank; after a blank stands the name of the database.
@@ -35,7 +36,7 @@ _HEADER = re.compile(r"(?P<value>[A-Za-z0-9_\-+/=.~]{12,2000}+)")
 # `Authorization: SSWS 00a…`, `"Authorization": "token 9f…"`, `.set("Authorization", "9f…")`; Bearer and Basic are found
 # by their own names.
 _AUTHORIZATION = re.compile(
-    r"""["'\]]{0,2}\s{0,2}[:=,]\s{0,3}["'`]?(?!(?:bearer|basic|digest)\b)
+    r"""["'\]]{0,2}\s{0,2}[:=,]\s{0,3}["'`]?(?!(?:bearer|basic|digest|aws4-hmac-sha256)\b)
     (?:[A-Za-z][\w-]{1,20}\s{1,2}(?:token=)?)?["']?(?P<value>[A-Za-z0-9_\-+/=.~:]{12,2000}+)""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -78,10 +79,17 @@ def find_header_value(text: str, name: re.Match[str]) -> Iterator[Found]:
         return
     login = _decode_login(value["value"]) if name[0][:2].lower() == "ba" else None
     if login:
-        if not is_example_login(*login):
-            yield HEADER, *value.span()
-    elif values.is_believed(value["value"], Need.DENSE, MIN_HEADER_CHARS):
+        believed = not is_example_login(*login)
+    else:
+        believed = _is_scheme(text, name) and values.is_believed(value["value"], Need.DENSE, MIN_HEADER_CHARS)
+    if believed:
         yield HEADER, *value.span()
+
+
+def _is_scheme(text: str, name: re.Match[str]) -> bool:
+    """Tell a scheme from the word: "basic" is also an ordinary word, unless a header stands before it."""
+    before = text[max(0, name.start() - CHARS_OF_HEADER_NAME) : name.start()]
+    return name[0][:2].lower() == "be" or "authorization" in before.lower()
 
 
 def find_authorization(text: str, name: re.Match[str]) -> Iterator[Found]:

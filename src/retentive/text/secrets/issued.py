@@ -83,8 +83,10 @@ _AZURE_KEYS = {
     "JQQJ9": (52, r"[A-Za-z0-9]{72,96}"),  # DevOps and most that are new
 }
 _AZURE_MARK = re.compile("|".join(map(re.escape, _AZURE_KEYS)))
+# Base64 goes on over `+` and `/`; the other keys may follow a slash in an address.
 _AZURE_SHAPES = {
-    mark: (before, re.compile(rf"(?<![\w.+/~-]){shape}(?![\w-])")) for mark, (before, shape) in _AZURE_KEYS.items()
+    mark: (before, re.compile(rf"(?<![\w.~{'+/' if '+/' in shape else ''}-]){shape}(?![\w-])"))
+    for mark, (before, shape) in _AZURE_KEYS.items()
 }
 
 # What begins like this is shown to detect-secrets.

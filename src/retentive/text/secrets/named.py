@@ -44,7 +44,7 @@ _NAME = re.compile(
     | (?P<authorization> (?<![a-z])(?:proxy-)?authorization )
     | (?P<curl> (?<![a-z])curl\  )
     | (?P<mysql> (?<![a-z])(?:mysql|mariadb) )
-    | (?P<vendor> contribsys | snyk\ (?:auth|config) | sonar\.(?:login|token) )
+    | (?P<vendor> contribsys | snyk\ (?:auth|config\ set\ api) | sonar\.(?:login|token) )
     | (?P<sql> identified\ by\  )
     """,
     re.VERBOSE | re.IGNORECASE,
