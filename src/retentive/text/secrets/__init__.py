@@ -24,6 +24,9 @@ from retentive.text.secrets import hints, issued, named, numbers
 # left of it is taken as a whole.
 ROUNDS = 6
 
+# A text this long is searched for hints once: their places are listed at the first look.
+LONG_TEXT = 10_000  # characters
+
 UNCLEAR = "several secrets"
 RULES: tuple[str, ...] = tuple(dict.fromkeys((*issued.RULES, *numbers.RULES, *named.RULES, UNCLEAR)))
 """The names of all rules. They are stable: they stand in texts that were kept."""
@@ -48,7 +51,7 @@ suspected = hints.any_in
 
 def find(text: str) -> tuple[Secret, ...]:
     """All secrets in the order of the text; none overlaps another."""
-    if not hints.any_in(text):
+    if len(text) < LONG_TEXT and not hints.any_in(text):
         return ()
     known: _Known = {}
     marks = [match.span() for match in _MARK.finditer(text)]
@@ -88,6 +91,8 @@ def _search_between(text: str, spans: Sequence[tuple[int, int]], rounds: int, kn
 def _all(piece: str) -> list[Secret]:
     """By every rule, still overlapping. The order decides between rules that find the same."""
     places = hints.of(piece)
+    if not places.names and not places.digits and not hints.may_hold_token(piece):
+        return []
     found = [*(issued.find(piece) if places.long else ()), *numbers.find(piece, places.digits)]
     return [Secret(*each) for each in (*found, *named.find(piece, places.names))]
 

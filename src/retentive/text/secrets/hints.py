@@ -54,9 +54,11 @@ class Places(NamedTuple):
 
 
 def any_in(text: str) -> bool:
-    """Without a name or an address only a text with a digit can hold one: few tokens of twenty characters have none."""
-    if (_ASCII_HINT if text.isascii() else _HINT).search(text.lower()) is not None:
-        return True
+    return (_ASCII_HINT if text.isascii() else _HINT).search(text.lower()) is not None or may_hold_token(text)
+
+
+def may_hold_token(text: str) -> bool:
+    """Without an address only a text with a digit can hold one: few tokens of twenty characters have none."""
     if _DIGIT.search(text):
         return _has_long(text)
     return _ADDRESS in text or ("_" in text and any(prefix in text for prefix in _LETTERS_ALONE))

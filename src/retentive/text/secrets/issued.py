@@ -82,7 +82,12 @@ _AZURE_KEYS = {
     "AzSe": (42, r"[A-Za-z0-9]{52}"),  # Search
     "JQQJ9": (52, r"[A-Za-z0-9]{72,96}"),  # DevOps and most that are new
 }
-_AZURE_MARK = re.compile("|".join(map(re.escape, _AZURE_KEYS)))
+# A mark counts if no word goes on where its key would begin.
+_AZURE_MARK = re.compile(
+    "|".join(
+        rf"{re.escape(mark)}(?<![\w~-].{{{before}}}{re.escape(mark)})" for mark, (before, _) in _AZURE_KEYS.items()
+    )
+)
 # Base64 goes on over `+` and `/`; the other keys may follow a slash in an address.
 _AZURE_SHAPES = {
     mark: (before, re.compile(rf"(?<![\w.~{'+/' if '+/' in shape else ''}-]){shape}(?![\w-])"))
