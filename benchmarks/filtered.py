@@ -5,6 +5,7 @@ Both take turns, and the time is the processor's, for nothing here waits. detect
 filters and without verification, which would ask the services themselves.
 """
 
+import base64
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -24,6 +25,14 @@ PASSES = 5
 BULK = 10_000  # memories
 MEGABYTE = 1_000_000
 AN_ORDINARY_LINE = Target(5, of="value")  # microseconds: a hundredth of what an add takes
+A_HOSTILE_MEGABYTE = Target(200, of="value")  # milliseconds: nobody waits for a text that was made to be slow
+
+# Each is repeated to a megabyte: beginnings of secrets that never come.
+HOSTILE = (
+    "token=", "key=", "password ", "password is ", "Authorization: ", "Authorization: Bearer ", "-u ", "curl -u ",
+    "mysql -p", "eyJ", "eyJabcdefgh.", "https://hooks.slack.com/", "https://hooks.slack.com/workflows/",
+    "0123456789abcdef", "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY", "4111 ", "sk-ant-", "JQQJ99", "\n",
+)  # fmt: skip
 
 WITH_SECRETS = (
     "my wifi password is hunter2",
@@ -46,6 +55,18 @@ def figures(count: int) -> Iterator[tuple[int, Figure]]:
     page = " ".join(lines * (MEGABYTE // (LENGTH * count) + 1))[:MEGABYTE]
     yield BULK, Figure("bulk add with the filter, against without", "rows/s", *_bulk(BULK))
     yield 1, Figure("one text of a megabyte", "ms", _microseconds([page], find) / 1e3)
+    slowest = max(_hostile_milliseconds(unit) for unit in (*HOSTILE, _base64()))
+    yield 1, Figure("a hostile megabyte, the slowest", "ms", slowest, None, (A_HOSTILE_MEGABYTE,))
+
+
+def _hostile_milliseconds(unit: str) -> float:
+    page = (unit * (MEGABYTE // len(unit) + 1))[:MEGABYTE]
+    return min(_microseconds([page], find) for _ in range(PASSES)) / 1e3
+
+
+def _base64() -> str:
+    """A megabyte without a period."""
+    return base64.b64encode(np.random.default_rng(SEED).bytes(MEGABYTE)).decode()
 
 
 def _lines(count: int) -> list[str]:

@@ -10,9 +10,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from retentive.text import secrets
-from retentive.text.secrets import RULES, Secret, find, numbers, redact
+from retentive.text.secrets import RULES, Secret, find, named, numbers, redact
 from tests.text import secret_lines as lines
-from tests.text.secret_lines import LETTERS, NEGATIVE, POSITIVE
+from tests.text import vendor_lines as vendors
+from tests.text.secret_lines import LETTERS
+
+POSITIVE = [*lines.POSITIVE, *vendors.COMMANDS, *vendors.HEADERS, *vendors.TOKENS]
+NEGATIVE = [*lines.NEGATIVE, *vendors.LOOK_ALIKES]
 
 BEGIN, END = (f"-----{side} {'PRIVATE'} KEY-----\n" for side in ("BEGIN", "END"))
 
@@ -46,6 +50,24 @@ def test_a_secret_is_found_where_it_stands(line: str) -> None:
 @pytest.mark.parametrize("line", NEGATIVE, ids=range(len(NEGATIVE)))
 def test_what_only_looks_like_a_secret_passes(line: str) -> None:
     assert find(line) == ()
+
+
+@pytest.mark.parametrize("line", vendors.HEADERS)
+def test_an_authorization_header_is_named_as_one(line: str) -> None:
+    """Whatever the scheme."""
+    assert [secret.rule for secret in find(marked(line).text)] == ["authorization header"]
+
+
+@pytest.mark.parametrize(
+    "unit", ["token=", "my password is hunter2 and ", "token=f00ba7c0ffee42 ", "a is my password ", "curl -u a:b9 "]
+)
+@pytest.mark.parametrize("size", [3_000, 30_001])
+def test_what_repeats_is_found_as_if_each_were_looked_at(unit: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A group of names that repeats is looked at once, and its secrets are found at every place."""
+    text = (f"PIN: 4821 {unit}" + unit * size)[:size] + "\nDB_PASSWORD=hunter2"
+    grouped = find(text)
+    monkeypatch.setattr(named, "GROUP_SIZE", size)
+    assert find(text) == grouped
 
 
 @pytest.mark.parametrize("table", RULES_BY_TABLE)
@@ -104,6 +126,7 @@ def test_every_rule_is_documented(rule: str) -> None:
 PARTS = st.sampled_from([
     "password", "my password is ", " is my password", "PIN",
     "token=", "api_key: ", "login is bob / ", "hunter2", "s3cret!",
+    "curl -u a:", "mysql -p", "Authorization: ", "Basic ", "8Q~",
     "4821", "4111 1111 1111 1111", "://a:", "@b", f"{'gh'}p_", LETTERS, "aB3d", BEGIN,
     END, "eyJ", ".", "[redacted: password in prose]", "[redacted: ", "]", '"', "'", "=", ":",
     " ", "\n", "İ", "\u017f", "密码是", "**", "AKIA", "IOSFODNN7EXAMPL3", "seed phrase: ", "word ",
@@ -145,6 +168,7 @@ def test_redacting_touches_nothing_but_the_secrets(text: str) -> None:
         BEGIN, "4", "4-", "4111 ", "AKIA ", "xoxb-1-", LETTERS, f"{LETTERS}\n", "login is a / ",
         "curl -u ", "bearer ", 'password "', "a is my password ",
         "[redacted: ", "my password is hunter2 and ", "İ password",
+        "Authorization: ", "mysql -p", "https://hooks.slack.com/", "AzFu", "JQQJ99", "Aa1/",
     ],
 )  # fmt: skip
 def test_the_time_grows_with_the_length_and_not_with_its_square(unit: str) -> None:

@@ -24,6 +24,9 @@ from retentive.text.secrets import hints, issued, named, numbers
 # left of it is taken as a whole.
 ROUNDS = 6
 
+# A text this long is searched for hints once: their places are listed at the first look.
+LONG_TEXT = 10_000  # characters
+
 UNCLEAR = "several secrets"
 RULES: tuple[str, ...] = tuple(dict.fromkeys((*issued.RULES, *numbers.RULES, *named.RULES, UNCLEAR)))
 """The names of all rules. They are stable: they stand in texts that were kept."""
@@ -39,17 +42,20 @@ class Secret(NamedTuple):
     end: int
 
 
+_Known = dict[tuple[str, int], list[Secret]]
+"""Secrets of the pieces searched so far, by their text and the rounds that are left."""
+
 suspected = hints.any_in
 """Is there anything to look at closely? In microseconds, for texts that come by the thousand."""
 
 
 def find(text: str) -> tuple[Secret, ...]:
     """All secrets in the order of the text; none overlaps another."""
-    if not hints.any_in(text):
+    if len(text) < LONG_TEXT and not hints.any_in(text):
         return ()
-    found: list[Secret] = []
-    for start, end in _between(text, 0, [match.span() for match in _MARK.finditer(text)]):
-        found += _in_piece(text, start, end, ROUNDS)
+    known: _Known = {}
+    marks = [match.span() for match in _MARK.finditer(text)]
+    found = _search_between(text, marks, ROUNDS, known) if marks else _search_all(text, ROUNDS, known)
     return tuple(sorted(found, key=lambda secret: secret.start))
 
 
@@ -63,22 +69,30 @@ def redact(text: str, found: Sequence[Secret], *, lines: bool = False) -> str:
     return "".join([*kept, text[last:]])
 
 
-def _in_piece(text: str, start: int, end: int, rounds: int) -> Iterator[Secret]:
-    piece = text[start:end]
-    here = _apart(_all(piece)) if hints.any_in(piece) else []
-    if here and not rounds:
-        yield Secret(UNCLEAR, start, end)
-        return
-    for rule, begin, stop in here:
-        yield Secret(rule, start + begin, start + stop)
-    if here:
-        for first, last in _between(piece, start, [(secret.start, secret.end) for secret in here]):
-            yield from _in_piece(text, first, last, rounds - 1)
+def _search_all(piece: str, rounds: int, known: _Known) -> list[Secret]:
+    found = _apart(_all(piece))
+    if found and not rounds:
+        return [Secret(UNCLEAR, 0, len(piece))]
+    spans = [(secret.start, secret.end) for secret in found]
+    return found + _search_between(piece, spans, rounds - 1, known) if found else []
+
+
+def _search_between(text: str, spans: Sequence[tuple[int, int]], rounds: int, known: _Known) -> list[Secret]:
+    """Secrets in the pieces that the spans leave. A piece that repeats is searched once."""
+    found: list[Secret] = []
+    for start, end in _between(text, spans):
+        key = (text[start:end], rounds)
+        if key not in known:
+            known[key] = _search_all(*key, known) if hints.any_in(key[0]) else []
+        found += [Secret(rule, start + begin, start + stop) for rule, begin, stop in known[key]]
+    return found
 
 
 def _all(piece: str) -> list[Secret]:
     """By every rule, still overlapping. The order decides between rules that find the same."""
     places = hints.of(piece)
+    if not places.names and not places.digits and not hints.may_hold_token(piece):
+        return []
     found = [*(issued.find(piece) if places.long else ()), *numbers.find(piece, places.digits)]
     return [Secret(*each) for each in (*found, *named.find(piece, places.names))]
 
@@ -92,10 +106,10 @@ def _apart(found: list[Secret]) -> list[Secret]:
     return chosen
 
 
-def _between(text: str, offset: int, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """The pieces that the spans leave, counted from `offset`."""
+def _between(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The pieces that the spans leave."""
     last = 0
     for start, end in (*spans, (len(text), len(text))):
         if start > last:
-            yield offset + last, offset + start
+            yield last, start
         last = end

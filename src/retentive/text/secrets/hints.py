@@ -14,17 +14,19 @@ from typing import NamedTuple
 _NAMES = (
     r"pass(?:w|ph|co|ord|[^a-z]|\Z)", "pwd", r"pw[^a-z]", r"secret", r"token", r"key", r"pin[^a-z]", r"code", r"login",
     r"log in", r"sign in", r"credential", r"creds", r"cvv", r"cvc", r"combination", r"phrase", r"mnemonic", r"bearer",
-    r"basic ", r"curl ", r"identified by", r"otp[^a-z]",
+    r"basic ", r"curl ", r"identified by", r"otp[^a-z]", r"authorization", r"mysql", r"mariadb", r"contribsys",
+    r"snyk ", r"sonar\.",
     r"kennwort", r"zugang", r"mot de passe", r"mdp", r"contrase", r"clave", r"senha", r"palavra", r"wachtwoord",
     r"l[oö]senord", r"adgangskode", r"salasana", r"has[lł]o", r"heslo", r"jelszó", r"şifre", r"parol",
     r"парол", r"密码", r"密碼", r"口令", r"パスワード", r"暗証番号", r"비밀번호",
 )  # fmt: skip
 
-# A row of digits as long as the shortest card number; cards begin with these.
-_ROWS = [f"{first}(?:[ -]?[0-9]){{13}}" for first in "23456"]
+# A row of digits as long as the shortest card number; cards begin with these, and where a word begins.
+_ROWS = [rf"{first}(?<![\w.+-].)(?:[ -]?[0-9]){{13}}" for first in "23456"]
 
 _LONG = re.compile(r"[!-~]{20}")
 _ADDRESS = "://"
+_LETTERS_ALONE = ("hf_", "api_org_")  # Hugging Face: 34 letters, often without a digit
 
 
 def _gathered(alternatives: Iterable[str]) -> str:
@@ -52,14 +54,21 @@ class Places(NamedTuple):
 
 
 def any_in(text: str) -> bool:
-    """Without a name or an address only a text with a digit can hold one: no token of twenty characters has none."""
-    if (_ASCII_HINT if text.isascii() else _HINT).search(text.lower()) is not None:
-        return True
-    return _has_long(text) if _DIGIT.search(text) else _ADDRESS in text
+    return (_ASCII_HINT if text.isascii() else _HINT).search(text.lower()) is not None or may_hold_token(text)
+
+
+def may_hold_token(text: str) -> bool:
+    """Without an address only a text with a digit can hold one: few tokens of twenty characters have none."""
+    if _DIGIT.search(text):
+        return _has_long(text)
+    return _ADDRESS in text or ("_" in text and any(prefix in text for prefix in _LETTERS_ALONE))
 
 
 def of(text: str) -> Places:
-    places = [hint.start() for hint in _HINT.finditer(_lower(text))]
+    pattern = _ASCII_HINT if text.isascii() else _HINT
+    places = [hint.start() for hint in pattern.finditer(_lower(text))]
+    if _DIGIT.search(text) is None:
+        return Places(places, [], _has_long(text))
     digits = [place for place in places if text[place].isdigit()]
     return Places([place for place in places if not text[place].isdigit()], digits, _has_long(text))
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from retentive.text.secrets import values
+from retentive.text.secrets import commands, values
 
 Found = tuple[str, int, int]
 
@@ -22,30 +22,81 @@ _OURS = {
     "Anthropic key": r"sk-ant-[\w-]{20,}",
     "OpenAI key": r"sk-(?:proj|svcacct|admin|None)-[\w-]{20,}|sk-[A-Za-z0-9]{32,}",
     "API key": r"sk-(?=[\w-]{0,80}[0-9])[a-z]{2,8}(?:-v[0-9])?-[\w-]{20,}|sk-(?=[a-z]{0,40}[0-9A-Z])[A-Za-z0-9]{16,31}",
-    "Hugging Face token": r"hf_(?=[a-z]{0,40}[0-9A-Z])[A-Za-z0-9]{20,}",
+    "Hugging Face token": r"(?:hf|api_org)_(?=[a-z]{0,40}[0-9A-Z])[A-Za-z0-9]{20,}",
     "Google key": r"AIza[\w-]{35}|GOCSPX-[\w-]{20,}|ya29\.[\w-]{20,}|1//0[\w-]{30,}",
     "GitHub token": r"github_pat_\w{22,}",
     "Slack token": r"xapp-[0-9]-[\w-]{20,}|xox[a-z](?:\.xox[a-z])?-[\w-]{20,}",
-    "Stripe key": r"[rs]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,}",
+    "Stripe key": r"[rs]k_(?:live|test|prod)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,}",
     "Retentive token": r"rt_[\w-]{43}",
     "npm token": r"npm_[A-Za-z0-9]{36}",
     "PyPI token": r"pypi-[\w-]{50,}",
-    "Azure key": r"[\w~.-]{3}8Q~[\w~.-]{31,34}|sig=[A-Za-z0-9%+/]{40,}(?:%3D|=)",
+    "Azure key": r"sig=[A-Za-z0-9%+/]{40,}(?:%3D|=)",
+    "AWS access key": r"ABSK[A-Za-z0-9+/]{100,300}={0,2}|bedrock-api-key-[A-Za-z0-9+/]{60,4000}={0,2}",
+    "Discord token": (r"[MNO](?=[A-Za-z_-]{0,26}[0-9])[\w-]{23,27}\.[\w-]{6}\.(?=[A-Za-z_-]{0,38}[0-9])[\w-]{27,40}"),
+    # An app's token is its number and its secret.
+    "Facebook token": r"EAA(?=[A-Za-z]{0,60}[0-9])[A-Za-z0-9]{90,}|[0-9]{15,16}\|[\w-]{27}",
+    "Fly.io token": r"fo1_[\w-]{43}|fm(?:1[ar]|2)_[A-Za-z0-9+/]{60,}={0,3}",
+    "Grafana token": r"glc_[A-Za-z0-9+/]{32,400}={0,2}|gls?a_[\w-]{30,}|eyJrIjoi[A-Za-z0-9+/]{60,400}={0,2}",
+    "Heroku key": r"HRKU-(?:AA[\w-]{58}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})",
+    "Snyk token": r"snyk_[a-z]{3}\.[0-9a-f]{8}\.eyJ[\w-]{20,}\.[\w-]{20,}",
+    "Sonar token": r"sq[apu]_[0-9a-f]{40}",
+    "Sourcegraph token": r"sgp_(?:(?:[0-9a-f]{16}|local)_)?[0-9a-f]{40}|(?:slk|sgd)_[0-9a-f]{64}",
+    "1Password key": (
+        r"A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}|ops_eyJ[\w+/-]{100,}={0,3}"
+    ),
     "service token": (
         r"do[opr]_v1_[0-9a-f]{64}|shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}|lin_api_\w{30,}|(?:secret|ntn)_[A-Za-z0-9]{43,}"
         r"|dapi[0-9a-f]{32}|dp\.(?:pt|st|ct)\.\w{40,}|hv[sb]\.[\w-]{24,}|gsk_[A-Za-z0-9]{40,}|xai-[A-Za-z0-9]{40,}"
         r"|pplx-[A-Za-z0-9]{40,}|r8_[A-Za-z0-9]{30,}|ATATT3[\w=-]{50,}|dckr_pat_[\w-]{20,}"
         r"|pat[A-Za-z0-9]{14}\.[0-9a-f]{64}|PMAK-[0-9a-f-]{40,}|NRAK-[A-Z0-9]{27}"
-        r"|gls?a_[\w-]{30,}|sntry[su]_[\w+/=]{40,}"
+        r"|sntry[su]_[\w+/=]{40,}"
         r"|sbp_[0-9a-f]{40}|tvly-[\w-]{20,}|figd_[\w-]{30,}|AGE-SECRET-KEY-1[0-9A-Z]{58}|tskey-[\w-]{20,}"
         r"|AKCp[A-Za-z0-9]{60,}"
     ),
-    JWT: r"eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*",
+    # Unsigned, the third part is empty; its dot is often lost.
+    JWT: r"eyJ[\w-]{8,}\.e[wy][\w-]{9,}(?:\.[\w-]*)?",
+}
+
+# Addresses that are secrets: whoever knows one may write there.
+_ADDRESSES = {
+    "Discord token": r"(?:\w{1,8}\.)?discord(?:app)?\.com/api/(?:v[0-9]{1,2}/)?webhooks/[0-9]{17,20}/[\w-]{60,80}",
+    "Slack token": r"hooks\.slack\.com/(?:workflows|triggers)/[TE][A-Z0-9]{5,14}/[\w/]{20,200}",
+    "Sumo Logic address": r"(?:[a-z0-9-]{1,30}\.){1,4}?sumologic\.com/receiver/v1/http/[\w=+/-]{40,200}",
+}
+_ADDRESS = re.compile(rf"https://(?:{'|'.join(f'({shape})' for shape in _ADDRESSES.values())})(?![\w-])")
+_ADDRESS_NAMES = [*_ADDRESSES]
+
+# Keys of Azure begin with anything and carry a mark at a fixed place: how many characters stand before it, and the key.
+_AZURE_KEYS = {
+    "Q~": (4, r"[\w~.-]{3}[0-9]Q~[\w~.-]{31,34}"),
+    "ACDb": (76, r"[A-Za-z0-9+/]{82,86}=="),  # Cosmos
+    "APIM": (76, r"[A-Za-z0-9+/]{82,86}=="),
+    "+ABa": (76, r"[A-Za-z0-9+/]{82,86}=="),  # Batch
+    "+AMC": (76, r"[A-Za-z0-9+/]{82,86}=="),  # Machine Learning
+    "+ASt": (76, r"[A-Za-z0-9+/]{82,86}=="),  # Storage
+    "+ASb": (33, r"[A-Za-z0-9+/]{43}="),  # Service Bus
+    "+AEh": (33, r"[A-Za-z0-9+/]{43}="),  # Event Hub
+    "+ARm": (33, r"[A-Za-z0-9+/]{43}="),  # Relay
+    "AIoT": (33, r"[A-Za-z0-9+/]{43}="),
+    "AzFu": (44, r"[\w-]{54}=="),  # Functions
+    "AzSe": (42, r"[A-Za-z0-9]{52}"),  # Search
+    "JQQJ9": (52, r"[A-Za-z0-9]{72,96}"),  # DevOps and most that are new
+}
+# A mark counts if no word goes on where its key would begin.
+_AZURE_MARK = re.compile(
+    "|".join(
+        rf"{re.escape(mark)}(?<![\w~-].{{{before}}}{re.escape(mark)})" for mark, (before, _) in _AZURE_KEYS.items()
+    )
+)
+# Base64 goes on over `+` and `/`; the other keys may follow a slash in an address.
+_AZURE_SHAPES = {
+    mark: (before, re.compile(rf"(?<![\w.~{'+/' if '+/' in shape else ''}-]){shape}(?![\w-])"))
+    for mark, (before, shape) in _AZURE_KEYS.items()
 }
 
 # What begins like this is shown to detect-secrets.
 _BEGINS = re.compile(
-    r"(?<![A-Za-z0-9])(?:A3T|AKIA|ASIA|ABIA|ACCA|gh[opsru]_|gl[a-z]{2,6}-|GR1348941|xox|hooks\.slack|SG\.|sq0csp-"
+    r"(?<![A-Za-z0-9])(?=[A-Za-z0-9])(?:A3T|AKIA|ASIA|ABIA|ACCA|gh[opsru]_|gl[a-z]{2,6}-|GR1348941|xox|hooks\.slack|SG\.|sq0csp-"
     r"|sk-|[rs]k_live|AC[0-9a-z]{32}|SK[0-9a-z]{32}|[MNO][\w-]{23,25}\.|[0-9a-z]{32}-us[0-9]|[0-9]{8,10}:[\w-]{35}"
     r"|AccountKey=|pypi-)"
 )
@@ -69,10 +120,13 @@ _THEIRS = {
 # characters; what begins in the last 200 of a window is the next window's.
 _BEFORE, _AFTER, _LONGEST = 20, 500, 200
 
-RULES = (PRIVATE_KEY, URL, *_OURS, *_THEIRS.values())
+RULES = tuple(dict.fromkeys((PRIVATE_KEY, URL, *_OURS, *_ADDRESSES, *_THEIRS.values())))
 
-_SHAPES = re.compile(rf"(?<![\w.-])(?:{'|'.join(f'({shape})' for shape in _OURS.values())})(?![\w-])")
+# The look ahead passes over short words: no shape has fewer than twenty characters.
+_LONG_WORD = r"(?<![\w.~-])(?=[A-Za-z0-9][\w~+/.-]{19}|sig=|[0-9]{15})"
+_SHAPES = re.compile(rf"{_LONG_WORD}(?:{'|'.join(f'({shape})' for shape in _OURS.values())})(?![\w-])")
 _NAMES = [*_OURS]
+_LOOKED_AT = 500  # characters of a token in which dots or "example" say that it is none
 
 _USER_AND_PASSWORD = re.compile(r"://(?P<user>[^\s/:@?#\[\]]{0,64}):(?P<password>[^\s/@\"'<>]{1,128})@[\w\[]")
 
@@ -84,18 +138,23 @@ _BODY = re.compile(r"(?:(?:\s|\\[nr])*+(?:[A-Z][A-Za-z-]{2,20}: ?[^\n\\]{1,80}(?
 
 def find(text: str) -> Iterator[Found]:
     yield from _private_keys(text)
-    for match in _SHAPES.finditer(text):
-        if not values.is_placeholder(match[0]):
-            yield _NAMES[(match.lastindex or 1) - 1], *match.span()
+    for pattern, names in ((_SHAPES, _NAMES), (_ADDRESS, _ADDRESS_NAMES)):
+        for match in pattern.finditer(text):
+            if not values.is_placeholder(match[0][:_LOOKED_AT]):
+                yield names[(match.lastindex or 1) - 1], *match.span()
+    yield from _azure_keys(text)
     for match in _USER_AND_PASSWORD.finditer(text):
-        if not _is_example(match["user"], match["password"]):
+        if not commands.is_example_login(match["user"], match["password"]):
             yield URL, *match.span("password")
     yield from _known_to_the_library(text)
 
 
-def _is_example(user: str, password: str) -> bool:
-    documented = password.lower() == "password" or (user.lower(), password.lower()) == ("user", "pass")
-    return documented or values.is_open(password)
+def _azure_keys(text: str) -> Iterator[Found]:
+    for mark in _AZURE_MARK.finditer(text):
+        before, shape = _AZURE_SHAPES[mark[0]]
+        key = shape.match(text, mark.start() - before) if mark.start() >= before else None
+        if key and not values.is_placeholder(key[0]):
+            yield "Azure key", *key.span()
 
 
 def _private_keys(text: str) -> Iterator[Found]:
@@ -120,16 +179,17 @@ def _with_body(text: str, start: int, head: int) -> Iterator[Found]:
 
 
 def _known_to_the_library(text: str) -> Iterator[Found]:
-    seen = 0
-    for hint in _BEGINS.finditer(text):
-        if hint.start() < seen:
-            continue
+    """A window that repeats is looked at once."""
+    known: dict[str, list[Found]] = {}
+    hint = _BEGINS.search(text)
+    while hint:
         start, end = max(0, hint.start() - _BEFORE), hint.start() + _AFTER
-        for rule, pattern in _library():
-            yield from (
-                (rule, start + begin, start + stop) for begin, stop in _standing_alone(pattern, text[start:end])
-            )
-        seen = end - _LONGEST
+        window = text[start:end]
+        if window not in known:
+            known[window] = [(rule, *span) for rule, pattern in _library() for span in _standing_alone(pattern, window)]
+        for rule, begin, stop in known[window]:
+            yield rule, start + begin, start + stop
+        hint = _BEGINS.search(text, end - _LONGEST)
 
 
 def _standing_alone(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:

@@ -10,15 +10,19 @@ apart they are, the more the value must show (`values.Need`). A name that is onl
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from retentive.text.secrets import values, words
+from retentive.text.secrets import commands, values, words
 from retentive.text.secrets.values import Need
 
 Found = tuple[str, int, int]
 
-SAID, SETTING, LOGIN, COMMAND = "password in prose", "password in a setting", "login in prose", "password in a command"
-TOKEN, HEADER, PIN, CVV = "key or token", "authorization header", "PIN or code", "card security code"
-PHRASE = "passphrase"
-RULES = (SAID, SETTING, LOGIN, COMMAND, TOKEN, HEADER, PIN, CVV, PHRASE)
+SAID, SETTING, LOGIN = "password in prose", "password in a setting", "login in prose"
+TOKEN, PIN, CVV, PHRASE = "key or token", "PIN or code", "card security code", "passphrase"
+RULES = (SAID, SETTING, LOGIN, commands.COMMAND, TOKEN, commands.HEADER, PIN, CVV, PHRASE)
+
+# A text with more names than this is looked at in groups, and a group that repeats is looked at once. No rule looks
+# farther back or ahead than a group's window: the longest is a token of 4,096 characters after seven words.
+GROUP_SIZE = 128
+CHARS_BEFORE, CHARS_AFTER = 128, 5_120
 
 _NAME = re.compile(
     r"""
@@ -37,7 +41,10 @@ _NAME = re.compile(
     | (?P<key> keys? )
     | (?P<login> (?<![a-z])(?:log-?in|log\ in|sign\ in|credentials?|creds)(?:\ (?:info|details|data))? )
     | (?P<header> (?<![a-z])(?:bearer|basic)\ + )
+    | (?P<authorization> (?<![a-z])(?:proxy-)?authorization )
     | (?P<curl> (?<![a-z])curl\  )
+    | (?P<mysql> (?<![a-z])(?:mysql|mariadb) )
+    | (?P<vendor> contribsys | snyk\ (?:auth|config\ set\ api) | sonar\.(?:login|token) )
     | (?P<sql> identified\ by\  )
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -141,12 +148,24 @@ _PAIR = re.compile(
     ["'`]?(?P<value>[^\s"'`]{3,64})""",
     re.VERBOSE | re.IGNORECASE,
 )
-_CURL = re.compile(r"[^\n]{0,200}?(?:-u|--user)[ =]?[\"']?[^\s:\"']{1,64}:(?P<value>[^\s\"']{1,128})")
-_QUOTED = re.compile(r"[\"'](?P<value>[^\"'\n]{1,100})[\"']")
-_HEADER = re.compile(r"(?P<value>[A-Za-z0-9_\-+/=.~]{12,2000}+)")
 
 
 def find(text: str, places: Sequence[int]) -> Iterator[Found]:
+    if len(places) <= GROUP_SIZE:
+        yield from _find_at(text, places)
+        return
+    known: dict[tuple[str, int, int], list[Found]] = {}
+    for first in range(0, len(places), GROUP_SIZE):
+        group = places[first : first + GROUP_SIZE]
+        start = max(0, group[0] - CHARS_BEFORE)
+        key = (text[start : group[-1] + CHARS_AFTER], group[0] - start, len(group))
+        if key not in known:
+            known[key] = [(rule, begin - start, end - start) for rule, begin, end in _find_at(text, group)]
+        for rule, begin, end in known[key]:
+            yield rule, start + begin, start + end
+
+
+def _find_at(text: str, places: Sequence[int]) -> Iterator[Found]:
     for place in places:
         name = _NAME.match(text, place)
         if name and name.lastgroup and not _ABOUT.match(text, name.end()):
@@ -311,25 +330,10 @@ def _login(text: str, name: re.Match[str]) -> Iterator[Found]:
         yield LOGIN, start, end
 
 
-def _header(text: str, name: re.Match[str]) -> Iterator[Found]:
-    value = _HEADER.match(text, name.end())
-    if value and values.is_believed(value["value"], Need.DENSE if name[0][0] in "bB" else Need.MIXED, 12):
-        yield HEADER, *value.span()
-
-
-def _curl(text: str, name: re.Match[str]) -> Iterator[Found]:
-    value = _CURL.match(text, name.end())
-    if value and not values.is_placeholder(value["value"]):
-        yield COMMAND, *value.span("value")
-
-
-def _sql(text: str, name: re.Match[str]) -> Iterator[Found]:
-    value = _QUOTED.match(text, name.end())
-    if value and not values.is_placeholder(value["value"]):
-        yield COMMAND, *value.span("value")
-
-
 _FINDERS: dict[str, Callable[[str, re.Match[str]], Iterator[Found]]] = {
     "password": _password, "pass": _pass, "phrase": _phrase, "pin": _pin, "cvv": _cvv, "code": _code,
-    "secret": _machine, "token": _machine, "key": _key, "login": _login, "header": _header, "curl": _curl, "sql": _sql,
+    "secret": _machine, "token": _machine, "key": _key, "login": _login,
+    "header": commands.find_header_value, "authorization": commands.find_authorization,
+    "curl": commands.find_curl_login, "mysql": commands.find_mysql_password, "sql": commands.find_sql_password,
+    "vendor": commands.find_vendor_key,
 }  # fmt: skip

@@ -28,9 +28,14 @@ _ISSUER = re.compile(
 
 
 def find(text: str, places: Sequence[int]) -> Iterator[tuple[str, int, int]]:
+    known: dict[str, bool] = {}
     for place in places:
         match = _SHAPE.match(text, place)
-        if match and is_card(re.sub(r"[ -]", "", match[0])):
+        if match is None:
+            continue
+        if match[0] not in known:
+            known[match[0]] = is_card(re.sub(r"[ -]", "", match[0]))
+        if known[match[0]]:
             yield CARD, *match.span()
 
 

@@ -71,6 +71,8 @@ _NAMED = re.compile("password|passwd|secret|token")  # "mypassword", "notasecret
 
 _ALPHABET = re.compile(r"[A-Za-z0-9_\-+/=.~!@#$%^&*:|]+")
 _BASE64 = re.compile(r"[A-Za-z0-9+/=]{16}")
+_DIGIT, _LETTER = re.compile(r"\d"), re.compile(r"[^\W\d_]")
+_TWO_DIGITS, _TWO_LETTERS = re.compile(r"\d\D*+\d"), re.compile(r"[^\W\d_][\W\d_]*+[^\W\d_]")
 _NOT_WORD = re.compile(r"[^\w\s'’.,:;/()-]")
 
 
@@ -88,8 +90,13 @@ def has_base64(text: str) -> bool:
 
 
 def is_believed(value: str, need: Need, length: int) -> bool:
-    if len(value) < length or is_placeholder(value) or (_CODE.fullmatch(value) and not _is_random(value)):
+    """The cheap conditions come first: most values have no digit, and the patterns for examples and code are slow."""
+    if len(value) < length or not _meets(value, need):
         return False
+    return not is_placeholder(value) and (_CODE.fullmatch(value) is None or _is_random(value))
+
+
+def _meets(value: str, need: Need) -> bool:
     match need:
         case Need.PLAIN:
             return is_mixed(value) or _is_plain(value)
@@ -101,11 +108,10 @@ def is_believed(value: str, need: Need, length: int) -> bool:
 
 def is_mixed(value: str) -> bool:
     bare = value.strip(".,;:!?\"'`()*_=\\")
-    if len(bare) < SHORTEST or _TECHNICAL.fullmatch(bare) or not re.search(r"[^\W_]", bare):
+    if len(bare) < SHORTEST or _LETTER.search(bare) is None:
         return False
-    digits = any(letter.isdigit() for letter in bare)
-    letters = any(letter.isalpha() for letter in bare)
-    return (digits and letters) or (letters and _NOT_WORD.search(bare) is not None)
+    mixed = _DIGIT.search(bare) is not None or _NOT_WORD.search(bare) is not None
+    return mixed and _TECHNICAL.fullmatch(bare) is None
 
 
 def _is_random(value: str) -> bool:
@@ -126,9 +132,8 @@ def _is_plain(value: str) -> bool:
 
 
 def _is_dense(value: str) -> bool:
-    digits = sum(letter.isdigit() for letter in value)
-    letters = sum(letter.isalpha() for letter in value)
-    return digits > 1 and letters > 1 and _ALPHABET.fullmatch(value) is not None and not _TECHNICAL.fullmatch(value)
+    mixed = _TWO_DIGITS.search(value) is not None and _TWO_LETTERS.search(value) is not None
+    return mixed and _ALPHABET.fullmatch(value) is not None and _TECHNICAL.fullmatch(value) is None
 
 
 def may_begin(word: str) -> bool:
