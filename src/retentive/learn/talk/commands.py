@@ -20,11 +20,12 @@ from typing import Literal, NamedTuple
 from retentive.learn.talk import phrases
 from retentive.learn.talk.foreign import foreign, in_order
 from retentive.learn.talk.person import USER, plain, third, whole
+from retentive.learn.talk.quoted_text import blank_blocks
 from retentive.learn.talk.references import resolved
 from retentive.learn.talk.verbs import singular
 from retentive.learn.talk.worth import judge
 from retentive.model import Kind
-from retentive.text.sentences import Sentence, own, spans
+from retentive.text.sentences import Sentence, spans
 
 _QUOTES = re.compile(
     r"\"[^\"\n]*\"|\u201c[^\u201d\n]*\u201d|«[^»\n]*»|`[^`\n]*`|(?<!\w)['\u2018][^'\u2019\n]+['\u2019](?!\w)"
@@ -64,7 +65,7 @@ def wishes(text: str, name: str = USER) -> tuple[Wish, ...]:
 
 
 def _wishes(text: str, name: str) -> Iterator[Wish]:
-    clean = own(text[:MOST_TEXT])
+    clean = blank_blocks(text[:MOST_TEXT])
     masked = _QUOTES.sub(lambda found: _HIDDEN * len(found[0]), clean).replace("’", "'")  # noqa: RUF001
     before = ""
     for sentence in spans(masked):

@@ -17,8 +17,8 @@ from retentive.learn.talk import vocabulary as words
 from retentive.learn.talk.clauses import bare, clauses, is_joke
 from retentive.learn.talk.commands import MOST_TEXT, Wish, wishes
 from retentive.learn.talk.deeds import Worth
-from retentive.learn.talk.earnest import earnest
 from retentive.learn.talk.person import USER, third
+from retentive.learn.talk.quoted_text import own_words, restore_apostrophes
 from retentive.learn.talk.references import resolved
 from retentive.learn.talk.replies import stated
 from retentive.learn.talk.worth import judge
@@ -118,7 +118,7 @@ class _Reader:
         self.before = ""
 
     def read(self, event: Event, heard: Event | None) -> None:
-        text = earnest(own(event.content[:MOST_TEXT]))
+        text = restore_apostrophes(own_words(event.content[:MOST_TEXT]))
         asked = wishes(text, self.name) if self.alone else ()  # what people ask of each other is not ours
         due = deque(asked)
         if heard and (answer := self._answer(text, heard)):
