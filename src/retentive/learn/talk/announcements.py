@@ -50,6 +50,11 @@ REPORTED = re.compile(
     re.IGNORECASE,
 )
 OWN_REPORT = re.compile(r"\b(?:like|as) i\b[^:]*$|\bi (?:just |already )?(?:said|told you|asked you)\b", re.IGNORECASE)
+OWN_REQUEST = re.compile(
+    r"\b(?:remember|memori[sz]e|memory|(?:mental |a |please )note|mind|forget|(?:write|jot) (?:this|it|that)? ?down"
+    r"|save this|store this|log this|record this|fyi)\b",
+    re.IGNORECASE,
+)
 COLON_ASKS = re.compile(
     rf"\b{_WORK}\b|\b{_MAYBE_WORK}\b.*?\b(?:{_THIS}|{_TEXT})\b|^\W*{_THIS}|^(?:please |can you |now )*{_CREATE}\b"
     rf"|\bhere (?:it is|you go|they are|we go)\b|^\W*(?:the |my )?(?:original |full |source )?{_TEXT}$"

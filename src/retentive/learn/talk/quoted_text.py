@@ -322,7 +322,8 @@ class _Blocks:
             lead = _last_sentence(line.text[max(start, colon.start() - MAX_LEAD_CHARS) : colon.start()])
             start = colon.end()
             reported = signs.REPORTED.search(lead) and not signs.OWN_REPORT.search(lead)
-            if reported or signs.COLON_ASKS.search(lead):
+            asks = signs.COLON_ASKS.search(lead) and not signs.OWN_REQUEST.search(lead)
+            if reported or asks:
                 return self._after_colon(number, line.start + colon.end(), is_speech=bool(reported))
         following = self.next_filled[number + 1] if number + 1 < len(self.lines) else len(self.lines)
         lead = _last_sentence(line.text[-MAX_LEAD_CHARS:].rstrip(" .!?\u2026"))
