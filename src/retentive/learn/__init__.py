@@ -8,7 +8,7 @@ from retentive.learn.statements.statement import Reading
 from retentive.model import Claim, Event, Kind, Memory
 
 if TYPE_CHECKING:
-    from retentive.learn.talk.commands import Wish
+    from retentive.learn.talk.requests import Request
     from retentive.llm import Writer
 
 
@@ -28,7 +28,7 @@ class Rules(NamedTuple):
     """Does a statement bear on the user's safety, whatever is asked?"""
     ends: Callable[[str, datetime], tuple[datetime | None, datetime | None]]
     """From when and until when a statement of that moment holds, if its words say so."""
-    wishes: "Callable[[str], tuple[Wish, ...]]"
+    wishes: "Callable[[str], tuple[Request, ...]]"
     """What a message asks to be kept or forgotten."""
     dated: Callable[[str, Kind, datetime], str]
     """A statement of that moment with relative dates made absolute."""
@@ -50,10 +50,14 @@ def open_rules() -> Rules:
     from retentive.learn.statements.reading import read
     from retentive.learn.statements.resolve import repeats, superseded
     from retentive.learn.statements.slots import asked_for
-    from retentive.learn.talk.commands import wishes
+    from retentive.learn.talk.requests import find_requests
     from retentive.learn.talk.rules import dated, extract, subjects
     from retentive.learn.talk.worth import vital
     from retentive.text.dates import ends
+
+    def wishes(text: str) -> "tuple[Request, ...]":
+        """The requests that are carried out as they stand; the others need an answer or the statement before."""
+        return tuple(each for each in find_requests(text) if each.verb != "correct" and not each.doubtful)
 
     def find(events: Sequence[Event], told: Sequence[str]) -> list[Claim]:
         return extract(events, told=told)

@@ -3,7 +3,7 @@
 People's messages are read in order. Each is cut into sentences, each sentence into clauses; a clause that states
 something lasting (`worth.py`) becomes a statement in the third person (`person.py`). A pronoun at its head is followed
 one sentence back (`references.py`), a short answer is joined with its question (`replies.py`), and what the speaker
-asks to be remembered is taken at once (`commands.py`). The words looked for are English.
+asks to be remembered is taken at once (`requests.py`). The words looked for are English.
 """
 
 import re
@@ -15,12 +15,12 @@ from typing import NamedTuple
 
 from retentive.learn.talk import vocabulary as words
 from retentive.learn.talk.clauses import bare, clauses, is_joke
-from retentive.learn.talk.commands import MOST_TEXT, Wish, wishes
 from retentive.learn.talk.deeds import Worth
-from retentive.learn.talk.earnest import earnest
 from retentive.learn.talk.person import USER, third
+from retentive.learn.talk.quoted_text import own_words, restore_apostrophes
 from retentive.learn.talk.references import resolved
 from retentive.learn.talk.replies import stated
+from retentive.learn.talk.requests import MAX_MESSAGE_CHARS, Request, find_requests
 from retentive.learn.talk.worth import judge
 from retentive.model import Claim, Event, Kind, Role
 from retentive.text import dates
@@ -118,13 +118,13 @@ class _Reader:
         self.before = ""
 
     def read(self, event: Event, heard: Event | None) -> None:
-        text = earnest(own(event.content[:MOST_TEXT]))
-        asked = wishes(text, self.name) if self.alone else ()  # what people ask of each other is not ours
+        text = restore_apostrophes(own_words(event.content)[:MAX_MESSAGE_CHARS])
+        asked = find_requests(text, self.name) if self.alone else ()  # what people ask of each other is not ours
         due = deque(asked)
         if heard and (answer := self._answer(text, heard)):
             self.sentences.append([_Found(answer.text, answer.worth, event, (heard.sequence,))])
         for sentence in spans(text):
-            if any(start < sentence.end and sentence.start < end for _, _, _, (start, end) in asked):
+            if any(start < sentence.end and sentence.start < end for start, end in (request.span for request in asked)):
                 while due and due[0].span[0] < sentence.end:
                     self._heed(due.popleft(), event)
             elif is_joke(sentence.text):
@@ -132,14 +132,14 @@ class _Reader:
             elif len(sentence.text) <= LONGEST:
                 self.sentences.append([*self._sentence(sentence.text, event)])
 
-    def _heed(self, wish: Wish, event: Event) -> None:
+    def _heed(self, wish: Request, event: Event) -> None:
         """What is asked to be kept is kept; what is asked to be forgotten was not said, as far as this part goes."""
         if wish.verb == "keep":
             self.sentences.append([_Found(wish.text, WISHED._replace(kind=wish.kind), event)])
-        elif wish.text:
+        elif wish.verb == "forget" and wish.text:
             meant = _telling(wish.text)
             self.sentences = [[each for each in some if not meant <= _telling(each.text)] for some in self.sentences]
-        else:
+        elif wish.verb == "forget":
             self.sentences = self.sentences[:-1]
 
     def claims(self) -> Iterator[Claim]:

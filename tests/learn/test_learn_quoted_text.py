@@ -1,18 +1,56 @@
-"""What a message says that its sender does not mean as a statement of their own, and when its days are."""
+"""Which words of a message are its sender's own: pasted, quoted and played text is blanked. And when its days are."""
 
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from retentive.learn.talk.earnest import earnest
+from retentive.learn.talk.quoted_text import own_words
 from retentive.learn.talk.rules import extract
 from retentive.model import Event, Role
+from tests.learn.pasted_messages import OWN, PASTED
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)  # a Monday
 
 
 def learned(text: str, said: datetime = NOON) -> list[str]:
     return [claim.content for claim in extract([Event("default", "s", 1, Role.USER, None, text, None, said)])]
+
+
+@pytest.mark.parametrize(("text", "pasted", "own"), PASTED)
+def test_pasted_text_is_blanked_and_the_senders_own_stays(text: str, pasted: str, own: str) -> None:
+    """By layout, punctuation and verbs that announce a text."""
+    left = own_words(text)
+    assert pasted not in left
+    assert own in left
+
+
+@pytest.mark.parametrize(("text", "parts"), OWN)
+def test_what_people_say_themselves_stays(text: str, parts: list[str]) -> None:
+    """Titles, names, lists, reported speech and requests are the sender's own."""
+    left = own_words(text)
+    assert [part for part in parts if part not in left] == []
+
+
+@settings(deadline=None)
+@given(st.text(max_size=200) | st.lists(st.sampled_from([row[0] for row in PASTED]), max_size=4).map("\n\n".join))
+def test_every_character_keeps_its_place(text: str) -> None:
+    """A character stays or becomes a blank; line breaks always stay."""
+    left = own_words(text)
+    assert len(left) == len(text)
+    assert all(after in (before, " ") for before, after in zip(text, left, strict=True))
+    assert [*map(len, left.splitlines())] == [*map(len, text.splitlines())]
+
+
+def test_a_document_is_read_at_its_ends_only() -> None:
+    """The middle of a very long message is pasted; the request below it is seen."""
+    text = "I live in Leeds.\n" + "I own a boat.\n" * 100_000 + "That is all, I am tired."
+    left = own_words(text)
+    assert len(left) == len(text)
+    assert "I live in Leeds." in left
+    assert "I am tired." in left
+    assert left.count("boat") < len(text) / 500
 
 
 @pytest.mark.parametrize(
@@ -27,8 +65,8 @@ def learned(text: str, said: datetime = NOON) -> list[str]:
         "Write a cover letter: I'm a nurse and I love my job",
     ],
 )
-def test_what_is_quoted_played_or_handed_over_is_not_learned(text: str) -> None:
-    """Only what people say of themselves, in earnest, is theirs."""
+def test_nothing_is_learned_from_quoted_and_played_text(text: str) -> None:
+    """Only what people say of themselves is learned."""
     assert not [claim for claim in learned(text) if not claim.startswith("The user's boss")]
 
 
@@ -47,7 +85,7 @@ def test_apostrophes_may_be_left_out(text: str, told: list[str]) -> None:
 
 def test_a_fix_without_a_text_leaves_the_message_as_it_is() -> None:
     """A request beside a statement does not take the statement away."""
-    assert "I live in Porto" in earnest("Please fix the bug. I live in Porto.")
+    assert "I live in Porto" in own_words("Please fix the bug. I live in Porto.")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retentive.learn.talk.commands import wishes
+from retentive.learn.talk.requests import find_requests
 from retentive.model import Kind
 
 KEPT = [
@@ -105,7 +105,6 @@ FORGOTTEN = [
     ("that isn't true any more", ""),
     ("That's no longer the case.", ""),
     ("Actually, that's outdated", ""),
-    ("Scratch that, I meant Tuesday", ""),
     ("strike that", ""),
     ("Forget that.", ""),
     ("Please forget this", ""),
@@ -114,6 +113,125 @@ FORGOTTEN = [
     ("Vergiss meine alte Adresse", "meine alte Adresse"),
     ("Oublie mon ancienne adresse", "mon ancienne adresse"),
     ("Olvida mi dirección", "mi dirección"),
+]
+
+ASKED = [
+    # keep, anywhere in a message
+    ("I'm in Porto this week. Just so you know, I'm vegan.", [("keep", "The user is vegan.")]),
+    ("just so you know I work nights", [("keep", "The user works nights.")]),
+    ("FYI my new number is 555-0199", [("keep", "The user's new number is 555-0199.")]),
+    ("FYI: the gate code is 4411", [("keep", "The gate code is 4411.")]),
+    ("Put this in your memory: my blood type is A+", [("keep", "The user's blood type is A+.")]),
+    ("put in your memory that I drive a Skoda", [("keep", "The user drives a Skoda.")]),
+    ("Add to your memory: I have a cat named Miso", [("keep", "The user has a cat named Miso.")]),
+    ("Add this to your memory: I run on Sundays", [("keep", "The user runs on Sundays.")]),
+    ("You should know that I'm colour-blind", [("keep", "The user is colour-blind.")]),
+    ("you should know my son has asthma", [("keep", "The user's son has asthma.")]),
+    ("btw remember I hate olives", [("keep", "The user hates olives.")]),
+    ("Save this: my locker is 212", [("keep", "The user's locker is 212.")]),
+    ("Store this: our wifi is called Nest", [("keep", "The user's wifi is called Nest.")]),
+    ("please memorise that I'm allergic to latex", [("keep", "The user is allergic to latex.")]),
+    ("For the record, I don't eat pork", [("keep", "The user does not eat pork.")]),
+    ("Log this: I ran 10 km today", [("keep", "The user ran 10 km today.")]),
+    ("Jot down that the dentist is on Tuesday", [("keep", "The dentist is on Tuesday.")]),
+    ("Jot this down: the plumber is called Ed", [("keep", "The plumber is called Ed.")]),
+    ("Commit to memory that I take my coffee black", [("keep", "The user takes their coffee black.")]),
+    ("Commit this to memory: my locker is 7", [("keep", "The user's locker is 7.")]),
+    ("Make a note of this: the boiler is 12 years old", [("keep", "The boiler is 12 years old.")]),
+    ("Keep this in mind: I can't eat gluten", [("keep", "The user cannot eat gluten.")]),
+    ("dont forget that im vegan", [("keep", "The user is vegan.")]),
+    ("For your information, I live in Leeds", [("keep", "The user lives in Leeds.")]),
+    ("Let the record show that I'm left-handed", []),
+    ("Keep a note that my bike is a Trek", [("keep", "The user's bike is a Trek.")]),
+    ("Record that our CFO is Priya", [("keep", "The user's CFO is Priya.")]),
+    ("Please save that I prefer window seats", [("keep", "The user prefers window seats.")]),
+    ("Please store the fact that I have a peanut allergy", [("keep", "The user has a peanut allergy.")]),
+    ("I want you to know that I'm deaf in one ear", [("keep", "The user is deaf in one ear.")]),
+    ("What's a good pasta dish - and remember I'm coeliac", [("keep", "The user is coeliac.")]),
+    ("Book a table for two, remember that I'm vegan", [("keep", "The user is vegan.")]),
+    ("Find me a hotel — keep in mind that I use a wheelchair", [("keep", "The user uses a wheelchair.")]),
+    (
+        "My sister is Eva. Please forget my old address. And remember that I live in Kiel.",
+        [("forget", "my old address"), ("keep", "The user lives in Kiel.")],
+    ),
+    ("Remember that I'm vegan and forget that I eat fish", [("keep", "The user is vegan."), ("forget", "I eat fish")]),
+    # forget
+    ("You can forget my old phone number", [("forget", "my old phone number")]),
+    ("Stop remembering my birthday", [("forget", "my birthday")]),
+    ("Please erase what you know about my ex", [("forget", "my ex")]),
+    ("wipe everything you have on my health", [("forget", "my health")]),
+    ("Don't keep my address", [("forget", "my address")]),
+    ("Remove from your memory that I smoke", [("forget", "I smoke")]),
+    ("remove my job from your memory please", [("forget", "my job")]),
+    ("Take my address out of your memory", [("forget", "my address")]),
+    ("Delete my address from memory", [("forget", "my address")]),
+    ("Erase my birthday from your memory, please.", [("forget", "my birthday")]),
+    ("please delete the memory about my ex-wife", [("forget", "my ex-wife")]),
+    ("I'd like you to forget that I smoke", [("forget", "I smoke")]),
+    ("you may forget about my diet", [("forget", "my diet")]),
+    ("That is not correct any more", [("forget", "")]),
+    ("Clear everything you remember about Tom", [("forget", "Tom")]),
+    # correct
+    ("No, I meant 14 May", [("correct", "14 May")]),
+    ("Correction: the meeting is at 4 pm", [("correct", "the meeting is at 4 pm")]),
+    ("scratch that, it's Tuesday", [("correct", "it's Tuesday")]),
+    ("Scratch that.", [("forget", "")]),
+    ("It's Friday now", [("correct", "Friday")]),
+    ("Sorry, 15 not 50", [("correct", "15 not 50")]),
+    ("sorry, Thursday, not Tuesday", [("correct", "Thursday, not Tuesday")]),
+    ("Wait, actually it's in room 12", [("correct", "it's in room 12")]),
+    ("Make that 6 pm", [("correct", "6 pm")]),
+    ("I misspoke, it's Graz", [("correct", "it's Graz")]),
+    ("typo: Meier with ei", [("correct", "Meier with ei")]),
+    ("Oops, I meant Lisbon", [("correct", "Lisbon")]),
+    ("I mean the 12th, sorry", [("correct", "the 12th")]),
+    ("My flight is on 13 May. Sorry, I meant 14 May.", [("correct", "14 May")]),
+    ("Actually, make it 8 people", [("correct", "8 people")]),
+    ("I was wrong, her name is Lena", [("correct", "her name is Lena")]),
+    ("No wait, it's 7 not 8", [("correct", "it's 7 not 8")]),
+    ("I meant to say Wednesday", [("correct", "Wednesday")]),
+    ("My mistake, it was Rome", [("correct", "it was Rome")]),
+    # none
+    ("She told me to remember that it's Tuesday", []),
+    ("Do you remember that I'm vegan?", []),
+    ("What do you have on my health?", []),
+    ("I should know that", []),
+    ("You should know better", []),
+    ("Sorry, I'm late", []),
+    ("Sorry, not today", []),
+    ("Wait, what?", []),
+    ("wait, actually that's great", []),
+    ("I meant well", []),
+    ("I mean, it's fine", []),
+    ("Make that function faster", []),
+    ("Make it shorter", []),
+    ("Make that clear", []),
+    ("Fix the typo: it says teh", []),
+    ("Log in to the server", []),
+    ("log this function's arguments", []),
+    ("Save this file", []),
+    ("Save this as a PDF", []),
+    ("Don't keep me waiting", []),
+    ("It's late now", []),
+    ("It's fine now", []),
+    ("Stop remembering the past and move on", []),
+    ("You can forget it", []),
+    ("wipe the disk", []),
+    ("Erase the second line", []),
+    ("Record a video of my talk", []),
+    ("FYI", []),
+    ("If I say remember that I'm vegan, what happens?", []),
+    ("My teacher made me remember that Rome fell in 476", []),
+    ("I can forget my keys anywhere", []),
+    ("Correction tape is on the desk", []),
+    ("No, I meant what I said", []),
+    ("No, thanks", []),
+    ("He texted me: remember that I'm vegan", []),
+    ("This is the letter:\n\nRemember that I'm your uncle.\nForget my old address.", []),
+    ("Store this in a variable", []),
+    ("For the record, vinyl sounds better than CD?", []),
+    ("I was wrong", []),
+    ("No, I'm not", []),
 ]
 
 NOTHING = [
@@ -255,19 +373,43 @@ NOTHING = [
 @pytest.mark.parametrize(("text", "statement", "kind"), KEPT)
 def test_a_request_to_keep_gives_a_statement_that_stands_alone(text: str, statement: str, kind: Kind) -> None:
     """In the third person; a standing instruction stays an order."""
-    assert [(wish.verb, wish.text, wish.kind) for wish in wishes(text)][-1] == ("keep", statement, kind)
+    assert [(request.verb, request.text, request.kind) for request in find_requests(text)][-1] == (
+        "keep",
+        statement,
+        kind,
+    )
 
 
 @pytest.mark.parametrize(("text", "meant"), FORGOTTEN)
 def test_a_request_to_forget_says_what_is_meant(text: str, meant: str) -> None:
     """In the user's words; nothing where the statement before is meant."""
-    assert [(wish.verb, wish.text) for wish in wishes(text)] == [("forget", meant)]
+    assert [(request.verb, request.text) for request in find_requests(text)] == [("forget", meant)]
+
+
+@pytest.mark.parametrize(("text", "requests"), ASKED)
+def test_requests_are_found_anywhere_in_a_message(text: str, requests: list[tuple[str, str]]) -> None:
+    """To keep, to forget and to correct, in the phrasings people use; and none where nothing is asked."""
+    assert [(request.verb, request.text) for request in find_requests(text)] == requests
+
+
+@pytest.mark.parametrize(
+    ("text", "is_doubtful"),
+    [
+        ("Forget my old address.", False),
+        ("Forget my old address. " + "I had a long day and I walked the dog. " * 30, True),  # long
+        ("Forget my old address.\n\n> Is it true that you moved away last year, as they say?", True),  # mostly quoted
+        ("Remember that I'm vegan. " + "I had a long day and I walked the dog. " * 30, False),  # keeping does no harm
+    ],
+)
+def test_a_request_to_forget_is_doubtful_in_long_or_pasted_text(text: str, is_doubtful: bool) -> None:
+    """The user is asked before anything is forgotten."""
+    assert [request.doubtful for request in find_requests(text)] == [is_doubtful]
 
 
 @pytest.mark.parametrize("text", NOTHING)
 def test_what_is_not_asked_of_the_listener_is_no_request(text: str) -> None:
     """A request that was missed can be repeated; one that was never made does harm."""
-    assert wishes(text) == ()
+    assert find_requests(text) == ()
 
 
 def test_the_tables_are_large_enough_to_mean_something() -> None:
@@ -279,17 +421,20 @@ def test_the_tables_are_large_enough_to_mean_something() -> None:
 def test_a_message_may_ask_for_several_things() -> None:
     """Each with the place where it stands."""
     text = "Hi! Remember that I'm vegan. Also forget my old address. What's for dinner?"
-    found = wishes(text)
-    assert [(wish.verb, wish.text) for wish in found] == [
+    found = find_requests(text)
+    assert [(request.verb, request.text) for request in found] == [
         ("keep", "The user is vegan."),
         ("forget", "my old address"),
     ]
-    assert [text[slice(*wish.span)] for wish in found] == ["Remember that I'm vegan.", "Also forget my old address."]
+    assert [text[slice(*request.span)] for request in found] == [
+        "Remember that I'm vegan.",
+        "Also forget my old address.",
+    ]
 
 
 def test_a_named_speaker_is_called_by_name() -> None:
     """For conversations of several people."""
-    assert wishes("Remember that I'm vegan", "Dana")[0].text == "Dana is vegan."
+    assert find_requests("Remember that I'm vegan", "Dana")[0].text == "Dana is vegan."
 
 
 @settings(deadline=None)
@@ -297,8 +442,8 @@ def test_a_named_speaker_is_called_by_name() -> None:
     st.text(max_size=300) | st.lists(st.sampled_from([*NOTHING, *(row[0] for row in KEPT)]), max_size=6).map("\n".join)
 )
 def test_any_text_can_be_read(text: str) -> None:
-    """Nothing is raised, spans lie inside, the same text gives the same wishes."""
-    found = wishes(text)
-    assert all(0 <= start < end <= len(text) for *_, (start, end) in found)
-    assert all(wish.text for wish in found if wish.verb == "keep")
-    assert found == wishes(text)
+    """Nothing is raised, spans lie inside, the same text gives the same requests."""
+    found = find_requests(text)
+    assert all(0 <= start < end <= len(text) for start, end in (request.span for request in found))
+    assert all(request.text for request in found if request.verb == "keep")
+    assert found == find_requests(text)

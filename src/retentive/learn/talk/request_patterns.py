@@ -1,6 +1,7 @@
-"""How people put it when they ask to keep or to forget something. English; `foreign.py` has a few more.
+"""Patterns of requests to keep, to forget or to correct something, in English.
 
-All are matched against one sentence whose quotes are masked.
+Each is matched against one sentence in which quotations are masked. `request_patterns_de_fr_es.py` has the commonest
+forms in three more languages.
 """
 
 import re
@@ -9,7 +10,8 @@ LIKELY = re.compile(
     r"remember|memor|forget|note|mind|write|jot|save|store|future|always|never|from |forward|henceforth|as of"
     r"|starting|whenever|each time|every time|delete|erase|remove|clear|wipe|drop|remind|true|the case|valid|scratch"
     r"|strike|disregard|ignore|date|longer|any ?more|learn|merk|vergiss|denk|jetzt|sofort|nun an|souviens|rappelle"
-    r"|retiens|oubli|désormais|partir|recuerda|olvid|cuenta|apunta",
+    r"|retiens|oubli|désormais|partir|recuerda|olvid|cuenta|apunta|know|fyi|information|record|log|commit|add|put|keep"
+    r"|correct|mean|misspoke|typo|mistake|wrong|bad|sorry|oops|wait|make|now|actually|stop|take",
     re.IGNORECASE,
 )
 
@@ -21,22 +23,30 @@ _FILLERS = (
 _ASKS = (
     r"(?:(?:please|pls|plz|kindly)[\s,]+|(?:can|could|would|will) you (?:please |also |just )*"
     r"|i(?:'d| would) (?:like|love) you to |i (?:want|need) you to (?:please )?"
-    r"|you (?:should|must|can|need to|have to) |(?:do|make sure (?:that )?you|make sure to"
+    r"|you (?:should|must|can|may|need to|have to) |(?:do|make sure (?:that )?you|make sure to"
     r"|be sure to) (?:always )?(?=remember|keep|note))*"
 )
 _HEAD = rf"{_FILLERS}{_ASKS}(?:please )?"
+_MEMORY = r"(?:(?:your |the |long-term )*memory)"
 KEEP = re.compile(
-    rf"^{_HEAD}(?P<verb>(?:note to self|remember|memori[sz]e|note down|note|keep in mind|keep (?:that|this) in mind"
-    r"|bear in mind|take note|do(?:n't| not) (?:ever )?forget|never forget|make a (?:mental )?note"
-    r"|(?:write|jot) (?:this |it )?down|save (?=that\b|this:|:)|store (?=that\b|this:|:)|add to (?:your )?memory"
-    r"|put in (?:your )?memory)|for (?:your |my )?future reference)(?P<link>(?: (?:of|about))?(?: the (?:fact"
-    r"|following)| this| it)?(?:\s*(?::|-|\u2013|\u2014|,)| that)?)\s*(?P<rest>.*)$",
+    rf"^{_HEAD}(?P<verb>note to self|remember|memori[sz]e|note down|note|(?:keep|bear)(?: that| this| it)? in mind"
+    r"|take note|do(?:n't|nt| not) (?:ever )?forget|never forget|(?:make|keep|take) a (?:mental )?note"
+    r"|(?:write|jot)(?: this| it| that)? down|(?:save|store|log|record)(?= that\b| this:|:| the fact that\b)"
+    rf"|(?:add|put|commit|save|store|write)(?: this| it| that)? (?:to|in|into) {_MEMORY}"
+    r"|for (?:your |my )?(?:future reference|information)|for the record|fyi|(?:just )?so (?:that )?you know"
+    r"|you (?:should|must|need to)(?: also)? know|i (?:want|need|would like|'d like) you to know)(?P<link>"
+    r"(?: (?:of|about))?(?: the (?:fact|following)| this| it)?(?:\s*(?::|-|\u2013|\u2014|,)| that)?)\s*(?P<rest>.*)$",
     re.IGNORECASE | re.DOTALL,
 )
-MIDDLE = re.compile(
-    r"[,;.\u2013\u2014-]\s*(?:(?:and|so|but) )?(?=(?:please (?:remember|note|keep (?:that )?in mind|don't forget"
-    r"|do not forget|never forget|forget)|(?:do not forget that|don't forget that|remember that)[.!]?$))",
+_OF_ME = r"(?:i|i'm|im|i've|we|we're|my|our)\b"
+MIDDLE = re.compile(  # a request after a comma or a dash
+    r"[,;.\u2013\u2014-]\s*(?:(?:and|so|but|also) )*(?=(?:please (?:remember|note|keep (?:that )?in mind|don't forget"
+    rf"|do not forget|never forget|forget)|(?:remember|don't forget|keep in mind|bear in mind|note)(?: that)? {_OF_ME}"
+    rf"|forget (?:that |about )?{_OF_ME}|(?:do not forget that|don't forget that|remember that)[.!]?$))",
     re.IGNORECASE,
+)
+AND_ALSO = re.compile(  # a second request in a sentence that begins with one
+    rf" and (?:also |please |then )*(?=(?:remember|forget)(?: that| about)? {_OF_ME})", re.IGNORECASE
 )
 SPOKEN = re.compile(
     r"\b(?:said|says|say|told|tells|tell|asked|asks|wrote|writes|goes|if i|what if|suppose|imagine|pretend|example"
@@ -109,7 +119,11 @@ _DATA = (
     r"(?:address|number|phone|e-?mail|birthday|password|notes?|memory|memories|facts?|preferences?|info(?:rmation)?"
     r"|details?|diet|allergy|job|employer|name|age)"
 )
-FORGET = re.compile(rf"^{_HEAD}(?:forget|un-?learn)\s*(?P<rest>.*)$", re.IGNORECASE | re.DOTALL)
+FORGET = re.compile(
+    rf"^{_HEAD}(?:forget|un-?learn|stop (?:remembering|storing|keeping)|do(?:n't|nt| not) (?:keep|store)"
+    r"(?= (?:my|our) ))\s*(?P<rest>.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
 DELETE = re.compile(
     rf"^{_HEAD}(?:delete|erase|remove|clear|wipe|drop|forget|discard) (?:(?:what(?:ever)?|everything|anything|all"
     r"|all that)(?: (?:that )?(?:you (?:know|have|remember|stored|saved|learned|kept)|i (?:said|told you|mentioned)"
@@ -117,9 +131,13 @@ DELETE = re.compile(
     r"|information|info|records?)(?: you (?:have|kept|stored))? (?:about|of|on|that say)) (?P<rest>.+)$",
     re.IGNORECASE | re.DOTALL,
 )
+_REMOVE = r"(?:delete|erase|remove|wipe|drop|clear|take)"
 FROM_MEMORY = re.compile(
-    rf"^{_HEAD}(?:delete|erase|remove|wipe|drop) (?P<rest>.+?) from (?:your |the )?memor(?:y|ies)[\s.!]*$",
+    rf"^{_HEAD}{_REMOVE} (?P<rest>.+?) (?:from|out of) (?:your |the )?memor(?:y|ies)(?:,? please)?[\s.!?]*$",
     re.IGNORECASE | re.DOTALL,
+)
+FROM_MEMORY_THAT = re.compile(
+    rf"^{_HEAD}{_REMOVE} from (?:your |the )?memory:? (?:that |the fact that )?(?P<rest>.+)$", re.IGNORECASE | re.DOTALL
 )
 FORGETTABLE = re.compile(
     r"^(?:about )?(?:that (?=(?:i|we|my|our|the|he|she|they|[A-Z]\w+ (?:is|was|has|likes|lives|works))\b)"
@@ -154,6 +172,35 @@ SAID_BEFORE = re.compile(
     r"|not (?:true|correct|right) any ?more|outdated|wrong)[\s.!]*$",
     re.IGNORECASE,
 )
+_NUMBER = r"one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|noon|midnight|tomorrow|today|tonight"
+_VALUE = (  # a number, a day, or a name
+    rf"(?=(?:.*\s)?[^\w\s]*(?:\d|[A-Z]\w|(?i:{_NUMBER}|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b))"
+)
+_MARKS = r"[\s,;:!.\u2013\u2014-]"
+_OOPS = (
+    r"(?:(?i:no|nope|oops|whoops|sorry|wait|hold on|hang on|hmm|ah|oh|actually|rather|well|ugh|ok|okay|so|and|but"
+    rf"|excuse me|my (?:bad|mistake|error)|apologies)\b{_MARKS}*)"
+)
+_WRONG = (
+    r"(?:(?:scratch|strike|disregard|ignore) that|i (?:misspoke|mistyped|was wrong)|i (?:got|had) (?:it|that) wrong"
+    r"|i mixed (?:it|that|them) up|my (?:mistake|bad|error))"
+)
+_OF_TEXT = r"(?:\w+er|more|less|lines?|words?|pages?|sentences?|px|percent)"
+_NO_VALUE = r"(?:i|i'm|that|that's|this|they|he|she|we|you|there|not)"
+CORRECTIONS = tuple(
+    re.compile(f"^{_OOPS}*{pattern}$", re.DOTALL)
+    for pattern in (
+        r"(?i:correction|typo|erratum)\s*[,;:!.\u2013\u2014-]\s*(?P<what>\S.+)",
+        rf"(?i:{_WRONG})\s*{_MARKS}+(?i:i meant? )?(?P<what>{_VALUE}\S.*)",
+        rf"(?i:i (?:actually )?meant(?: to (?:say|write|type))?) (?!(?i:what|it|that|every)\b)(?P<what>{_VALUE}\S.*)",
+        rf"(?:(?<=\W)(?i:i mean) |(?i:i mean) (?=.*\bsorry\W*$))(?P<what>{_VALUE}\S.*)",
+        rf"(?i:(?:let's )?make (?:that|it)) (?P<what>{_VALUE}(?!.*(?:\b(?i:{_OF_TEXT})\b|%))\S+(?: \S+){{0,4}})",
+        rf"(?i:it(?:'s| is)(?: actually)?) (?P<what>{_VALUE}\S+(?: \S+){{0,4}}) now\W*",
+        rf"(?<=\W)(?P<what>(?=\S)(?!(?i:{_NO_VALUE})\b){_VALUE}[^.]{{1,40}}?,? not \S.{{0,40}})",
+        rf"(?<=\W)(?i:actually|rather)[\s,]+(?P<what>{_VALUE}\S.*)",
+    )
+)
+APOLOGY_AFTER = re.compile(r"[\s,.]*\bsorry\W*$", re.IGNORECASE)
 POLITE = re.compile(rf"^{_FILLERS}(?:please )?(?:can|could|would|will) you\b", re.IGNORECASE)
 
 

@@ -1,14 +1,14 @@
-"""The same requests in German, French and Spanish, in their commonest forms. What is kept stays in its language."""
+"""Requests in German, French and Spanish, in their commonest forms. A kept statement stays in its language."""
 
 import re
 from typing import NamedTuple
 
 
-class Request(NamedTuple):
-    keep: bool
-    rule: bool
+class ForeignRequest(NamedTuple):
+    is_keep: bool
+    is_rule: bool
     start: int
-    """Where in the sentence the words begin that say what is meant."""
+    """Position in the sentence of what is to be kept or forgotten."""
 
 
 _HEAD = (
@@ -35,12 +35,12 @@ _FORGET = re.compile(
 )
 
 
-def foreign(sentence: str) -> Request | None:
+def find_foreign_request(sentence: str) -> ForeignRequest | None:
     if sentence.rstrip().endswith("?"):
         return None
-    for pattern, keep, rule in ((_KEEP, True, False), (_RULE, True, True), (_FORGET, False, False)):
+    for pattern, is_keep, is_rule in ((_KEEP, True, False), (_RULE, True, True), (_FORGET, False, False)):
         if found := pattern.match(sentence):
-            return Request(keep, rule, found.start("what"))
+            return ForeignRequest(is_keep, is_rule, found.start("what"))
     return None
 
 
@@ -49,7 +49,7 @@ _VERB_LAST = re.compile(
 )
 
 
-def in_order(clause: str) -> str:
-    """German puts the verb last after "dass": "ich in Köln wohne" -> "ich wohne in Köln". Others are given back."""
+def move_verb_forward(clause: str) -> str:
+    """Undo the German word order after "dass": "ich in Köln wohne" -> "ich wohne in Köln". Other clauses stay."""
     found = _VERB_LAST.match(clause) if re.match(r"(?:ich|wir|mein|unser)", clause) else None
     return f"{found['who']} {found['verb']} {found['rest']}" if found else clause
