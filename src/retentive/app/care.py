@@ -5,6 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Unpack
 
+from retentive import clock
 from retentive.app import (
     backups,
     check,
@@ -34,6 +35,7 @@ from retentive.model import (
     Restored,
 )
 from retentive.storage import Finding
+from retentive.storage.proposals import Proposals
 from retentive.transfer.migrate import Moved
 
 
@@ -170,9 +172,10 @@ class Care:
 
     @whole
     def upkeep(self) -> None:
-        """The regular chores: expiry, retention, open purges, statistics, logs. `close` does them after writes."""
+        """The regular chores: expiry, retention, purges, proposals, statistics, logs. `close` does them."""
         self._parts.journal.flush()
         sum(keep.expire(self._parts))
+        Proposals(self._parts.engine).prune(clock.now())
         sum(forget.apply_retention(self._parts))
         self._parts.upkeep.prune_changes(KEEP_CHANGES)
         purge.finish(self._parts)

@@ -22,7 +22,7 @@ from retentive.app.traces import Traces, phrases, traces
 from retentive.app.why import found, said_in, sequence_of
 from retentive.errors import Busy, Invalid, NotFound, Stale, StorageError
 from retentive.model import RECORDS, Event, Memory, Purged, Repeat, Type
-from retentive.storage import Step, expectations, forgetting, learning
+from retentive.storage import Step, expectations, forgetting, learning, proposals
 from retentive.storage.files import FileRows, delete_steps
 from retentive.storage.files import Row as File
 from retentive.storage.forgetting import Place, Purges
@@ -54,6 +54,8 @@ class Doomed:
     queries: list[Place] = field(default_factory=list)
     expectations: list[str] = field(default_factory=list)
     """Ids of those whose question repeats it."""
+    proposals: list[str] = field(default_factory=list)
+    """Ids of those whose reason repeats it."""
     claims: list[tuple[State, list[Any]]] = field(default_factory=list)
     """What is about to be learned from sessions, with what is left of it."""
     remaining: list[Repeat] = field(default_factory=list)
@@ -132,6 +134,7 @@ def _doomed(parts: Parts, ids: Sequence[str], with_origin: bool) -> Doomed:
     texts += [passage.content for file in doomed.files for passage in FileRows(parts.engine).all_passages(file)]
     doomed.traces = traces(texts, _about(versions))
     places = _places(parts, doomed)
+    doomed.proposals = [*dict.fromkeys(place.name for place in places if place.place == "proposal")]
     learned = (event for memory in doomed.memories for event in said_in(parts, memory))
     origins = {event.id: event for event in learned if event.content != PURGED}
     said = {event.id: event for event in _events(parts, places)}
@@ -302,6 +305,7 @@ def _steps(parts: Parts, doomed: Doomed, reason: str | None, actor: str) -> Iter
     yield Step("summary_clear", [{"namespace": namespace, "session": name} for name in doomed.summaries])
     yield Step("query_delete", [{"namespace": namespace, "n": place.number} for place in doomed.queries])
     yield expectations.delete_step(namespace, doomed.expectations)
+    yield proposals.unquote_step(namespace, doomed.proposals)
     for state, rest in doomed.claims:
         yield learning.put_step(namespace, state, _json(rest), len(rest))
     gone = [id for id in doomed.ids if id not in doomed.begun]

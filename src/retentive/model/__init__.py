@@ -39,6 +39,7 @@ from retentive.model.memory import (
     Traits,
 )
 from retentive.model.moving import ImportedMemories, Refusal
+from retentive.model.proposals import Ended, Proposal
 from retentive.model.records import (
     Acquaintance,
     Contact,
@@ -97,6 +98,7 @@ __all__ = [
     "Document",
     "Draft",
     "Due",
+    "Ended",
     "Event",
     "Expectation",
     "Exported",
@@ -125,6 +127,7 @@ __all__ = [
     "Priority",
     "Profile",
     "Project",
+    "Proposal",
     "Provenance",
     "Purged",
     "Query",
@@ -133,8 +136,8 @@ __all__ = [
     "Refusal",
     "Relation",
     "Repeat",
-    "Replay",
     "Replacement",
+    "Replay",
     "Resemblance",
     "Restored",
     "Results",

@@ -30,6 +30,13 @@ DELETE FROM memories WHERE namespace = :namespace AND id = :id AND version = :ve
 -- name: history_delete
 DELETE FROM memory_history WHERE namespace = :namespace AND memory = :id
 
+-- name: history_unquote
+-- Why others gave way to a memory may quote its text. `:pattern` finds its id as a successor in earlier versions.
+UPDATE memory_history SET reason = NULL
+WHERE namespace = :namespace AND action = 'superseded' AND reason IS NOT NULL
+  AND (memory IN (SELECT id FROM memories WHERE namespace = :namespace AND superseded_by = :id)
+       OR memory IN (SELECT memory FROM memory_history WHERE namespace = :namespace AND before {like}))
+
 -- name: log_delete
 -- What the logs have of a memory.
 DELETE FROM access_log WHERE namespace = :namespace AND memory = :id
@@ -96,6 +103,8 @@ SELECT 'file', t.path, 0 FROM files t WHERE t.namespace = :namespace AND
 UNION ALL
 SELECT 'expectation', t.id, 0 FROM expectations t WHERE t.namespace = :namespace AND
   (t.question {like} OR t.session {like} OR t.finds {like} OR t.absent {like})
+UNION ALL
+SELECT 'proposal', t.id, 0 FROM proposals t WHERE t.namespace = :namespace AND (t.rule {like} OR t.reason {like})
 LIMIT :limit
 
 -- fragment: like
