@@ -117,9 +117,9 @@ class Care:
 
         `target` is a file, which is there whole or not at all, or a stream of bytes; a name that ends in .gz is
         compressed. `namespaces` are names or prefixes such as `work/*`, by default this one; "*" stands for all.
-        `without` leaves out parts: memories, sessions, records, files, expectations, access-log, purges. `vectors` adds
-        those. With `format="markdown"` the target is a folder of pages for people. `force` replaces what is there
-        though it is no export. `progress` hears how many lines or pages are written.
+        `without` leaves out parts: memories, sessions, records, files, expectations, proposals, access-log, purges.
+        `vectors` adds those. With `format="markdown"` the target is a folder of pages for people. `force` replaces what
+        is there though it is no export. `progress` hears how many lines or pages are written.
         """
         return exports.export(
             self._parts, target, exports.wanted(self._parts, namespaces, vectors=vectors, without=without),

@@ -156,18 +156,34 @@ def _doomed(parts: Parts, ids: Sequence[str], with_origin: bool) -> Doomed:
         *(Repeat("summary", name) for name in covering),
         *([Repeat("query", "", len(left))] if left else []),
         *(Repeat("claim", state.session) for state, rest in doomed.claims if doomed.traces.are_in(_json(rest))),
-        *(Repeat(place.place, place.name) for place in places if _stays(place, doomed)),
+        *(Repeat(place.place, place.name) for place in places if _stays(parts, place, doomed)),
     ]
     return doomed
 
 
-def _stays(place: Place, doomed: Doomed) -> bool:
+def _stays(parts: Parts, place: Place, doomed: Doomed) -> bool:
+    if place.place == "history":
+        return _history_stays(parts, place.name, doomed)
     expected = place.place == "expectation" and place.name not in doomed.expectations
     return expected or place.place in _STAYING
 
 
+def _history_stays(parts: Parts, id: str, doomed: Doomed) -> bool:
+    """Whether a history still repeats it without the reasons why a memory gave way to one that goes."""
+    changes = parts.memories.history(parts.namespace, id)
+    memory = parts.memories.get(parts.namespace, id, clock.now())
+    successors = {
+        memory.superseded_by if memory else None,
+        *((each.before or {}).get("superseded_by") for each in changes),
+    }
+    gave_way = bool(successors & {*doomed.ids})
+    left = [_json(each.before) for each in changes]
+    left += [each.reason or "" for each in changes if not (gave_way and each.action == "superseded")]
+    return any(doomed.traces.are_in(text) for text in left)
+
+
 _OF_RECORDS = (f"{type}{more}" for type in RECORDS for more in ("", " history"))
-_STAYING = ("memory", "history", "session", "file", *_OF_RECORDS)
+_STAYING = ("memory", "session", "file", *_OF_RECORDS)
 
 
 def _look_up(parts: Parts, id: str, doomed: Doomed) -> None:
@@ -283,6 +299,7 @@ def _removed(parts: Parts, doomed: Doomed) -> dict[str, int]:
         "summaries": len(doomed.summaries),
         "queries": len(doomed.queries),
         "expectations": len(doomed.expectations),
+        "proposals": sum(each.proposals for each in sizes),
         "claims": sum(state.left - len(rest) for state, rest in doomed.claims),
     }
     return {place: count for place, count in counts.items() if count}

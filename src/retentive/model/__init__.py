@@ -39,7 +39,7 @@ from retentive.model.memory import (
     Traits,
 )
 from retentive.model.moving import ImportedMemories, Refusal
-from retentive.model.proposals import Ended, Proposal
+from retentive.model.proposals import Ended, Proposal, ProposalStatus
 from retentive.model.records import (
     Acquaintance,
     Contact,
@@ -128,6 +128,7 @@ __all__ = [
     "Profile",
     "Project",
     "Proposal",
+    "ProposalStatus",
     "Provenance",
     "Purged",
     "Query",

@@ -2,6 +2,13 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
+
+
+class ProposalStatus(StrEnum):
+    OPEN = "open"
+    REJECTED = "rejected"
+    """Kept, so that the same two texts are neither proposed nor replaced again."""
 
 
 @dataclass(frozen=True, slots=True)

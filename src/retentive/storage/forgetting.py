@@ -25,6 +25,7 @@ class Sizes(NamedTuple):
     history: int
     slices: int
     accesses: int
+    proposals: int
 
 
 class Line(NamedTuple):
@@ -41,7 +42,8 @@ class Purges:
     engine: Engine
 
     def sizes(self, memory: Memory) -> Sizes:
-        return Sizes(*self.engine.read("purge_sizes", {"namespace": memory.namespace, "id": memory.id})[0])
+        key = {"namespace": memory.namespace, "id": memory.id, "content_hash": memory.content_hash}
+        return Sizes(*self.engine.read("purge_sizes", key)[0])
 
     def of(self, namespace: str, id: str) -> Line | None:
         rows = self.engine.read("purge_of", {"namespace": namespace, "id": id})

@@ -99,3 +99,10 @@ WHERE namespace = :namespace AND session = :session AND last_sequence = :old_las
 -- name: purge_restore
 INSERT INTO purges (namespace, id, at, actor, reason, gone) VALUES (:namespace, :id, :at, :actor, :reason, :gone)
 ON CONFLICT DO NOTHING
+
+-- name: proposal_restore
+-- A guard: only while both memories are there.
+INSERT INTO proposals (namespace, id, newer, older, newer_hash, older_hash, rule, reason, status, created, decided)
+SELECT :namespace, :id, :newer, :older, :newer_hash, :older_hash, :rule, :reason, :status, :created, :decided
+WHERE EXISTS (SELECT 1 FROM memories WHERE namespace = :namespace AND id = :newer)
+  AND EXISTS (SELECT 1 FROM memories WHERE namespace = :namespace AND id = :older)

@@ -18,10 +18,12 @@ SELECT {memory} FROM memories t WHERE t.namespace = :namespace AND t.superseded_
 SELECT {event} FROM events e WHERE e.namespace = :namespace AND e.session = :session AND e.sequence = :sequence
 
 -- name: purge_sizes
--- What there is of a memory beside itself: versions, slices, accesses.
+-- What there is of a memory beside itself: versions, slices, accesses, proposals.
 SELECT (SELECT count(*) FROM memory_history WHERE namespace = :namespace AND memory = :id),
        (SELECT count(*) FROM chunks WHERE namespace = :namespace AND owner = :id AND owner_type = 'memory'),
-       (SELECT count(*) FROM access_log WHERE namespace = :namespace AND memory = :id)
+       (SELECT count(*) FROM access_log WHERE namespace = :namespace AND memory = :id),
+       (SELECT count(*) FROM proposals WHERE namespace = :namespace
+          AND (newer = :id OR older = :id OR newer_hash = :content_hash OR older_hash = :content_hash))
 
 -- name: memory_delete
 -- A guard: it must be as it was when its texts were read.
