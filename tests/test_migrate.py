@@ -333,4 +333,4 @@ def test_on_the_terminal(place: Place, run: Run) -> None:
     source, target = place("sqlite"), place("postgres")
     filled(source)
     lines = run("migrate", source, target).splitlines()
-    assert lines[1].split("\t")[:2] == ["memories", "40"]
+    assert lines[1].split("\t")[:2] == ["memories", "42"]

@@ -28,6 +28,10 @@ class Proposals:
         after = check.plain(before, "before") if before is not None else ""
         return self._rows.page(self._parts.namespace, clock.now(), check.limit_of(limit), after)
 
+    def get(self, id: str) -> Proposal:
+        """One open proposal; a `Conflict` if its memories changed or it was rejected."""
+        return self._load(check.plain(id, "id"), clock.now())
+
     @writes
     def accept(self, id: str, actor: str = "user") -> Proposal:
         """Have the newer memory replace the older one. `restore` of the older one undoes it."""
