@@ -83,7 +83,8 @@ def test_each_line_is_a_memory(run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_correction_is_told(run: Run) -> None:
     old = run("add", "The dog is Rex", "--slot", "dog").split()[-1]
-    assert f"supersedes {old}" in run("add", "The dog is Max", "--slot", "dog")
+    told = f"Replaced: The dog is Rex (slot: same slot dog); undo: retentive restore {old}"
+    assert told in run("add", "The dog is Max", "--slot", "dog")
     assert "known already" in run("add", "The dog is Max", "--slot", "dog")
 
 
@@ -236,7 +237,7 @@ def test_the_demo_shows_the_main_job(capsys: pytest.CaptureFixture[str]) -> None
     shown = capsys.readouterr().out
     first, again = shown.split("Correct it")
     assert re.search(r"searched\n +\d\.\d\d  The user's dog is called Rex", first)
-    assert "supersedes" in again
+    assert "replaced: The user's dog is called Rex" in again
     assert re.search(r"searched\n +\d\.\d\d  The user's dog is called Max, not Rex", again)
     assert "## Relevant Memories" in again
 

@@ -30,6 +30,7 @@ from retentive.app.care import Care
 from retentive.app.expectations import Expectations
 from retentive.app.files.verbs import Files
 from retentive.app.notes import Notes
+from retentive.app.proposals import Proposals
 from retentive.app.records.contacts import Contacts
 from retentive.app.records.profile import ProfileVerbs
 from retentive.app.records.projects import Projects
@@ -53,6 +54,7 @@ GROUPS: dict[str, type] = {
     "notes": Notes,
     "profile": ProfileVerbs,
     "projects": Projects,
+    "proposals": Proposals,
     "sessions": Sessions,
     "skills": Skills,
     "tokens": Tokens,

@@ -13,8 +13,11 @@ import numpy as np
 import pytest
 
 from retentive import Retentive
+from retentive.app.add import draft_of
+from retentive.app.keep import keep
 from retentive.app.learn import Tally, _read, _state
 from retentive.errors import Conflict, Corrupt, Invalid, NotFound
+from retentive.model import Replacement
 from retentive.storage import Step, step
 from retentive.transfer import migrate
 from tests.engines import ENGINES, open_target
@@ -53,6 +56,8 @@ def filled(where: Where) -> None:
         store.skills.record(store.skills.create(name="Report").id, "It was sent")
         store.profile.set("city", "Oslo")
         store.files.index(NOTICE, session="s", tags=["legal"])
+        replacement = Replacement(store.add("Tea at noon").id, "same drink", "tea, coffee")
+        keep(store._parts, [draft_of(store._parts, "Coffee at noon", {})._replace(proposes=(replacement,))])
         store.tokens.create("alice", subtree=True, name="laptop", expires="90d")
         store.tokens.revoke(store.tokens.create("bob").token.id)
     with Retentive.open(where, namespace="other/place", embedder="none") as store:
@@ -66,6 +71,7 @@ def answers(where: Where) -> Any:
         memories = [*store.list(limit=100, status=["active", "superseded", "forgotten"])]
         told = store.sessions.events("s"), store.sessions.list(), store.sessions.summary("s"), store.notes.list()
         expected = store.expectations.list(), store.profile.get(), store.contacts.list(), store.projects.list()
+        proposed = store.proposals.list()
         assert store.skills.runs("report")
         known = [*store.namespaces()], store.tokens.list(), store.stats()["spaces"], store.stats()["vectors_pending"]
         histories = [store.history(each.id) for each in memories]
@@ -74,7 +80,7 @@ def answers(where: Where) -> Any:
         plain: dict[str, Any] = {"session": "s", "fusion": "minmax"}
         hits = [[hit.id for hit in store.search(word, 5, mode=mode, **plain)] for word, mode in questions]
         assert all(finding.ok for finding in store.doctor() if finding.name != "vectors")
-        return memories, histories, told, hits, known, expected
+        return memories, histories, told, hits, known, expected, proposed
 
 
 def rows(path: Where) -> dict[str, list[Any]]:
@@ -327,4 +333,4 @@ def test_on_the_terminal(place: Place, run: Run) -> None:
     source, target = place("sqlite"), place("postgres")
     filled(source)
     lines = run("migrate", source, target).splitlines()
-    assert lines[1].split("\t")[:2] == ["memories", "40"]
+    assert lines[1].split("\t")[:2] == ["memories", "42"]

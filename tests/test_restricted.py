@@ -11,6 +11,7 @@ from retentive import Retentive
 from retentive.app import Retentive as Store
 from retentive.app.expectations import Expectations
 from retentive.app.notes import Notes
+from retentive.app.proposals import Proposals
 from retentive.app.sessions import Sessions
 from retentive.errors import Forbidden, Invalid, NotFound, RetentiveError
 from retentive.model import Bounds
@@ -27,7 +28,7 @@ READING = {  # all others write, or are about the whole store
     "search_conversations", "context", "get", "list", "candidates", "why", "history", "accesses", "stats",
     "warm", "health", "export",
     "sessions.get", "sessions.list", "sessions.events", "sessions.summary", "sessions.replay", "notes.get",
-    "notes.list", "expectations.list", "expectations.run",
+    "notes.list", "expectations.list", "expectations.run", "proposals.list", "proposals.get",
 }  # fmt: skip
 WHOLE = {"backfill", "backup", "compact", "doctor", "repair", "upkeep", "worker"}
 
@@ -162,7 +163,8 @@ def test_figures_are_those_of_what_may_be_seen(store: Retentive) -> None:
 
 
 def verbs() -> Iterator[tuple[str, str]]:
-    for group, kind in {"": Store, "sessions": Sessions, "notes": Notes, "expectations": Expectations}.items():
+    kinds = {"": Store, "sessions": Sessions, "notes": Notes, "expectations": Expectations, "proposals": Proposals}
+    for group, kind in kinds.items():
         yield from ((group, name) for name in vars(kind) if not name.startswith("_"))
 
 

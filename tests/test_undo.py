@@ -1,4 +1,4 @@
-"""Undoing a correction: what was superseded is current again, and what took its place is not."""
+"""Undoing a replacement: what was superseded is current again. In a slot, what took its place is not."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -67,12 +67,40 @@ def test_the_last_of_a_chain_is_closed(store: Retentive) -> None:
     assert years(store) == [["A"], ["B"], ["B"], ["B"], ["B"]]
 
 
-def test_without_a_slot_the_successor_is_found_by_its_link(store: Retentive) -> None:
+def test_without_a_slot_both_are_current_afterwards(store: Retentive) -> None:
+    """Restoring undoes the ending alone: what ended it by its words stays."""
+    old = store.add("The user drinks coffee every morning.").id
+    new = store.add("The user quit coffee.")
+    assert new.superseded == (old,)
+    store.restore(old)
+    assert [(each.status, each.superseded_by) for each in map(store.get, (old, new.id))] == [(Status.ACTIVE, None)] * 2
+
+
+def test_what_was_undone_is_not_done_again_by_words(store: Retentive) -> None:
+    """The same two texts stay apart, also when the newer one is forgotten and told anew."""
+    old = store.add("The user drinks coffee every morning.").id
+    new = store.add("The user quit coffee.")
+    store.restore(old)
+    store.forget(new.id)
+    assert store.add("The user quit coffee.").superseded == ()
+    assert store.get(old).status is Status.ACTIVE
+
+
+def test_a_slot_read_out_of_the_words_is_not_taken_again(store: Retentive) -> None:
+    """What was restored to its slot keeps it when the text that ended it is told anew."""
     old = store.add("I live in Porto").id
     new = store.add("I moved from Porto to Braga")
     assert new.superseded == (old,)
     store.restore(old)
-    assert (store.get(old).status, store.get(new.id).status) == (Status.ACTIVE, Status.SUPERSEDED)
+    again = store.add("I moved from Porto to Braga")
+    assert (again.superseded, store.get(old).status) == ((), Status.ACTIVE)
+
+
+def test_a_slot_that_the_caller_gives_is_obeyed_after_an_undoing(store: Retentive) -> None:
+    """One value at a time: who names the slot again has the new value."""
+    old, _ = chain(store, "Rex", "Max")
+    store.restore(old)
+    assert store.add("Max", slot="s").superseded == (old,)
 
 
 def test_the_same_text_may_have_come_back_meanwhile(store: Retentive) -> None:

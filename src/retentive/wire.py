@@ -29,6 +29,7 @@ from retentive.model import (
     Leg,
     Memory,
     Page,
+    Proposal,
     Provenance,
     Purged,
     Record,
@@ -88,7 +89,17 @@ def worker(value: WorkerStatus) -> dict[str, Any]:
 
 
 def learned(value: Learned) -> dict[str, Any]:
-    return {**shown(value), "unclear": [heard(each) for each in value.unclear]}
+    unclear = [heard(each) for each in value.unclear]
+    return {**shown(value), "unclear": unclear, **endings(value)}
+
+
+def endings(value: Added | Learned) -> dict[str, Any]:
+    """What ended, and what may end."""
+    return {"ended": [shown(each) for each in value.ended], "proposals": [proposal(each) for each in value.proposals]}
+
+
+def proposal(value: Proposal) -> dict[str, Any]:
+    return shown(value)
 
 
 def replay(value: Replay) -> dict[str, Any]:
@@ -103,6 +114,7 @@ def added(value: Added) -> dict[str, Any]:
     return {
         "created": value.created,
         "superseded": [*value.superseded],
+        **endings(value),
         "pending": value.pending,
         "resembles": [each._asdict() for each in value.resembles],
         "memory": memory(value.memory),

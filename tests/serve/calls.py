@@ -56,6 +56,7 @@ MORE: tuple[Call, ...] = (
     ("skill_record", {"id": "Report", "outcome": "sent to three people"}),
     ("skill_delete", {"id": "Report", "reason": "done by hand"}),
     ("memory_backfill", {}),
+    ("memory_review", {"limit": 5}),
     ("memory_purge", {"ids": ["{id}"], "dry_run": False}),
     ("memory_export", {"path": "{file}"}),
     ("files_index", {"paths": ["{file}"]}),

@@ -7,6 +7,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from retentive import Retentive
+from retentive.app.add import draft_of
+from retentive.app.keep import keep
+from retentive.model import Replacement
 
 
 def fill(store: Retentive) -> None:
@@ -21,6 +24,7 @@ def fill(store: Retentive) -> None:
         store.files.index(folder, tags=["coast"])
     dog = store.search("dog", include="memories").hits[0].id
     store.expectations.add("what is the dog called?", dog)
+    _propose(store)
     store.tokens.create("alice", name="laptop")
     other = store.in_namespace("other/place")
     other.add("Elsewhere")
@@ -39,6 +43,15 @@ def _remember(store: Retentive) -> None:
     store.notes.put("Buy milk\nand bread", "shopping")
     store.notes.put("Buy milk", "shopping")
     store.purge(store.add("Nothing to see here").id, reason="private")
+
+
+def _propose(store: Retentive) -> None:
+    """One that is open, one that is rejected."""
+    parts, tea = store._parts, store.add("Tea at noon 🍵").id
+    for text in ("Coffee at noon", "Water at noon"):
+        replacement = Replacement(tea, "same drink", f"tea, then {text}")
+        keep(parts, [draft_of(parts, text, {})._replace(proposes=(replacement,))])
+    store.proposals.reject(store.proposals.list()[0].id)
 
 
 def _talk(store: Retentive) -> None:

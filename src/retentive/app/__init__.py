@@ -28,6 +28,7 @@ from retentive.app.filters import Filters, View, namespaces_of, scope
 from retentive.app.notes import Notes
 from retentive.app.opening import open_parts
 from retentive.app.parts import Parts
+from retentive.app.proposals import Proposals
 from retentive.app.records.contacts import Contacts
 from retentive.app.records.profile import ProfileVerbs
 from retentive.app.records.projects import Projects
@@ -67,6 +68,7 @@ class Retentive(Care):
         self.notes = Notes(parts)
         self.tokens = Tokens(parts)
         self.expectations = Expectations(parts)
+        self.proposals = Proposals(parts)
         self.profile = ProfileVerbs(parts)
         self.contacts = Contacts(parts)
         self.projects = Projects(parts)
@@ -136,14 +138,15 @@ class Retentive(Care):
         return type(self)(restricted(self._parts, within))
 
     @writes
-    def add(self, text: str, vector: Any = None, **options: Unpack[Options]) -> Added:
+    def add(self, text: str, vector: Any = None, *, actor: str = "user", **options: Unpack[Options]) -> Added:
         """Keep one memory, durable and searchable on return.
 
         Options: kind, tags, importance (1-10), confidence (0-1), source, context, session, slot, expires, valid_from,
-        metadata, origin. A slot such as `user.dog.name` names what the memory is the value of: the memory
-        that held it before is superseded. The same text again gives back the memory that is there.
+        metadata, origin, replaces. A slot such as `user.dog.name` names what the memory is the value of: the memory
+        that held it before is superseded. `replaces` has ids of memories that this one surely replaces. The same text
+        again gives back the memory that is there. `actor` goes to the history of what it replaces.
         """
-        return add.add(self._parts, text, vector, options)
+        return add.add(self._parts, text, vector, options, actor)
 
     @writes
     def add_many(
@@ -151,6 +154,8 @@ class Retentive(Care):
         items: Iterable[str | Mapping[str, Any]],
         vectors: Iterable[Any] | None = None,
         progress: Callable[[int], None] | None = None,
+        *,
+        actor: str = "user",
         **options: Unpack[Options],
     ) -> Loaded:
         """Keep many. An item is a text, or a mapping with `text` and the options of `add`; `options` hold for all.
@@ -159,7 +164,7 @@ class Retentive(Care):
         Up to two thousand are kept whole or not at all; fewer where one depends on another, as by a slot, and where
         they are long (eight million characters together). `progress` hears how many are done.
         """
-        return add.add_many(self._parts, items, vectors, progress, options)
+        return add.add_many(self._parts, items, vectors, progress, options, actor)
 
     def search(
         self,
@@ -345,7 +350,11 @@ class Retentive(Care):
 
     @writes
     def restore(self, id: str, reason: str | None = None, actor: str = "user") -> Memory:
-        """Undo `forget`, or a correction: what was superseded is current again, and what took its place is not."""
+        """Undo `forget`, or a replacement: what was superseded is current again.
+
+        What replaced it stays, too, unless both hold the same slot: a slot has one value at a time. The same two texts
+        do not replace each other again by themselves.
+        """
         return edit.restore(self._parts, id, reason, actor)
 
     @writes

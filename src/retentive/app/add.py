@@ -4,33 +4,54 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, zip_longest
 from typing import Any
 
+from retentive import clock
 from retentive.app import check, edit, guard
 from retentive.app.check import Options
 from retentive.app.correct import corrected
 from retentive.app.filters import scope
-from retentive.app.keep import keep
+from retentive.app.keep import check_named, keep
 from retentive.app.legs import having_words
 from retentive.app.parts import Parts
+from retentive.app.plan import REPLACES
 from retentive.app.vectors import space_for, with_vectors
-from retentive.errors import Invalid
+from retentive.errors import Conflict, Invalid, NotFound
 from retentive.learn.likeness import NEAR, overlap, telling
-from retentive.model import Added, Draft, Loaded, Memory, Resemblance, Space, Status, Traits
+from retentive.model import Added, Draft, Loaded, Memory, Replacement, Resemblance, Space, Status, Traits
 from retentive.text.terms import words
 
 BATCH = 2000  # memories that share one commit in a bulk load: a tenth faster than 1,000, and 4,000 gain nothing more
 LONGEST = (
     8_000_000  # characters that share one commit: 40 MB on the way to a server, and the lock held for a second or two
 )
+MOST_REPLACED = 100  # ids that one memory may name as replaced
 CANDIDATES = 20  # memories looked at for what resembles a new one
 
 
-def add(parts: Parts, text: Any, vector: Any, options: Mapping[str, Any]) -> Added:
+def add(parts: Parts, text: Any, vector: Any, options: Mapping[str, Any], actor: str) -> Added:
+    check.plain(actor, "actor")
     (draft,) = with_vectors([draft_of(parts, text, options)], [vector], space_for(parts, [vector]))
     known = near(parts, draft)
     resembling = _resembling(parts, draft, known)
-    (kept,) = keep(parts, [corrected(parts, draft, known)])
+    (kept,) = keep(parts, [_replacing(corrected(parts, draft, known), draft.corrects)], actor)
     others = tuple(each for each in resembling if each.id not in (kept.id, *kept.superseded)) if kept.created else ()
-    return Added(edit.load(parts, kept.id), kept.created, kept.superseded, others, kept.pending)
+    return Added(
+        memory=edit.load(parts, kept.id),
+        created=kept.created,
+        superseded=kept.superseded,
+        resembles=others,
+        pending=kept.pending,
+        ended=kept.ended,
+        proposals=kept.proposals,
+    )
+
+
+def _replacing(draft: Draft, named: Sequence[Replacement]) -> Draft:
+    """Have a draft replace what the caller named, before what its words say of the same memories."""
+    ids = {each.id for each in named}
+    return draft._replace(
+        corrects=(*named, *(each for each in draft.corrects if each.id not in ids)),
+        proposes=tuple(each for each in draft.proposes if each.id not in ids),
+    )
 
 
 def add_many(
@@ -39,18 +60,24 @@ def add_many(
     vectors: Iterable[Any] | None,
     progress: Callable[[int], None] | None,
     options: Mapping[str, Any],
+    actor: str,
 ) -> Loaded:
+    check.plain(actor, "actor")
+    if "replaces" in options:
+        raise Invalid("replaces cannot be set for all memories", "Give it with the item that replaces others.")
     if isinstance(items, str | Mapping) or not isinstance(items, Iterable):
         raise Invalid("add_many takes a list of memories", "Use add for one.")
     batches = _batches(parts, items, vectors, options)
-    return _load(parts, iter([*batches]) if isinstance(items, Sequence) else batches, progress)
+    return _load(parts, iter([*batches]) if isinstance(items, Sequence) else batches, progress, actor)
 
 
-def _load(parts: Parts, batches: Iterator[Sequence[Draft]], progress: Callable[[int], None] | None) -> Loaded:
+def _load(
+    parts: Parts, batches: Iterator[Sequence[Draft]], progress: Callable[[int], None] | None, actor: str
+) -> Loaded:
     ids: list[str] = []
     created = superseded = pending = 0
     for batch in batches:
-        for kept in keep(parts, batch):
+        for kept in keep(parts, batch, actor):
             ids.append(kept.id)
             created += kept.created
             superseded += len(kept.superseded)
@@ -71,12 +98,28 @@ def _batches(
     pairs = _paired(items, vectors)
     space: Space | None = None
     done = 0
+    replaced: dict[str, int] = {}
     while part := [*islice(pairs, BATCH)]:
         drafts = [_numbered(parts, at, item, options, common) for at, (item, _) in enumerate(part, start=done + 1)]
+        _check_replaced(parts, drafts, done + 1, replaced)
         given = [item.get("vector", vector) if isinstance(item, Mapping) else vector for item, vector in part]
         space = space or space_for(parts, given)
         yield from cut(with_vectors(drafts, given, space, done + 1))
         done += len(part)
+
+
+def _check_replaced(parts: Parts, drafts: Sequence[Draft], first: int, replaced: dict[str, int]) -> None:
+    """Raise if an item names a memory that it cannot replace. `replaced` has those of earlier items."""
+    names = [each.id for draft in drafts for each in draft.corrects]
+    known = parts.memories.named(parts.namespace, names, clock.now()) if names else {}
+    for number, draft in enumerate(drafts, start=first):
+        try:
+            check_named(parts, [draft], known)
+        except (Invalid, NotFound, Conflict) as error:
+            raise type(error)(f"item {number}: {error}", error.hint) from error
+        for id in (each.id for each in draft.corrects):
+            if replaced.setdefault(id, number) != number:
+                raise Conflict(f"item {number}: {id} is replaced by item {replaced[id]} already", "Name it once.")
 
 
 def cut(drafts: Sequence[Draft]) -> Iterator[Sequence[Draft]]:
@@ -101,7 +144,12 @@ def _numbered(parts: Parts, number: int, item: Any, options: Mapping[str, Any], 
 
 
 def draft_of(parts: Parts, text: Any, options: Mapping[str, Any]) -> Draft:
-    return guard.draft(parts, check.draft(text, _traits(parts, options, "add"), parts.config.max_content))
+    own = {name: value for name, value in options.items() if name != "replaces"}
+    draft = guard.draft(parts, check.draft(text, _traits(parts, own, "add"), parts.config.max_content))
+    ids = dict.fromkeys(check.plain(id, "replaces") for id in check.each_of(options.get("replaces"), "replaces"))
+    if len(ids) > MOST_REPLACED:
+        raise Invalid(f"replaces has {len(ids)} ids; a memory replaces up to {MOST_REPLACED}")
+    return draft._replace(corrects=tuple(Replacement(id, REPLACES, "named by the caller") for id in ids))
 
 
 def _traits(parts: Parts, options: Mapping[str, Any], verb: str) -> Traits:

@@ -5,6 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Unpack
 
+from retentive import clock
 from retentive.app import (
     backups,
     check,
@@ -34,6 +35,7 @@ from retentive.model import (
     Restored,
 )
 from retentive.storage import Finding
+from retentive.storage.proposals import Proposals
 from retentive.transfer.migrate import Moved
 
 
@@ -115,9 +117,9 @@ class Care:
 
         `target` is a file, which is there whole or not at all, or a stream of bytes; a name that ends in .gz is
         compressed. `namespaces` are names or prefixes such as `work/*`, by default this one; "*" stands for all.
-        `without` leaves out parts: memories, sessions, records, files, expectations, access-log, purges. `vectors` adds
-        those. With `format="markdown"` the target is a folder of pages for people. `force` replaces what is there
-        though it is no export. `progress` hears how many lines or pages are written.
+        `without` leaves out parts: memories, sessions, records, files, expectations, proposals, access-log, purges.
+        `vectors` adds those. With `format="markdown"` the target is a folder of pages for people. `force` replaces what
+        is there though it is no export. `progress` hears how many lines or pages are written.
         """
         return exports.export(
             self._parts, target, exports.wanted(self._parts, namespaces, vectors=vectors, without=without),
@@ -170,9 +172,10 @@ class Care:
 
     @whole
     def upkeep(self) -> None:
-        """The regular chores: expiry, retention, open purges, statistics, logs. `close` does them after writes."""
+        """The regular chores: expiry, retention, purges, proposals, statistics, logs. `close` does them."""
         self._parts.journal.flush()
         sum(keep.expire(self._parts))
+        Proposals(self._parts.engine).prune(clock.now())
         sum(forget.apply_retention(self._parts))
         self._parts.upkeep.prune_changes(KEEP_CHANGES)
         purge.finish(self._parts)

@@ -61,6 +61,7 @@ class Options(TypedDict, total=False):
     valid_from: When | None
     metadata: Mapping[str, Any] | None
     origin: Mapping[str, Any] | None
+    replaces: str | Iterable[str]
 
 
 class Common(TypedDict, total=False):

@@ -10,8 +10,9 @@ from retentive.app.keep import TRIES, embedded
 from retentive.app.parts import Parts
 from retentive.app.plan import expiry
 from retentive.errors import Busy, Conflict, NotFound, Stale
+from retentive.ids import new_ids
 from retentive.model import Access, Change, Kind, Memory, Status, from_micros
-from retentive.storage import Step, chunks, memories
+from retentive.storage import Step, chunks, memories, proposals
 from retentive.text.chunk import chunk
 from retentive.text.normal import content_hash
 
@@ -58,7 +59,7 @@ def forget(parts: Parts, id: str, reason: str | None, actor: str) -> Memory:
 
 
 def restore(parts: Parts, id: str, reason: str | None, actor: str) -> Memory:
-    """Undo `forget`: the memory is again what it was before. Or undo a correction: it is current again."""
+    """Undo `forget`: the memory is again what it was before. Or undo a replacement: it is current again."""
     check.why(reason, actor)
 
     def decide(old: Memory, now: int) -> list[Step]:
@@ -78,41 +79,37 @@ def restore(parts: Parts, id: str, reason: str | None, actor: str) -> Memory:
 
 
 def _reopened(parts: Parts, old: Memory, now: int, reason: str | None, actor: str) -> list[Step]:
-    """As if it had never been corrected: from its own time on it alone holds.
+    """As if it had never been replaced: it holds again from its own time on. The two texts stay apart from now on.
 
-    What took its place is closed first (there is one active memory for a text and one for a slot), and leads to it.
-    Since only that changes where it leads, and the restored one now leads nowhere, no circle can arise; and restoring
-    the other one turns it round again.
+    What holds its slot is closed first (there is one active memory for a slot), and leads to it. Since only that
+    changes where it leads, and the restored one now leads nowhere, no circle can arise; and restoring the other one
+    turns it round again. Other successors stay active beside it.
     """
     if old.expires and old.expires <= from_micros(now):
         raise Conflict(f"{old.id} would have expired by now", _WAYS_BACK[Status.EXPIRED])
     steps: list[Step] = []
-    others = [(each, _closed(each, old, now)) for each in _successors(parts, old, now)]
+    others = [(each, _closed(each, old, now)) for each in _same_slot(parts, old, now)]
     for other, closed in others:
         if closed != other:
             steps += memories.status_steps(other, closed, actor, reason or f"{old.id} was restored")
     steps += _room_for(parts, old, now, leaving={other.id for other, _ in others})
     new = replace(old, status=Status.ACTIVE, superseded_by=None, valid_to=None, updated=from_micros(now))
-    return [*steps, *memories.status_steps(old, new, actor, reason)]
+    return [*steps, *memories.status_steps(old, new, actor, reason), *_kept_apart(parts, old, now)]
 
 
-def _successors(parts: Parts, old: Memory, now: int) -> list[Memory]:
-    """What came after a memory, up to what is current, and what else held its slot; but nothing forgotten."""
-    found: dict[str, Memory] = {}
-    after = None if _ended_others(parts, old) else old.superseded_by
-    while after and after not in found and (memory := parts.memories.get(old.namespace, after, now)):
-        found[after], after = memory, memory.superseded_by
-    if old.slot:
-        found |= {each.id: each for each in parts.memories.chain(old.namespace, old.session, old.slot, now)}
-    return [each for each in found.values() if each.id != old.id and each.status is not Status.FORGOTTEN]
+def _same_slot(parts: Parts, old: Memory, now: int) -> list[Memory]:
+    """The other memories that hold or held its slot, but nothing forgotten."""
+    if not old.slot:
+        return []
+    chain = parts.memories.chain(old.namespace, old.session, old.slot, now)
+    return [each for each in chain if each.id != old.id and each.status is not Status.FORGOTTEN]
 
 
-def _ended_others(parts: Parts, old: Memory) -> bool:
-    """Its successor took the place of others as well, by its words: for them it still holds."""
-    if not old.superseded_by or old.slot:
-        return False
-    replaced = parts.memories.superseded(old.namespace, old.superseded_by, clock.now())
-    return any(each.id != old.id and each.status is Status.SUPERSEDED for each in replaced)
+def _kept_apart(parts: Parts, old: Memory, now: int) -> Iterator[Step]:
+    """Have the ending that is undone count as rejected."""
+    newer = parts.memories.get(old.namespace, old.superseded_by, now) if old.superseded_by else None
+    if newer:
+        yield proposals.keep_apart_step(new_ids(now, 1)[0], newer, old, "restored", now)
 
 
 def _closed(other: Memory, restored: Memory, now: int) -> Memory:

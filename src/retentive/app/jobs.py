@@ -14,6 +14,7 @@ from retentive.app import fill, forget, keep, learn, purge, summaries
 from retentive.app.parts import Parts
 from retentive.errors import NotFound
 from retentive.model import Task
+from retentive.storage.proposals import Proposals
 
 KEEP_CHANGES = 200_000  # rows of the change log kept for indexes that lag; further behind they load anew
 BATCH = 16  # texts embedded at once: 0.15 s on a slow core, for which a question may have to wait
@@ -21,7 +22,7 @@ SLICE = 5.0  # seconds of filling in vectors before other work has its turn
 GIVE_WAY = 0.25  # seconds of rest after a batch during which a question came: where one is, more follow
 FIRST_REST = 5.0  # seconds until what failed is tried again; twice as many after each further failure
 LONGEST_REST = 600.0
-REGULAR = ("retention", "changes")  # are not looked for at every look
+REGULAR = ("retention", "changes", "proposals")  # are not looked for at every look
 
 
 class Later(Exception):
@@ -65,19 +66,16 @@ class Jobs:
 
     def do(self, task: Task) -> Iterator[int]:
         """Piece by piece: how much each came to."""
-        match task.job:
-            case "learn":
-                return self._learn(task)
-            case "vectors":
-                return self._vectors()
-            case "expiry":
-                return keep.expire(self._parts)
-            case "retention":
-                return forget.apply_retention(self._parts)
-            case "purges":
-                return self._purges()
-            case _:
-                return self._changes()
+        jobs: dict[str, Callable[[], Iterator[int]]] = {
+            "learn": lambda: self._learn(task),
+            "vectors": self._vectors,
+            "expiry": lambda: keep.expire(self._parts),
+            "retention": lambda: forget.apply_retention(self._parts),
+            "purges": self._purges,
+            "proposals": self._proposals,
+            "changes": self._changes,
+        }
+        return jobs[task.job]()
 
     def failed(self, task: Task) -> None:
         _, before = self._rests.get(task, (0.0, FIRST_REST / 2))
@@ -101,6 +99,8 @@ class Jobs:
             yield Task("retention")
         if self._parts.upkeep.prunable(KEEP_CHANGES):
             yield Task("changes")
+        if Proposals(self._parts.engine).has_outdated(clock.now()):
+            yield Task("proposals")
 
     def _wants_vectors(self, newest: int) -> bool:
         """Only what came since the last look is looked at.
@@ -147,4 +147,8 @@ class Jobs:
 
     def _changes(self) -> Iterator[int]:
         self._parts.upkeep.prune_changes(KEEP_CHANGES)
+        yield 1
+
+    def _proposals(self) -> Iterator[int]:
+        Proposals(self._parts.engine).prune(clock.now())
         yield 1

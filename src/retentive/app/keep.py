@@ -16,11 +16,23 @@ from typing import Any
 from retentive import clock
 from retentive.app import daily
 from retentive.app.parts import Parts
-from retentive.app.plan import Kept, Plan, Present, all_new, expiry, is_late, planned
+from retentive.app.plan import (
+    REPLACES,
+    Kept,
+    Plan,
+    Present,
+    all_new,
+    check_replaced,
+    expiry,
+    is_late,
+    planned,
+    without_rejected,
+)
 from retentive.app.vectors import packed, space_of
-from retentive.errors import Busy, EmbedError, Stale
+from retentive.errors import Busy, EmbedError, NotFound, Stale
 from retentive.model import Draft, Memory, Space, Status, Traits, to_micros
-from retentive.storage import Step, chunks, memories
+from retentive.storage import Step, chunks, memories, proposals
+from retentive.storage.proposals import Proposals
 from retentive.text.chunk import CHUNK_SIZE, chunk
 
 EXPIRED_AT_ONCE = 500  # that share a commit
@@ -57,11 +69,14 @@ def _keep(parts: Parts, drafts: Sequence[Draft], actor: str, also: Also) -> list
     hopeful = len(drafts) > 1 and all(draft.vector and not _depends_on_others(draft) for draft in drafts)
     for attempt in range(TRIES):
         now = clock.now()
-        plan = all_new(drafts, now) if hopeful and not attempt else None
-        plan = plan or planned(drafts, _present(parts, drafts, now), now, actor)
+        plan, decided = all_new(drafts, now) if hopeful and not attempt else None, drafts
+        if plan is None:
+            present = _present(parts, drafts, now)
+            decided = [without_rejected(draft, present) for draft in drafts]
+            plan = planned(decided, present, now, actor)
         vectors.update(_vectors(parts, drafts, [at for at in plan.fresh if at not in vectors]))
         try:
-            made = _insert_steps(parts, drafts, plan, vectors, space, now)
+            made = _insert_steps(parts, decided, plan, vectors, space, now)
             parts.engine.apply([*also(len(plan.kept)), *plan.steps, *made])
         except Stale:
             continue
@@ -76,26 +91,46 @@ def _keep(parts: Parts, drafts: Sequence[Draft], actor: str, also: Also) -> list
 
 
 def _depends_on_others(draft: Draft) -> bool:
-    return bool(draft.traits.slot or draft.corrects or draft.ended_by)
+    return bool(draft.traits.slot or draft.corrects or draft.proposes or draft.ended_by)
 
 
 def _present(parts: Parts, drafts: Sequence[Draft], now: int) -> Present:
     slots = [draft.traits.slot for draft in drafts if draft.traits.slot]
     same_text = parts.memories.same_text(parts.namespace, [draft.content_hash for draft in drafts], now)
     same_slot = parts.memories.same_slot(parts.namespace, slots, now) if slots else []
-    names = {each.id for draft in drafts for each in draft.corrects}
+    names = {each.id for draft in drafts for each in (*draft.corrects, *draft.proposes)}
     names |= {draft.ended_by for draft in drafts if draft.ended_by}
-    named = [memory for id in sorted(names) if (memory := parts.memories.get(parts.namespace, id, now))]
+    named = parts.memories.named(parts.namespace, sorted(names), now) if names else {}
+    check_named(parts, drafts, named)
     present = Present(
         {(memory.session, memory.content_hash): memory for memory in same_text},
         {(memory.session, memory.slot): memory for memory in same_slot},
-        {memory.id: memory for memory in named if memory.status is Status.ACTIVE},
+        {memory.id: memory for memory in named.values() if memory.status is Status.ACTIVE},
+        rejected=_rejected(parts, drafts, has_holders=bool(same_slot)),
     )
     for draft in drafts:
         key = draft.traits.session, draft.traits.slot
         if key not in present.chains and is_late(draft, present.same_slot.get(key)):
             present.chains[key] = parts.memories.chain(parts.namespace, *key, now)
     return present
+
+
+def check_named(parts: Parts, drafts: Sequence[Draft], named: Mapping[str, Memory]) -> None:
+    """Raise if the caller names a memory to be replaced that is not there, or cannot be."""
+    for draft in drafts:
+        for id in (each.id for each in draft.corrects if each.rule == REPLACES):
+            if id not in named:
+                raise NotFound(f"no memory {id[:60]!r} in namespace {parts.namespace!r}", "See `retentive list`.")
+            check_replaced(draft, named[id])
+
+
+def _rejected(parts: Parts, drafts: Sequence[Draft], *, has_holders: bool) -> set[tuple[str, str]]:
+    hashes = [
+        draft.content_hash
+        for draft in drafts
+        if draft.corrects or draft.proposes or (has_holders and draft.traits.slot)
+    ]
+    return Proposals(parts.engine).rejected(parts.namespace, hashes) if hashes else set()
 
 
 def new_steps(parts: Parts, draft: Draft, id: str, now: int) -> Iterator[Step]:
@@ -133,6 +168,7 @@ def _insert_steps(
     yield from chunks.insert_steps([*rows, *more], space)
     for late_one in late:
         yield memories.ended_step(parts.namespace, late_one)
+    yield proposals.insert_step(plan.proposals)
 
 
 def _ending(later: Memory) -> dict[str, Any]:

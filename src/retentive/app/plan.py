@@ -2,16 +2,34 @@
 
 A text that is known is not kept twice. A memory with a slot takes the place of the one that holds it, and one whose
 words put an end to others takes theirs; unless it tells of an earlier time than they do: then it comes late, and is
-kept as what held before.
+kept as what held before. A pair of texts that somebody rejected is neither replaced nor proposed again, unless the
+caller names the older memory.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from retentive.errors import Conflict, Invalid
 from retentive.ids import new_ids
-from retentive.model import Draft, Kind, Memory, Status, Traits, from_micros
+from retentive.model import (
+    Draft,
+    Ended,
+    Kind,
+    Memory,
+    Proposal,
+    Replacement,
+    Source,
+    Status,
+    Traits,
+    from_micros,
+)
 from retentive.storage import Step, chunks, memories
+from retentive.storage.proposals import NewProposal
+
+REPLACES = "replaces"  # the rule of memories that the caller named
+SLOT = "slot"
+ACTORS = {"model": "model"}  # by rule; words are read by rules
 
 
 class Kept(NamedTuple):
@@ -21,6 +39,9 @@ class Kept(NamedTuple):
     created: bool
     superseded: tuple[str, ...] = ()
     pending: bool = False
+    ended: tuple[Ended, ...] = ()
+    """The same as `superseded`, with texts and reasons."""
+    proposals: tuple[Proposal, ...] = ()
 
 
 @dataclass(slots=True)
@@ -34,6 +55,7 @@ class Plan:
     """What happens to memories that are there already."""
     ended: dict[int, Memory] = field(default_factory=dict)
     """The places of what came late, each with the memory that has taken its place already."""
+    proposals: list[NewProposal] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -45,6 +67,8 @@ class Present:
     named: dict[str, Memory] = field(default_factory=dict)
     chains: dict[Any, list[Memory]] = field(default_factory=dict)
     """Of slots to which something comes late: all that held them, the oldest first."""
+    rejected: set[tuple[str, str]] = field(default_factory=set)
+    """The hashes of pairs of texts, newer and older, that must stay apart."""
 
 
 def all_new(drafts: Sequence[Draft], now: int) -> Plan | None:
@@ -68,7 +92,7 @@ def planned(drafts: Sequence[Draft], present: Present, now: int, actor: str) -> 
         else:
             twin = seen.setdefault((session, draft.content_hash), at)
             same = same_text.get((session, draft.content_hash))
-        if twin == at and same is None and slot is None and not draft.corrects and not draft.ended_by:
+        if twin == at and same is None and slot is None and not _names_others(draft):
             plan.kept.append(Kept(ids[at], created=True))
             plan.fresh.append(at)
             continue
@@ -76,7 +100,8 @@ def planned(drafts: Sequence[Draft], present: Present, now: int, actor: str) -> 
         corrected = [present.named[each.id] for each in draft.corrects if each.id in present.named]
         olds = [old for old in (same, holder, *corrected) if old]
         touches = {old.id for old in olds} | ({(session, slot)} if slot else set())
-        depends = touches & touched if twin == at else slot or drafts[twin].traits.expires
+        touches |= {each.id for each in draft.proposes}
+        depends = touches & touched if twin == at else slot or draft.corrects or drafts[twin].traits.expires
         if depends:
             break
         touched |= touches
@@ -87,9 +112,86 @@ def planned(drafts: Sequence[Draft], present: Present, now: int, actor: str) -> 
         elif not olds:
             plan.kept.append(Kept(ids[at], created=True))
             plan.fresh.append(at)
+            _propose(plan, at, draft, present, now)
         else:
             _correct(plan, at, draft, ids[at], same, olds, now, actor)
+            _propose(plan, at, draft, present, now)
     return plan
+
+
+def _names_others(draft: Draft) -> bool:
+    return bool(draft.corrects or draft.proposes or draft.ended_by)
+
+
+def check_replaced(draft: Draft, old: Memory) -> None:
+    """Raise if the caller may not have this memory replaced by the draft."""
+    if old.kind in (Kind.NOTE, Kind.FILE):
+        raise Invalid(f"{old.id} is a {old.kind}: it has an id of its own and is changed under it")
+    if old.status is not Status.ACTIVE:
+        raise Conflict(f"{old.id} is {old.status}, so nothing can replace it", _replaceable_instead(old))
+    if (old.session, old.content_hash) == (draft.traits.session, draft.content_hash):
+        raise Invalid(f"{old.id} says the same as what is to replace it", "Name the memory with the older text.")
+
+
+def _replaceable_instead(old: Memory) -> str:
+    if old.status is Status.SUPERSEDED and old.superseded_by:
+        return f"It was replaced by {old.superseded_by}: name that one."
+    if old.status is Status.FORGOTTEN:
+        return f"Leave it out, or bring it back first: retentive restore {old.id}"
+    return "Leave it out."
+
+
+def without_rejected(draft: Draft, present: Present) -> Draft:
+    """The draft without the replacements that somebody rejected for the same two texts."""
+    if not present.rejected or not (draft.corrects or draft.proposes or draft.traits.slot):
+        return draft
+    traits, holder = draft.traits, present.same_slot.get((draft.traits.session, draft.traits.slot))
+    by_caller = {each.id for each in draft.corrects if each.rule == REPLACES}
+    by_words = {each.id for each in draft.corrects} - by_caller
+    if holder and holder.id not in by_caller and _is_rejected(draft, holder, present):
+        # A slot that the caller gave is obeyed; one that was read out of the words is not taken.
+        was_read = holder.id in by_words or traits.source is not Source.EXPLICIT
+        traits = replace(traits, slot=None) if was_read else traits
+    return draft._replace(
+        traits=traits,
+        corrects=tuple(each for each in draft.corrects if each.id in by_caller or _may_end(draft, each, present)),
+        proposes=tuple(each for each in draft.proposes if _may_end(draft, each, present)),
+    )
+
+
+def _may_end(draft: Draft, older: Replacement, present: Present) -> bool:
+    old = present.named.get(older.id)
+    return old is None or not _is_rejected(draft, old, present)
+
+
+def _is_rejected(draft: Draft, old: Memory, present: Present) -> bool:
+    return (draft.content_hash, old.content_hash) in present.rejected
+
+
+def _propose(plan: Plan, at: int, draft: Draft, present: Present, now: int) -> None:
+    """Add the proposals of a memory that is new, for what stays active beside it."""
+    kept = plan.kept[-1]
+    olds = {each.id: each for each in draft.proposes if each.id in present.named and each.id not in kept.superseded}
+    if not kept.created or not olds:
+        return
+    for id, each in zip(new_ids(now, len(olds)), olds.values(), strict=True):
+        old = present.named[each.id]
+        proposal = Proposal(
+            id=id,
+            namespace=old.namespace,
+            newer_id=kept.id,
+            newer=draft.content,
+            newer_time=draft.traits.valid_from or from_micros(now),
+            older_id=old.id,
+            older=old.content,
+            older_time=old.valid_from,
+            rule=each.rule,
+            reason=each.reason,
+            created=from_micros(now),
+        )
+        plan.proposals.append(NewProposal(proposal, draft.content_hash, old.content_hash))
+    made = tuple(each.proposal for each in plan.proposals if each.proposal.newer_id == kept.id)
+    plan.kept[at] = kept._replace(proposals=made)
 
 
 def is_late(draft: Draft, holder: Memory | None) -> bool:
@@ -103,10 +205,11 @@ def is_late(draft: Draft, holder: Memory | None) -> bool:
 
 
 def _later(draft: Draft, holder: Memory | None, present: Present, now: int) -> Memory | None:
-    """What had taken a late draft's place before it came."""
+    """What had taken a late draft's place before it came; nothing that the caller has it replace."""
+    named = {each.id for each in draft.corrects if each.rule == REPLACES}
     if draft.ended_by:
-        return present.named.get(draft.ended_by)
-    if not is_late(draft, holder):
+        return present.named.get(draft.ended_by) if draft.ended_by not in named else None
+    if not is_late(draft, holder) or (holder and holder.id in named):
         return None
     chain = present.chains.get((draft.traits.session, draft.traits.slot), [])
     from_when = draft.traits.valid_from or from_micros(now)
@@ -117,15 +220,18 @@ def _come_late(
     plan: Plan, at: int, draft: Draft, id: str, later: Memory, present: Present, now: int, actor: str
 ) -> None:
     """Between what held the slot before its time and what has held it since."""
-    plan.kept.append(Kept(id, created=True))
     plan.fresh.append(at)
     plan.ended[at] = later
     chain = present.chains.get((draft.traits.session, draft.traits.slot), [])
     from_when = draft.traits.valid_from or from_micros(now)
-    for old in [memory for memory in chain if memory.valid_from <= from_when and memory.status is Status.SUPERSEDED][
-        -1:
-    ]:
-        plan.steps += _superseding(old, id, draft.traits, now, actor)
+    earlier = [memory for memory in chain if memory.valid_from <= from_when and memory.status is Status.SUPERSEDED]
+    for old in earlier[-1:]:
+        plan.steps += _superseding(old, id, draft.traits, now, actor, _why(draft, old))
+    named = {each.id: present.named[each.id] for each in draft.corrects if each.rule == REPLACES}
+    for old in named.values():
+        plan.steps += _superseding(old, id, draft.traits, now, actor, _why(draft, old))
+    ended = tuple(_ended(old, _why(draft, old)) for old in named.values())
+    plan.kept.append(Kept(id, created=True, superseded=tuple(named), ended=ended))
 
 
 def _correct(
@@ -133,18 +239,30 @@ def _correct(
 ) -> None:
     """Something is there already: the same text, another value of the slot, or what its words put an end to."""
     known = same if same and same.status is Status.ACTIVE else None
-    superseded: list[str] = []
+    ended: list[Ended] = []
     for old in {old.id: old for old in olds if old is not known}.values():
         if old.status is not Status.ACTIVE:
             plan.steps += expiry(old, now, actor)
         elif known is None or old.id != known.id:
-            superseded.append(old.id)
-            plan.steps += _superseding(old, known.id if known else id, draft.traits, now, actor)
-    plan.kept.append(Kept(known.id if known else id, known is None, tuple(superseded)))
+            why = _why(draft, old)
+            ended.append(_ended(old, why))
+            plan.steps += _superseding(old, known.id if known else id, draft.traits, now, actor, why)
+    superseded = tuple(each.id for each in ended)
+    plan.kept.append(Kept(known.id if known else id, known is None, superseded, ended=tuple(ended)))
     if known is None:
         plan.fresh.append(at)
     else:
         plan.steps += _said_again(known, draft.traits, now, actor)
+
+
+def _why(draft: Draft, old: Memory) -> Replacement:
+    """Why an older memory gives way: what the draft says of it, or else their common slot."""
+    slot = Replacement(old.id, SLOT, f"same slot {draft.traits.slot}")
+    return next((each for each in draft.corrects if each.id == old.id), slot)
+
+
+def _ended(old: Memory, why: Replacement) -> Ended:
+    return Ended(old.id, old.content, why.rule, why.reason)
 
 
 def _said_again(known: Memory, traits: Traits, now: int, actor: str) -> Iterator[Step]:
@@ -163,11 +281,14 @@ def _said_again(known: Memory, traits: Traits, now: int, actor: str) -> Iterator
         yield chunks.refresh_step(changed)
 
 
-def _superseding(old: Memory, by: str, traits: Traits, now: int, actor: str) -> Iterator[Step]:
+def _superseding(old: Memory, by: str, traits: Traits, now: int, actor: str, why: Replacement) -> Iterator[Step]:
     moment = from_micros(now)
     end = max(old.valid_from, traits.valid_from or moment)
     ended = replace(old, status=Status.SUPERSEDED, superseded_by=by, valid_to=end, updated=moment)
-    return memories.status_steps(old, ended, actor, None)
+    if why.rule == SLOT:
+        return memories.status_steps(old, ended, actor, why.reason)
+    by_whom = actor if why.rule == REPLACES else ACTORS.get(why.rule, "rules")
+    return memories.status_steps(old, ended, by_whom, f"{why.rule}: {why.reason}")
 
 
 def expiry(memory: Memory, now: int, actor: str) -> Iterator[Step]:

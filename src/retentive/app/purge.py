@@ -22,7 +22,7 @@ from retentive.app.traces import Traces, phrases, traces
 from retentive.app.why import found, said_in, sequence_of
 from retentive.errors import Busy, Invalid, NotFound, Stale, StorageError
 from retentive.model import RECORDS, Event, Memory, Purged, Repeat, Type
-from retentive.storage import Step, expectations, forgetting, learning
+from retentive.storage import Step, expectations, forgetting, learning, proposals
 from retentive.storage.files import FileRows, delete_steps
 from retentive.storage.files import Row as File
 from retentive.storage.forgetting import Place, Purges
@@ -54,6 +54,8 @@ class Doomed:
     queries: list[Place] = field(default_factory=list)
     expectations: list[str] = field(default_factory=list)
     """Ids of those whose question repeats it."""
+    proposals: list[str] = field(default_factory=list)
+    """Ids of those whose reason repeats it."""
     claims: list[tuple[State, list[Any]]] = field(default_factory=list)
     """What is about to be learned from sessions, with what is left of it."""
     remaining: list[Repeat] = field(default_factory=list)
@@ -132,6 +134,7 @@ def _doomed(parts: Parts, ids: Sequence[str], with_origin: bool) -> Doomed:
     texts += [passage.content for file in doomed.files for passage in FileRows(parts.engine).all_passages(file)]
     doomed.traces = traces(texts, _about(versions))
     places = _places(parts, doomed)
+    doomed.proposals = [*dict.fromkeys(place.name for place in places if place.place == "proposal")]
     learned = (event for memory in doomed.memories for event in said_in(parts, memory))
     origins = {event.id: event for event in learned if event.content != PURGED}
     said = {event.id: event for event in _events(parts, places)}
@@ -153,18 +156,34 @@ def _doomed(parts: Parts, ids: Sequence[str], with_origin: bool) -> Doomed:
         *(Repeat("summary", name) for name in covering),
         *([Repeat("query", "", len(left))] if left else []),
         *(Repeat("claim", state.session) for state, rest in doomed.claims if doomed.traces.are_in(_json(rest))),
-        *(Repeat(place.place, place.name) for place in places if _stays(place, doomed)),
+        *(Repeat(place.place, place.name) for place in places if _stays(parts, place, doomed)),
     ]
     return doomed
 
 
-def _stays(place: Place, doomed: Doomed) -> bool:
+def _stays(parts: Parts, place: Place, doomed: Doomed) -> bool:
+    if place.place == "history":
+        return _history_stays(parts, place.name, doomed)
     expected = place.place == "expectation" and place.name not in doomed.expectations
     return expected or place.place in _STAYING
 
 
+def _history_stays(parts: Parts, id: str, doomed: Doomed) -> bool:
+    """Whether a history still repeats it without the reasons why a memory gave way to one that goes."""
+    changes = parts.memories.history(parts.namespace, id)
+    memory = parts.memories.get(parts.namespace, id, clock.now())
+    successors = {
+        memory.superseded_by if memory else None,
+        *((each.before or {}).get("superseded_by") for each in changes),
+    }
+    gave_way = bool(successors & {*doomed.ids})
+    left = [_json(each.before) for each in changes]
+    left += [each.reason or "" for each in changes if not (gave_way and each.action == "superseded")]
+    return any(doomed.traces.are_in(text) for text in left)
+
+
 _OF_RECORDS = (f"{type}{more}" for type in RECORDS for more in ("", " history"))
-_STAYING = ("memory", "history", "session", "file", *_OF_RECORDS)
+_STAYING = ("memory", "session", "file", *_OF_RECORDS)
 
 
 def _look_up(parts: Parts, id: str, doomed: Doomed) -> None:
@@ -280,6 +299,7 @@ def _removed(parts: Parts, doomed: Doomed) -> dict[str, int]:
         "summaries": len(doomed.summaries),
         "queries": len(doomed.queries),
         "expectations": len(doomed.expectations),
+        "proposals": sum(each.proposals for each in sizes),
         "claims": sum(state.left - len(rest) for state, rest in doomed.claims),
     }
     return {place: count for place, count in counts.items() if count}
@@ -302,6 +322,7 @@ def _steps(parts: Parts, doomed: Doomed, reason: str | None, actor: str) -> Iter
     yield Step("summary_clear", [{"namespace": namespace, "session": name} for name in doomed.summaries])
     yield Step("query_delete", [{"namespace": namespace, "n": place.number} for place in doomed.queries])
     yield expectations.delete_step(namespace, doomed.expectations)
+    yield proposals.unquote_step(namespace, doomed.proposals)
     for state, rest in doomed.claims:
         yield learning.put_step(namespace, state, _json(rest), len(rest))
     gone = [id for id in doomed.ids if id not in doomed.begun]

@@ -22,6 +22,7 @@ from retentive.model import Session
 from retentive.storage import Finding
 from retentive.storage.files import FileRows
 from retentive.storage.memories import unchanged_step
+from retentive.storage.proposals import Proposals
 
 PAGE = 500  # messages read at a time
 REPAIR = "Run `retentive doctor --repair`."
@@ -141,6 +142,7 @@ def repair(parts: Parts) -> None:
     """Make what is derived anew: the full-text index, chunks that are missing, the indexes of this process."""
     parts.engine.rebuild()
     sum(expire(parts))
+    Proposals(parts.engine).prune(clock.now())
     for namespace, id in parts.chunks.broken():
         memory = parts.memories.get(namespace, id, clock.now())
         if memory:

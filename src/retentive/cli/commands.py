@@ -18,6 +18,7 @@ from retentive.cli import (
     moving,
     profile,
     records,
+    review,
     serving,
     show,
     talk,
@@ -64,7 +65,7 @@ def _content(arguments: Any, names: Iterable[str]) -> dict[str, Any]:
 
 def _add(memory: Retentive, arguments: Any) -> int:
     text = text_of(arguments.text, "text")
-    options = _content(arguments, (*_CONTENT, "session", "source"))
+    options = _content(arguments, (*_CONTENT, "session", "source", "replaces"))
     if arguments.each_line:
         return _add_lines(memory, arguments, text, options)
     added = memory.add(text, **options)
@@ -72,8 +73,7 @@ def _add(memory: Retentive, arguments: Any) -> int:
         show.as_json(wire.added(added))
         return 0
     show.say(f"{'kept' if added.created else 'known already:'} {added.id}")
-    for id in added.superseded:
-        show.say(f"supersedes {id}")
+    review.show_endings(added)
     for each in added.resembles:
         show.say(f"resembles {each.id} ({each.overlap:.0%}): {each.content}")
     if added.pending:
@@ -299,6 +299,7 @@ _VERBS: dict[str, Callable[[Retentive, Any], int]] = {
     **learning.VERBS,
     **profile.VERBS,
     **records.VERBS,
+    **review.VERBS,
     **moving.VERBS,
     **talk.VERBS,
     **working.VERBS,

@@ -60,7 +60,7 @@ class _Play:
         added = self.timed(
             f"kept: {_CORRECTION}", lambda: memory.add(_CORRECTION, kind="personal", slot="user.dog.name")
         )
-        self._say(f"   supersedes {added.superseded[0]}")
+        self._say(f"   replaced: {added.ended[0].content}")
 
         self._head("Ask again")
         self._answer("after", self.timed("searched", lambda: memory.search(_QUESTION, limit=3)))

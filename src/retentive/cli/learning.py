@@ -37,6 +37,8 @@ def _told(memory: Retentive, learned: Learned) -> None:
     for what, ids in (("", learned.kept), ("superseded ", learned.superseded), ("forgot ", learned.forgotten)):
         for id in ids:
             show.say(show.line(f"  {what}{id}  {memory.why(id).memory.content}"))
+    for each in learned.proposals:
+        show.say(show.line(f"  {each.newer} may replace: {each.older}; decide with: retentive review"))
     for why in dict.fromkeys(learned.refused):
         show.say(f"  not kept: {why}")
     heard(learned.unclear)

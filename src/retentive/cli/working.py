@@ -26,6 +26,7 @@ SAID = {
     "expiry": "memories expired: {}",
     "retention": "memories forgotten by the rules of retention: {}",
     "purges": "purges completed: {}",
+    "proposals": "outdated proposals deleted",
     "changes": "change log shortened",
 }
 

@@ -39,6 +39,7 @@ from retentive.model.memory import (
     Traits,
 )
 from retentive.model.moving import ImportedMemories, Refusal
+from retentive.model.proposals import Ended, Proposal, ProposalStatus
 from retentive.model.records import (
     Acquaintance,
     Contact,
@@ -97,6 +98,7 @@ __all__ = [
     "Document",
     "Draft",
     "Due",
+    "Ended",
     "Event",
     "Expectation",
     "Exported",
@@ -125,6 +127,8 @@ __all__ = [
     "Priority",
     "Profile",
     "Project",
+    "Proposal",
+    "ProposalStatus",
     "Provenance",
     "Purged",
     "Query",
@@ -133,8 +137,8 @@ __all__ = [
     "Refusal",
     "Relation",
     "Repeat",
-    "Replay",
     "Replacement",
+    "Replay",
     "Resemblance",
     "Restored",
     "Results",

@@ -53,7 +53,7 @@ class Purged:
     ids: tuple[str, ...]
     removed: Mapping[str, int]
     """How many rows by place: memories, records, files, history, slices, accesses, messages, summaries, queries,
-    expectations, claims, log (lines of the daily log)."""
+    expectations, proposals, claims, log (lines of the daily log)."""
     remaining: tuple[Repeat, ...]
     """Places that still repeat it, or that `with_origin` would purge, too."""
     proof: str

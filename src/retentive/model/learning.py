@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from retentive.model.memory import DEFAULT_CONFIDENCE, DEFAULT_IMPORTANCE, Kind, Resemblance, Source
+from retentive.model.proposals import Ended, Proposal
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,3 +65,7 @@ class Learned:
     """Who read: `rules`, or the name of the language model."""
     notes: tuple[str, ...] = ()
     """What went wrong and was made up for."""
+    ended: tuple[Ended, ...] = ()
+    """The same memories as `superseded`, with their texts and why they ended."""
+    proposals: tuple[Proposal, ...] = ()
+    """What may replace what: both stay until somebody decides."""

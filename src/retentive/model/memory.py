@@ -6,6 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from retentive.model.proposals import Ended, Proposal
+
 
 class Kind(StrEnum):
     FACT = "fact"
@@ -142,6 +144,10 @@ class Added:
     resembles: tuple[Resemblance, ...] = ()
     pending: bool = False
     """True: kept and found by full text, its vector is still to come."""
+    ended: tuple[Ended, ...] = ()
+    """The same memories as `superseded`, with their texts and why they ended."""
+    proposals: tuple[Proposal, ...] = ()
+    """Memories that it may replace: they stay until somebody decides."""
 
     @property
     def id(self) -> str:

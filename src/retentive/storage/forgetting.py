@@ -1,11 +1,12 @@
 """Purges as rows: what goes with a memory or a message, where a text is repeated, what is still to be seen to."""
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from retentive.model import Event, Memory, from_micros
-from retentive.storage import Engine, Step, step
+from retentive.storage import Engine, Step, proposals, step
 from retentive.storage.conversations import event_values
 from retentive.storage.memories import containing_pattern
 
@@ -24,6 +25,7 @@ class Sizes(NamedTuple):
     history: int
     slices: int
     accesses: int
+    proposals: int
 
 
 class Line(NamedTuple):
@@ -40,7 +42,8 @@ class Purges:
     engine: Engine
 
     def sizes(self, memory: Memory) -> Sizes:
-        return Sizes(*self.engine.read("purge_sizes", {"namespace": memory.namespace, "id": memory.id})[0])
+        key = {"namespace": memory.namespace, "id": memory.id, "content_hash": memory.content_hash}
+        return Sizes(*self.engine.read("purge_sizes", key)[0])
 
     def of(self, namespace: str, id: str) -> Line | None:
         rows = self.engine.read("purge_of", {"namespace": namespace, "id": id})
@@ -71,6 +74,9 @@ def memory_steps(memory: Memory) -> Iterator[Step]:
     yield step("log_delete", **key)
     yield step("chunk_delete", namespace=memory.namespace, owner=memory.id, owner_type="memory")
     yield step("history_delete", **key)
+    yield proposals.delete_step(memory)
+    link = containing_pattern(f'"superseded_by": {json.dumps(memory.id, ensure_ascii=False)}')
+    yield step("history_unquote", **key, pattern=link)
 
 
 def event_step(events: Sequence[Event]) -> Step:

@@ -68,6 +68,11 @@ class Memories:
         rows = self.engine.read("memory_some", {**params, "ids": ids}, filters)
         return {(row[1], row[0]): memory_of(row, scope.now) for row in rows}
 
+    def named(self, namespace: str, ids: Sequence[str], now: int) -> dict[str, Memory]:
+        """Memories by their ids, whatever became of them."""
+        rows = self.engine.read("memory_some", {"namespaces": [namespace], "ids": ids})
+        return {row[0]: memory_of(row, now) for row in rows}
+
     def vital(self, scope: Scope, limit: int) -> list[Memory]:
         """Those of importance 9 and 10, the most important and newest first."""
         filters, params = scope_filters(scope)

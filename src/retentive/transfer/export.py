@@ -183,6 +183,11 @@ def _expectations(reading: _Reading) -> Iterator[tuple[Line, Row]]:
         yield from ((lines.EXPECTATION, lines.EXPECTATION.encode(row)) for row in page)
 
 
+def _proposals(reading: _Reading) -> Iterator[tuple[Line, Row]]:
+    for page in reading.pages("export_proposals", (1, "")):
+        yield from ((lines.PROPOSAL, lines.PROPOSAL.encode(row)) for row in page)
+
+
 def _accesses(reading: _Reading) -> Iterator[tuple[Line, Row]]:
     for page in reading.pages("export_access_log", (0, 0)):
         yield from ((lines.ACCESS, lines.ACCESS.encode(row[1:])) for row in page)
@@ -199,6 +204,7 @@ _WRITERS = {
     "records": _records,
     "files": _files,
     "expectations": _expectations,
+    "proposals": _proposals,
     "access-log": _accesses,
     "purges": _purges,
 }

@@ -6,8 +6,9 @@ gives the same bytes. Then each namespace in the order of names, and in it the p
 the order of its keys. The last line is `end`, with the number of lines of each type: without it the file is cut off.
 
 Every line says its `type` and its namespace, and needs no other line to be understood. What is derived is not written:
-hashes, slices, full text, the names that records are compared by. Times are UTC, as 2026-12-31T18:00:00Z; a vector is
-the base64 of its float16 numbers, little-endian. `docs/reference/export-format.md` lists all keys; a test compares.
+hashes (but those of a proposal, whose texts may have changed since), slices, full text, the names that records are
+compared by. Times are UTC, as 2026-12-31T18:00:00Z; a vector is the base64 of its float16 numbers, little-endian.
+`docs/reference/export-format.md` lists all keys; a test compares.
 """
 
 import base64
@@ -23,7 +24,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from retentive.errors import Invalid
-from retentive.model import Kind, Role, Source, Status, from_micros, iso, to_micros
+from retentive.model import Kind, ProposalStatus, Role, Source, Status, from_micros, iso, to_micros
 from retentive.storage.memories import as_json
 from retentive.storage.records import as_text
 
@@ -278,6 +279,13 @@ EXPECTATION = Line(
         "depth": _from_one(DEEPEST), "created": TIME,
     },
 )  # fmt: skip
+PROPOSAL = Line(
+    "proposal",
+    {
+        **_KEY, "newer": KEY, "older": KEY, "newer_hash": KEY, "older_hash": KEY, "rule": TEXT, "reason": TEXT,
+        "status": _one_of(ProposalStatus), "created": TIME, "decided": _maybe(TIME),
+    },
+)  # fmt: skip
 ACCESS = Line(
     "access",
     {
@@ -294,6 +302,7 @@ PARTS: dict[str, tuple[Line, ...]] = {
     "records": (*RECORDS.values(), RUN),
     "files": (FILE,),
     "expectations": (EXPECTATION,),
+    "proposals": (PROPOSAL,),
     "access-log": (ACCESS,),
     "purges": (PURGE,),
 }

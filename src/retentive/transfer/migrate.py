@@ -100,6 +100,12 @@ TABLES = (
     _table("access_log", "n namespace memory at how query score", namespace="", n=0),
     _table("purges", "namespace id at actor reason gone", namespace="", id="", at=-1),
     _table("expectations", "namespace id question session finds absent depth created", namespace="", id=""),
+    _table(
+        "proposals",
+        "namespace id newer older newer_hash older_hash rule reason status created decided",
+        namespace="",
+        id="",
+    ),
     _table("tokens", "id hash name namespace subtree read_only created expires last_used revoked", id=""),
     _table("measures", "namespace measure tier bucket count", namespace="", measure="", tier="", bucket=-1),
 )

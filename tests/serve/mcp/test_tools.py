@@ -52,7 +52,7 @@ def test_a_correction_is_told(call: Calls) -> None:
     first = call("memory_add", content="The user's dog is called Rex", slot="user.dog.name")
     second = call("memory_add", content="The user's dog is called Max", slot="user.dog.name")
     assert second.data["superseded"] == [first.data["id"]]
-    assert f"Replaces {first.data['id']}" in second.text
+    assert f"Replaced [{first.data['id']}] The user's dog is called Rex (slot: same slot" in second.text
     assert [hit["text"] for hit in call("memory_search", query="dog").data["hits"]] == ["The user's dog is called Max"]
 
 

@@ -96,6 +96,7 @@ _TAKING: Mapping[str, Callable[[Desk, str, Sequence[Entry]], None]] = {
     "runs": others.runs,
     "files": files.take_in,
     "expectations": others.expectations,
+    "proposals": others.proposals,
     "purges": others.purges,
 }
 

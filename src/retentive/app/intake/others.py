@@ -1,4 +1,4 @@
-"""Namespaces, runs of skills, expectations, the access log, and what is on record of purges."""
+"""Namespaces, runs of skills, expectations, proposals, the access log, and what is on record of purges."""
 
 import json
 from collections import Counter
@@ -8,12 +8,13 @@ from hashlib import blake2b
 from typing import Any
 
 from retentive.app.intake.tally import Decided, Desk, Outcome
-from retentive.model import to_micros
+from retentive.model import ProposalStatus, to_micros
 from retentive.storage import Step, step
 from retentive.storage.forgetting import Purges
+from retentive.storage.proposals import Proposals
 from retentive.text.blank import PURGED
 from retentive.transfer.inlet import Entry
-from retentive.transfer.lines import ACCESS, EXPECTATION, MEMORY, RECORDS, Row
+from retentive.transfer.lines import ACCESS, EXPECTATION, MEMORY, PROPOSAL, RECORDS, Row
 
 STILL = "purged there, and still here; `retentive purge` removes it"
 PAGE = 1000  # rows of the log read at a time
@@ -131,6 +132,58 @@ def _expected(desk: Desk, namespace: str) -> dict[str, Row]:
     """People write them: there are few."""
     asked = {"namespace": namespace, "k1": "", "limit": 1_000_000}
     return {row[1]: EXPECTATION.encode(row) for row in desk.parts.engine.read("export_expectations", asked)}
+
+
+def proposals(desk: Desk, namespace: str, entries: Sequence[Entry]) -> None:
+    """Those whose memories are here. A decision goes before a question that is still open."""
+
+    def decide(now: int) -> Decided:
+        decided = Decided()
+        here = _proposed(desk, namespace)
+        taken = {row["id"] for row in here.values()}
+        apart = Proposals(desk.parts.engine).rejected(namespace, [entry.row["newer_hash"] for entry in entries])
+        known = desk.parts.memories.named(namespace, [*{id for each in entries for id in _pair(each.row)}], now)
+        for entry in entries:
+            row, pair = entry.row, _pair(entry.row)
+            old = here.get(pair)
+            if old is not None:
+                decided.settle(entry, _beside(old, PROPOSAL.again(row)))
+                if decided.fates[-1].outcome is Outcome.REPLACED:
+                    decided.steps.append(step("proposal_decide_against", **row))
+                continue
+            if row["id"] in taken:
+                decided.refuse(entry, "its id is that of another proposal")
+            elif not all(id in known or (namespace, id) in desk.would_create for id in pair):
+                decided.settle(entry, Outcome.SKIPPED)
+            elif row["status"] == ProposalStatus.OPEN and (row["newer_hash"], row["older_hash"]) in apart:
+                decided.settle(entry, Outcome.KNOWN)
+            else:
+                decided.settle(entry, Outcome.CREATED)
+                decided.steps.append(step("proposal_restore", expect=1, **row))
+                here[pair] = PROPOSAL.again(row)
+                taken.add(row["id"])
+        return decided
+
+    desk.apply(namespace, decide)
+
+
+def _pair(row: Row) -> tuple[str, str]:
+    return row["newer"], row["older"]
+
+
+def _beside(here: Row, there: Row) -> Outcome:
+    """What becomes of a proposal about two memories that are proposed here, too."""
+    if here == there:
+        return Outcome.SAME
+    rejected = ProposalStatus.REJECTED
+    return Outcome.REPLACED if there["status"] == rejected != here["status"] else Outcome.KEPT
+
+
+def _proposed(desk: Desk, namespace: str) -> dict[tuple[str, str], Row]:
+    """By their pair of memories: people decide on them, so there are not many."""
+    asked = {"namespace": namespace, "k1": "", "limit": 1_000_000}
+    found = (PROPOSAL.encode(row) for row in desk.parts.engine.read("export_proposals", asked))
+    return {_pair(row): row for row in found}
 
 
 def accesses(desk: Desk, seen: Seen, namespace: str, entries: Sequence[Entry]) -> None:

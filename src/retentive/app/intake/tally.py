@@ -37,6 +37,8 @@ class Outcome(StrEnum):
     """Not taken in: the same text was forgotten here after it was last changed there."""
     PURGED = "purged"
     """Not taken in: purged here after it was last changed."""
+    SKIPPED = "skipped"
+    """Not taken in: a proposal about a memory that is not here."""
 
 
 TELLING = {
@@ -115,6 +117,14 @@ def _called(entry: Entry) -> str:
     return f"{row['session']}#{row['sequence']}" if entry.type == "event" else str(row.get("id", entry.namespace))
 
 
+def _key(entry: Entry) -> tuple[str, str]:
+    return entry.namespace, entry.row["id"]
+
+
+def _is_new_memory(fate: Fate) -> bool:
+    return fate.entry.type == "memory" and fate.outcome in (Outcome.CREATED, Outcome.SUPERSEDED)
+
+
 @dataclass(frozen=True, slots=True)
 class Desk:
     """Where lines are decided on."""
@@ -126,6 +136,8 @@ class Desk:
     """By namespace: whether anything was forgotten there before."""
     dimensions: dict[str, int] = field(default_factory=dict)
     """Of the spaces of vectors: as they are here, or else as the first line had it."""
+    would_create: set[tuple[str, str]] = field(default_factory=set)
+    """In a dry run: namespace and id of the memories that would come in."""
 
     def apply(self, namespace: str, decide: Callable[[int], Decided]) -> int:
         """Decide and write; again if another was first. How many lines were settled."""
@@ -139,6 +151,8 @@ class Desk:
             except Stale:
                 continue
             self.tally.settled(decided.fates)
+            if self.dry_run:
+                self.would_create.update(_key(each.entry) for each in decided.fates if _is_new_memory(each))
             self.tally.superseded += decided.superseded
             for entry, reason in decided.refusals:
                 self.tally.refuse(entry.number, reason)

@@ -8,7 +8,7 @@ from retentive.cli.parser.backing import backing, compacting
 from retentive.cli.parser.care import caring
 from retentive.cli.parser.exporting import exporting
 from retentive.cli.parser.files import filing, indexing
-from retentive.cli.parser.memories import expecting, learning, reading, writing
+from retentive.cli.parser.memories import expecting, learning, reading, reviewing, writing
 from retentive.cli.parser.moving import bringing
 from retentive.cli.parser.options import Verbs, Words, common
 from retentive.cli.parser.records import recording
@@ -59,6 +59,15 @@ def build(words: Collection[str] | None = None) -> ArgumentParser:
             "say what a question should find, and see whether it does",
             otherwise="add",
             epilog='`retentive expect "QUESTION" --finds ID` is short for `expect add`.',
+        )
+    )
+    reviewing(
+        verb.of(
+            "review",
+            "decide which newer memories replace older ones",
+            alone="list",
+            otherwise="list",
+            epilog="`retentive review` is short for `review list`.",
         )
     )
     learning(verb)

@@ -3,7 +3,7 @@
 from retentive.cli.parser.options import Verbs
 
 FORMATS = ("jsonl", "markdown")
-PARTS = ("memories", "sessions", "records", "files", "expectations", "access-log", "purges")
+PARTS = ("memories", "sessions", "records", "files", "expectations", "proposals", "access-log", "purges")
 
 
 def exporting(verb: Verbs) -> None:

@@ -1,4 +1,4 @@
-"""Verbs of memories: keep, find, correct, forget, learn, expect."""
+"""Verbs of memories: keep, find, correct, review, forget, learn, expect."""
 
 import argparse
 
@@ -17,6 +17,13 @@ def writing(verb: Verbs) -> None:
     add.add_argument("text", nargs="?", metavar="TEXT", help="what to remember")
     add.add_argument("--session", default=argparse.SUPPRESS, metavar="ID", help="keep it for this session only")
     add.add_argument("--source", choices=SOURCES, default=argparse.SUPPRESS, metavar="SOURCE", help=", ".join(SOURCES))
+    add.add_argument(
+        "--replaces",
+        action="append",
+        default=argparse.SUPPRESS,
+        metavar="ID",
+        help="a memory that this one replaces; may be given several times",
+    )
     add.add_argument("--each-line", action="store_true", help="every line of the input is a memory")
 
     update = verb(
@@ -31,7 +38,7 @@ def writing(verb: Verbs) -> None:
 
     forgetting(verb)
 
-    restore = verb("restore", "bring back what was forgotten, or undo a correction")
+    restore = verb("restore", "bring back what was forgotten or replaced")
     restore.add_argument("ids", nargs="+", metavar="ID")
     restore.add_argument("--reason", metavar="WHY")
 
@@ -143,6 +150,18 @@ def expecting(verb: Verbs) -> None:
     run.add_argument("--fusion", choices=("minmax", "rrf"), help="how the legs are joined")
     run.add_argument("--vector-weight", type=float, metavar="X", help="the share of the vector leg, 0 to 1")
     run.add_argument("--min-similarity", type=float, metavar="X", help="cosine from which a vector hit counts")
+
+
+def reviewing(verb: Verbs) -> None:
+    list_ = verb("list", "show what may replace what, newest first; on a terminal, decide on each")
+    list_.add_argument("--limit", type=int, default=50, metavar="N", help="how many on a page (50)")
+    list_.add_argument("--before", metavar="ID", help="the page after this proposal")
+
+    accept = verb("accept", "have the newer memory replace the older one; `restore` undoes it")
+    accept.add_argument("ids", nargs="+", metavar="ID", help="of a proposal")
+
+    reject = verb("reject", "keep both memories, and do not propose it again")
+    reject.add_argument("ids", nargs="+", metavar="ID", help="of a proposal")
 
 
 def learning(verb: Verbs) -> None:

@@ -1,13 +1,13 @@
 """The tools of memories: keep, find, read, correct, forget."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from retentive import wire
 from retentive.app import Retentive
 from retentive.errors import Conflict, Invalid, NotFound
-from retentive.model import Added, Event, Kind, Memory, Passage, Record, Source, Status
+from retentive.model import Added, Ended, Event, Kind, Memory, Passage, Proposal, Record, Source, Status
 from retentive.serve.mcp import lines
 from retentive.serve.mcp.reach import Reached
 from retentive.serve.mcp.tool import Answer, Tool, choice, flag, several, text, whole
@@ -34,14 +34,18 @@ _VIEW = {"kind": choice(tuple(Kind)), "tags": TAGS, "since": TIME, "until": TIME
 
 def add(reached: Reached, content: str, *, personal: bool = False, **options: Any) -> Answer:
     """A value that is the same everywhere needs no warning: only what is new or replaced is told."""
-    added = reached.keeping(personal=personal).add(content, **options)
+    added = reached.keeping(personal=personal).add(content, actor=AGENT, **options)
     return Answer(_told(added), _brief(added))
 
 
 def _told(added: Added) -> str:
     told = [f"{'Kept' if added.created else 'Known already'}: {added.id}"]
-    if added.superseded:
-        told.append(f"Replaces {', '.join(added.superseded)}.")
+    told += [f"Replaced [{each.id}] {lines.line(each.content)} ({_why(each)})" for each in added.ended]
+    told += [
+        f"May replace [{each.older_id}] {lines.line(each.older)} ({_why(each)}); if so call memory_add again with "
+        f"replaces=[{each.older_id}]"
+        for each in added.proposals
+    ]
     if added.memory.expires and added.memory.expires <= added.memory.updated:
         told.append(f"It expired on {added.memory.expires:%Y-%m-%d}, so it is not found: memory_update corrects that.")
     told += [f"Resembles [{each.id}] {lines.line(each.content)}" for each in added.resembles]
@@ -50,7 +54,71 @@ def _told(added: Added) -> str:
 
 def _brief(added: Added) -> dict[str, Any]:
     alike = [{"id": each.id, "text": lines.line(each.content)} for each in added.resembles]
-    return {"id": added.id, "created": added.created, "superseded": [*added.superseded], "resembles": alike}
+    return {
+        "id": added.id,
+        "created": added.created,
+        "superseded": [*added.superseded],
+        "ended": [{"id": each.id, "text": lines.line(each.content), "why": _why(each)} for each in added.ended],
+        "proposals": [_proposal(each) for each in added.proposals],
+        "resembles": alike,
+    }
+
+
+def _why(each: Ended | Proposal) -> str:
+    return lines.line(f"{each.rule}: {each.reason}")
+
+
+def _proposal(each: Proposal) -> dict[str, Any]:
+    return {
+        "id": each.id,
+        "newer_id": each.newer_id,
+        "newer": lines.line(each.newer),
+        "older_id": each.older_id,
+        "older": lines.line(each.older),
+        "why": _why(each),
+    }
+
+
+def review(
+    reached: Reached, accept: Sequence[str] = (), reject: Sequence[str] = (), limit: int = 20, before: str | None = None
+) -> Answer:
+    """What is decided is looked up first: an id that is not there changes nothing."""
+    if both := {*accept} & {*reject}:
+        raise Invalid(f"{min(both)} is to be accepted and rejected", "Name it once.")
+    accepted = [(_deciding(reached, id), id) for id in dict.fromkeys(accept)]
+    rejected = [(_deciding(reached, id), id) for id in dict.fromkeys(reject)]
+    done = [memory.proposals.accept(id, AGENT) for memory, id in accepted]
+    told = [f"Replaced [{each.older_id}] {lines.line(each.older)}" for each in done]
+    kept = [memory.proposals.reject(id) for memory, id in rejected]
+    told += [f"Both stay: [{each.newer_id}] and [{each.older_id}]" for each in kept]
+    found = [each for memory in _writable(reached) for each in memory.proposals.list(limit, before)][:limit]
+    told += [
+        f"{each.id}: [{each.newer_id}] {lines.line(each.newer)} may replace [{each.older_id}] "
+        f"{lines.line(each.older)} ({_why(each)})"
+        for each in found
+    ]
+    data = {"accepted": [*dict.fromkeys(accept)], "rejected": [*dict.fromkeys(reject)]}
+    return Answer("\n".join(told) or "Nothing to review.", {**data, "proposals": [_proposal(each) for each in found]})
+
+
+def _deciding(reached: Reached, id: str) -> Retentive:
+    """The namespace that holds this proposal."""
+    missing: NotFound | None = None
+    for memory in _writable(reached):
+        try:
+            memory.proposals.get(id)
+        except NotFound as error:
+            missing = missing or error
+        else:
+            return memory
+    raise missing or NotFound(f"no proposal {id}")
+
+
+def _writable(reached: Reached) -> Iterator[Retentive]:
+    """One's own namespace, and that of the person."""
+    yield reached.memory
+    if reached.person and reached.person != reached.memory.namespace:
+        yield reached.memory.in_namespace(reached.person)
 
 
 def add_many(reached: Reached, contents: Sequence[str], *, personal: bool = False, **options: Any) -> Answer:
@@ -216,9 +284,11 @@ def tools(*, person: bool) -> Sequence[Tool]:
             "use now.",
             add,
             {"content": CONTENT, "kind": KIND, "tags": TAGS, "importance": IMPORTANCE, "slot": SLOT,
+             "replaces": several(text(), 20, "Ids that this surely replaces"),
              "valid_from": TIME, "expires": TIME, "session": text("Keep it for this session only"), **personal},
             ("content",),
-            {"id": "string", "created": "boolean", "superseded": "array", "resembles": "array"},
+            {"id": "string", "created": "boolean", "superseded": "array", "ended": "array", "proposals": "array",
+             "resembles": "array"},
             repeatable=True,
         ),
         Tool(
@@ -296,8 +366,17 @@ def more(*, person: bool) -> Sequence[Tool]:
         ),
         Tool(
             "memory_restore", "Bring back",
-            "Undo a memory_delete, or a correction: what was superseded holds again.",
+            "Undo a memory_delete, or a replacement: what was superseded holds again.",
             restore, {"id": ID, "reason": text()}, ("id",), {"memory": "object"}, repeatable=True,
+        ),
+        Tool(
+            "memory_review", "Decide what replaces what",
+            "Newer memories that may replace older ones: list them, accept (the older one ends) or reject (both stay, "
+            "and it is not proposed again). Decide only what is clear; else ask the user.",
+            review,
+            {"accept": several(ID, 20, "Ids of proposals"), "reject": several(ID, 20, "Ids of proposals"),
+             "limit": whole(1, 100, 20), "before": ID},
+            (), {"accepted": "array", "rejected": "array", "proposals": "array"},
         ),
         Tool(
             "memory_purge", "Remove for good",

@@ -77,6 +77,10 @@ WHERE namespace = :namespace AND owner = :id AND owner_type = 'file' ORDER BY or
 SELECT namespace, id, question, session, finds, absent, depth, created FROM expectations
 WHERE namespace = :namespace AND id > :k1 ORDER BY id LIMIT :limit
 
+-- name: export_proposals
+SELECT namespace, id, newer, older, newer_hash, older_hash, rule, reason, status, created, decided FROM proposals
+WHERE namespace = :namespace AND id > :k1 ORDER BY id LIMIT :limit
+
 -- name: export_access_log
 SELECT n, namespace, memory, at, how, query, score FROM access_log
 WHERE namespace = :namespace AND n > :k1 ORDER BY n LIMIT :limit
@@ -95,3 +99,10 @@ WHERE namespace = :namespace AND session = :session AND last_sequence = :old_las
 -- name: purge_restore
 INSERT INTO purges (namespace, id, at, actor, reason, gone) VALUES (:namespace, :id, :at, :actor, :reason, :gone)
 ON CONFLICT DO NOTHING
+
+-- name: proposal_restore
+-- A guard: only while both memories are there.
+INSERT INTO proposals (namespace, id, newer, older, newer_hash, older_hash, rule, reason, status, created, decided)
+SELECT :namespace, :id, :newer, :older, :newer_hash, :older_hash, :rule, :reason, :status, :created, :decided
+WHERE EXISTS (SELECT 1 FROM memories WHERE namespace = :namespace AND id = :newer)
+  AND EXISTS (SELECT 1 FROM memories WHERE namespace = :namespace AND id = :older)

@@ -18,10 +18,12 @@ SELECT {memory} FROM memories t WHERE t.namespace = :namespace AND t.superseded_
 SELECT {event} FROM events e WHERE e.namespace = :namespace AND e.session = :session AND e.sequence = :sequence
 
 -- name: purge_sizes
--- What there is of a memory beside itself: versions, slices, accesses.
+-- What there is of a memory beside itself: versions, slices, accesses, proposals.
 SELECT (SELECT count(*) FROM memory_history WHERE namespace = :namespace AND memory = :id),
        (SELECT count(*) FROM chunks WHERE namespace = :namespace AND owner = :id AND owner_type = 'memory'),
-       (SELECT count(*) FROM access_log WHERE namespace = :namespace AND memory = :id)
+       (SELECT count(*) FROM access_log WHERE namespace = :namespace AND memory = :id),
+       (SELECT count(*) FROM proposals WHERE namespace = :namespace
+          AND (newer = :id OR older = :id OR newer_hash = :content_hash OR older_hash = :content_hash))
 
 -- name: memory_delete
 -- A guard: it must be as it was when its texts were read.
@@ -29,6 +31,13 @@ DELETE FROM memories WHERE namespace = :namespace AND id = :id AND version = :ve
 
 -- name: history_delete
 DELETE FROM memory_history WHERE namespace = :namespace AND memory = :id
+
+-- name: history_unquote
+-- Why others gave way to a memory may quote its text. `:pattern` finds its id as a successor in earlier versions.
+UPDATE memory_history SET reason = NULL
+WHERE namespace = :namespace AND action = 'superseded' AND reason IS NOT NULL
+  AND (memory IN (SELECT id FROM memories WHERE namespace = :namespace AND superseded_by = :id)
+       OR memory IN (SELECT memory FROM memory_history WHERE namespace = :namespace AND before {like}))
 
 -- name: log_delete
 -- What the logs have of a memory.
@@ -96,6 +105,8 @@ SELECT 'file', t.path, 0 FROM files t WHERE t.namespace = :namespace AND
 UNION ALL
 SELECT 'expectation', t.id, 0 FROM expectations t WHERE t.namespace = :namespace AND
   (t.question {like} OR t.session {like} OR t.finds {like} OR t.absent {like})
+UNION ALL
+SELECT 'proposal', t.id, 0 FROM proposals t WHERE t.namespace = :namespace AND (t.rule {like} OR t.reason {like})
 LIMIT :limit
 
 -- fragment: like

@@ -116,6 +116,14 @@ WHERE (namespace, id) > (:k1, :k2) ORDER BY namespace, id LIMIT :limit
 INSERT INTO expectations (namespace, id, question, session, finds, absent, depth, created)
 VALUES (:namespace, :id, :question, :session, :finds, :absent, :depth, :created)
 
+-- name: copy_proposals
+SELECT namespace, id, newer, older, newer_hash, older_hash, rule, reason, status, created, decided FROM proposals
+WHERE (namespace, id) > (:k1, :k2) ORDER BY namespace, id LIMIT :limit
+
+-- name: put_proposals
+INSERT INTO proposals (namespace, id, newer, older, newer_hash, older_hash, rule, reason, status, created, decided)
+VALUES (:namespace, :id, :newer, :older, :newer_hash, :older_hash, :rule, :reason, :status, :created, :decided)
+
 -- name: copy_tokens
 SELECT id, hash, name, namespace, subtree, read_only, created, expires, last_used, revoked FROM tokens
 WHERE id > :k1 ORDER BY id LIMIT :limit

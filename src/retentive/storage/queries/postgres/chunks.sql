@@ -222,6 +222,15 @@ DELETE FROM memory_history WHERE namespace = :namespace
 UPDATE memories SET updated = :now, origin = ({origin_json}::jsonb - 'event' - 'events' - 'sequence'
   || '{"session": "deleted session"}'::jsonb)::text
 WHERE namespace = :namespace AND session IS DISTINCT FROM :session AND {from_session};
+DELETE FROM proposals p USING memories m WHERE p.namespace = :namespace AND m.namespace = :namespace
+  AND m.session = :session AND m.id IN (p.newer, p.older);
+UPDATE memory_history SET reason = NULL
+WHERE namespace = :namespace AND action = 'superseded' AND reason IS NOT NULL AND memory IN (
+  SELECT m.id FROM memories m JOIN memories s ON s.namespace = m.namespace AND s.id = m.superseded_by
+  WHERE m.namespace = :namespace AND s.session = :session
+  UNION ALL SELECT h.memory FROM memory_history h
+  JOIN memories s ON s.namespace = h.namespace AND s.id = {before_json} ->> 'superseded_by'
+  WHERE h.namespace = :namespace AND s.session = :session);
 DELETE FROM memories WHERE namespace = :namespace AND session = :session;
 DELETE FROM events WHERE namespace = :namespace AND session = :session;
 DELETE FROM files WHERE namespace = :namespace AND session = :session;

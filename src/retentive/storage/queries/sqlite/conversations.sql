@@ -70,6 +70,13 @@ DELETE FROM memory_history WHERE namespace = :namespace AND json_extract(before,
 UPDATE memories SET updated = :now,
   origin = json_set(json_remove(origin, '$.event', '$.events', '$.sequence'), '$.session', 'deleted session')
 WHERE namespace = :namespace AND session IS NOT :session AND {from_session};
+DELETE FROM proposals WHERE namespace = :namespace
+  AND (newer IN ({memories_of_session}) OR older IN ({memories_of_session}));
+UPDATE memory_history SET reason = NULL
+WHERE namespace = :namespace AND action = 'superseded' AND reason IS NOT NULL AND memory IN
+  (SELECT id FROM memories WHERE namespace = :namespace AND superseded_by IN ({memories_of_session})
+   UNION ALL SELECT memory FROM memory_history
+   WHERE namespace = :namespace AND json_extract(before, '$.superseded_by') IN ({memories_of_session}));
 DELETE FROM memories WHERE namespace = :namespace AND session = :session;
 DELETE FROM events WHERE namespace = :namespace AND session = :session;
 DELETE FROM files WHERE namespace = :namespace AND session = :session;

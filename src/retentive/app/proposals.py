@@ -1,0 +1,98 @@
+"""Proposals: a newer memory that may replace an older one. Both stay until somebody accepts or rejects it."""
+
+import builtins
+from collections.abc import Callable
+from dataclasses import replace
+
+from retentive import clock
+from retentive.app import check, edit
+from retentive.app.bounds import writes
+from retentive.app.keep import TRIES
+from retentive.app.parts import Parts
+from retentive.errors import Busy, Conflict, NotFound, Stale
+from retentive.model import Proposal, ProposalStatus, Status, from_micros
+from retentive.storage import Step, memories
+from retentive.storage import proposals as rows
+
+PAGE_SIZE = 50
+
+
+class Proposals:
+    """The verbs of proposals, about one namespace."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    def list(self, limit: int = PAGE_SIZE, before: str | None = None) -> builtins.list[Proposal]:
+        """List the open proposals, newest first. `before` is the id of the last one of the page before."""
+        after = check.plain(before, "before") if before is not None else ""
+        return self._rows.page(self._parts.namespace, clock.now(), check.limit_of(limit), after)
+
+    def get(self, id: str) -> Proposal:
+        """One open proposal; a `Conflict` if its memories changed or it was rejected."""
+        return self._load(check.plain(id, "id"), clock.now())
+
+    @writes
+    def accept(self, id: str, actor: str = "user") -> Proposal:
+        """Have the newer memory replace the older one. `restore` of the older one undoes it."""
+        check.plain(actor, "actor")
+        return self._decide(id, lambda proposal, now: self._ending_steps(proposal, actor, now))
+
+    @writes
+    def reject(self, id: str) -> Proposal:
+        """Keep both memories. The same two texts are neither proposed nor replaced again by themselves."""
+        return self._decide(id, lambda proposal, now: [rows.reject_step(proposal, now)])
+
+    def _ending_steps(self, proposal: Proposal, actor: str, now: int) -> builtins.list[Step]:
+        newer, older = (edit.load(self._parts, id) for id in (proposal.newer_id, proposal.older_id))
+        ended = replace(
+            older,
+            status=Status.SUPERSEDED,
+            superseded_by=newer.id,
+            valid_to=max(older.valid_from, newer.valid_from),
+            updated=from_micros(now),
+        )
+        reason = f"proposal accepted: {proposal.rule}: {proposal.reason}"
+        return [
+            rows.accept_step(proposal),
+            memories.unchanged_step(newer),
+            *memories.status_steps(older, ended, actor, reason),
+        ]
+
+    def _decide(self, id: str, steps_of: Callable[[Proposal, int], builtins.list[Step]]) -> Proposal:
+        """Read, decide, apply; again if someone else was first."""
+        parts = self._parts
+        for attempt in range(TRIES):
+            now = clock.now()
+            try:
+                proposal = self._load(check.plain(id, "id"), now)
+                parts.engine.apply(steps_of(proposal, now))
+            except Stale:
+                continue
+            except NotFound as error:
+                if attempt:  # it was there a moment ago
+                    raise Conflict(f"proposal {id} was decided meanwhile", error.hint) from error
+                raise
+            parts.journal.wrote = True
+            older = parts.memories.get(parts.namespace, proposal.older_id, now)
+            parts.flow(parts, [older.slot if older else None])
+            return proposal
+        raise Busy(f"others kept changing proposal {id}", "Retry in a moment.")
+
+    def _load(self, id: str, now: int) -> Proposal:
+        """The live proposal of this id."""
+        proposal = self._rows.live(self._parts.namespace, id, now)
+        if proposal is not None:
+            return proposal
+        hint = "`retentive review` shows those there are."
+        match self._rows.status(self._parts.namespace, id):
+            case None:
+                raise NotFound(f"no proposal {id[:60]!r} in namespace {self._parts.namespace!r}", hint)
+            case ProposalStatus.REJECTED:
+                raise Conflict(f"proposal {id} was rejected already", hint)
+            case _:
+                raise Conflict(f"one of the memories of proposal {id} was changed or ended since", hint)
+
+    @property
+    def _rows(self) -> rows.Proposals:
+        return rows.Proposals(self._parts.engine)

@@ -1,0 +1,119 @@
+"""Proposals that a newer memory replaces an older one: shown, and decided by a person."""
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from retentive import wire
+from retentive.app import Retentive
+from retentive.cli import show
+from retentive.cli.given import is_json
+from retentive.errors import Conflict, NotFound
+from retentive.model import Added, Ended, Proposal
+
+KEYS = "a accept, r reject, s skip, q quit"
+
+
+def show_endings(added: Added) -> None:
+    """Print what a new memory replaced and what it may replace."""
+    for each in added.ended:
+        show.say(show.line(_replaced(each)))
+    for proposal in added.proposals:
+        what = f"May replace: {proposal.older} ({proposal.rule}: {proposal.reason})"
+        show.say(show.line(f"{what}; accept with: retentive review accept {proposal.id}"))
+
+
+def _replaced(each: Ended) -> str:
+    return f"Replaced: {each.content} ({each.rule}: {each.reason}); undo: retentive restore {each.id}"
+
+
+def _list(memory: Retentive, arguments: Any) -> int:
+    found = memory.proposals.list(arguments.limit, arguments.before)
+    if is_json(arguments):
+        show.as_json({"proposals": [wire.proposal(each) for each in found]})
+    elif not sys.stdout.isatty():
+        show.table((), [(each.id, each.newer, each.older, f"{each.rule}: {each.reason}") for each in found])
+    elif not found:
+        show.say("nothing to review")
+    else:
+        _ask_for_each(memory, found) if sys.stdin.isatty() else _show_all(found)
+        if len(found) == arguments.limit:
+            show.aside(f"more: retentive review --before {found[-1].id}")
+    return 0
+
+
+def _show_all(found: Sequence[Proposal]) -> None:
+    for number, each in enumerate(found, start=1):
+        _show(number, each)
+
+
+def _show(number: int, each: Proposal) -> None:
+    show.say(f"{number:3}  {show.paint('NEWER', 'green')}  {each.newer_time:%Y-%m-%d}  {show.line(each.newer)}")
+    show.say(f"     {show.paint('OLDER', 'yellow')}  {each.older_time:%Y-%m-%d}  {show.line(each.older)}")
+    show.say(f"     {show.line(f'{each.rule}: {each.reason}')}  {show.paint(each.id, 'dim')}")
+
+
+def _ask_for_each(memory: Retentive, found: Sequence[Proposal]) -> None:
+    """Show one after the other, and do what is typed; the end of the input is `q`."""
+    for number, each in enumerate(found, start=1):
+        _show(number, each)
+        key = _typed_key()
+        if key == "q":
+            return
+        if key == "s":
+            continue
+        try:
+            _decide(memory, key, each)
+        except (Conflict, NotFound) as error:  # somebody else was first; the rest can still be decided
+            show.say(show.line(f"     {error}"))
+
+
+def _typed_key() -> str:
+    while True:
+        sys.stderr.write(f"     {KEYS}: ")
+        sys.stderr.flush()
+        typed = sys.stdin.readline()
+        key = typed.strip().lower()[:1]
+        if not typed or key in {"a", "r", "s", "q"}:
+            return key or "q"
+
+
+def _decide(memory: Retentive, key: str, each: Proposal) -> None:
+    if key == "a":
+        memory.proposals.accept(each.id)
+        show.say(f"     replaced; undo: retentive restore {each.older_id}")
+    else:
+        memory.proposals.reject(each.id)
+        show.say("     both stay")
+
+
+def _accept(memory: Retentive, arguments: Any) -> int:
+    done = [memory.proposals.accept(each.id) for each in _wanted(memory, arguments.ids)]
+    if is_json(arguments):
+        show.as_json({"accepted": [wire.proposal(each) for each in done]})
+        return 0
+    for each in done:
+        show.say(show.line(_replaced(Ended(each.older_id, each.older, each.rule, each.reason))))
+    return 0
+
+
+def _reject(memory: Retentive, arguments: Any) -> int:
+    done = [memory.proposals.reject(each.id) for each in _wanted(memory, arguments.ids)]
+    if is_json(arguments):
+        show.as_json({"rejected": [wire.proposal(each) for each in done]})
+        return 0
+    for each in done:
+        show.say(show.line(f"Both stay: {each.newer} / {each.older}"))
+    return 0
+
+
+def _wanted(memory: Retentive, ids: Sequence[str]) -> list[Proposal]:
+    """All of them, or an error for the first that is not there, before any is decided."""
+    return [memory.proposals.get(id) for id in dict.fromkeys(ids)]
+
+
+VERBS: dict[str, Callable[[Retentive, Any], int]] = {
+    "review list": _list,
+    "review accept": _accept,
+    "review reject": _reject,
+}

@@ -1,0 +1,43 @@
+"""What replaced what, and what may replace what."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+
+class ProposalStatus(StrEnum):
+    OPEN = "open"
+    REJECTED = "rejected"
+    """Kept, so that the same two texts are neither proposed nor replaced again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """An older memory that a new one replaced. `restore` brings it back."""
+
+    id: str
+    content: str
+    rule: str
+    """Which rule decided: `slot`, `replaces` (the caller named it), `model`, or a rule of words."""
+    reason: str
+    """In plain words, for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A newer memory that may replace an older one. Both stay active until somebody decides."""
+
+    id: str
+    namespace: str
+    newer_id: str
+    newer: str
+    """The text of the newer memory."""
+    newer_time: datetime
+    """From when the newer memory holds."""
+    older_id: str
+    older: str
+    older_time: datetime
+    rule: str
+    reason: str
+    """In plain words, for people: what in the two texts suggests it."""
+    created: datetime

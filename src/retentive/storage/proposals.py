@@ -1,0 +1,121 @@
+"""Proposals as rows: a newer memory that may replace an older one, and pairs that must stay apart."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from retentive.model import Memory, Proposal, from_micros, to_micros
+from retentive.storage import Engine, Step, step
+
+
+class NewProposal(NamedTuple):
+    """A proposal about to be written, with the hashes of both texts."""
+
+    proposal: Proposal
+    newer_hash: str
+    older_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Proposals:
+    engine: Engine
+
+    def page(self, namespace: str, now: int, limit: int, before: str = "") -> list[Proposal]:
+        """The live ones, the newest first. `before` is the id of the last one of the page before."""
+        values = {"namespace": namespace, "now": now, "limit": limit, "before": before}
+        return [_proposal(row) for row in self.engine.read("proposal_list", values)]
+
+    def live(self, namespace: str, id: str, now: int) -> Proposal | None:
+        """An open proposal whose memories are both active and unchanged."""
+        rows = self.engine.read("proposal_live", {"namespace": namespace, "id": id, "now": now})
+        return _proposal(rows[0]) if rows else None
+
+    def status(self, namespace: str, id: str) -> str | None:
+        rows = self.engine.read("proposal_status", {"namespace": namespace, "id": id})
+        return str(rows[0][0]) if rows else None
+
+    def rejected(self, namespace: str, newer_hashes: Sequence[str]) -> set[tuple[str, str]]:
+        """The pairs of texts that must stay apart, by their hashes: newer and older."""
+        values = {"namespace": namespace, "hashes": newer_hashes}
+        return {(newer, older) for newer, older in self.engine.read("proposal_rejected", values)}
+
+    def has_outdated(self, now: int) -> bool:
+        """Whether the store has open proposals whose memories changed or ended."""
+        return bool(self.engine.read("proposal_outdated", {"now": now})[0][0])
+
+    def prune(self, now: int) -> None:
+        """Delete open proposals whose memories changed or ended, in the whole store."""
+        if self.has_outdated(now):
+            self.engine.apply([step("proposal_prune", now=now)])
+
+
+def insert_step(proposals: Iterable[NewProposal]) -> Step:
+    """Refused if an older memory is no longer active, or says something else."""
+    return Step("proposal_insert", [_values(each) for each in proposals], expect=1)
+
+
+def accept_step(proposal: Proposal) -> Step:
+    """Delete it; refused if it was decided meanwhile."""
+    return step("proposal_accept", expect=1, namespace=proposal.namespace, id=proposal.id)
+
+
+def reject_step(proposal: Proposal, now: int) -> Step:
+    return step("proposal_reject", expect=1, namespace=proposal.namespace, id=proposal.id, now=now)
+
+
+def keep_apart_step(id: str, newer: Memory, older: Memory, rule: str, now: int) -> Step:
+    """Have a pair count as rejected; `id` is that of the row if there is none yet."""
+    return step(
+        "proposal_decide_against",
+        namespace=older.namespace,
+        id=id,
+        newer=newer.id,
+        older=older.id,
+        newer_hash=newer.content_hash,
+        older_hash=older.content_hash,
+        rule=rule,
+        reason="",
+        decided=now,
+    )
+
+
+def delete_step(memory: Memory) -> Step:
+    """Delete all that names a memory or has the hash of its text."""
+    return step("proposal_delete_of", namespace=memory.namespace, id=memory.id, content_hash=memory.content_hash)
+
+
+def unquote_step(namespace: str, ids: Iterable[str]) -> Step:
+    """Clear the reasons: they may quote a text that is purged."""
+    return Step("proposal_unquote", [{"namespace": namespace, "id": id} for id in ids])
+
+
+def _values(new: NewProposal) -> dict[str, Any]:
+    proposal = new.proposal
+    return {
+        "namespace": proposal.namespace,
+        "id": proposal.id,
+        "newer": proposal.newer_id,
+        "older": proposal.older_id,
+        "newer_hash": new.newer_hash,
+        "older_hash": new.older_hash,
+        "rule": proposal.rule,
+        "reason": proposal.reason,
+        "created": to_micros(proposal.created),
+    }
+
+
+def _proposal(row: Sequence[Any]) -> Proposal:
+    id, namespace, newer_id, newer, newer_time, older_id, older, older_time, rule, reason, created = row
+    return Proposal(
+        id=id,
+        namespace=namespace,
+        newer_id=newer_id,
+        newer=newer,
+        newer_time=from_micros(newer_time),
+        older_id=older_id,
+        older=older,
+        older_time=from_micros(older_time),
+        rule=rule,
+        reason=reason,
+        created=from_micros(created),
+    )

@@ -1,0 +1,81 @@
+"""What replaces what, as a model is told it and decides on it."""
+
+from typing import Any
+
+import pytest
+
+from retentive import Retentive
+from retentive.app.add import draft_of
+from retentive.app.keep import keep
+from retentive.errors import Invalid, NotFound
+from retentive.model import Added, Replacement
+from retentive.serve.mcp import arguments, memories
+from retentive.serve.mcp.catalogue import Offer, offered
+from retentive.serve.mcp.reach import Reached
+from retentive.serve.mcp.tool import Answer
+
+pytestmark = pytest.mark.engines
+
+
+def call(reached: Reached, name: str, /, **given: Any) -> Answer:
+    tool = offered(Offer.FULL, person=reached.person is not None)[name]
+    return tool.run(reached, **arguments.checked(tool, given))
+
+
+def propose(store: Retentive) -> Added:
+    """Coffee may replace tea."""
+    why = Replacement(store.add("Tea at noon").id, "same drink", "tea, coffee")
+    (kept,) = keep(store._parts, [draft_of(store._parts, "Coffee at noon", {})._replace(proposes=(why,))])
+    return Added(store.get(kept.id), created=True, proposals=kept.proposals)
+
+
+def test_a_model_is_told_what_may_be_replaced_and_how(store: Retentive) -> None:
+    """The same content again with `replaces` ends the older memory and makes no second one."""
+    added = propose(store)
+    tea = added.proposals[0].older_id
+    told = memories._told(added)
+    assert f"May replace [{tea}] Tea at noon (same drink: tea, coffee)" in told
+    assert f"call memory_add again with replaces=[{tea}]" in told
+    assert memories._brief(added)["proposals"][0]["older_id"] == tea
+    again = call(Reached(store), "memory_add", content="Coffee at noon", replaces=[tea])
+    assert (again.data["id"], again.data["created"], again.data["superseded"]) == (added.id, False, [tea])
+    assert f"Replaced [{tea}] Tea at noon (replaces: named by the caller)" in again.text
+    assert store.history(tea)[-1].actor == "agent"
+    assert store.proposals.list() == []
+
+
+def test_a_model_lists_accepts_and_rejects(store: Retentive) -> None:
+    """Deciding gives what is left."""
+    reached, found = Reached(store), propose(store).proposals[0]
+    listed = call(reached, "memory_review")
+    assert [each["id"] for each in listed.data["proposals"]] == [found.id]
+    assert "Coffee at noon may replace" in listed.text
+    done = call(reached, "memory_review", accept=[found.id])
+    assert (done.data["accepted"], done.data["proposals"]) == ([found.id], [])
+    assert store.history(found.older_id)[-1].actor == "agent"
+    assert call(reached, "memory_review").text == "Nothing to review."
+    store.restore(found.older_id)
+
+
+def test_what_concerns_the_person_is_reviewed_inside_a_project_too(store: Retentive) -> None:
+    """Proposals of both namespaces that may be written are listed and decided; of others none."""
+    project = Reached(store.in_namespace("billing"), ("default", "team/*"), "default")
+    ours = propose(store.in_namespace("billing")).proposals[0]
+    personal = propose(store).proposals[0]
+    foreign = propose(store.in_namespace("team/x")).proposals[0]
+    listed = call(project, "memory_review").data["proposals"]
+    assert {each["id"] for each in listed} == {ours.id, personal.id}
+    call(project, "memory_review", accept=[personal.id], reject=[ours.id])
+    assert call(project, "memory_review").data["proposals"] == []
+    with pytest.raises(NotFound, match="no proposal"):
+        call(project, "memory_review", accept=[foreign.id])
+
+
+def test_a_wrong_id_decides_nothing(store: Retentive) -> None:
+    """All are looked up first, and one cannot be both accepted and rejected."""
+    reached, found = Reached(store), propose(store).proposals[0]
+    with pytest.raises(NotFound, match="no proposal"):
+        call(reached, "memory_review", accept=[found.id], reject=["nothing"])
+    with pytest.raises(Invalid, match="accepted and rejected"):
+        call(reached, "memory_review", accept=[found.id], reject=[found.id])
+    assert store.proposals.list() == [found]
