@@ -76,13 +76,20 @@ def absolute(text: str, now: datetime, *, past: bool = True) -> str:
 
 def _completed(text: str, now: datetime, *, past: bool) -> str:
     from retentive.text.dates import speech
-    from retentive.text.dates.reading import clock, read
+    from retentive.text.dates.doubts import Doubts
+    from retentive.text.dates.reading import clock, read_by
+    from retentive.text.dates.tense import Tense
 
+    plain, moment = text.translate(_PLAIN), clock(now).local
+    tense = Tense(plain, past=past)
+    doubts = Doubts(plain, moment, tense)
     pieces, at = [], 0
-    for token in read(text.translate(_PLAIN), clock(now).local, past=past):
-        if added := speech.completed(text, token):
-            pieces += [text[at : token.end], added]
-            at = token.end
+    for token in read_by(tense, plain, moment):
+        sure = doubts.settle(token)
+        if sure and (added := speech.completed(text, sure)):
+            end = speech.end_of(text, sure)
+            pieces += [text[at:end], added]
+            at = end
     return "".join([*pieces, text[at:]])
 
 
