@@ -7,9 +7,10 @@ from retentive.text.dates.reading import read_by
 from retentive.text.dates.spans import Span
 from retentive.text.dates.tense import Direction, Tense
 
-# Nobody promises "in October" a year ahead without saying so. A day that is further away than this was so shortly
-# before the words were said that it may be the one that is meant.
+# Nobody promises "in October" a year ahead without saying so. A day that is further away than this is so near on the
+# other side that it may be the one that is meant.
 NEAR = timedelta(days=275)
+_DOUBTFUL = {Direction.PROMISED, Direction.DONE, Direction.OPEN}
 
 
 class Doubts:
@@ -24,8 +25,8 @@ class Doubts:
 
     def settle(self, token: Token) -> Token | None:
         """The token as it is meant; None if that does not show."""
-        found = self._tense.directions(token.start, token.end) & {Direction.PROMISED, Direction.OPEN}
-        if not found:
+        found = self._tense.directions(token.start, token.end)
+        if found.isdisjoint(_DOUBTFUL):
             return token
         if self._back is None:
             self._back, self._ahead = (self._read(open_past=past) for past in (True, False))
@@ -35,7 +36,8 @@ class Doubts:
             return None
         if back.value == ahead.value:
             return token
-        return ahead if Direction.OPEN not in found and self._near(ahead.value) else None
+        meant = ahead if Direction.PROMISED in found else back
+        return meant if Direction.OPEN not in found and self._near(meant.value) else None
 
     def _read(self, *, open_past: bool) -> dict[tuple[int, int], Token]:
         tense = Tense(self._text, past=self._tense.default, open_past=open_past)
@@ -43,4 +45,4 @@ class Doubts:
 
     def _near(self, span: Span) -> bool:
         moment = span.begin or span.finish
-        return moment is not None and moment - self._now <= NEAR
+        return moment is not None and abs(moment - self._now) <= NEAR

@@ -17,7 +17,9 @@ class Direction(Enum):
     BACK = auto()
     AHEAD = auto()
     PROMISED = auto()
-    """Ahead of a commitment; only if that day is near, for else it may be over."""
+    """Ahead, as what was committed to; only if that day is near, for else it may be over."""
+    DONE = auto()
+    """Back; only if that day is near, for else it may be still to come."""
     OPEN = auto()
     """Both readings are possible."""
 
@@ -36,6 +38,9 @@ _AHEAD = re.compile(
     r"^\s*(?:book|schedule|plan)\b",
     re.IGNORECASE,
 )
+_FUTURE_PASSIVE = re.compile(
+    r"(?:\b(?:will|shall|to)|'ll)(?: \w+)? (?:be|get|have)(?: \w+ly| been)? \w+", re.IGNORECASE
+)
 _BACK = re.compile(
     r"\b(?:was|were|did|didn't|had|went|been|got|bought|saw|met|came|left|began|became|made|took|gave|found|ran|"
     r"won|lost|told|said|felt|kept|spent|wrote|ate|drove|flew|broke|grew|knew|thought|taught|sold|sent|caught|brought|"
@@ -53,15 +58,15 @@ _TIMETABLE = re.compile(
     re.IGNORECASE,
 )
 
-_BOOKING = r"booked|scheduled|arranged|planned|signed up|registered|reserved|enroll?ed"
+_BOOKING = r"booked|scheduled|arranged|planned|signed up|registered|reserved|enroll?ed|commit(?:s|ted)"
 _COMMITMENT = re.compile(
-    rf"\b(?:(?P<booking>{_BOOKING})|agree[sd]?|decide[sd]?|promise[sd]?|pledge[sd]?|vow(?:s|ed)?|commit(?:s|ted)?|"
-    r"chooses?|chose|chosen|picks?|picked|sets?|fixed|resolved|ordered|opted|volunteered|offered|settled|"
-    r"(?:moved|pushed|postponed|rescheduled|extended|slipped|shifted|changed|delayed)(?: back| forward)?"
-    r"(?= to\b| from\b))\b",
+    rf"(?<!\bthe )(?<!\ba )\b(?:(?P<booking>{_BOOKING})|(?P<settling>agree[sd]?|decide[sd]?|settled)|"
+    r"promise[sd]?|pledge[sd]?|vow(?:s|ed)?|commit|chooses?|chose|chosen|picks?|picked|sets?|fixed|resolved|ordered|"
+    r"opted|volunteered|offered|"
+    r"(?P<moving>(?:moved|pushed|postponed|rescheduled|extended|slipped|shifted|changed|delayed)(?: back| forward)?"
+    r"(?= to\b| from\b)))\b",
     re.IGNORECASE,
 )
-_ONLY_TO_A_DATE = re.compile(r"(?:mov|push|postpon|resch|exten|slip|shift|chang|delay)", re.IGNORECASE)
 # What was only meant, or asked of others: whether it came to be, and when, does not show.
 _MEANT = re.compile(
     r"\b(?:(?:was|were) (?:going|supposed|meant|about|due|hoping|planning|to)|"
@@ -72,11 +77,14 @@ _MEANT = re.compile(
 )
 _IS = re.compile(r"(?:\b(?:am|is|are)|'(?:m|re))(?: \w+ly| already| now)?\s*$", re.IGNORECASE)
 _INFINITIVE = re.compile(
-    r"^(?:\W+\w+){0,6}?\W+to\s+(?!(?:the|an?|it|this|that|these|those|his|her|my|our|their|some|all|terms)\b)[a-z]+\b"
+    r"^(?:\W+\w+){0,6}?\W+to\s+(?!(?:the|an?|it|this|that|these|those|his|her|my|our|their|some|all|terms)\b)"
+    r"(?:(?:be|get|have)\s+)?[a-z]+\b"
 )
-_JOINED = re.compile(r"\b(?:for|by|until|till|to|from|between|through)\s*$", re.IGNORECASE)
+_JOINED = re.compile(r"(?<!\bprior )\b(?:for|by|until|till|to|from|between|through)\s*$", re.IGNORECASE)
+_DID = re.compile(r"\bdid(?:n't)?\b", re.IGNORECASE)
 _THE_DAY_ITSELF = re.compile(r"^\s*$|\b(?:date|day|deadline) (?:of|to|as|is|was)?\s*$", re.IGNORECASE)
 _SETTLED_ON = re.compile(r"^\s+(?:up)?on\s*$", re.IGNORECASE)
+_FOR_AN_EVENT = re.compile(r"\bfor(?: [\w'-]+){1,5} (?:on|in|at)\s*$", re.IGNORECASE)
 _SINCE = re.compile(r"\bsince\s*$", re.IGNORECASE)
 # The words of a date before its month: "on the twenty-first of", "by the end of", "from 3 to 7".
 _DATE_HEAD = re.compile(
@@ -95,8 +103,9 @@ def looks_back(sentence: str) -> bool | None:
 
 def _shown(words: str) -> Direction | None:
     ahead = _AHEAD.search(words) is not None
-    past_form = _ED.search(words) is not None and not _PRESENT.search(words)
-    back = past_form or _BACK.search(words) is not None
+    rest = _FUTURE_PASSIVE.sub(" ", words) if ahead else words
+    past_form = _ED.search(rest) is not None and not _PRESENT.search(rest)
+    back = past_form or _BACK.search(rest) is not None
     if ahead and back:
         return Direction.OPEN
     if not ahead and not back:
@@ -114,33 +123,42 @@ def direction(sentence: str, at: int) -> Direction | None:
     after = _CLAUSE_BREAK.search(sentence, at)
     clause = sentence[start : after.start() if after else len(sentence)]
     shown = _shown(clause)
-    commitment = None
-    for commitment in _COMMITMENT.finditer(before):
-        pass
+    commitment = _last_commitment(before)
     if commitment and (shown is None or commitment.start() >= start):
         found = _promised(sentence, before, commitment, at)
         if found:
             return found
-    return shown or _shown(sentence)
+    if _MEANT.search(before, start):
+        return Direction.OPEN
+    shown = shown or _shown(sentence)
+    if shown is Direction.BACK and (_FOR_AN_EVENT.search(before) or _COMMITMENT.search(clause, at - start)):
+        return Direction.DONE
+    return shown
+
+
+def _last_commitment(before: str) -> re.Match[str] | None:
+    found = [*_COMMITMENT.finditer(before)]
+    return found[-1] if found and not _DID.search(before) else None
 
 
 def _promised(sentence: str, before: str, commitment: re.Match[str], at: int) -> Direction | None:
     """What a commitment before the date says about it; None if it says nothing."""
     between = before[commitment.end() :]
+    found: Direction | None = None
     if _MEANT.search(before, max(commitment.start() - 20, 0)):
-        return Direction.OPEN
-    if _ONLY_TO_A_DATE.match(commitment[0]):
-        return Direction.PROMISED if _JOINED.search(between) else None
-    if infinitive := _INFINITIVE.match(between):
+        found = Direction.OPEN
+    elif commitment["moving"]:
+        found = Direction.PROMISED if _JOINED.search(between) else None
+    elif infinitive := _INFINITIVE.match(between):
         retold = _shown(between[infinitive.end() :]) is Direction.BACK
-        return Direction.OPEN if retold else Direction.PROMISED
-    if _JOINED.search(between) or _THE_DAY_ITSELF.search(between) or "that" in between.split():
-        return Direction.PROMISED
-    if _DATE_TAIL.match(sentence, at):
-        return Direction.BACK
-    if commitment["booking"] or _SETTLED_ON.match(between):
-        return Direction.PROMISED if _IS.search(before[: commitment.start()]) else Direction.OPEN
-    return None
+        found = Direction.OPEN if retold else Direction.PROMISED
+    elif _JOINED.search(between) or _THE_DAY_ITSELF.search(between) or "that" in between.split():
+        found = Direction.PROMISED
+    elif _DATE_TAIL.match(sentence, at):
+        found = Direction.BACK
+    elif commitment["booking"] or (commitment["settling"] and _SETTLED_ON.match(between)):
+        found = Direction.PROMISED if _IS.search(before[: commitment.start()]) else Direction.OPEN
+    return found
 
 
 class Tense:
@@ -165,6 +183,8 @@ class Tense:
                 return False
             case Direction.PROMISED:
                 return bool(self._forced)
+            case Direction.DONE:
+                return self._forced is not False
             case Direction.OPEN:
                 return self._open
         return self.default
