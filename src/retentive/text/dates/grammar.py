@@ -98,7 +98,8 @@ DATES: tuple[Rule, ...] = (
     rule(f"the? ({_DAY}) of? (month) of (num)", days.day_month_of),
     rule(f"(month) the? ({_DAY}) of (num)", days.month_day_of),
     rule(
-        f"(weekday comma?)? the? ({_DAY}) (unit)? dash? of? (month) (?:stop? (?:of|comma|in|dash)? ({_YEAR}))?",
+        f"(weekday comma?)? the? (?<!month) ({_DAY}) (unit)? dash? of? (month)"
+        f"(?:stop? (?:of|comma|in|dash)? ({_YEAR}))?",
         days.day_month,
     ),
     rule(

@@ -29,9 +29,10 @@ _PIECE = re.compile(r"[^.!?\n]{1,300}")
 _CLAUSE_BREAK = re.compile(
     r"[;:,()]|\b(?:and|but|because|so|although|though|while|whereas|that|which|who|when|if|then)\b", re.IGNORECASE
 )
+_NOT_A_TESTAMENT = "".join(rf"(?<!\b{word} )" for word in "my our your his her their the a".split())
 _AHEAD = re.compile(
-    r"\b(?:will|shall|gonna|going to|planning|plans? (?:to|on|for)|hop(?:e|es|ing)|wants?|intends?|about to|"
-    r"looking forward|remind|due|deadline|let'?s|"
+    rf"\b(?:{_NOT_A_TESTAMENT}will|shall|gonna|going to|planning|plans? (?:to|on|for)|hop(?:e|es|ing)|"
+    r"wants?|intends?|about to|looking forward|remind|due|deadline|let'?s|"
     r"(?:i|we|they|you|to|please|can|could|must|should) (?:book|schedule|plan)|"
     r"upcoming|coming|tomorrow|(?:am|are|is) \w+ing|"
     r"(?:has|have) (?:an?|my|our|their|the) (?:[\w'-]+ ){1,4}on)\b|(?:'ll|'(?:m|re) \w+ing|won't)\b|"
@@ -71,7 +72,7 @@ _COMMITMENT = re.compile(
 _MEANT = re.compile(
     r"\b(?:(?:was|were) (?:going|supposed|meant|about|due|hoping|planning|to)|"
     rf"had (?:\w+ly )?(?:intended|hoped|wanted|meant|agreed|promised|decided|{_BOOKING})|"
-    r"(?:wanted|hoped|expected|intended|meant|needed|wished)(?: \w+){0,3} to|"
+    r"(?<!\bis )(?<!\bare )(?:wanted|hoped|expected|intended|meant|needed|wished)(?: \w+){0,3} to|"
     r"(?:asked|told|invited|urged)(?: \w+){1,3} to)\b",
     re.IGNORECASE,
 )
@@ -81,6 +82,7 @@ _INFINITIVE = re.compile(
     r"(?:(?:be|get|have)\s+)?[a-z]+\b"
 )
 _JOINED = re.compile(r"(?<!\bprior )\b(?:for|by|until|till|to|from|between|through)\s*$", re.IGNORECASE)
+_BY = re.compile(r"\bby\s*$", re.IGNORECASE)
 _DID = re.compile(r"\bdid(?:n't)?\b", re.IGNORECASE)
 _THE_DAY_ITSELF = re.compile(r"^\s*$|\b(?:date|day|deadline) (?:of|to|as|is|was)?\s*$", re.IGNORECASE)
 _SETTLED_ON = re.compile(r"^\s+(?:up)?on\s*$", re.IGNORECASE)
@@ -121,7 +123,8 @@ def direction(sentence: str, at: int) -> Direction | None:
     breaks = [match.end() for match in _CLAUSE_BREAK.finditer(sentence, 0, len(before))]
     start = breaks[-1] if breaks else 0
     after = _CLAUSE_BREAK.search(sentence, at)
-    clause = sentence[start : after.start() if after else len(sentence)]
+    end = after.start() if after else len(sentence)
+    clause = sentence[start:end]
     shown = _shown(clause)
     commitment = _last_commitment(before)
     if commitment and (shown is None or commitment.start() >= start):
@@ -130,10 +133,19 @@ def direction(sentence: str, at: int) -> Direction | None:
             return found
     if _MEANT.search(before, start):
         return Direction.OPEN
-    shown = shown or _shown(sentence)
+    shown = shown or _shown_around(sentence, start, end)
+    if shown is None and _BY.search(before):
+        return Direction.AHEAD
     if shown is Direction.BACK and (_FOR_AN_EVENT.search(before) or _COMMITMENT.search(clause, at - start)):
         return Direction.DONE
     return shown
+
+
+def _shown_around(sentence: str, start: int, end: int) -> Direction | None:
+    """What the clauses before, the one after ("In March, we moved"), or at last the whole sentence show."""
+    after = _CLAUSE_BREAK.search(sentence, min(end + 1, len(sentence)))
+    following = sentence[start : after.start()] if after else sentence[start:]
+    return _shown(sentence[:end]) or _shown(following) or _shown(sentence)
 
 
 def _last_commitment(before: str) -> re.Match[str] | None:
