@@ -1,6 +1,9 @@
 """How well time expressions are read: `python -m benchmarks.dates PATH`, PATH being JSON Lines of the shape of
 Recognizers-Text (`input`, `now`, `results` with `text`, `type` and `values`).
 
+A wrong value is worse than none, so the share of wrong ones stands beside that of right ones; both are shares of what
+is wanted, and a value that differs by a convention counts as right.
+
 Values are compared with any that the file accepts. Two conventions differ from ours, and are counted as their own
 column: the file ends "May to July" where July begins, and begins "the next two weeks" tomorrow.
 """
@@ -20,6 +23,8 @@ from retentive.text.dates import Expression
 # Kinds that people use in statements and questions; times of day and zones matter little to a memory.
 KINDS = ("date", "daterange", "datetime", "datetimerange", "duration", "set", "time", "timerange")
 SPEED_ROUNDS = 20
+# Days by which an end differs if the file ends a range where its last unit begins, and we where it ends.
+_WHOLE_UNITS = frozenset((1, 7, 28, 29, 30, 31, 90, 91, 92, 365, 366))
 
 
 class Case(NamedTuple):
@@ -34,7 +39,7 @@ class Outcome(NamedTuple):
     wanted: dict[str, Any]
     found: Expression | None
     verdict: str
-    """`right`, `convention`, `value`, `span` (overlaps, another value) or `missed`."""
+    """`right`, `convention`, `value` (found, but with a wrong value) or `missed`."""
     exact: bool
 
 
@@ -119,11 +124,11 @@ def _near_end(value: dict[str, Any], found: Expression) -> int:
         return 1 if _hours(end, found.finish - timedelta(hours=5)) else 0
     moment = datetime.fromisoformat(end)
     later = (found.finish.replace(tzinfo=None) - moment).days
-    return 1 if later in {1, 7, 28, 29, 30, 31, 365, 366} else 0
+    return 1 if later in _WHOLE_UNITS else 0
 
 
 def report(outcomes: list[Outcome], extra: int) -> str:
-    rows = ["kind            wanted  exact  found  right  convention"]
+    rows = ["kind            wanted  exact  found  right  convention  wrong  share right  share wrong"]
     by_kind = defaultdict(list)
     for outcome in outcomes:
         by_kind[outcome.kind].append(outcome)
@@ -132,7 +137,10 @@ def report(outcomes: list[Outcome], extra: int) -> str:
         verdicts = Counter(outcome.verdict for outcome in some)
         found = len(some) - verdicts["missed"]
         exact = sum(outcome.exact for outcome in some)
-        rows.append(f"{kind:15} {len(some):6} {exact:6} {found:6} {verdicts['right']:6} {verdicts['convention']:11}")
+        right, near, bad = (verdicts[verdict] for verdict in ("right", "convention", "value"))
+        counts = f"{kind:15} {len(some):6} {exact:6} {found:6} {right:6} {near:11} {bad:6}"
+        whole = max(len(some), 1)
+        rows.append(f"{counts} {100 * (right + near) / whole:10.1f} % {100 * bad / whole:10.1f} %")
     return "\n".join([*rows, f"found in texts without a time: {extra}"])
 
 

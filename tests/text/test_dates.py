@@ -70,6 +70,19 @@ DATES = [
     ("[Easter 2024]", "2024-03-31"),
     ("[last Thanksgiving]", "2022-11-24"),
     ("on [New Year's Eve]", "2023-12-31"),
+    ("on [Good Friday]", "2024-03-29"),
+    ("on [Black Friday 2010]", "2010-11-26"),
+    ("on [15 April of 87]", "1987-04-15"),
+    ("on [2019/aug/01]", "2019-08-01"),
+    ("on [2019-aug-1]", "2019-08-01"),
+    ("on [22/Jan/2019]", "2019-01-22"),
+    ("on [Jan/3]", "2024-01-03"),
+    ("on [20190801]", "2019-08-01"),
+    ("on [the twenty-first of May]", "2024-05-21"),
+    ("on [Dec31, 1994]", "1994-12-31"),
+    ("[3 May last year]", "2022-05-03"),
+    ("[Christmas of this year]", "2023-12-25"),
+    ("says:[30 December]", "2023-12-30"),
 ]
 PERIODS = [
     ("[last week]", "2023-07-10..2023-07-16"),
@@ -125,6 +138,14 @@ PERIODS = [
     ("[four months starting September 1 2024]", "2024-09-01..2024-12-31"),
     ("[tonight]", "2023-07-19"),
     ("[yesterday morning]", "2023-07-18"),
+    ("on [18 and 19 June 2022]", "2022-06-18..2022-06-19"),
+    ("on [June 18 and 19 2022]", "2022-06-18..2022-06-19"),
+    ("[May 13 - May 19, 2022]", "2022-05-13..2022-05-19"),
+    ("[no later than Friday]", "..2023-07-21"),
+    ("[later than 2018]", "2019-01-01.."),
+    ("[2012 or later]", "2012-01-01.."),
+    ("in [week 3 of 2027]", "2027-01-18..2027-01-24"),
+    ("[w/c July 24]", "2023-07-24..2023-07-30"),
 ]
 
 
@@ -147,6 +168,7 @@ I fall in love easily. | A spring in my step | the fall of Rome | a second opini
 My sister April called. | room 2023b | it costs 5.99 | Mr. Sun | end of | from | the last resort | next to me
 He is 5'10". | my mar | decimal 12.25 | 100% sure | a cold winter day | Springfield | Sundance | Marchand
 a mayor | week
+three weeks later it rained | Easter weekend | on previous Monday | next Friday 5/12 | the first Monday was nice
 """.replace("\n", "|").split("|")
 
 

@@ -42,9 +42,6 @@ _HABIT = re.compile(
     re.IGNORECASE,
 )
 _TO_COME = re.compile(r"\b(?:is|are|am|will|starts?|begins?|due)\b", re.IGNORECASE)
-_MOVED_TO = re.compile(
-    r"\b(?:moved|pushed|postponed|rescheduled|extended|slipped|shifted|changed)(?: back| forward)? to\b", re.IGNORECASE
-)
 _TIMELESS = (Kind.INSTRUCTION, Kind.PATTERN, Kind.PREFERENCE)
 _SUBJECT = re.compile(r"(?:Dr\.? )?[A-Z]\w+")
 
@@ -96,8 +93,6 @@ def dated(text: str, kind: Kind, said: datetime) -> str:
     """With relative dates made absolute; not of what is done again and again, nor of days that come every year."""
     if kind in _TIMELESS or _YEARLY.search(text) or _HABIT.search(text):
         return text
-    if moved := _MOVED_TO.search(text):  # past itself, but to a day that is to come
-        return text[: moved.end()] + dates.absolute(text[moved.end() :], said, past=False)
     return dates.absolute(text, said, past=not _TO_COME.search(text))
 
 

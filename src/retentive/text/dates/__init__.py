@@ -9,10 +9,12 @@ expressions):
     parsedatetime 2.6                    16       0.2 ms       33 ms   dates only
     recognizers-text-date-time           70        22 ms      630 ms   unmaintained, does not import beside emoji 2
     dateutil's fuzzy parser               2       0.1 ms       30 ms   one date a text, whatever it is
-    this grammar                         58       0.1 ms       65 ms   and ranges, open ends, tense
+    this grammar                         68       0.2 ms       65 ms   and ranges, open ends, tense; made on these
 
 How it works: `lexer.py` cuts a text into tokens of a few classes, and each rule joins tokens into one, in passes of one
-regular expression over the string of classes. No rule repeats without bound and there is no recursion, so the time is
+regular expression over the string of classes. A wrong date is worse than none: words that mean a time which is not
+known ("three weeks later") are not read in part, and where two readings are open (`doubts.py`) a statement keeps its
+words. No rule repeats without bound and there is no recursion, so the time is
 linear. Days begin where the zone of `now` has midnight (UTC if it has none), weeks on Monday.
 """
 
@@ -76,13 +78,20 @@ def absolute(text: str, now: datetime, *, past: bool = True) -> str:
 
 def _completed(text: str, now: datetime, *, past: bool) -> str:
     from retentive.text.dates import speech
-    from retentive.text.dates.reading import clock, read
+    from retentive.text.dates.doubts import Doubts
+    from retentive.text.dates.reading import clock, read_by
+    from retentive.text.dates.tense import Tense
 
+    plain, moment = text.translate(_PLAIN), clock(now).local
+    tense = Tense(plain, past=past)
+    doubts = Doubts(plain, moment, tense)
     pieces, at = [], 0
-    for token in read(text.translate(_PLAIN), clock(now).local, past=past):
-        if added := speech.completed(text, token):
-            pieces += [text[at : token.end], added]
-            at = token.end
+    for token in read_by(tense, plain, moment):
+        sure = doubts.settle(token)
+        if sure and (added := speech.completed(text, sure)):
+            end = speech.end_of(text, sure)
+            pieces += [text[at:end], added]
+            at = end
     return "".join([*pieces, text[at:]])
 
 

@@ -37,6 +37,8 @@ def spoken_year(_: Saying, century: Token, rest: Token) -> Made:
 
 def length(_: Saying, count: Token | None, unit: Token) -> Made:
     number = 1 if count is None or count.name == "a" else count.value
+    if count and count.name == "year" and unit.name == "unit":
+        return None  # the 2021 weekend
     return ("length", Length(((number, _unit(unit)),))) if 0 < number <= _COUNT_LIMIT else None
 
 
@@ -63,6 +65,9 @@ def joined(_: Saying, first: Token, second: Token) -> Made:
     """Two hours and thirty minutes: the second must be of a smaller unit."""
     if second.value.timedelta >= first.value.timedelta or first.value.unit == second.value.unit:
         return None
+    if second.value.parts == ((1, "quarter"),):  # a year and a quarter
+        count, unit = first.value.parts[-1]
+        return "length", Length((*first.value.parts[:-1], (count + 0.25, unit)))
     return "length", Length(first.value.parts + second.value.parts)
 
 

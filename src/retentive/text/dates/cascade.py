@@ -28,7 +28,7 @@ class Saying:
 
     def looks_back(self, token: Token) -> bool:
         """Only if the sentence shows it."""
-        return self.tense.shown(token.start) is True
+        return self.tense.looks_back(token.start)
 
 
 Parts = tuple[Token | None, ...]

@@ -41,14 +41,37 @@ def _valid_day(number: Any) -> bool:
     return isinstance(number, int) and 1 <= number <= 31  # noqa: PLR2004
 
 
-def month_day(saying: Saying, month: Token, number: Token, year: Token | None) -> Made:
+def month_day(saying: Saying, weekday: Token | None, month: Token, number: Token, year: Token | None) -> Made:
     if not _valid_day(number.value):
         return None
 
     def make(year_: int) -> Span:
         return spans.day(local(year_, _number_of(month), number.value))
 
-    return as_span(make(year.value) if year else recurring(saying, month, make))
+    if year:
+        return as_span(make(year.value))
+    found = recurring(saying, month, make)
+    if weekday is None or found is None or _falls_on(found, weekday):
+        return as_span(found)
+    other = recurring(saying, month, make, past=not saying.past(month))
+    # No year in reach has that day of the week: what is meant cannot be told.
+    return as_span(other) if other and _falls_on(other, weekday) else ("word", "")
+
+
+def _falls_on(span: Span, weekday: Token) -> bool:
+    return _begin(span).weekday() == _number_of(weekday)
+
+
+def month_day_of(_: Saying, month: Token, number: Token, year: Token) -> Made:
+    """April 15 of 87."""
+    short = isinstance(year.value, int) and 31 < year.value < 100  # noqa: PLR2004
+    if not short or not _valid_day(number.value):
+        return None
+    return as_span(spans.day(local(full_year(year.value), _number_of(month), number.value)))
+
+
+def day_month_of(saying: Saying, number: Token, month: Token, year: Token) -> Made:
+    return month_day_of(saying, month, number, year)
 
 
 def _number_of(token: Token) -> int:
@@ -56,10 +79,12 @@ def _number_of(token: Token) -> int:
     return int(value[0]) if isinstance(value, tuple) else int(value)
 
 
-def day_month(saying: Saying, number: Token, unit: Token | None, month: Token, year: Token | None) -> Made:
+def day_month(
+    saying: Saying, weekday: Token | None, number: Token, unit: Token | None, month: Token, year: Token | None
+) -> Made:
     if unit and unit.value != "day":
         return None  # the first week of May
-    return month_day(saying, month, number, year)
+    return month_day(saying, weekday, month, number, year)
 
 
 def month_year(_: Saying, month: Token, year: Token) -> Made:
@@ -67,8 +92,9 @@ def month_year(_: Saying, month: Token, year: Token) -> Made:
 
 
 def month_of(_: Saying, month: Token, number: Token) -> Made:
-    """April of 87."""
-    short = isinstance(number.value, int) and 31 < number.value < 100  # noqa: PLR2004
+    """April of 87, October two thousand."""
+    value = number.value
+    short = isinstance(value, int) and (31 < value < 100 or value == 2000)  # noqa: PLR2004
     return as_span(spans.month(full_year(number.value), _number_of(month))) if short else None
 
 
@@ -140,6 +166,27 @@ def slash(saying: Saying, token: Token) -> Made:
     return None
 
 
+def rel_slash(saying: Saying, rel: Token, token: Token) -> Made:
+    """Next 5/12: the year is said."""
+    found = slash(saying, token)
+    if found is None:
+        return None
+    begin = _begin(found[1])
+    return as_span(_chosen(saying, rel, lambda year: spans.day(begin.replace(year=year))))
+
+
+def weekday_slash(saying: Saying, rel: Token, weekday: Token, token: Token) -> Made:
+    """Next Friday 5/12: only if they are the same day."""
+    named, numbered = rel_weekday(saying, rel, weekday), slash(saying, token)
+    if named and numbered and (named[1].begin.month, named[1].begin.day) == _month_and_day(numbered[1]):
+        return named
+    return "word", ""
+
+
+def _month_and_day(span: Span) -> tuple[int, int]:
+    return _begin(span).month, _begin(span).day
+
+
 def day_of_month(saying: Saying, number: Token) -> Made:
     """On the 5th: of this month, or of the nearest before or after it."""
     if not _valid_day(number.value):
@@ -187,6 +234,13 @@ def rel_weekday(saying: Saying, rel: Token, weekday: Token) -> Made:
         week = around(saying.now, "week", rel.value)
         found = replace(spans.day((week.begin or saying.now) + number * DAY, "relative"), weekday=number)
     return as_span(found)
+
+
+def previous_weekday(saying: Saying, weekday: Token) -> Made:
+    """The one before today, if that is of the week before; else it may be either."""
+    found = spans.nearest(saying.now, _number_of(weekday), past=True)
+    this_week = around(saying.now, "week").begin
+    return ("word", "") if this_week is None or _begin(found) >= this_week else as_span(found)
 
 
 def with_weekday(_: Saying, span: Token) -> Made:

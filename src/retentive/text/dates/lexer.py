@@ -20,6 +20,10 @@ class Token(NamedTuple):
         return LETTERS[self.name]
 
 
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)"
+)
 _UNIT = r"(?:h|hrs?|hours?|mins?|minutes?|secs?|days?|weeks?|wks?|months?|years?|yrs?)\b"
 # First what has digits, the longer forms first. What looks like a number and is none of these is a word.
 _TOKEN = re.compile(
@@ -27,8 +31,15 @@ _TOKEN = re.compile(
     (?P<iso>(?<!\d)(?<!\d-)\d{{4}}-\d{{1,2}}-\d{{1,2}}(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{{1,6}})?)?(?:Z|[+-]\d\d:?\d\d)?)?
         (?![\d:]))
   | (?P<iso_month>(?<![\d/-])\d{{4}}-(?:0[1-9]|1[0-2])(?![\d/-]))
+  | (?P<compact>(?<![\w/.$+-])(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?![\w/-]|\.\d))
+  | (?P<named>(?<![\w/.-])(?:\d{{4}}(?P<s1>[/-]){_MONTH}(?P=s1)\d{{1,2}}|\d{{4}}(?P<s2>[/-])\d{{1,2}}(?P=s2){_MONTH}
+        |\d{{1,2}}(?P<s3>[/-]){_MONTH}(?P=s3)(?:\d{{4}}|\d\d))(?![\w/-]))
+  | (?P<named_day>(?<![\w/.-])(?:{_MONTH}/\d{{1,2}}|\d{{1,2}}/{_MONTH})(?![\w/-]))
+  | (?P<glued>(?<![\w/.-])(?:{_MONTH})(?=\d{{1,2}}\b))
+  | (?P<glued_day>(?<=[a-z])(?<!\w[\d_])\d{{1,2}}\b)
+  | (?P<week_of>\bw/c\b)
   | (?P<month_year>(?<![\w/.$-])(?:0?[1-9]|1[0-2])/(?:19|20)\d\d(?![\w/-]))
-  | (?P<ampm>(?<![\w:.$])\d{{1,2}}(?:[:.]\d\d)?\ ?[ap]\.?m\b\.?)
+  | (?P<ampm>(?<![\w:.$])\d{{1,2}}(?:[:.]?[0-5]\d)?\ ?(?:[ap]m\b|[ap]\.m\b\.?)|(?<=\bat\ )\d{{1,2}}[ap]\b)
   | (?P<clock>(?<![\w:.])\d{{1,2}}:\d\d(?::\d\d)?(?![\d:]))
   | (?P<dmy>(?<![\w/.-])\d{{1,2}}(?P<sep>[.-])\d{{1,2}}(?P=sep)\d{{4}}(?![\w/]|[.-]\d)
         |(?<![\w/.])\d{{1,2}}/\d{{1,2}}/\d{{4}}(?![\w/]))
@@ -37,12 +48,13 @@ _TOKEN = re.compile(
   | (?P<phone>\+\d[\d\ -]{{6,20}}|\d{{1,12}}(?:-\d{{1,12}}){{2,9}}
         |\(\d{{3}}\)\ ?\d{{3}}-\d{{4}}|(?<!\d)\d{{3}}-\d{{4}}\b)
   | (?P<ord>\b\d{{1,2}}(?:st|nd|rd|th)\b)
-  | (?P<decade>\b(?:1\d|20)?\d0'?s\b)
+  | (?P<decade>\b(?:1\d|20)?\d0'?s\b|\b(?:19|20)\d0\ s\b)
   | (?P<quarter>\b[qh][1-4]\b)
   | (?P<short>'\d\d\b)
-  | (?P<num>(?<![\w.$€£#@/_%:])(?:\d{{1,9}}(?:\.\d{{1,3}})?(?={_UNIT})
+  | (?P<num>(?<![\w.$€£#@/_%])(?<!\d:)(?:\d{{1,9}}(?:\.\d{{1,3}})?(?={_UNIT})
         |\d{{1,9}}(?:\.\d{{1,3}})?(?![\w%/°]|[.:]\d|,(?!\d{{4}}\b)\d)))
-  | (?P<holiday>\b(?:christmas\ (?:eve|day)|new\ year(?:'?s(?:\ (?:eve|day))?)?
+  | (?P<holiday>\b(?:christmas\ (?:eve|day)|(?:good|black)\ friday|easter\ (?:sunday|monday)|labou?r\ day
+        |new\ year(?:'?s(?:\ (?:eve|day))?)?
         |valentine'?s\ day|independence\ day)\b)
   | (?P<word>[^\W\d_]+(?:'[^\W\d_]+)?(?![\d_]))
   | (?P<junk>\w+)
@@ -53,6 +65,12 @@ _TOKEN = re.compile(
 _MARKS = {",": "comma", "-": "dash", "~": "dash", ".": "stop", "(": "open", ")": "close"}
 _HOLIDAYS = {
     "christmas day": "christmas",
+    "good friday": "good friday",
+    "black friday": "black friday",
+    "easter sunday": "easter",
+    "easter monday": "easter monday",
+    "labor day": "labor day",
+    "labour day": "labour day",
     "christmas eve": "christmas eve",
     "new year": "new year",
     "new years": "new year",
@@ -67,7 +85,7 @@ _NOT_NOUNS = frozenset("does goes always perhaps unless towards besides makes ta
 _HOURS = range(1, 13)
 _DATE = re.compile(r"\d+")
 _CENTURY = 100
-_PIVOT = 50  # '49 is 2049, '50 is 1950
+_PIVOT = 40  # '39 is 2039, '40 is 1940
 _FULL_YEAR = 4
 _DAY_PARTS = 3
 
@@ -146,6 +164,39 @@ def full_year(number: int) -> int:
     return number + (1900 if number >= _PIVOT else 2000)
 
 
+def _month_number(name: str) -> int:
+    value = WORDS[name.lower()][1]
+    return int(value[0] if isinstance(value, tuple) else value)
+
+
+def _compact(match: re.Match[str]) -> Token | None:
+    """20190801."""
+    said = match[0]
+    try:
+        return _token(match, "span", day(local(int(said[:4]), int(said[4:6]), int(said[6:]))))
+    except ValueError:
+        return None
+
+
+def _named(match: re.Match[str]) -> Token | None:
+    """2019/Aug/01, 2019-1-aug, 22/Jan/2019."""
+    parts = re.split("[/-]", match[0].lower())
+    month_ = next(_month_number(part) for part in parts if part.isalpha())
+    first, last = (int(part) for part in parts if not part.isalpha())
+    year_, day_ = (first, last) if len(parts[0]) == _FULL_YEAR and parts[0].isdigit() else (full_year(last), first)
+    try:
+        return _token(match, "span", day(local(year_, month_, day_)))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _named_day(match: re.Match[str]) -> Token:
+    """Jan/3: as 1/3."""
+    parts = match[0].lower().split("/")
+    month_ = next(_month_number(part) for part in parts if part.isalpha())
+    return _token(match, "slash", (month_, next(int(part) for part in parts if part.isdigit())))
+
+
 def _three(match: re.Match[str]) -> Token | None:
     """Month first, unless that cannot be; with dots day first."""
     a, b, year_ = (int(part) for part in _DATE.findall(match[0]))
@@ -203,6 +254,12 @@ def _decade(match: re.Match[str]) -> Token:
 _READ: dict[str, Callable[[re.Match[str]], Token | None]] = {
     "iso": _iso,
     "iso_month": _iso_month,
+    "compact": _compact,
+    "named": _named,
+    "named_day": _named_day,
+    "glued": lambda match: _token(match, "month", _month_number(match[0])),
+    "glued_day": lambda match: _token(match, "num", int(match[0])),
+    "week_of": lambda match: _token(match, "week_of", "week"),
     "month_year": _month_year,
     "ampm": _ampm,
     "clock": _clock,

@@ -60,8 +60,13 @@ _CLASSES = {
     "half": "half",
     "hundred": "hundred=100 thousand=1000",
     "prior": "prior",
+    "no": "no not",
+    "than": "than",
+    "as": "as",
+    "more": "more=1 less=-1",
     "back": "back",
-    "rel": "last=-1 previous=-1 this=0 current=0 next=1 following=1",
+    "previous": "previous",
+    "rel": "last=-1 this=0 current=0 next=1 following=1",
     "span": "",
     "past": "past=-1 coming=1 upcoming=1",
     "same": "that same",
@@ -88,6 +93,7 @@ _CLASSES = {
     "season": "summer=summer winter=winter autumn=autumn",
     "seasons": "summers=summer winters=winter autumns=autumn",
     "maybe_season": "spring=spring fall=autumn",
+    "week_of": "",
     "holiday": "christmas=christmas xmas=christmas easter=easter halloween=halloween thanksgiving=thanksgiving",
 }
 
@@ -142,7 +148,7 @@ WORDS: Final = _plain() | _units() | _numbers() | _calendar()
 _WEAK = set(
     "the a of in within on at for from between and or to through until since before by after other per times starting "
     "edge few half hundred rel past same right school business every any later num tens these during "
-    "modal beginning onward nth second prior back".split()
+    "modal beginning onward nth second prior previous back no than as more".split()
 )
 TRIGGERS: Final = (
     frozenset(word for word, (name, _) in WORDS.items() if name not in _WEAK)

@@ -82,8 +82,12 @@ def _near(span: Span, other: datetime) -> tuple[datetime, str]:
 def number_first(_: Saying, opening: Token | None, number: Token, join: Token, second: Token) -> Made:
     """9 to 12 June."""
     span = second.value
-    if (join.name == "and" and opening is None) or span.grain != "day" or span.begin is None or span.said == "relative":
+    if span.grain != "day" or span.begin is None or span.said == "relative":
         return None
+    if join.name == "and" and opening is None and number.value + 1 != span.begin.day:
+        return None  # "18 and 19 June" are one stretch, "3 and 19 June" are two days
+    if opening and isinstance(number.value, int) and number.value >= span.begin.day:
+        return "word", ""  # from the 27th to the 3rd of April: of which month is not said
     return _between(replace(span, begin=_day(span.begin, number), finish=span.begin), span)
 
 
@@ -92,12 +96,15 @@ def number_last(
 ) -> Made:
     """June 9-12, 2023."""
     span = first.value
-    if (join.name == "and" and opening is None) or span.grain != "day" or span.begin is None or span.said == "relative":
+    if span.grain != "day" or span.begin is None or span.said == "relative":
+        return None
+    if join.name == "and" and opening is None and number.value != span.begin.day + 1:
         return None
     if in_year:
-        if in_year.value.grain != "year" or in_year.value.how or span.said == "absolute":
+        its = year(in_year.value) if in_year.name == "year" else in_year.value
+        if its.grain != "year" or its.how or its.begin is None or span.said == "absolute":
             return None
-        begin = span.begin.replace(year=in_year.value.begin.year)
+        begin = span.begin.replace(year=its.begin.year)
         span = replace(span, begin=begin, finish=begin + DAY, said="absolute", bare=False)
     return _between(span, replace(day(_day(span.begin, number)), said=span.said))
 
@@ -113,6 +120,43 @@ def lasting(_: Saying, first: Token, second: Token) -> Made:
     if span.begin is None or span.ends:
         return None
     return "span", Span(span.begin, length.value.after(span.begin), "open", span.said, ends=(span,), how="lasting")
+
+
+def not_later(_: Saying, which: Token, target: Token) -> Made:
+    """No later than Friday: that day counts."""
+    return bounded("through" if which.value > 0 else "since", target.value)
+
+
+def later(_: Saying, which: Token, target: Token) -> Made:
+    """Later than 2018."""
+    return bounded("after" if which.value > 0 else "before", target.value)
+
+
+def as_early_as(_: Saying, stage: Token, target: Token) -> Made:
+    match stage.value:
+        case "early":
+            return bounded("since", target.value)
+        case "late":
+            return bounded("through", target.value)
+    return None
+
+
+def or_later(_: Saying, target: Token, which: Token) -> Made:
+    """2012 or later."""
+    return bounded("since" if which.value > 0 else "through", target.value)
+
+
+def more_than(_: Saying, which: Token, length: Token, side: Token, target: Token) -> Made:
+    """More than two weeks before Easter; less than three days after it."""
+    span: Span = target.value
+    if span.begin is None or _open(span):
+        return None
+    sign = -1 if side.name == "before" else 1
+    other = day(length.value.after(span.begin, sign), span.said)
+    if which.value > 0:
+        return bounded("before" if sign < 0 else "since", other)
+    first, last = (other, span) if sign < 0 else (span, other)
+    return "span", Span(first.begin, last.begin, "open", span.said, ends=(first, last), how="range", bare=span.bare)
 
 
 def open_ended(_: Saying, word: Token, target: Token) -> Made:
@@ -132,7 +176,8 @@ def bounded(word: str, span: Span) -> Made:
         case "since" | "from":
             end["begin"] = span.begin
         case "after":
-            end["begin"] = span.begin if span.grain in {"minute", "now"} else span.finish
+            at_once = span.grain in {"minute", "now"} or span.edge == "early"
+            end["begin"] = span.begin if at_once else span.finish
         case "before":
             end["finish"] = span.finish if span.edge == "end" else span.begin
         case "through":

@@ -25,7 +25,11 @@ def clock(now: datetime) -> Clock:
 
 
 def read(text: str, now: datetime, *, past: bool) -> list[Token]:
-    saying = Saying(now, Tense(text, past=past))
+    return read_by(Tense(text, past=past), text, now)
+
+
+def read_by(tense: Tense, text: str, now: datetime) -> list[Token]:
+    saying = Saying(now, tense)
     tokens = lexer.tokens(text)
     for stage in STAGES:
         tokens = reduce(tokens, stage, saying)

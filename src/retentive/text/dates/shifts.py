@@ -92,9 +92,12 @@ def edge(saying: Saying, edge: Token, target: Token) -> Made:
 def later(saying: Saying, which: Token, target: Token) -> Made:
     """Later this week: what is left of it, or its second half. Earlier this month: its first."""
     span = whole(saying, target)
-    found = part_of(
-        replace(span, grain="open") if span.grain == "year" else span, "late" if which.value > 0 else "early"
-    )
+    if span.grain == "year" and span.begin:  # its halves, not its first and last months
+        middle = span.begin.replace(month=7)
+        ends = (middle, span.finish) if which.value > 0 else (span.begin, middle)
+        found: Span | None = replace(span, begin=ends[0], finish=ends[1], edge="late", whole=span)
+    else:
+        found = part_of(span, "late" if which.value > 0 else "early")
     if found is None or found.begin is None or found.finish is None:
         return None
     begin = max(found.begin, midnight(saying.now)) if which.value > 0 else found.begin
@@ -112,9 +115,54 @@ def weekday_in_week(_: Saying, first: Token, second: Token) -> Made:
     return "span", replace(day(other.begin + one.weekday * DAY, other.said), weekday=one.weekday)
 
 
+def unread(*_: Any) -> Made:
+    """Words that mean a time which is not known: no part of them is to be read as another."""
+    return "word", ""
+
+
+def unread_weekend(_: Saying, unit: Token) -> Made:
+    """Easter weekend: how long it is depends on the country."""
+    return ("word", "") if unit.value == "weekend" else None
+
+
+def in_year(_: Saying, first: Token, second: Token) -> Made:
+    """3 May last year, Christmas of this year, from 5/1 to 5/7, 2020."""
+    span, year = first.value, second.value
+    if span.said != "year" or span.how or year.grain != "year" or year.how or year.edge:
+        return None
+    if span.begin is None or span.finish is None or year.begin is None:
+        return None
+    if span.grain not in {"day", "month", "season", "quarter"}:
+        return None
+    years = year.begin.year - span.begin.year
+    begin, finish = (step(moment, years, "year") for moment in (span.begin, span.finish))
+    return "span", replace(span, begin=begin, finish=finish, said=year.said, bare=False)
+
+
+def numbered_week(_: Saying, unit: Token, number: Token, target: Token) -> Made:
+    """Week 3 of 2027, by ISO."""
+    year: Span = target.value
+    if unit.value != "week" or year.grain != "year" or year.begin is None:
+        return None
+    return "span", replace(around(datetime.fromisocalendar(year.begin.year, number.value, 1), "week"), said=year.said)
+
+
+def nth_of(saying: Saying, target: Token, which: Token, what: Token) -> Made:
+    """Next year's first quarter."""
+    return nth(saying, which, what, target) if target.value.grain == "year" else None
+
+
+def two_days(_: Saying, first: Token, second: Token) -> Made:
+    """Two months from today on Tuesday: a weekday beside another day is no day unless both are the same."""
+    one, other = (first.value, second.value) if first.value.weekday is not None else (second.value, first.value)
+    if one.weekday is None or not one.bare or one.how or other.grain != "day" or other.how or other.begin is None:
+        return None
+    return ("span", other) if other.begin.weekday() == one.weekday else ("word", "")
+
+
 def week_of(_: Saying, unit: Token, target: Token) -> Made:
     """The week of May 5."""
-    if unit.value not in _WEEKLY or target.value.grain != "day" or target.value.begin is None:
+    if unit.value not in {"weekend", "week"} or target.value.grain != "day" or target.value.begin is None:
         return None
     return "span", replace(around(target.value.begin, unit.value), said=target.value.said)
 
@@ -184,6 +232,55 @@ def clock_of_part(_: Saying, clock: Token, part: Token) -> Made:
     return "clock", (hour % _NOON + _NOON * late, minute)
 
 
+def spoken_half_day(_: Saying, hour: Token, half: Token) -> Made:
+    """Six pm."""
+    fits = isinstance(hour.value, int) and 1 <= hour.value <= _NOON
+    return ("clock", (hour.value % _NOON + _NOON * (half.value == "pm"), 0)) if fits else None
+
+
+def spoken_clock(_: Saying, hour: Token, minute: Token) -> Made:
+    """Nine thirty."""
+    whole = isinstance(hour.value, int) and isinstance(minute.value, int)
+    fits = whole and 1 <= hour.value <= _NOON and 10 <= minute.value < 60  # noqa: PLR2004
+    return ("clock", (_hour(hour.value), minute.value)) if fits else None
+
+
+def past_the_hour(_: Saying, minutes: Token, hour: Token) -> Made:
+    """Half past seven, 20 minutes past eight."""
+    match minutes.name:
+        case "half":
+            count: Any = 30
+        case "length":
+            count = minutes.value.parts[0][0] if minutes.value.unit == "minute" else None
+        case _:
+            count = minutes.value
+    number = hour.value[0] if isinstance(hour.value, tuple) else hour.value
+    if not isinstance(count, int) or not isinstance(number, int) or not (0 < count < 60 and 1 <= number < 24):  # noqa: PLR2004
+        return None
+    return "maybe_clock", (number, count)
+
+
+def part_at(saying: Saying, part: Token, clock: Token) -> Made:
+    """In the morning at 7."""
+    found = clock_of_part(saying, clock, part)
+    return found and today_at(saying, clock._replace(name="clock", value=found[1]))
+
+
+def beside_clock(saying: Saying, span: Token, which: Token, clock: Token) -> Made:
+    """Tomorrow before 5pm."""
+    found = at(saying, span, clock)
+    if found is None:
+        return None
+    moment = found[1].begin
+    begin, finish = (moment, None) if which.name == "after" else (None, moment)
+    return "span", Span(begin, finish, "open", found[1].said, ends=(span.value,), how=which.name)
+
+
+def clock_or_later(saying: Saying, clock: Token, later: Token, span: Token) -> Made:
+    """3 pm or later on Monday."""
+    return beside_clock(saying, span, later._replace(name="after" if later.value > 0 else "before"), clock)
+
+
 def hours(_: Saying, first: Token, second: Token) -> Made:
     """From 5 to 6pm: the first takes its half of the day from the second."""
     end = second.value
@@ -199,12 +296,21 @@ def hours(_: Saying, first: Token, second: Token) -> Made:
 def at(_: Saying, span: Token, clock: Token) -> Made:
     if span.value.grain not in {"day", "part"} or span.value.begin is None:
         return None
+    if span.value.grain == "part" and clock.name == "maybe_clock":
+        hour, minute = clock.value
+        first = span.value.begin.hour
+        if first >= _NOON > hour:
+            clock = clock._replace(value=(hour + _NOON, minute))  # tomorrow evening at 8
+        if clock.value[0] < first:
+            return None  # tonight at 3
     return "span", _timed(midnight(span.value.begin), clock, span.value.said)
 
 
 def at_number(saying: Saying, span: Token, hour: Token) -> Made:
-    fits = isinstance(hour.value, int) and 1 <= hour.value <= _NOON
-    return at(saying, span, hour._replace(name="clock", value=(_hour(hour.value), 0))) if fits else None
+    if not isinstance(hour.value, int) or not 1 <= hour.value <= _NOON:
+        return None
+    number = hour.value if span.value.grain == "part" else _hour(hour.value)
+    return at(saying, span, hour._replace(name="maybe_clock", value=(number, 0)))
 
 
 def clock_on(saying: Saying, clock: Token, span: Token) -> Made:

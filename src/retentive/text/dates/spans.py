@@ -15,6 +15,8 @@ _WEEK = 7
 SATURDAY: Final = 5
 _NAMED = {"christmas": (12, 25), "christmas eve": (12, 24), "halloween": (10, 31), "new year": (1, 1)}
 _NAMED |= {"new year's eve": (12, 31), "valentine's day": (2, 14), "independence day": (7, 4)}
+_NAMED |= {"labour day": (5, 1)}
+_BESIDE = {"good friday": ("easter", -2), "easter monday": ("easter", 1), "black friday": ("thanksgiving", 1)}
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "winter": 12}
 _SEASON_MONTHS = 3
 # The months in which American colleges begin; there is no calendar that holds for all.
@@ -122,9 +124,16 @@ def quarter(year_: int, number: int, said: str = "absolute", months: int = 3) ->
 def holiday(name: str, year_: int, said: str = "absolute") -> Span:
     if name == "easter":
         return day(datetime.combine(easter(year_), datetime.min.time()), said)
+    if name in _BESIDE:
+        other, days = _BESIDE[name]
+        begin = holiday(other, year_).begin
+        return day(begin + days * DAY, said) if begin else Span(None, None, "open", said)
     if name == "thanksgiving":  # the fourth Thursday of November
         first = local(year_, 11, 1)
         return day(first + timedelta(days=(3 - first.weekday()) % _WEEK + 3 * _WEEK), said)
+    if name == "labor day":  # the first Monday of September
+        first = local(year_, 9, 1)
+        return day(first - first.weekday() % -_WEEK * DAY, said)
     return day(local(year_, *_NAMED[name]), said)
 
 

@@ -30,6 +30,15 @@ def completed(text: str, token: Token) -> str:
     return _bracketed(text, token, shown) if shown else ""
 
 
+_SHORT_MONTH = re.compile(r"\b(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.(?= [a-z])", re.IGNORECASE)
+
+
+def end_of(text: str, token: Token) -> int:
+    """Where to put what completes a token: behind the stop of a shortened month, before that of a sentence."""
+    stop = _SHORT_MONTH.search(text, max(token.end - 4, token.start), token.end + 3)
+    return token.end + 1 if stop and stop.end() == token.end + 1 else token.end
+
+
 def _bracketed(text: str, token: Token, shown: str) -> str:
     return "" if _SAID_ALREADY.match(text, token.end) else f" ({shown})"
 
