@@ -41,7 +41,7 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks
 
 eval: $(READY)
-	$(BIN)/python -m benchmarks.corrections $(DATA)
+	$(BIN)/python -m benchmarks.judgement pairs $(DATA)
 	$(BIN)/python -m benchmarks.dates $(DATA)/dates-dev.jsonl 5
 	$(BIN)/retentive eval $(DATA)/locomo-dev.json --format locomo
 

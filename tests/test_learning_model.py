@@ -55,6 +55,22 @@ def test_what_the_model_finds_is_kept(play: Play) -> None:
     assert (memory.slot, memory.source, memory.origin) == ("user.ship", "extracted", {"session": "s", "events": [1]})
 
 
+def test_the_verdict_of_the_model_ends_what_it_names(play: Play) -> None:
+    """By its number in what the model was shown; the history says that the model decided."""
+    store, _ = play(answer(claim("The user sails the Pinta these days.", 1, replaces=[1])))
+    old = store.add("The user's ship is the Santa Clara.").id
+    told = learned(store, "s", "user: I swapped the Santa Clara, she was too slow; it's the Pinta for me, a ship!")
+    assert [each.content for each in told.ended] == ["The user's ship is the Santa Clara."]
+    assert store.get(old).superseded_by == told.kept[0]
+    assert "model" in str(store.history(old)[-1].reason)
+
+
+def test_a_verdict_about_what_was_not_shown_ends_nothing(play: Play) -> None:
+    store, _ = play(answer(claim("The user sails the Pinta, a ship.", 1, replaces=[7, 0, -1])))
+    store.add("The user's ship is the Santa Clara.")
+    assert learned(store, "s", "user: My ship, the Pinta!").ended == ()
+
+
 def test_a_slot_of_the_model_corrects(play: Play) -> None:
     store, _ = play(
         answer(claim("The user's ship is the Santa Clara.", 1, slot="user.ship")),

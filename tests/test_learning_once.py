@@ -61,7 +61,7 @@ def test_a_learner_that_is_killed_again_and_again_loses_and_doubles_nothing(
     assert 0 < counts[0] < counts[-1] < len(talk)
     store.learn("talk")
     assert everything(store) == talk
-    assert {memory.confidence for memory in store.list(limit=1000)} == {0.6}
+    assert {memory.version for memory in store.list(limit=1000)} == {1}  # none was said again
 
 
 def test_after_a_kill_learning_goes_on_where_it_was(db: Path, store: Retentive, talk: list[str]) -> None:

@@ -11,7 +11,8 @@ from retentive import Retentive
 from retentive.app import learn
 from retentive.app.parts import Once, Parts
 from retentive.errors import Busy, NotFound
-from retentive.model import Claim, Event
+from retentive.learn.talk.candidates import Candidate
+from retentive.model import Event
 from retentive.storage import learning
 
 pytestmark = pytest.mark.engines
@@ -23,13 +24,13 @@ def meanwhile(store: Retentive, happens: Callable[[], Any]) -> Parts:
     """The parts of a store, in which something happens once, after messages were read and before claims are kept."""
     rules, todo = store._parts.rules(), [happens]
 
-    def extract(events: Sequence[Event], told: Sequence[str]) -> list[Claim]:
-        found = rules.extract(events, told)
+    def find_candidates(events: Sequence[Event]) -> list[Candidate]:
+        found = rules.find_candidates(events)
         if todo:
             todo.pop()()
         return found
 
-    return replace(store._parts, rules=Once(lambda: rules._replace(extract=extract)))
+    return replace(store._parts, rules=Once(lambda: rules._replace(find_candidates=find_candidates)))
 
 
 def everything(store: Retentive) -> list[str]:
@@ -91,7 +92,7 @@ def test_a_message_is_kept_though_what_it_asks_for_cannot_be_done_now(store: Ret
     """The caller would say it again. It is done when the session is learned from."""
     store.sessions.append("s", "user", "Hello.")
     store.sessions.append("s", "user", "Hello there.")
-    busy = replace(store._parts, rules=Once(lambda: store._parts.rules()._replace(read=_busy)))
+    busy = replace(store._parts, rules=Once(lambda: store._parts.rules()._replace(parse=_busy)))
     (event,) = store.sessions.events("s", limit=1)
     asking = replace(event, content="Remember that my desk is blue.")
     assert learn.heed(busy, asking).heard == ()

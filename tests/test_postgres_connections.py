@@ -82,7 +82,7 @@ def test_writers_see_each_other_whatever_isolation_is_the_default(server: Server
 @pytest.mark.parametrize(
     "work",
     [
-        lambda engine: engine.apply([step("session_delete", namespace="n", session="s", now=1)]),
+        lambda engine: engine.apply([step("session_delete", namespace="n", session="s", talk="n", now=1)]),
         lambda engine: engine.read("chunk_broken"),
         lambda engine: engine.rebuild(),
     ],

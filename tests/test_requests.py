@@ -61,8 +61,8 @@ def test_an_unclear_wish_forgets_nothing_and_names_what_may_be_meant(store: Rete
 def test_a_secret_is_not_remembered_on_request(store: Retentive) -> None:
     event = store.sessions.append("s", "user", "Remember that my password is hunter2-Bolt-99.")
     assert [(heard.memories, bool(heard.refused)) for heard in event.heard] == [((), True)]
-    (learned,) = store.learn("s")
-    assert (known(store), learned.refused) == ([], ("the message held a secret (password in prose)",))
+    store.learn("s")
+    assert known(store) == []
 
 
 def test_forget_everything_is_not_done_on_a_word(store: Retentive) -> None:

@@ -23,7 +23,8 @@ pytestmark = pytest.mark.engines
 
 EVERYONE = ("alice", "alice/coder", "alicent", "bob")
 READING = {  # all others write, or are about the whole store
-    "open", "migrate", "verify_backup", "restore_backup", "close", "namespace", "in_namespace", "restricted",
+    "open", "migrate", "verify_backup", "restore_backup", "close", "namespace", "person", "in_namespace",
+    "restricted",
     "namespaces", "search",
     "search_conversations", "context", "get", "list", "candidates", "why", "history", "accesses", "stats",
     "warm", "health", "export",

@@ -201,7 +201,7 @@ def test_what_ended_several_still_holds_for_the_others(store: Retentive) -> None
     """Bringing back one of those that a statement ended does not take the statement away."""
     first = store.add("The user drinks coffee every morning.")
     second = store.add("The user takes coffee with milk.")
-    last = store.add("The user quit coffee.")
+    last = store.add("The user quit coffee.", replaces=[first.id, second.id])
     assert {*last.superseded} == {first.id, second.id}
     store.restore(first.id)
     told = [store.get(each.id).status for each in (first, second, last)]

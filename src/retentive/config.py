@@ -24,6 +24,7 @@ class Config:
     auth_token: str = field(repr=False)
     ca_file: str
     namespace: str
+    person: str
     embedder: str
     model_path: str
     download: bool
@@ -64,6 +65,8 @@ class Config:
     daily_log: str
     daily_log_folder: str
     retention: str
+    consolidate: bool
+    consolidate_after: float
     replica: str
     restrict_to: str
     partitions: int
@@ -201,6 +204,12 @@ SETTINGS = (
         "ca_file", lambda: "", str, "libSQL: the certificates to trust, where the server's is signed by one of these."
     ),
     Setting("namespace", lambda: "default", str, "Whose memory it is: a path such as `alice/coder`."),
+    Setting(
+        "person",
+        str,
+        str.strip,
+        "The namespace of the person, whatever they work on: what is learned about them is kept there. Empty: off.",
+    ),
     Setting("embedder", lambda: "minilm", _one_of("minilm", "hashing", "none"), "What turns text into vectors."),
     Setting("model_path", lambda: "", str, "A model of your own: an .onnx file, or a folder that holds model.onnx."),
     Setting("download", lambda: False, _switch, "May the model be fetched if it is not on this machine?"),
@@ -309,6 +318,18 @@ SETTINGS = (
         lambda: "",
         _retention,
         "How long memories are kept: `fact: 10000, outcome: 90d, work/*: 1y`. Empty: until they are forgotten.",
+    ),
+    Setting(
+        "consolidate",
+        lambda: False,
+        _switch,
+        "Does background work merge old memories that say the same, and sum up old outcomes, once a day?",
+    ),
+    Setting(
+        "consolidate_after",
+        lambda: 30.0,
+        _between(0, 36_500),
+        "Days after which a memory is old enough to be consolidated.",
     ),
     Setting("replica", lambda: "", str, "PostgreSQL: the address of a copy that only reads, for searches."),
     Setting("restrict_to", lambda: "", str, "PostgreSQL: the only namespaces to let through, separated by commas."),

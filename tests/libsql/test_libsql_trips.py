@@ -24,11 +24,15 @@ def store(url: str, sqld: Sqld, proxy: Proxy) -> Iterator[Retentive]:
 @pytest.mark.parametrize(
     ("call", "trips"),
     [
-        (lambda store: store.search("heron 7", include="memories"), 3),  # the newest change, words, memories
-        (lambda store: store.search("heron 7"), 4),  # and messages
+        (
+            lambda store: store.search("heron 7", include="memories"),
+            4,
+        ),  # the newest change, words, memories, newer ones
+        (lambda store: store.search("heron 7"), 6),  # and messages, and what replaced their facts
         (lambda store: store.sessions.append("s1", "user", "Thank you."), 5),  # state, last, known; write; summary due?
-        # Twice the newest change and the words; memories, messages, what came after them, what is vital, the profile.
-        (lambda store: store.context("where does the stork nest"), 9),
+        # Twice the newest change and the words; memories, messages, what came after them, what is vital, the profile,
+        # and what is newer than those.
+        (lambda store: store.context("where does the stork nest"), 11),
     ],
 )
 def test_a_call_takes_few_round_trips(

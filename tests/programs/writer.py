@@ -6,8 +6,10 @@ Usage: writer.py DB ROUND
 import itertools
 import random
 import sys
+from contextlib import suppress
 
 from retentive import Retentive
+from retentive.errors import NotFound
 
 
 def main() -> None:
@@ -22,12 +24,14 @@ def main() -> None:
                     tell("added", id)
             case 1:
                 id = store.add(f"{text} to be forgotten").id
-                store.forget(id)
-                tell("forgotten", id)
+                with suppress(NotFound):  # somebody restored an older state in between
+                    store.forget(id)
+                    tell("forgotten", id)
             case 2:
                 id = store.add(f"{text} to be changed").id
-                store.update(id, content=f"{text} has changed")
-                tell("changed", id)
+                with suppress(NotFound):
+                    store.update(id, content=f"{text} has changed")
+                    tell("changed", id)
             case 3:
                 tell("said", store.sessions.append("talk", "user", f"{text} was said {sys.argv[2]}.{number}").id)
             case 4:

@@ -57,6 +57,7 @@ MORE: tuple[Call, ...] = (
     ("skill_delete", {"id": "Report", "reason": "done by hand"}),
     ("memory_backfill", {}),
     ("memory_review", {"limit": 5}),
+    ("memory_consolidate", {"older_than": 0}),
     ("memory_purge", {"ids": ["{id}"], "dry_run": False}),
     ("memory_export", {"path": "{file}"}),
     ("files_index", {"paths": ["{file}"]}),

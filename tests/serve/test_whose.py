@@ -67,3 +67,13 @@ def test_a_named_namespace_reads_only_what_is_named(repository: Path) -> None:
 def test_a_folder_that_cannot_be_looked_into_is_of_no_project() -> None:
     """A client may tell any folder; no file system takes this one."""
     assert project_of(Path("/", "x" * 300)) is None
+
+
+def test_a_person_that_is_set_takes_the_place_of_the_default(repository: Path, tmp_path: Path) -> None:
+    assert whose("auto", [], repository, "me") == Whose("billing-app", ("me",), "me")
+    assert whose("auto", [], tmp_path, "me") == Whose("me", settled=False)
+
+
+def test_a_person_that_is_set_holds_for_a_named_project_too(tmp_path: Path) -> None:
+    assert whose("shop", ["team/*"], tmp_path, "me") == Whose("shop", ("me", "team/*"), "me")
+    assert whose("me", [], tmp_path, "me") == Whose("me")

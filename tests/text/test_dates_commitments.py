@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from retentive.learn.talk.rules import dated
+from retentive.learn.talk.dated import make_dates_absolute
 from retentive.model import Kind
 
 # When it was said; the statement, with what is to be added in brackets. Without brackets the words stay.
@@ -204,7 +204,7 @@ LEFT_OUT = [
 
 
 def complete(said: str, text: str) -> str:
-    return dated(text, Kind.FACT, datetime.fromisoformat(f"{said}T10:00").replace(tzinfo=UTC))
+    return make_dates_absolute(text, Kind.FACT, datetime.fromisoformat(f"{said}T10:00").replace(tzinfo=UTC))
 
 
 @pytest.mark.parametrize(("said", "marked"), STATEMENTS)

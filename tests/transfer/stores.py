@@ -62,6 +62,8 @@ def _talk(store: Retentive) -> None:
     store.sessions.set_summary("s", "About herons", upto=5, epoch=0)
     store.sessions.append("learned", "user", "Remember that my desk is blue. I live in Porto.")
     store.learn("learned")
+    store.sessions.append("learned", "user", "My parrot is called Zwackelmann, remember?")
+    store.forget(store.add("The user's parrot is called Zwackelmann").id)
     store.sessions.append("waiting", "user", "I work at Stripe.")
     store.sessions.put("silent")
     store.add("Of this session alone", session="s")

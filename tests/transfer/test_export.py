@@ -24,7 +24,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "reference" / "export-format.md"
 NOT_EXPORTED = {"tokens", "leases", "measures", "meta", "migrations", "spaces", "changes", "chunks", "vectors"}
 IN_LINES = {
     "namespaces", "memories", "memory_history", "sessions", "session_state", "events", "records", "record_history",
-    "record_links", "skill_runs", "files", "expectations", "proposals", "access_log", "purges",
+    "record_links", "skill_runs", "files", "expectations", "proposals", "hidden_messages",
+    "access_log", "purges",
 }  # fmt: skip
 
 

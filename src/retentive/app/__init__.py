@@ -11,6 +11,7 @@ from retentive import config
 from retentive.app import (
     add,
     check,
+    consolidate,
     edit,
     forget,
     learn,
@@ -22,6 +23,7 @@ from retentive.app import context as contexts
 from retentive.app.bounds import bounds_of, covered, restricted, writes
 from retentive.app.care import Care
 from retentive.app.check import UNSET, Options, Unset, When
+from retentive.app.consolidate import MAX_GROUPS
 from retentive.app.expectations import Expectations
 from retentive.app.files.verbs import Files
 from retentive.app.filters import Filters, View, namespaces_of, scope
@@ -43,6 +45,7 @@ from retentive.model import (
     Added,
     Candidates,
     Change,
+    Consolidation,
     Context,
     Forgotten,
     Fusion,
@@ -55,6 +58,7 @@ from retentive.model import (
     Purged,
     Query,
     Results,
+    UndoneConsolidation,
 )
 
 
@@ -121,12 +125,20 @@ class Retentive(Care):
     def namespace(self) -> str:
         return self._parts.namespace
 
-    def in_namespace(self, namespace: str) -> Self:
+    @property
+    def person(self) -> str | None:
+        """The namespace of the person, where what is learned about them is kept; None: what is learned stays here."""
+        return self._parts.person or None
+
+    def in_namespace(self, namespace: str, *, person: str | None = None) -> Self:
         """The same open store for another namespace: costs nothing, so a server may ask for one with each request.
 
-        Connections, index and model are shared; closing one closes them for all.
+        Connections, index and model are shared; closing one closes them for all. `person` is another namespace of the
+        person; None keeps the one there is, and an empty name means that there is none.
         """
-        return type(self)(replace(self._parts, namespace=covered(self._parts, check.namespace_of(namespace))))
+        own = covered(self._parts, check.namespace_of(namespace))
+        theirs = self._parts.person if person is None else person and check.namespace_of(person)
+        return type(self)(replace(self._parts, namespace=own, person=theirs))
 
     def restricted(self, namespaces: str | Sequence[str], *, subtree: bool = False, read_only: bool = False) -> Self:
         """The same open store for these namespaces alone: costs nothing, so a server may ask for one with each request.
@@ -179,6 +191,7 @@ class Retentive(Care):
         min_relevance: float | None = None,
         namespaces: Sequence[str] = (),
         include: str | Sequence[str] = (),
+        ignored: bool = False,
         **filters: Unpack[View],
     ) -> Results:
         """Find what answers a question, best first.
@@ -186,7 +199,8 @@ class Retentive(Care):
         `limit=None` gives all that is relevant enough (`min_relevance`, by default the setting of that name; or
         `min_similarity`, a cosine) instead of the best ten. `namespaces` adds others to look in: names, or prefixes
         such as `work/*`. `include` chooses what is searched, by default all: memories, events, files, profile,
-        contacts, projects, skills. Filters: session, kind, tags, source, status,
+        contacts, projects, skills. Contacts of type `ignored` are left out, unless
+        `ignored=True`. Filters: session, kind, tags, source, status,
         min_importance, min_confidence, since, until. With a session, its own memories are seen beside the global ones,
         and of events only its own. `as_of` asks for what was true at a moment, `known_at` for what the store held to
         be true. Each hit says why it is there.
@@ -195,7 +209,7 @@ class Retentive(Care):
         settings = self._parts.config
         asked = Query(
             text=check.question(query),
-            scope=scope(namespaces_of(self._parts, namespaces), include=include, **filters),
+            scope=scope(namespaces_of(self._parts, namespaces), include=include, ignored=ignored, **filters),
             vector=vector,
             limit=None if limit is None else check.limit_of(limit),
             mode=check.one_of(Mode, mode, "mode"),
@@ -374,6 +388,33 @@ class Retentive(Care):
             if progress:
                 progress(each)
         return done
+
+    @writes
+    def consolidate(
+        self,
+        *,
+        older_than: float | None = None,
+        limit: int = MAX_GROUPS,
+        dry_run: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Consolidation:
+        """Merge old memories that say the same, and sum up many small outcomes of one project.
+
+        Old are memories made more than `older_than` days ago, by default the setting `consolidate_after`. What is
+        merged is superseded by a memory that cites it; `undo_consolidation` undoes a run. At most `limit` groups are
+        made; call it again for more. `dry_run` only tells. `progress` hears how many memories were looked at, and how
+        many groups were made.
+        """
+        request = consolidate.make_request(self._parts, older_than, limit, dry_run=dry_run)
+        return consolidate.consolidate(self._parts, request, progress)
+
+    @writes
+    def undo_consolidation(self, run: str, actor: str = "user") -> UndoneConsolidation:
+        """Undo a run of `consolidate`: what it replaced is active again, what it made is forgotten.
+
+        A memory that was made and has been changed, replaced or forgotten since stays as it is, and the answer says so.
+        """
+        return consolidate.undo(self._parts, run, check.plain(actor, "actor"))
 
     def history(self, id: str) -> Sequence[Change]:
         """What happened to it: when, by whom, why, and how it was before."""

@@ -9,13 +9,30 @@ from typing import Any, NamedTuple
 from retentive import clock
 from retentive.app import check, guard
 from retentive.app.add import near
-from retentive.app.correct import AS_THEY_ARE, corrected
+from retentive.app.correct import NOT_COMPARED, apply_corrections
 from retentive.app.forget import candidates
+from retentive.app.hide import Forgetting, hide_request_steps, hide_steps
 from retentive.app.keep import TRIES, keep
 from retentive.app.parts import Parts
+from retentive.app.person import MIN_DOUBTFUL, MIN_SURE, REASON, RULE, find_person
 from retentive.errors import Busy, Invalid, SecretFound, Stale
 from retentive.learn.likeness import overlap
-from retentive.model import Claim, Draft, Heard, Memory, Resemblance, Role, Source, Status, from_micros
+from retentive.model import (
+    Claim,
+    Draft,
+    Ended,
+    Heard,
+    Memory,
+    Move,
+    Proposal,
+    Replacement,
+    Resemblance,
+    Role,
+    Source,
+    Status,
+    from_micros,
+    to_micros,
+)
 from retentive.storage import Step, chunks, memories
 from retentive.text.terms import words
 
@@ -23,17 +40,22 @@ SURER = 0.5  # of what a memory lacks to certainty goes with each time it is sai
 FIRM = 0.95  # the most that saying again makes of a confidence
 VITAL = 9  # importance of what is in every context
 LATELY = 4  # messages back in which the user's last one is looked for
+MIN_CLAUSE_WORDS = 3  # of a correction that is a statement by itself
 
 Also = Callable[[], Iterable[Step]]
 """Steps that must commit with the deed. Called anew for each try."""
 
 
 class Deed(NamedTuple):
-    """Something to keep or to forget, from a message of a session."""
+    """Something to keep, to forget or to correct, from a message of a session."""
 
     verb: str
     claim: Claim
     source: Source
+    talk: str = ""
+    """The namespace of the session, if what comes of it is kept in another one."""
+    move_to: str = ""
+    """The namespace that it may belong to instead of the session's."""
 
     @property
     def sequence(self) -> int:
@@ -45,12 +67,53 @@ class Outcome(NamedTuple):
     superseded: tuple[str, ...] = ()
     reinforced: bool = False
     """It was known already."""
+    ended: tuple[Ended, ...] = ()
+    proposals: tuple[Proposal, ...] = ()
 
 
 def act(parts: Parts, session: str, deed: Deed, also: Also) -> Outcome:
-    if deed.verb == "forget":
-        return Outcome(_forget(parts, session, deed, also))
-    return _keep(parts, session, deed, also)
+    match deed.verb:
+        case "forget":
+            return Outcome(_forget(parts, session, deed, also))
+        case "correct":
+            return _correct(parts, session, deed, also)
+        case _:
+            return _keep_at_home(parts, session, deed, also)
+
+
+def _keep_at_home(parts: Parts, session: str, deed: Deed, also: Also) -> Outcome:
+    """Keep a claim where it belongs: with the person if that is sure, else in the project, with a proposal in doubt.
+
+    What a claim changes decides before what it is about: a correction goes where the memory is that it replaces.
+    """
+    person, claim = find_person(parts), deed.claim
+    if person is None or claim.personal < MIN_DOUBTFUL:
+        return _keep(parts, session, deed, also)
+    there = deed._replace(talk=parts.namespace)
+    is_sure = claim.personal >= MIN_SURE and not claim.tentative
+    if _concerns(person, session, there) or (is_sure and not _concerns(parts, session, deed, repeated=False)):
+        return _in_namespace(_keep(person, session, there, also), person.namespace)
+    return _keep(parts, session, deed._replace(move_to=person.namespace), also)
+
+
+def _concerns(parts: Parts, session: str, deed: Deed, *, repeated: bool = True) -> bool:
+    """Whether a claim surely replaces a memory of a namespace, or repeats one, or one that was forgotten."""
+    claim = deed.claim
+    if claim.replaces and parts.memories.named(parts.namespace, claim.replaces, clock.now()):
+        return True
+    try:
+        draft = _draft(parts, session, deed)
+    except Invalid:
+        return repeated
+    known = [memory for memory in near(parts, draft) if memory.kind not in NOT_COMPARED]
+    if repeated and any(_repeats(parts, memory, draft) for memory in known):
+        return True
+    draft = apply_corrections(parts, draft, known, judge=not claim.among_people)
+    return bool(draft.corrects or (claim.tentative and draft.proposes))
+
+
+def _in_namespace(outcome: Outcome, namespace: str) -> Outcome:
+    return outcome._replace(heard=replace(outcome.heard, namespace=namespace))
 
 
 def _keep(parts: Parts, session: str, deed: Deed, also: Also) -> Outcome:
@@ -60,39 +123,89 @@ def _keep(parts: Parts, session: str, deed: Deed, also: Also) -> Outcome:
     except Invalid as error:
         _pass_over(parts, also)
         return Outcome(Heard("keep", claim.content, refused=str(error)))
-    known = [memory for memory in near(parts, draft) if memory.kind not in AS_THEY_ARE]
-    same = next((memory for memory in known if parts.rules().repeats(memory.content, draft.content)), None)
-    if same and _is_told_by(same, session, claim):
+    known = [memory for memory in near(parts, draft) if memory.kind not in NOT_COMPARED]
+    same = next((memory for memory in known if _repeats(parts, memory, draft)), None)
+    if same and _is_told_by(same, session, deed):
         _pass_over(parts, also)
         return Outcome(Heard("keep", claim.content), reinforced=True)
     if same:
         _reinforce(parts, same.id, draft.traits.confidence, also)
         return Outcome(Heard("keep", claim.content, (same.id,)), reinforced=True)
-    (kept,) = keep(parts, [_findable(parts, corrected(parts, draft, known))], "learning", lambda _: also())
-    return Outcome(Heard("keep", draft.content, (kept.id,)), kept.superseded, reinforced=not kept.created)
+    draft = _replacing(apply_corrections(parts, draft, known, judge=not claim.among_people), claim)
+    if claim.tentative and not draft.corrects and not draft.proposes:
+        _pass_over(parts, also)
+        return Outcome(Heard("keep", claim.content))
+    return _write(parts, draft, also)
 
 
-def _is_told_by(memory: Memory, session: str, claim: Claim) -> bool:
+def _write(parts: Parts, draft: Draft, also: Also) -> Outcome:
+    (kept,) = keep(parts, [_findable(parts, draft)], "learning", lambda _: also())
+    heard = Heard("keep", draft.content, (kept.id,))
+    return Outcome(heard, kept.superseded, not kept.created, kept.ended, kept.proposals)
+
+
+def _replacing(draft: Draft, claim: Claim) -> Draft:
+    """With what a language model says that it replaces."""
+    if not claim.replaces:
+        return draft
+    named = tuple(Replacement(id, "model", "the language model says so") for id in claim.replaces)
+    others = tuple(each for each in draft.proposes if each.id not in claim.replaces)
+    return draft._replace(corrects=named, proposes=others)
+
+
+def _correct(parts: Parts, session: str, deed: Deed, also: Also) -> Outcome:
+    """Change the value of the last statement of the session that has one of the same kind."""
+    text = deed.claim.content
+    learned = _find_learned(parts, session)
+    active = [
+        memory for memory in learned if memory.status is Status.ACTIVE and (_last_event(memory) or 0) <= deed.sequence
+    ]
+    for memory in sorted(active, key=lambda memory: -(_last_event(memory) or 0)):
+        content = parts.rules().correct_value(memory.content, text)
+        if content is None:
+            continue
+        claim = replace(deed.claim, content=content, kind=memory.kind, importance=memory.importance)
+        home = replace(parts, namespace=memory.namespace)
+        talk = parts.namespace if memory.namespace != parts.namespace else ""
+        try:
+            draft = _draft(home, session, deed._replace(claim=claim, talk=talk))
+        except Invalid as error:
+            _pass_over(parts, also)
+            return Outcome(Heard("correct", text, refused=str(error)))
+        replaced = Replacement(memory.id, "correction", f'the user said "{text}"')
+        outcome = _write(home, draft._replace(corrects=(replaced,)), also)
+        return _in_namespace(outcome, home.namespace) if talk else outcome
+    if len(text.split()) >= MIN_CLAUSE_WORDS:
+        return _keep_at_home(parts, session, deed._replace(verb="keep"), also)
+    _pass_over(parts, also)
+    return Outcome(Heard("correct", text))
+
+
+def _repeats(parts: Parts, memory: Memory, draft: Draft) -> bool:
+    """Whether the draft says no more than a memory does."""
+    rules = parts.rules()
+    return rules.is_restatement(rules.parse(memory.content), rules.parse(draft.content))
+
+
+def _is_told_by(memory: Memory, session: str, deed: Deed) -> bool:
     """It came from this very message: kept on request when it was said, and now found in it once more."""
     origin = memory.origin or {}
-    return origin.get("session") == session and set(claim.events) <= {*origin.get("events", ())}
+    is_same = origin.get("session") == session and origin.get("namespace", "") == deed.talk
+    return is_same and set(deed.claim.events) <= {*origin.get("events", ())}
 
 
 def _findable(parts: Parts, draft: Draft) -> Draft:
     """With the words in which people ask for it: "moved to Linz" does not say where someone lives."""
-    asked = parts.rules().asked_for(draft.traits.slot or "")
+    asked = parts.rules().find_question_words(draft.traits.slot or "")
     if asked is None or draft.traits.context:
         return draft
-    return draft._replace(traits=replace(draft.traits, context=asked))
+    return draft._replace(traits=replace(draft.traits, context=asked), vector=None)
 
 
 def _forgotten_since(parts: Parts, draft: Draft, said: datetime) -> bool:
     """What is forgotten stays so, though the message that told it is still there to be read."""
     gone = (memory for memory in near(parts, draft, Status.FORGOTTEN) if _forgotten_at(memory) >= said)
-    return any(
-        memory.content_hash == draft.content_hash or parts.rules().repeats(memory.content, draft.content)
-        for memory in gone
-    )
+    return any(memory.content_hash == draft.content_hash or _repeats(parts, memory, draft) for memory in gone)
 
 
 def _forgotten_at(memory: Memory) -> datetime:
@@ -111,13 +224,15 @@ def _draft(parts: Parts, session: str, deed: Deed) -> Draft:
         kind=claim.kind,
         source=deed.source,
         confidence=claim.confidence,
-        importance=max(claim.importance, VITAL if parts.rules().vital(claim.content) else 1),
+        importance=max(claim.importance, VITAL if parts.rules().is_vital(claim.content) else 1),
         slot=claim.slot,
         expires=claim.expires,
         valid_from=claim.valid_from or claim.said,
-        origin={"session": session, "events": [*claim.events]},
+        origin={**({"namespace": deed.talk} if deed.talk else {}), "session": session, "events": [*claim.events]},
     )
     draft = guard.draft(parts, check.draft(claim.content, traits, parts.config.max_content))
+    if deed.move_to:
+        draft = draft._replace(move=Move(parts.namespace, deed.move_to, RULE, REASON))
     if _forgotten_since(parts, draft, claim.said):
         raise Invalid("it was forgotten later")
     return draft
@@ -145,20 +260,40 @@ def _forget(parts: Parts, session: str, deed: Deed, also: Also) -> Heard:
     wish = deed.claim.content
     for _ in range(TRIES):
         meant, near = _meant(parts, session, deed)
+        person = find_person(parts) if deed.claim.content and not meant else None
+        if person:
+            meant, more = _meant(person, session, deed)
+            near = [*near, *more]
+        if deed.claim.tentative:  # asked in a long message: nothing is forgotten before somebody confirms it
+            meant, near = [], meant or near
         now = from_micros(clock.now())
         steps = [*also()]
         if len(meant) == 1:
             old, end = meant[0], meant[0].valid_to or deed.claim.said
             ended = replace(old, status=Status.FORGOTTEN, valid_to=end, updated=now, version=old.version + 1)
             steps += memories.status_steps(old, ended, "user", f"asked in {session}#{deed.sequence}")
+            forgetting = Forgetting(old, (session, deed.sequence), deed.claim.said)
+            steps += hide_steps(parts, [forgetting], to_micros(now))
+        elif not meant:
+            steps += _hide_late_request(parts, session, deed, to_micros(now))
         try:
             _apply(parts, steps)
         except Stale:
             continue
         if len(meant) == 1:
-            return Heard("forget", wish, (meant[0].id,))
+            elsewhere = meant[0].namespace if meant[0].namespace != parts.namespace else None
+            return Heard("forget", wish, (meant[0].id,), namespace=elsewhere)
         return Heard("forget", wish, candidates=tuple(_resembling(parts, wish, meant or near)))
     raise Busy("others kept changing the same memories", "Retry in a moment.")
+
+
+def _hide_late_request(parts: Parts, session: str, deed: Deed, now: int) -> Iterable[Step]:
+    """A request may be logged after somebody forgot what it names: then it must not show the value either."""
+    if not deed.claim.content or deed.claim.tentative:
+        return []
+    forgotten = candidates(parts, deed.claim.content, {"status": [Status.FORGOTTEN]}).memories
+    request = (session, deed.sequence)
+    return [each for memory in forgotten for each in hide_request_steps(parts, memory, request, now)]
 
 
 def _meant(parts: Parts, session: str, deed: Deed) -> tuple[Sequence[Memory], Sequence[Memory]]:
@@ -169,8 +304,15 @@ def _meant(parts: Parts, session: str, deed: Deed) -> tuple[Sequence[Memory], Se
     # "Scratch that", without a word of what: what was learned from the user's message before, and from no earlier one.
     before = parts.conversations.newest(parts.namespace, session, LATELY, before=deed.sequence)
     last = next((event.sequence for event in reversed(before) if event.role is Role.USER), None)
-    told = parts.memories.learned(parts.namespace, session, clock.now())
+    told = _find_learned(parts, session)
     return [memory for memory in told if memory.status is Status.ACTIVE and _last_event(memory) == last], []
+
+
+def _find_learned(parts: Parts, session: str) -> list[Memory]:
+    """The memories that came from a session, in its namespace and in the person's."""
+    person, now = find_person(parts), clock.now()
+    there = person.memories.learned(person.namespace, session, now, parts.namespace) if person else []
+    return [*parts.memories.learned(parts.namespace, session, now), *there]
 
 
 def _last_event(memory: Memory) -> int | None:
@@ -212,6 +354,10 @@ def written(deed: Deed) -> dict[str, Any]:
         "slot": claim.slot,
         "confidence": claim.confidence,
         "importance": claim.importance,
+        "among_people": claim.among_people,
+        "tentative": claim.tentative,
+        "personal": claim.personal,
+        "replaces": [*claim.replaces],
         **{name: time and time.isoformat() for name, time in times.items()},
     }
 
@@ -221,4 +367,5 @@ def read(value: dict[str, Any]) -> Deed:
     rest = dict(value)
     verb, source = rest.pop("verb"), Source(rest.pop("source"))
     times = {name: rest[name] and check.moment(rest[name], name) for name in ("said", "valid_from", "expires")}
-    return Deed(verb, Claim(**{**rest, **times, "events": tuple(rest["events"])}), source)
+    named = {"events": tuple(rest["events"]), "replaces": tuple(rest.get("replaces", ()))}
+    return Deed(verb, Claim(**{**rest, **times, **named}), source)

@@ -7,7 +7,7 @@ from typing import Any
 from retentive import clock
 from retentive.app import check, edit, guard
 from retentive.app.check import Options
-from retentive.app.correct import corrected
+from retentive.app.correct import apply_corrections
 from retentive.app.filters import scope
 from retentive.app.keep import check_named, keep
 from retentive.app.legs import having_words
@@ -32,7 +32,7 @@ def add(parts: Parts, text: Any, vector: Any, options: Mapping[str, Any], actor:
     (draft,) = with_vectors([draft_of(parts, text, options)], [vector], space_for(parts, [vector]))
     known = near(parts, draft)
     resembling = _resembling(parts, draft, known)
-    (kept,) = keep(parts, [_replacing(corrected(parts, draft, known), draft.corrects)], actor)
+    (kept,) = keep(parts, [_replacing(apply_corrections(parts, draft, known), draft.corrects)], actor)
     others = tuple(each for each in resembling if each.id not in (kept.id, *kept.superseded)) if kept.created else ()
     return Added(
         memory=edit.load(parts, kept.id),

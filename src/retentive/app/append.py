@@ -11,6 +11,7 @@ from typing import Any
 from retentive import clock
 from retentive.app.keep import TRIES, embedded
 from retentive.app.parts import Parts
+from retentive.app.person import find_person, person_steps
 from retentive.app.slices import Sliced, heard, sliced, slices
 from retentive.errors import Busy, Conflict, Stale
 from retentive.model import Event, Message, Session, from_micros
@@ -36,7 +37,7 @@ def append(parts: Parts, name: str, messages: Sequence[Message]) -> tuple[list[E
         _embed(parts, found, vectors)
         steps = [
             namespace_step(parts.namespace, now),
-            *_advance(session, events, now),
+            *_advance(parts, session, events, now),
             conversations.event_step(events),
         ]
         steps += _index(parts, found, vectors)
@@ -93,12 +94,15 @@ def _numbered(namespace: str, name: str, messages: Sequence[Message], session: S
     return events
 
 
-def _advance(session: Session | None, events: Sequence[Event], now: int) -> Iterator[Step]:
+def _advance(parts: Parts, session: Session | None, events: Sequence[Event], now: int) -> Iterator[Step]:
+    person = find_person(parts)
     if session:
         yield conversations.advance_step(session, events)
+        yield from person_steps(parts, session)
         return
     first, last, newest = events[0], events[-1], max(event.time for event in events)
     begun = Session(
-        first.session, first.namespace, None, (), {}, from_micros(now), newest, len(events), last.sequence
+        first.session, first.namespace, None, (), {}, from_micros(now), newest, len(events), last.sequence,
+        person.namespace if person else None,
     )  # fmt: skip
     yield from conversations.begin_steps(begun, now)

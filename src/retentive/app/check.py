@@ -196,6 +196,13 @@ def seconds(given: Any, name: str) -> float:
     return value
 
 
+def days(given: Any, name: str, largest: int) -> float:
+    value = _number(given, name)
+    if not 0 <= value <= largest:
+        raise Invalid(f"{name} is {given}", f"Give a number of days from 0 to {largest:,}.")
+    return value
+
+
 def _number(given: Any, name: str) -> float:
     if isinstance(given, int) and not isinstance(given, bool) and abs(given) > LARGEST:
         raise Invalid(f"{name} is out of all bounds")

@@ -7,6 +7,7 @@ from itertools import accumulate, takewhile
 from typing import Any, NamedTuple
 
 from retentive.app import check
+from retentive.app.outdated import mark_outdated
 from retentive.app.parts import Parts
 from retentive.app.records.profile import ProfileVerbs
 from retentive.app.search import answer, asking, record
@@ -15,7 +16,7 @@ from retentive.app.timing import read_times
 from retentive.context import Counter
 from retentive.context.assemble import Item, Section, assemble, distinct
 from retentive.context.fit import cut
-from retentive.context.turns import dangling, indented, line, speaker, turns
+from retentive.context.turns import dangling, has_hidden, indented, line, speaker, turns
 from retentive.errors import Invalid
 from retentive.model import (
     Context,
@@ -23,13 +24,16 @@ from retentive.model import (
     Hit,
     Memory,
     Omission,
+    Outdated,
     Passage,
     Query,
     Record,
     Relation,
     Scope,
     Summary,
+    Tier,
     Type,
+    Why,
     to_micros,
 )
 from retentive.records.told import profile as rendered
@@ -84,6 +88,14 @@ class Fact(NamedTuple):
 
     item: Memory | Record | Passage
     excerpt: str
+    outdated: Outdated | None = None
+
+    @property
+    def newer(self) -> str | None:
+        """The key of the newer memory that may have replaced it."""
+        if self.outdated is None or self.outdated.newer_id is None:
+            return None
+        return f"{self.item.namespace}\0{Memory.__name__}\0{self.outdated.newer_id}"
 
 
 def _key(item: Memory | Event | Record | Passage) -> str:
@@ -144,12 +156,37 @@ def _found(parts: Parts, asked: Asked) -> Found:
     hits, excerpts, notes = _searched(parts, asked)
     if asked.session and state is None:
         notes.append(f"there is no session {asked.session!r} yet")
-    vital = parts.memories.vital(asked.scope, MOST_VITAL)
-    memories = {_key(each): Fact(each, chunk(each.content)[0]) for each in vital}
-    found = (hit for hit in hits if not isinstance(hit.item, Event) and _key(hit.item) not in memories)
-    memories |= {_key(hit.item): Fact(hit.item, hit.excerpt) for hit in found if not isinstance(hit.item, Event)}
-    profile = [*_profiles(parts, asked, {fact.item.id for fact in memories.values()})]
-    return Found(profile, _summary(asked, state), [*memories.values()], excerpts, recent, earlier, notes)
+    facts = _facts(parts, asked.scope, hits)
+    profile = [*_profiles(parts, asked, {fact.item.id for fact in facts})]
+    return Found(profile, _summary(asked, state), facts, excerpts, recent, earlier, notes)
+
+
+def _facts(parts: Parts, scope: Scope, hits: Iterable[Hit]) -> list[Fact]:
+    """Vital memories, then those that were found; a newer memory before the older one that it may replace."""
+    vital = parts.memories.vital(scope, MOST_VITAL)
+    tier = Tier.SUBSTRING
+    always = [Hit(each, 0.0, chunk(each.content)[0], Why(tier, None, None, 1.0, 1.0)) for each in vital]
+    if always:
+        always = mark_outdated(parts, scope, tier, always, None)
+    facts: dict[str, Fact] = {}
+    for hit in (*always, *hits):
+        if not isinstance(hit.item, Event):
+            facts.setdefault(_key(hit.item), Fact(hit.item, hit.excerpt, hit.outdated))
+    return _newer_first(facts)
+
+
+def _newer_first(facts: Mapping[str, Fact]) -> list[Fact]:
+    ordered: dict[str, Fact] = {}
+
+    def place(key: str, waiting: frozenset[str]) -> None:
+        newer = facts[key].newer
+        if newer is not None and newer in facts and newer not in waiting:
+            place(newer, waiting | {key})
+        ordered.setdefault(key, facts[key])
+
+    for key in facts:
+        place(key, frozenset())
+    return [*ordered.values()]
 
 
 def _profiles(parts: Parts, asked: Asked, told: Collection[str]) -> Iterator[Item]:
@@ -171,11 +208,12 @@ def _assembled(parts: Parts, asked: Asked, found: Found, spoken: Sequence[Event]
     quotes = [hit for hit in found.excerpts if _key(hit.item) in quoted.kept]
     shown = {_key(each) for each in (*spoken, *(hit.item for hit in found.excerpts))}
     answers = _answers(parts, quotes, shown, asked.scope.filter.said_until)
+    facts = {key: fact for fact in found.memories if (key := _key(fact.item)) in told.kept}
     groups: dict[str, Sequence[tuple[Item, ...]]] = {
         "profile": [(each,) for each in found.profile],
         "summary": [(Item(asked.session or "", found.summary, 0),)] if found.summary else [],
-        "memories": [(_fact(fact),) for fact in found.memories if _key(fact.item) in told.kept],
-        "excerpts": [*((_said(hit.event, _quoted(hit)),) for hit in quotes), *answers],
+        "memories": [(_fact(fact, _place(fact, facts)),) for fact in facts.values()],
+        "excerpts": [*((_said(hit.event, _quoted(hit), hit.outdated),) for hit in quotes), *answers],
         "recent": _latest_first(asked, found.recent),
     }
     sections = [
@@ -183,6 +221,7 @@ def _assembled(parts: Parts, asked: Asked, found: Found, spoken: Sequence[Event]
         for name, items in groups.items()
     ]
     sections[-1] = replace(sections[-1], at_first=_newest(found.recent, asked.recent))
+    sections[2] = replace(sections[2], needs=_needs(facts))
     made = assemble(sections, asked.budget, asked.count)
     again = [("memories", *each) for each in told.repeats] + [("excerpts", *each) for each in quoted.repeats]
     repeats = (
@@ -246,7 +285,8 @@ def _recent(parts: Parts, state: Summary, end: int | None, asked: Asked) -> tupl
     """The newest messages back to the summary, as far as the budget could hold them, as turns."""
     events, earlier = latest(parts, state, asked.budget, asked.count, end)
     taken = [*takewhile(lambda turn: not (earlier and dangling(turn)), reversed(turns(events)))]
-    return taken[::-1], earlier + len(events) - sum(map(len, taken))
+    left_out = earlier + len(events) - sum(map(len, taken))
+    return [turn for turn in reversed(taken) if not has_hidden(turn)], left_out
 
 
 def _summary(asked: Asked, state: Summary | None) -> str:
@@ -257,15 +297,34 @@ def _summary(asked: Asked, state: Summary | None) -> str:
     return SUMMARY_HEADING + text if text else ""
 
 
-def _fact(fact: Fact) -> Item:
+def _needs(facts: Mapping[str, Fact]) -> dict[int, int]:
+    """An older memory is shown only with the newer one that stands before it."""
+    numbers = {key: number for number, key in enumerate(facts)}
+    needs = {}
+    for key, fact in facts.items():
+        newer = numbers.get(fact.newer or "")
+        if newer is not None and newer < numbers[key]:
+            needs[numbers[key]] = newer
+    return needs
+
+
+def _place(fact: Fact, facts: Mapping[str, Fact], depth: int = 0) -> tuple[Any, ...]:
+    """Where it stands: by its time, or directly below the newer memory."""
+    newer = facts.get(fact.newer or "")
+    own = _order(fact.item)
+    return own if newer is None or depth > len(facts) else (*_place(newer, facts, depth + 1), *own)
+
+
+def _fact(fact: Fact, place: tuple[Any, ...]) -> Item:
     item, excerpt = fact.item, fact.excerpt.strip()
     if isinstance(item, Passage):
         words = indented(_below_heading(item, excerpt))
-        return Item(item.id, f"- {words} ({item.place}, {item.modified:%Y-%m-%d})", _order(item))
+        return Item(item.id, f"- {words} ({item.place}, {item.modified:%Y-%m-%d})", place)
     if isinstance(item, Record):
-        return Item(item.id, f"- {' '.join(excerpt.split())} ({item.TYPE}, {item.updated:%Y-%m-%d})", _order(item))
+        return Item(item.id, f"- {' '.join(excerpt.split())} ({item.TYPE}, {item.updated:%Y-%m-%d})", place)
     text = excerpt if excerpt == item.content.strip() else f"{excerpt} …"
-    return Item(item.id, f"- {indented(text)} ({item.valid_from:%Y-%m-%d})", _order(item))
+    mark = f", {fact.outdated}" if fact.outdated else ""
+    return Item(item.id, f"- {indented(text)} ({item.valid_from:%Y-%m-%d}{mark})", place)
 
 
 def _below_heading(item: Passage, excerpt: str) -> str:
@@ -285,9 +344,11 @@ def _order(item: Memory | Record | Passage) -> tuple[datetime, str]:
             return item.updated, item.id
 
 
-def _said(event: Event, text: str) -> Item:
-    words = f"- {event.time:%Y-%m-%d} {speaker(event)}: {indented(text)}"
-    return Item(event.id, words, (event.time, event.session, event.sequence))
+def _said(event: Event, text: str, outdated: Outdated | None = None) -> Item:
+    """A message of an earlier conversation; those that are outdated stand below the others."""
+    mark = f" ({outdated})" if outdated else ""
+    words = f"- {event.time:%Y-%m-%d} {speaker(event)}: {indented(text)}{mark}"
+    return Item(event.id, words, (outdated is not None, event.time, event.session, event.sequence))
 
 
 def _quoted(hit: Hit) -> str:
@@ -300,7 +361,8 @@ def _answers(parts: Parts, hits: Sequence[Hit], known: Collection[str], until: i
     answer.
     """
     following = sorted(parts.conversations.following([hit.event for hit in hits[:ANSWERED]]).items())
-    said = (after for _, after in following if until is None or to_micros(after.time) <= until)
+    said = [after for _, after in following if until is None or to_micros(after.time) <= until]
+    said = [after for after in said if not after.is_hidden]
     found = ((after, readable(after.content, after.payload)) for after in said)
     return [(_said(after, text),) for after, text in found if _key(after) not in known and 0 < len(text) <= CHUNK_SIZE]
 

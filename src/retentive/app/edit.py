@@ -6,13 +6,14 @@ from typing import Any
 
 from retentive import clock
 from retentive.app import check, guard
+from retentive.app.hide import Forgetting, hide_steps
 from retentive.app.keep import TRIES, embedded
 from retentive.app.parts import Parts
 from retentive.app.plan import expiry
 from retentive.errors import Busy, Conflict, NotFound, Stale
 from retentive.ids import new_ids
 from retentive.model import Access, Change, Kind, Memory, Status, from_micros
-from retentive.storage import Step, chunks, memories, proposals
+from retentive.storage import Step, chunks, hidden, memories, proposals
 from retentive.text.chunk import chunk
 from retentive.text.normal import content_hash
 
@@ -46,14 +47,14 @@ _WAYS_BACK = {
 
 
 def forget(parts: Parts, id: str, reason: str | None, actor: str) -> Memory:
-    """Softly: hidden from answers, kept with its history."""
+    """Softly: hidden from answers, kept with its history. Messages that say it are hidden, too."""
     check.why(reason, actor)
 
     def decide(old: Memory, now: int) -> list[Step]:
         if old.status is Status.FORGOTTEN:
             return []
         new = replace(old, status=Status.FORGOTTEN, updated=from_micros(now), version=old.version + 1)
-        return [*memories.status_steps(old, new, actor, reason)]
+        return [*memories.status_steps(old, new, actor, reason), *hide_steps(parts, [Forgetting(old)], now)]
 
     return _decided(parts, id, decide)
 
@@ -73,7 +74,7 @@ def restore(parts: Parts, id: str, reason: str | None, actor: str) -> Memory:
         room = _room_for(parts, old, now) if status is Status.ACTIVE else []
         end = None if status is Status.ACTIVE else old.valid_to
         new = replace(old, status=status, valid_to=end, updated=from_micros(now), version=old.version + 1)
-        return [*room, *memories.status_steps(old, new, actor, reason)]
+        return [*room, *memories.status_steps(old, new, actor, reason), hidden.show_step(old)]
 
     return _decided(parts, id, decide)
 

@@ -21,6 +21,7 @@ from retentive.app.check import (
     tag_list,
 )
 from retentive.app.parts import Parts
+from retentive.app.person import find_readable_person
 from retentive.errors import Invalid
 from retentive.model import Filter, Kind, Scope, Source, Status, Type, to_micros
 from retentive.text.when import Side
@@ -62,6 +63,7 @@ def scope(
     as_of: When | None = None,
     known_at: When | None = None,
     include: str | Iterable[str] = (),
+    ignored: bool = False,
 ) -> Scope:
     past = {"as_of": _micros(as_of, "as_of", "last"), "known_at": _micros(known_at, "known_at", "last")}
     wanted = Filter(
@@ -73,6 +75,7 @@ def scope(
         since=_micros(since, "since"),
         until=_micros(until, "until", "after"),
         statuses=_statuses(status, [name for name, value in past.items() if value is not None]),
+        ignored=bool(ignored),
         **past,
     )
     own = name_of(session, "session")
@@ -80,8 +83,14 @@ def scope(
 
 
 def namespaces_of(parts: Parts, others: Sequence[str]) -> Sequence[str]:
-    """The asker's own, and those that are named; prefixes such as `work/*` resolved, to what may be seen."""
+    """The asker's own, and those that are named; prefixes such as `work/*` resolved, to what may be seen.
+
+    If none is named, that of the person is seen, too.
+    """
     asked = [plain(name, "namespace") for name in each_of(others, "namespaces")]
+    person = find_readable_person(parts)
+    if not asked and person:
+        return [parts.namespace, person]
     exact = [covered(parts, namespace_of(name)) for name in asked if not name.endswith("/*")]
     prefixes = tuple(namespace_of(name[:-2]) + "/" for name in asked if name.endswith("/*"))
     known = parts.memories.namespaces() if prefixes else ()

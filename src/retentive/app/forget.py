@@ -7,11 +7,12 @@ from itertools import islice
 from retentive import clock
 from retentive.app import check, search
 from retentive.app.filters import Filters, scope
+from retentive.app.hide import Forgetting, hide_steps
 from retentive.app.keep import TRIES
 from retentive.app.legs import text_matches
 from retentive.app.parts import Parts
 from retentive.errors import Busy, Conflict, Invalid, NotFound, Stale
-from retentive.model import Candidates, Forgotten, Memory, Scope, Status, from_micros
+from retentive.model import Candidates, Forgotten, Memory, Scope, Status, from_micros, to_micros
 from retentive.storage import Step, memories
 from retentive.text.retention import rules
 from retentive.text.terms import terms, words
@@ -69,14 +70,14 @@ def forget_all(parts: Parts, doomed: Sequence[Memory], reason: str | None, actor
     """In batches, each whole or not at all. What was forgotten or purged meanwhile is left as it is."""
     rest, done = iter(doomed), []
     while batch := [*islice(rest, AT_ONCE)]:
-        done += _forget(parts, batch, reason, actor)
+        done += _forget(parts, batch, reason, actor, with_messages=True)
     return done
 
 
 def apply_retention(parts: Parts) -> Iterator[int]:
     """Forget what the rules do not keep, and tell how many after each commit: a write waits for no more than one."""
     for batch in islice(outlived(parts), MOST_BATCHES):
-        yield len(_forget(parts, batch, "retention", "upkeep"))
+        yield len(_forget(parts, batch, "retention", "upkeep", with_messages=False))
 
 
 def outlived(parts: Parts) -> Iterator[list[Memory]]:
@@ -133,7 +134,10 @@ def _of_session(found: Iterator[Memory], filters: Filters) -> Iterator[Memory]:
     return (each for each in found if session is None or each.session == session)
 
 
-def _forget(parts: Parts, batch: Sequence[Memory], reason: str | None, actor: str) -> list[Memory]:
+def _forget(
+    parts: Parts, batch: Sequence[Memory], reason: str | None, actor: str, *, with_messages: bool
+) -> list[Memory]:
+    """Retention makes room and hides no messages: nobody asked for what they say to be forgotten."""
     left = [memory for memory in batch if memory.status is not Status.FORGOTTEN]
     for _ in range(TRIES):
         moment = from_micros(clock.now())
@@ -141,6 +145,8 @@ def _forget(parts: Parts, batch: Sequence[Memory], reason: str | None, actor: st
         steps: list[Step] = []
         for old, new in zip(left, done, strict=True):
             steps += memories.status_steps(old, new, actor, reason)
+        if with_messages:
+            steps += hide_steps(parts, [Forgetting(old) for old in left], to_micros(moment))
         try:
             if steps:
                 parts.engine.apply(steps)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from retentive.app.parts import Parts
-from retentive.app.records.shapes import SHAPES
+from retentive.app.records.shapes import SHAPES, is_ignored
 from retentive.model import Event, Match, Memory, Passage, Record, Scope, Type
 from retentive.retrieve.blend import Trait
 from retentive.retrieve.question import Person
@@ -100,7 +100,9 @@ class Reader:
         slices = self._parts.chunks.texts(self._scope.namespaces, [match.chunk for match in matches])
         for match in matches:
             row = rows.get((match.namespace, match.type, match.owner))
-            if row and match.chunk in slices:
+            if row is None or (is_ignored(row) and not self._scope.filter.ignored):
+                continue
+            if match.chunk in slices:
                 self._read[match.chunk] = Found(SHAPES[match.type].read(row), slices[match.chunk], None)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from retentive import clock
-from retentive.app import fill, forget, keep, learn, purge, summaries
+from retentive.app import consolidate, fill, forget, keep, learn, purge, summaries
 from retentive.app.parts import Parts
 from retentive.errors import NotFound
 from retentive.model import Task
@@ -22,7 +22,7 @@ SLICE = 5.0  # seconds of filling in vectors before other work has its turn
 GIVE_WAY = 0.25  # seconds of rest after a batch during which a question came: where one is, more follow
 FIRST_REST = 5.0  # seconds until what failed is tried again; twice as many after each further failure
 LONGEST_REST = 600.0
-REGULAR = ("retention", "changes", "proposals")  # are not looked for at every look
+REGULAR = ("retention", "changes", "proposals", "consolidate")  # are not looked for at every look
 
 
 class Later(Exception):
@@ -74,6 +74,7 @@ class Jobs:
             "purges": self._purges,
             "proposals": self._proposals,
             "changes": self._changes,
+            "consolidate": lambda: self._consolidate(task),
         }
         return jobs[task.job]()
 
@@ -101,6 +102,8 @@ class Jobs:
             yield Task("changes")
         if Proposals(self._parts.engine).has_outdated(clock.now()):
             yield Task("proposals")
+        if self._parts.config.consolidate:
+            yield from (Task("consolidate", each) for each in consolidate.find_due_namespaces(self._parts))
 
     def _wants_vectors(self, newest: int) -> bool:
         """Only what came since the last look is looked at.
@@ -117,7 +120,8 @@ class Jobs:
 
     def _learn(self, task: Task) -> Iterator[int]:
         """First a summary, if one is due that no append made: each session that was spoken in passes here."""
-        parts = replace(self._parts, namespace=task.namespace)
+        # Sessions of all namespaces: whose each one is was recorded with it, and our own setting says nothing of that.
+        parts = replace(self._parts, namespace=task.namespace, person="")
         summaries.keep_up(parts, task.session)
         try:
             for state in learn.pieces(parts, task.session, learn.Tally()):
@@ -152,3 +156,10 @@ class Jobs:
     def _proposals(self) -> Iterator[int]:
         Proposals(self._parts.engine).prune(clock.now())
         yield 1
+
+    def _consolidate(self, task: Task) -> Iterator[int]:
+        parts = replace(self._parts, namespace=task.namespace)
+        request = consolidate.make_request(parts, None, consolidate.MAX_GROUPS, dry_run=False)
+        for piece in consolidate.consolidate_pieces(parts, request):
+            yield len(piece.group.cited) if piece.group else 0
+        consolidate.note_daily_run(parts)

@@ -91,7 +91,7 @@ def _keep(parts: Parts, drafts: Sequence[Draft], actor: str, also: Also) -> list
 
 
 def _depends_on_others(draft: Draft) -> bool:
-    return bool(draft.traits.slot or draft.corrects or draft.proposes or draft.ended_by)
+    return bool(draft.traits.slot or draft.corrects or draft.proposes or draft.ended_by or draft.move)
 
 
 def _present(parts: Parts, drafts: Sequence[Draft], now: int) -> Present:
@@ -128,7 +128,7 @@ def _rejected(parts: Parts, drafts: Sequence[Draft], *, has_holders: bool) -> se
     hashes = [
         draft.content_hash
         for draft in drafts
-        if draft.corrects or draft.proposes or (has_holders and draft.traits.slot)
+        if draft.corrects or draft.proposes or draft.move or (has_holders and draft.traits.slot)
     ]
     return Proposals(parts.engine).rejected(parts.namespace, hashes) if hashes else set()
 

@@ -13,23 +13,38 @@ from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from itertools import islice
+from typing import Any
 
 from retentive import clock
 from retentive.app.act import Deed, Outcome, act, read, written
+from retentive.app.correct import is_judged
 from retentive.app.filters import scope
+from retentive.app.judge_person import is_of_several, judge_claims
 from retentive.app.legs import having_words
 from retentive.app.parts import Parts
-from retentive.errors import Invalid, LlmError, NotFound, RetentiveError, Stale
-from retentive.learn import Rules
-from retentive.model import DEFAULT_CONFIDENCE, Claim, Event, Heard, Kind, Learned, Memory, Role, Source
-from retentive.storage import Step, learning
+from retentive.app.person import find_person
+from retentive.errors import EmbedError, Invalid, LlmError, NotFound, RetentiveError, Stale
+from retentive.learn import Correction, Rules
+from retentive.model import (
+    DEFAULT_CONFIDENCE,
+    Claim,
+    Ended,
+    Event,
+    Heard,
+    Kind,
+    Learned,
+    Memory,
+    Proposal,
+    Role,
+    Source,
+)
+from retentive.storage import Step, conversations, learning
 from retentive.storage.learning import State
 from retentive.text.terms import words
 
 PAGE = 500  # messages read at a time
 BEFORE = 4  # messages before these, for what a first answer refers to
 KNOWN = 30  # memories that a language model is shown
-NAMED = 100  # memories looked at for those whom messages call by name
 EARSHOT = 20  # messages back in which another speaker is looked for
 WISHED = 6  # importance of what the user asked to be remembered
 RULE = 9  # of how the user asked things to be done: in every context
@@ -53,9 +68,14 @@ class Tally:
     unclear: list[Heard] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    ended: list[Ended] = field(default_factory=list)
+    proposals: list[Proposal] = field(default_factory=list)
+    personal: list[str] = field(default_factory=list)
 
     def count(self, outcome: Outcome) -> None:
         heard = outcome.heard
+        if heard.namespace:
+            self.personal += [*heard.memories, *outcome.superseded]
         if heard.refused:
             self.refused.append(heard.refused)
         elif heard.verb == "forget":
@@ -64,6 +84,8 @@ class Tally:
         else:
             (self.reinforced if outcome.reinforced else self.kept).extend(heard.memories)
             self.superseded += outcome.superseded
+            self.ended += outcome.ended
+            self.proposals += outcome.proposals
 
     def learned(self, state: State) -> Learned:
         told = {each.name: getattr(self, each.name) for each in fields(self)}
@@ -83,14 +105,14 @@ def pieces(parts: Parts, session: str, tally: Tally) -> Iterator[State]:
     while True:
         state = _state(parts, session)
         yield state
-        if state.left:
-            with suppress(Overtaken, Stale):
-                _do(parts, state, tally)
-        elif state.upto < state.last:
-            with suppress(Stale):
-                _read(parts, state, tally)
-        else:
+        if not state.left and state.upto >= state.last:
             return
+        if state.person is None and (person := find_person(parts)):
+            parts.engine.apply([conversations.person_step(parts.namespace, session, person.namespace)])
+            continue
+        known = replace(parts, person=state.person or "")
+        with suppress(Overtaken, Stale):
+            (_do if state.left else _read)(known, state, tally)
 
 
 def learn_due(parts: Parts, silent: float) -> Iterator[Learned]:
@@ -104,7 +126,7 @@ def heed(parts: Parts, event: Event) -> Event:
     """What a message just said asks for in plain words, done at once."""
     if event.role is not Role.USER or not parts.config.commands:
         return event
-    asked, heard = [*wishes(parts.rules(), event)], []
+    asked, heard = _judge_deeds(parts, [*find_requests(parts.rules(), event)], [event]), []
     try:
         for done, deed in enumerate(asked if not asked or _alone(parts, event) else ()):
             mark = learning.heed_step(event.namespace, event.session, event.sequence, done)
@@ -122,18 +144,28 @@ def _alone(parts: Parts, event: Event) -> bool:
     return {each.speaker for each in before if each.role is Role.USER} <= {event.speaker}
 
 
-def wishes(rules: Rules, event: Event) -> Iterator[Deed]:
-    """In the order of the message."""
-    for wish in rules.wishes(event.content):
+def find_requests(rules: Rules, event: Event) -> Iterator[Deed]:
+    """The requests of a message, in order, but for corrections: what they correct may still have to be learned."""
+    return (deed for deed in _read_requests(rules, event) if deed.verb != "correct")
+
+
+def find_corrections(rules: Rules, event: Event) -> Iterator[Deed]:
+    return (deed for deed in _read_requests(rules, event) if deed.verb == "correct")
+
+
+def _read_requests(rules: Rules, event: Event) -> Iterator[Deed]:
+    for request in rules.find_requests(event.content):
+        is_kept = request.verb == "keep"
         claim = Claim(
-            content=rules.dated(wish.text, wish.kind, event.time) if wish.verb == "keep" else wish.text,
-            kind=wish.kind,
+            content=rules.make_dates_absolute(request.text, request.kind, event.time) if is_kept else request.text,
+            kind=request.kind,
             said=event.time,
             events=(event.sequence,),
             confidence=DEFAULT_CONFIDENCE[Source.EXPLICIT],
-            importance=RULE if wish.kind is Kind.INSTRUCTION else WISHED,
+            importance=RULE if request.kind is Kind.INSTRUCTION else WISHED,
+            tentative=request.doubtful,
         )
-        yield Deed(wish.verb, claim, Source.EXPLICIT)
+        yield Deed(request.verb, claim, Source.EXPLICIT)
 
 
 def _state(parts: Parts, session: str) -> State:
@@ -168,14 +200,21 @@ def _read(parts: Parts, state: State, tally: Tally) -> None:
     if not events:
         raise Stale(f"session {state.session!r} was deleted meanwhile")
     before = parts.conversations.newest(*key, BEFORE, before=state.upto + 1)
-    found = _claims(parts, before, events, tally)
+    found = _claims(parts, _visible(before), _visible(events), tally)
     claims = [claim for claim in found if claim.events[-1] > state.upto]
+    if is_of_several([*before, *events]):
+        claims = [replace(claim, personal=0.0) for claim in claims]
     deeds = [*_asked(parts, state, events), *(Deed("keep", claim, Source.EXTRACTED) for claim in claims)]
     deeds.sort(key=lambda deed: deed.sequence)
     text = json.dumps([written(deed) for deed in deeds], ensure_ascii=False) if deeds else ""
     parts.engine.apply([learning.begin_step(parts.namespace, state, [*before, *events], text, len(deeds))])
     parts.journal.wrote = True
     tally.events += len(events)
+
+
+def _visible(events: Sequence[Event]) -> list[Event]:
+    """What was forgotten is not learned again from the messages that say it."""
+    return [event for event in events if not event.is_hidden]
 
 
 def _asked(parts: Parts, state: State, events: Sequence[Event]) -> Iterator[Deed]:
@@ -185,7 +224,14 @@ def _asked(parts: Parts, state: State, events: Sequence[Event]) -> Iterator[Deed
     for event in events if parts.config.commands and len(people) <= 1 else ():
         if event.role is Role.USER:
             done = heeded.get(event.sequence, 0)
-            yield from islice(wishes(parts.rules(), event), done, None)
+            yield from _judge_deeds(parts, [*islice(find_requests(parts.rules(), event), done, None)], [event])
+            yield from _judge_deeds(parts, [*find_corrections(parts.rules(), event)], [event])
+
+
+def _judge_deeds(parts: Parts, deeds: Sequence[Deed], events: Sequence[Event]) -> list[Deed]:
+    """Requests to keep something, with the probability that it is about the person."""
+    claims = judge_claims(parts, [deed.claim for deed in deeds], events)
+    return [deed._replace(claim=claim) for deed, claim in zip(deeds, claims, strict=True)]
 
 
 def _claims(parts: Parts, before: Sequence[Event], events: Sequence[Event], tally: Tally) -> Sequence[Claim]:
@@ -196,7 +242,8 @@ def _claims(parts: Parts, before: Sequence[Event], events: Sequence[Event], tall
         return _by_rules(parts, before, events)
     for batch in parts.rules().batches([*before[-1:], *events]):
         try:
-            found += parts.rules().ask(writer, batch, [*_known(parts, batch), *found])
+            claims = parts.rules().ask(writer, batch, [*_known(parts, batch), *found])
+            found += judge_claims(parts, claims, batch)
             tally.readers[writer.name] = None
         except LlmError as error:
             tally.readers["rules"] = None
@@ -207,12 +254,33 @@ def _claims(parts: Parts, before: Sequence[Event], events: Sequence[Event], tall
 
 
 def _by_rules(parts: Parts, before: Sequence[Event], events: Sequence[Event]) -> Sequence[Claim]:
-    names = [word for name in sorted(parts.rules().subjects(events)) for word in words(name)]
-    told = having_words(parts, names, scope([parts.namespace], include="memories"), NAMED)
-    return parts.rules().extract([*before, *events], [memory.content for memory in told])
+    """By the form of each sentence, and the judges."""
+    rules, first = parts.rules(), events[0].sequence if events else 0
+    found = rules.find_candidates([*before, *events])
+    candidates = [each for each in found if each.event.sequence >= first]
+    corrections = [
+        Correction(deed.sequence, deed.claim.content)
+        for event in events
+        if event.role is Role.USER
+        for deed in find_corrections(rules, event)
+    ]
+    return rules.choose_claims(candidates, _embed(parts, [each.said for each in candidates]), corrections)
+
+
+def _embed(parts: Parts, texts: Sequence[str]) -> Sequence[Any] | None:
+    """The vectors of sentences for the judges; None where they know the model not, or there is none."""
+    if not texts or parts.embedder is None or not is_judged(parts):
+        return None
+    try:
+        return [*parts.embedder.embed(texts)]
+    except EmbedError as error:
+        parts.journal.failed("embed", error)
+        return None
 
 
 def _known(parts: Parts, events: Sequence[Event]) -> list[Memory]:
     """What is known of what they speak of."""
     asked = words(" ".join(event.content for event in events if event.role is Role.USER))
-    return having_words(parts, asked, scope([parts.namespace], include="memories"), KNOWN)
+    person = find_person(parts)
+    seen = [parts.namespace, *([person.namespace] if person else [])]
+    return having_words(parts, asked, scope(seen, include="memories"), KNOWN)

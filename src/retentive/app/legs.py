@@ -11,6 +11,8 @@ from retentive.errors import Closed, EmbedError, StorageError
 from retentive.index import TERMS_FROM
 from retentive.model import Match, Memory, Mode, Query, Scope, Space
 
+MAX_CHUNKS_UNLOADED = 20_000  # of a store whose vectors are loaded for a write: some 80 ms, once in a process
+
 
 class Stage:
     """Times what is done inside it. (A generator would cost three times as much, six times a question.)"""
@@ -146,3 +148,24 @@ def _image_pays(parts: Parts) -> bool:
     if not parts.journal.asked or not parts.engine.in_process:
         return False
     return parts.images.made is not None or parts.chunks.newest() >= TERMS_FROM
+
+
+def find_neighbours(parts: Parts, vector: Any, within: Scope, limit: int) -> list[Memory]:
+    """The memories whose vectors are nearest.
+
+    In a large store whose images are not loaded, nothing is looked for: a process that only writes loads none.
+    """
+    space = parts.space
+    if space is None or len(vector) != space.dimension:
+        return []
+    if not parts.engine.in_process:
+        matches = parts.engine.search_vectors(vector, space, within, limit, None)
+    elif parts.images.made is not None or parts.chunks.newest() <= MAX_CHUNKS_UNLOADED:
+        if not parts.images().answers(within):
+            return []
+        matches = parts.images().search_vectors(vector, space, within, limit, None, parts.chunks.head())
+    else:
+        return []
+    owners = [*dict.fromkeys((match.namespace, match.owner) for match in matches)]
+    found = parts.memories.some([id for _, id in owners], within) if owners else {}
+    return [found[owner] for owner in owners if owner in found]

@@ -63,6 +63,7 @@ def open_parts(settings: Config) -> Parts:
         workers=[],
         watches=[],
         daily=_daily_log(settings),
+        person=check.namespace_of(settings.person) if settings.person else "",
     )  # fmt: skip
 
 

@@ -81,6 +81,8 @@ class Parts:
     """The log beside the store. None: a store in memory, that keeps none."""
     bounds: Bounds | None = None
     """Of a view that sees a part of the store; then `engine` lets nothing else through."""
+    person: str = ""
+    """The namespace of the person, where what is learned about them is kept. Empty: what is learned stays."""
 
     @property
     def space(self) -> Space | None:

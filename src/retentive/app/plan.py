@@ -13,10 +13,12 @@ from typing import Any, NamedTuple
 from retentive.errors import Conflict, Invalid
 from retentive.ids import new_ids
 from retentive.model import (
+    ConsolidationRule,
     Draft,
     Ended,
     Kind,
     Memory,
+    Move,
     Proposal,
     Replacement,
     Source,
@@ -29,7 +31,9 @@ from retentive.storage.proposals import NewProposal
 
 REPLACES = "replaces"  # the rule of memories that the caller named
 SLOT = "slot"
-ACTORS = {"model": "model"}  # by rule; words are read by rules
+CONSOLIDATION = "consolidation"
+ACTORS = {"model": "model"} | dict.fromkeys(map(str, ConsolidationRule), CONSOLIDATION)  # words are read by rules
+SURELY_NAMED = frozenset({REPLACES, *map(str, ConsolidationRule)})  # rules that name a memory, whatever its time
 
 
 class Kept(NamedTuple):
@@ -120,7 +124,7 @@ def planned(drafts: Sequence[Draft], present: Present, now: int, actor: str) -> 
 
 
 def _names_others(draft: Draft) -> bool:
-    return bool(draft.corrects or draft.proposes or draft.ended_by)
+    return bool(draft.corrects or draft.proposes or draft.ended_by or draft.move)
 
 
 def check_replaced(draft: Draft, old: Memory) -> None:
@@ -172,8 +176,10 @@ def _propose(plan: Plan, at: int, draft: Draft, present: Present, now: int) -> N
     """Add the proposals of a memory that is new, for what stays active beside it."""
     kept = plan.kept[-1]
     olds = {each.id: each for each in draft.proposes if each.id in present.named and each.id not in kept.superseded}
-    if not kept.created or not olds:
+    if not kept.created or not (olds or draft.move):
         return
+    if draft.move and (draft.content_hash, draft.content_hash) not in present.rejected:
+        plan.proposals.append(_make_move(kept.id, draft, draft.move, now))
     for id, each in zip(new_ids(now, len(olds)), olds.values(), strict=True):
         old = present.named[each.id]
         proposal = Proposal(
@@ -194,6 +200,26 @@ def _propose(plan: Plan, at: int, draft: Draft, present: Present, now: int) -> N
     plan.kept[at] = kept._replace(proposals=made)
 
 
+def _make_move(id: str, draft: Draft, move: Move, now: int) -> NewProposal:
+    """A proposal to move a memory that is new: it is both of the memories that a proposal names."""
+    begun = draft.traits.valid_from or from_micros(now)
+    proposal = Proposal(
+        id=new_ids(now, 1)[0],
+        namespace=move.source,
+        newer_id=id,
+        newer=draft.content,
+        newer_time=begun,
+        older_id=id,
+        older=draft.content,
+        older_time=begun,
+        rule=move.rule,
+        reason=move.reason,
+        created=from_micros(now),
+        move_to=move.target,
+    )
+    return NewProposal(proposal, draft.content_hash, draft.content_hash)
+
+
 def is_late(draft: Draft, holder: Memory | None) -> bool:
     """Does it tell of a time before that of what holds its slot?"""
     return bool(
@@ -206,7 +232,7 @@ def is_late(draft: Draft, holder: Memory | None) -> bool:
 
 def _later(draft: Draft, holder: Memory | None, present: Present, now: int) -> Memory | None:
     """What had taken a late draft's place before it came; nothing that the caller has it replace."""
-    named = {each.id for each in draft.corrects if each.rule == REPLACES}
+    named = {each.id for each in draft.corrects if each.rule in SURELY_NAMED}
     if draft.ended_by:
         return present.named.get(draft.ended_by) if draft.ended_by not in named else None
     if not is_late(draft, holder) or (holder and holder.id in named):
@@ -238,7 +264,8 @@ def _correct(
     plan: Plan, at: int, draft: Draft, id: str, same: Memory | None, olds: Sequence[Memory], now: int, actor: str
 ) -> None:
     """Something is there already: the same text, another value of the slot, or what its words put an end to."""
-    known = same if same and same.status is Status.ACTIVE else None
+    is_known = same and same.status is Status.ACTIVE and same.id not in {each.id for each in draft.corrects}
+    known = same if is_known else None
     ended: list[Ended] = []
     for old in {old.id: old for old in olds if old is not known}.values():
         if old.status is not Status.ACTIVE:

@@ -1,4 +1,7 @@
-"""Proposals: a newer memory that may replace an older one. Both stay until somebody accepts or rejects it."""
+"""Proposals: a newer memory that may replace an older one, or one that may belong to the person's namespace.
+
+All stays as it is until somebody accepts or rejects it.
+"""
 
 import builtins
 from collections.abc import Callable
@@ -8,6 +11,7 @@ from retentive import clock
 from retentive.app import check, edit
 from retentive.app.bounds import writes
 from retentive.app.keep import TRIES
+from retentive.app.move_memory import move_memory
 from retentive.app.parts import Parts
 from retentive.errors import Busy, Conflict, NotFound, Stale
 from retentive.model import Proposal, ProposalStatus, Status, from_micros
@@ -34,13 +38,23 @@ class Proposals:
 
     @writes
     def accept(self, id: str, actor: str = "user") -> Proposal:
-        """Have the newer memory replace the older one. `restore` of the older one undoes it."""
+        """Have the newer memory replace the older one. `restore` of the older one undoes it.
+
+        A proposal to move a memory has it kept in the other namespace, and ended here. `newer_id` of the answer is its
+        id there; `restore` of the older one brings it back here, too.
+        """
         check.plain(actor, "actor")
+        proposal = self._load(check.plain(id, "id"), clock.now())
+        if proposal.move_to:
+            return move_memory(self._parts, proposal, actor)
         return self._decide(id, lambda proposal, now: self._ending_steps(proposal, actor, now))
 
     @writes
     def reject(self, id: str) -> Proposal:
-        """Keep both memories. The same two texts are neither proposed nor replaced again by themselves."""
+        """Keep both memories. The same two texts are neither proposed nor replaced again by themselves.
+
+        A memory that was proposed to be moved stays, and its text is not proposed again.
+        """
         return self._decide(id, lambda proposal, now: [rows.reject_step(proposal, now)])
 
     def _ending_steps(self, proposal: Proposal, actor: str, now: int) -> builtins.list[Step]:

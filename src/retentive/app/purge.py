@@ -7,6 +7,7 @@ the text itself is not kept for that.
 """
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,13 +17,15 @@ from retentive import clock
 from retentive.app import check, daily, summaries
 from retentive.app.append import anew_steps
 from retentive.app.keep import TRIES
+from retentive.app.origins import sequence_of
 from retentive.app.parts import Parts
+from retentive.app.person import may_read
 from retentive.app.records import erase
 from retentive.app.traces import Traces, phrases, traces
-from retentive.app.why import found, said_in, sequence_of
+from retentive.app.why import found, said_in
 from retentive.errors import Busy, Invalid, NotFound, Stale, StorageError
 from retentive.model import RECORDS, Event, Memory, Purged, Repeat, Type
-from retentive.storage import Step, expectations, forgetting, learning, proposals
+from retentive.storage import Step, expectations, forgetting, hidden, learning, proposals
 from retentive.storage.files import FileRows, delete_steps
 from retentive.storage.files import Row as File
 from retentive.storage.forgetting import Place, Purges
@@ -35,6 +38,7 @@ from retentive.text.blank import PURGED, blanked
 from retentive.text.messages import readable
 
 PATIENCE = 2.0  # seconds to wait for others who read an older state: their questions take milliseconds
+MOST_LEARNED = 1000  # memories that were learned from one session
 UNKNOWN = "the store was rewritten; what it said is no longer known, so it was not looked for"
 
 Progress = Callable[[str, int, int], None]
@@ -62,6 +66,8 @@ class Doomed:
     records: list[Row] = field(default_factory=list)
     files: list[File] = field(default_factory=list)
     """Of the index; on disk they stay."""
+    elsewhere: list[Event] = field(default_factory=list)
+    """The messages of other namespaces that go: those a person's memories were learned from."""
     traces: Traces = field(default_factory=lambda: Traces((), (), ()))
 
     @property
@@ -80,9 +86,42 @@ def purge(
     actor: str,
     progress: Progress | None,
 ) -> Purged:
+    """With what is in other namespaces: first that, so that a purge that is stopped in between can be repeated."""
     check.why(reason, actor)
-    tell = progress or (lambda _, __, ___: None)
     parts.journal.flush()
+    options: dict[str, Any] = {"with_origin": with_origin, "dry_run": dry_run, "reason": reason, "actor": actor}
+    groups: dict[str, list[str]] = {}
+    for event in _doomed(parts, ids, with_origin).elsewhere if with_origin else ():
+        groups.setdefault(event.namespace, []).append(event.id)
+    done = [
+        _purge(replace(parts, namespace=name), events, **options, progress=progress) for name, events in groups.items()
+    ]
+    return _joined([*done, _purge(parts, ids, **options, progress=progress)])
+
+
+def _joined(several: Sequence[Purged]) -> Purged:
+    """One answer of those for several namespaces; the proof is that of the last, which was looked for after all."""
+    *others, last = several
+    removed = Counter(last.removed)
+    for each in others:
+        removed.update(each.removed)
+    ids = [id for each in reversed(several) for id in each.ids]
+    remaining = [repeat for each in reversed(several) for repeat in each.remaining]
+    complete = all(each.complete for each in several)
+    return Purged(tuple(ids), dict(removed), tuple(dict.fromkeys(remaining)), last.proof, complete)
+
+
+def _purge(
+    parts: Parts,
+    ids: Sequence[str],
+    *,
+    with_origin: bool,
+    dry_run: bool,
+    reason: str | None,
+    actor: str,
+    progress: Progress | None,
+) -> Purged:
+    tell = progress or (lambda _, __, ___: None)
     lines = 0
     for _ in range(TRIES):
         doomed = _doomed(parts, ids, with_origin)
@@ -135,8 +174,10 @@ def _doomed(parts: Parts, ids: Sequence[str], with_origin: bool) -> Doomed:
     doomed.traces = traces(texts, _about(versions))
     places = _places(parts, doomed)
     doomed.proposals = [*dict.fromkeys(place.name for place in places if place.place == "proposal")]
-    learned = (event for memory in doomed.memories for event in said_in(parts, memory))
-    origins = {event.id: event for event in learned if event.content != PURGED}
+    learned = [event for memory in doomed.memories for event in said_in(parts, memory) if event.content != PURGED]
+    origins = {event.id: event for event in learned if event.namespace == parts.namespace}
+    doomed.elsewhere = [event for event in learned if event.namespace != parts.namespace] if with_origin else []
+    elsewhere = [event for event in learned if event.namespace != parts.namespace and not with_origin]
     said = {event.id: event for event in _events(parts, places)}
     covering = _covering(parts, {**origins, **doomed.events}, places)
     if with_origin:
@@ -153,12 +194,24 @@ def _doomed(parts: Parts, ids: Sequence[str], with_origin: bool) -> Doomed:
     places = [each for each in places if not each.place.startswith("profile") or doomed.traces.are_in(profile)]
     doomed.remaining = [
         *(Repeat("message", id) for id in {**origins, **said} if id not in doomed.events),
+        *(Repeat("message", event.id, namespace=event.namespace) for event in elsewhere),
+        *(Repeat("memory", each.id, namespace=each.namespace) for each in _learned_elsewhere(parts, doomed.events)),
         *(Repeat("summary", name) for name in covering),
         *([Repeat("query", "", len(left))] if left else []),
         *(Repeat("claim", state.session) for state, rest in doomed.claims if doomed.traces.are_in(_json(rest))),
         *(Repeat(place.place, place.name) for place in places if _stays(parts, place, doomed)),
     ]
     return doomed
+
+
+def _learned_elsewhere(parts: Parts, events: Mapping[str, Event]) -> Iterator[Memory]:
+    """The memories in the namespaces of persons that were learned from messages."""
+    for name in dict.fromkeys(event.session for event in events.values()):
+        session = parts.conversations.get(parts.namespace, name)
+        person = session.person if session else None
+        if person and person != parts.namespace and may_read(parts, person):
+            found = parts.memories.learned(person, name, clock.now(), parts.namespace, MOST_LEARNED)
+            yield from (each for each in found if any(event.id in events for event in said_in(parts, each)))
 
 
 def _stays(parts: Parts, place: Place, doomed: Doomed) -> bool:
@@ -338,7 +391,9 @@ def _blank_steps(parts: Parts, name: str, doomed: dict[str, Event]) -> Iterator[
     left = [_blank(event) if event.id in doomed else event for event in events]
     space = parts.space.name if parts.space else ""
     vectors = Purges(parts.engine).vectors(parts.namespace, name, space)
-    yield forgetting.event_step([event for event in left if event.id in doomed])
+    blank = [event for event in left if event.id in doomed]
+    yield forgetting.event_step(blank)
+    yield hidden.unhide_step(blank)
     yield from anew_steps(parts, session, left, vectors)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from retentive import clock, wire
 from retentive.app.append import index_anew
+from retentive.app.consolidate import CONSOLIDATIONS
 from retentive.app.daily import PART
 from retentive.app.edit import chunks_anew
 from retentive.app.files.anew import index_anew as index_file
@@ -26,7 +27,7 @@ from retentive.storage.proposals import Proposals
 
 PAGE = 500  # messages read at a time
 REPAIR = "Run `retentive doctor --repair`."
-COUNTERS = ("upserts", "queries", "answered", "llm_calls", "llm_tokens")
+COUNTERS = ("upserts", "queries", "answered", "llm_calls", "llm_tokens", CONSOLIDATIONS)
 
 
 def stats(parts: Parts) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from retentive.app.found import Found, Reader, as_found
 from retentive.app.legs import Legs, Stage
+from retentive.app.outdated import mark_outdated
 from retentive.app.parts import Parts
 from retentive.app.people import NOBODY
 from retentive.app.timing import Timed, listing, moment, narrowed, place, read_times, timed, within
@@ -103,6 +104,7 @@ class Asking:
                 tier, hits = Tier.SUBSTRING, self._substring()
             if self.when.alone and tier in {Tier.TEXT, Tier.SUBSTRING} and (listed := self._listed(hits)):
                 tier, hits = Tier.SUBSTRING, listed
+            hits = mark_outdated(self.parts, self.query.scope, tier, hits, self.query.limit)
         return Results(self.query.text, tier, tuple(hits), tuple(self.legs.notes), self.legs.timings)
 
     def _understood(self, names: Names) -> Asked:

@@ -14,6 +14,7 @@ from retentive.app.bounds import writes
 from retentive.app.check import UNSET, Unset, When
 from retentive.app.keep import TRIES
 from retentive.app.parts import Parts
+from retentive.app.person import find_person
 from retentive.context import Condenser
 from retentive.errors import Busy, Invalid, NotFound, Stale
 from retentive.model import Appended, Deleted, Event, Imported, Message, Replay, Session, Summary, from_micros
@@ -174,12 +175,18 @@ class Sessions:
         events, memories, chunks, logged = parts.conversations.sizes(**key)
         if not logged and not memories:
             raise _not_found(session, parts.namespace)
-        gone = Deleted(name, events, memories, chunks, parts.conversations.learned(**key))
+        person = self._find_person(name)
+        homes = [parts.namespace, *([person] if person else [])]
+        learned = sum(parts.conversations.learned(home, name, parts.namespace) for home in homes)
+        gone = Deleted(name, events, memories, chunks, learned)
         if not dry_run:
             parts.journal.flush()
             daily.strike_session(parts, name)
             expected = expectations.session_step(parts.namespace, name)
-            parts.engine.apply([step("session_delete", **key, now=clock.now()), expected])
+            deleting = [step("session_delete", **key, talk=parts.namespace, now=clock.now()), expected]
+            if person:
+                deleting.append(conversations.unlink_step(person, parts.namespace, name, clock.now()))
+            parts.engine.apply(deleting)
             parts.journal.wrote = True
             summaries.forget()
             if parts.engine.in_process:
@@ -221,6 +228,12 @@ class Sessions:
         """
         return summaries.replay(self._parts, self.summary(session), check.tokens_of(budget), counter)
 
+    def _find_person(self, name: str) -> str | None:
+        """The namespace of the person of a session, if it is another one that may be written here."""
+        session = self._parts.conversations.get(self._parts.namespace, name)
+        person = find_person(replace(self._parts, person=session.person or "")) if session else None
+        return person.namespace if person else None
+
     def _append(self, session: str, messages: Sequence[Message]) -> tuple[builtins.list[Event], int]:
         name = self._name(session)
         events, pending = append(self._parts, name, messages)
@@ -232,7 +245,11 @@ class Sessions:
         for _ in range(TRIES):
             now, old = clock.now(), parts.conversations.get(parts.namespace, name)
             moment = from_micros(now)
-            new = replace(old or Session(name, parts.namespace, None, (), {}, moment, moment, 0, 0), **changes)
+            person = find_person(parts)
+            begun = Session(
+                name, parts.namespace, None, (), {}, moment, moment, 0, 0, person.namespace if person else None
+            )  # fmt: skip
+            new = replace(old or begun, **changes)
             steps: list[Step] = [namespace_step(parts.namespace, now)]
             if old is None:
                 steps += conversations.begin_steps(new, now)

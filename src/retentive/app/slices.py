@@ -70,7 +70,9 @@ def heard(previous: Event, after: Event) -> Row:
 
 def _neighbours(events: Sequence[Event], previous: Event | None) -> Iterator[tuple[str, str]]:
     """Of each event, the text of the one before and of the one after."""
-    texts = [readable(event.content, event.payload) if event else "" for event in (previous, *events)]
+    texts = [
+        readable(event.content, event.payload) if event and not event.is_hidden else "" for event in (previous, *events)
+    ]
     return zip(texts, [*texts[2:], ""], strict=False)
 
 

@@ -61,7 +61,8 @@ def summarise(parts: Parts, session: str, budget: int, condenser: Condenser | No
         chosen = oldest(_unsummarised(parts, state), budget, policy, count, count(state.text))
         if not chosen:
             return state
-        text = _condensed(parts, condenser, state.text, chosen, policy.limit(budget))
+        visible = [event for event in chosen if not event.is_hidden]
+        text = _condensed(parts, condenser, state.text, visible, policy.limit(budget))
         try:
             return write(parts, state, text, chosen[-1].sequence, state.epoch, about)
         except Stale:

@@ -61,10 +61,11 @@ def _pieces(text: str) -> Iterator[str]:
 
 def _telling(text: str) -> list[str]:
     found = dict.fromkeys(tokens(text))
-    return sorted((word for word in found if _tells(word)), key=len, reverse=True)[:MANY]
+    return sorted((word for word in found if is_rare(word)), key=len, reverse=True)[:MANY]
 
 
-def _tells(word: str) -> bool:
+def is_rare(word: str) -> bool:
+    """Whether a word is in no dictionary: a name, a number, a key."""
     least = _MIXED if any(letter.isdigit() for letter in word) else _LETTERS
     return len(word) >= least and word.lower() not in _dictionary()
 

@@ -89,3 +89,10 @@ def packed(vectors: "NDArray[np.float32]") -> Sequence[bytes]:
     rows = vectors.astype("<f2")
     width, whole = rows.shape[1] * 2, rows.tobytes()
     return [whole[at : at + width] for at in range(0, len(whole), width)]
+
+
+def unpacked(vector: bytes) -> "NDArray[np.float32]":
+    """From the form in which the store keeps it."""
+    import numpy as np
+
+    return np.frombuffer(vector, dtype="<f2").astype(np.float32)

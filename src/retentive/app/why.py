@@ -5,27 +5,40 @@ from typing import Any
 
 from retentive import clock
 from retentive.app import check, edit
+from retentive.app.origins import as_list, origins
 from retentive.app.parts import Parts
+from retentive.app.person import may_read
+from retentive.app.plan import CONSOLIDATION
 from retentive.errors import NotFound
 from retentive.model import Event, Memory, Provenance
 from retentive.storage.forgetting import Purges, told
 
 LONGEST_CHAIN = 1000  # of what replaced what
-DIGITS = 20  # more has no sequence
 
 
 def why(parts: Parts, id: str) -> Provenance:
     memory = found(parts, id)
-    named = [*origins(memory)]
-    events = [parts.conversations.event(parts.namespace, *each) for each in named]
+    before = tuple(reversed(_chain(memory, lambda each: _before(parts, each))))
+    events: dict[str, Event | None] = {}
+    for each in (memory, *_cited(memory, before)):
+        events |= find_events(parts, each)
     return Provenance(
         memory=memory,
-        messages=tuple(event for event in events if event),
-        missing=tuple(f"{name}#{number}" for (name, number), event in zip(named, events, strict=True) if not event),
-        replaced=tuple(reversed(_chain(memory, lambda each: _before(parts, each)))),
+        messages=tuple(event for event in events.values() if event),
+        missing=tuple(id for id, event in events.items() if not event),
+        replaced=before,
         replaced_by=tuple(_chain(memory, lambda each: _after(parts, each))),
         changes=tuple(edit.history(parts, id)),
     )
+
+
+def _cited(memory: Memory, before: Sequence[Memory]) -> Iterator[Memory]:
+    """The memories that were consolidated into this one, and into those: it came from their messages, too."""
+    cited = {*as_list((memory.origin or {}).get("memories"))} if CONSOLIDATION in (memory.origin or {}) else set()
+    for each in reversed(before):
+        if each.id in cited:
+            yield each
+            cited |= {*as_list((each.origin or {}).get("memories"))} if CONSOLIDATION in (each.origin or {}) else set()
 
 
 def found(parts: Parts, id: str) -> Memory:
@@ -38,28 +51,6 @@ def found(parts: Parts, id: str) -> Memory:
             raise
         hint = "Nothing is left but this line; it cannot be brought back."
         raise NotFound(f"{id} was {told(line)}", hint) from error
-
-
-def origins(memory: Memory) -> Iterator[tuple[str, int]]:
-    """Session and sequence of the messages that its origin names."""
-    origin = memory.origin or {}
-    session = origin.get("session")
-    for each in (*_several(origin.get("event")), *_several(origin.get("events")), *_several(origin.get("sequence"))):
-        name, _, number = each.rpartition("#") if isinstance(each, str) else (session, "", each)
-        name = name or session
-        place = sequence_of(number)
-        if isinstance(name, str) and place is not None:
-            yield name, place
-
-
-def sequence_of(given: Any) -> int | None:
-    """The number of a message, if it can be one."""
-    number = int(given) if str(given).isdecimal() and len(str(given)) < DIGITS else 0
-    return number if 0 < number <= check.LAST else None
-
-
-def _several(given: Any) -> list[Any]:
-    return given if isinstance(given, list) else [] if given is None else [given]
 
 
 def _chain(memory: Memory, further: Callable[[Memory], Sequence[Memory]]) -> list[Memory]:
@@ -85,5 +76,25 @@ def _after(parts: Parts, memory: Memory) -> Sequence[Memory]:
 
 def said_in(parts: Parts, memory: Memory) -> list[Event]:
     """The messages that its origin names, as far as they are there."""
-    events = (parts.conversations.event(parts.namespace, *each) for each in origins(memory))
-    return [event for event in events if event]
+    return [event for event in find_events(parts, memory).values() if event]
+
+
+def find_events(parts: Parts, memory: Memory) -> dict[str, Event | None]:
+    """The messages that the origin of a memory names, by their ids; None: it is not there.
+
+    Anybody can write an origin. So a session of another namespace must itself name that of the memory as its person's,
+    and this view must see it. Otherwise its messages count as missing.
+    """
+    talk = (memory.origin or {}).get("namespace", memory.namespace)
+    found: dict[str, Event | None] = {}
+    for session, sequence in origins(memory):
+        is_seen = talk == memory.namespace or _is_linked(parts, memory, talk, session)
+        found[f"{session}#{sequence}"] = parts.conversations.event(talk, session, sequence) if is_seen else None
+    return found
+
+
+def _is_linked(parts: Parts, memory: Memory, talk: Any, session: str) -> bool:
+    if not isinstance(talk, str) or not may_read(parts, talk):
+        return False
+    known = parts.conversations.get(talk, session)
+    return known is not None and known.person == memory.namespace

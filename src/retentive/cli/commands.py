@@ -3,13 +3,14 @@
 import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from retentive import config, wire
 from retentive.app import Retentive
 from retentive.cli import (
     access,
     backing,
+    consolidating,
     expecting,
     exporting,
     files,
@@ -28,6 +29,9 @@ from retentive.cli.given import FILTERS, MOMENTS, given, is_json, json_of, text_
 from retentive.errors import Invalid
 from retentive.model import Change
 
+if TYPE_CHECKING:
+    from retentive.serve.whose import Whose
+
 _CONTENT = ("kind", "tags", "importance", "confidence", "context", "slot", "expires", "valid_from", "metadata")
 
 
@@ -42,18 +46,21 @@ def run(arguments: Any) -> int:
 
 def _open(arguments: Any) -> Retentive:
     settings = given(arguments, ("db", "namespace", "embedder"))
-    settings["namespace"] = _namespace(settings)
+    who = _find_whose(settings)
+    settings["namespace"] = who.namespace
+    if who.person:
+        settings["person"] = who.person
     if arguments.run == "work":  # what a server does beside its answers
         settings["daily_log"] = config.served(config.load(**settings))
     return Retentive.open(settings.pop("db", None), **settings)
 
 
-def _namespace(settings: Mapping[str, Any]) -> str:
+def _find_whose(settings: Mapping[str, Any]) -> "Whose":
     """`auto` is the project that the folder belongs to, as for `retentive mcp`."""
     from retentive.serve.whose import whose
 
-    named: str = config.resolve(settings)["namespace"].value
-    return whose(named, (), Path.cwd()).namespace
+    found = config.resolve(settings)
+    return whose(found["namespace"].value, (), Path.cwd(), found["person"].value)
 
 
 def _content(arguments: Any, names: Iterable[str]) -> dict[str, Any]:
@@ -101,6 +108,7 @@ def _search(memory: Retentive, arguments: Any) -> int:
         min_similarity=arguments.min_similarity,
         min_relevance=arguments.min_relevance,
         namespaces=arguments.also,
+        ignored=arguments.ignored,
         **given(arguments, (*FILTERS, *MOMENTS, "include")),
     )
     if is_json(arguments):
@@ -300,6 +308,7 @@ _VERBS: dict[str, Callable[[Retentive, Any], int]] = {
     **profile.VERBS,
     **records.VERBS,
     **review.VERBS,
+    **consolidating.VERBS,
     **moving.VERBS,
     **talk.VERBS,
     **working.VERBS,

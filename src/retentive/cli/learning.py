@@ -7,6 +7,7 @@ from retentive import wire
 from retentive.app import Retentive
 from retentive.cli import show
 from retentive.cli.given import is_json
+from retentive.cli.review import describe_proposal
 from retentive.model import Heard, Learned
 
 
@@ -36,14 +37,22 @@ def _told(memory: Retentive, learned: Learned) -> None:
     show.say(f"{learned.session}: {read} read by {learned.by}; {', '.join(counts) or 'nothing to keep'}")
     for what, ids in (("", learned.kept), ("superseded ", learned.superseded), ("forgot ", learned.forgotten)):
         for id in ids:
-            show.say(show.line(f"  {what}{id}  {memory.why(id).memory.content}"))
+            home = _find_home(memory, learned, id)
+            where = f" (in {home.namespace})" if home.namespace != memory.namespace else ""
+            show.say(show.line(f"  {what}{id}  {home.why(id).memory.content}{where}"))
     for each in learned.proposals:
-        show.say(show.line(f"  {each.newer} may replace: {each.older}; decide with: retentive review"))
+        show.say(show.line(f"  {describe_proposal(each)}; decide with: retentive review"))
     for why in dict.fromkeys(learned.refused):
         show.say(f"  not kept: {why}")
     heard(learned.unclear)
     for note in learned.notes:
         show.say(f"  note: {note}")
+
+
+def _find_home(memory: Retentive, learned: Learned, id: str) -> Retentive:
+    """The store for the namespace of a memory that was learned."""
+    person = memory.sessions.get(learned.session).person if id in learned.personal else None
+    return memory.in_namespace(person) if person else memory
 
 
 def heard(told: Sequence[Heard]) -> None:

@@ -1,4 +1,4 @@
-"""Proposals that a newer memory replaces an older one: shown, and decided by a person."""
+"""Proposals, that a newer memory replaces an older one or that one is moved: shown, and decided by a person."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -23,6 +23,13 @@ def show_endings(added: Added) -> None:
         show.say(show.line(f"{what}; accept with: retentive review accept {proposal.id}"))
 
 
+def describe_proposal(each: Proposal) -> str:
+    """What a proposal suggests, in a line."""
+    if each.move_to:
+        return f"{each.older} may be about the person: move it to {each.move_to}?"
+    return f"{each.newer} may replace: {each.older}"
+
+
 def _replaced(each: Ended) -> str:
     return f"Replaced: {each.content} ({each.rule}: {each.reason}); undo: retentive restore {each.id}"
 
@@ -32,7 +39,7 @@ def _list(memory: Retentive, arguments: Any) -> int:
     if is_json(arguments):
         show.as_json({"proposals": [wire.proposal(each) for each in found]})
     elif not sys.stdout.isatty():
-        show.table((), [(each.id, each.newer, each.older, f"{each.rule}: {each.reason}") for each in found])
+        show.table((), [_row(each) for each in found])
     elif not found:
         show.say("nothing to review")
     else:
@@ -42,12 +49,22 @@ def _list(memory: Retentive, arguments: Any) -> int:
     return 0
 
 
+def _row(each: Proposal) -> tuple[str, ...]:
+    target = f"move to {each.move_to}" if each.move_to else each.older
+    return each.id, each.newer, target, f"{each.rule}: {each.reason}"
+
+
 def _show_all(found: Sequence[Proposal]) -> None:
     for number, each in enumerate(found, start=1):
         _show(number, each)
 
 
 def _show(number: int, each: Proposal) -> None:
+    if each.move_to:
+        show.say(f"{number:3}  {show.paint('MOVE', 'green')}   {each.older_time:%Y-%m-%d}  {show.line(each.older)}")
+        show.say(f"     {show.paint('TO', 'yellow')}     {show.line(each.move_to)}")
+        show.say(f"     {show.line(f'{each.rule}: {each.reason}')}  {show.paint(each.id, 'dim')}")
+        return
     show.say(f"{number:3}  {show.paint('NEWER', 'green')}  {each.newer_time:%Y-%m-%d}  {show.line(each.newer)}")
     show.say(f"     {show.paint('OLDER', 'yellow')}  {each.older_time:%Y-%m-%d}  {show.line(each.older)}")
     show.say(f"     {show.line(f'{each.rule}: {each.reason}')}  {show.paint(each.id, 'dim')}")
@@ -81,10 +98,10 @@ def _typed_key() -> str:
 def _decide(memory: Retentive, key: str, each: Proposal) -> None:
     if key == "a":
         memory.proposals.accept(each.id)
-        show.say(f"     replaced; undo: retentive restore {each.older_id}")
+        show.say(f"     {'moved' if each.move_to else 'replaced'}; undo: retentive restore {each.older_id}")
     else:
         memory.proposals.reject(each.id)
-        show.say("     both stay")
+        show.say("     it stays" if each.move_to else "     both stay")
 
 
 def _accept(memory: Retentive, arguments: Any) -> int:
@@ -93,8 +110,16 @@ def _accept(memory: Retentive, arguments: Any) -> int:
         show.as_json({"accepted": [wire.proposal(each) for each in done]})
         return 0
     for each in done:
-        show.say(show.line(_replaced(Ended(each.older_id, each.older, each.rule, each.reason))))
+        show.say(show.line(_moved(each) if each.move_to else _replaced(_ended(each))))
     return 0
+
+
+def _ended(each: Proposal) -> Ended:
+    return Ended(each.older_id, each.older, each.rule, each.reason)
+
+
+def _moved(each: Proposal) -> str:
+    return f"Moved to {each.move_to} as {each.newer_id}: {each.older}; undo: retentive restore {each.older_id}"
 
 
 def _reject(memory: Retentive, arguments: Any) -> int:
@@ -103,7 +128,7 @@ def _reject(memory: Retentive, arguments: Any) -> int:
         show.as_json({"rejected": [wire.proposal(each) for each in done]})
         return 0
     for each in done:
-        show.say(show.line(f"Both stay: {each.newer} / {each.older}"))
+        show.say(show.line(f"It stays: {each.older}" if each.move_to else f"Both stay: {each.newer} / {each.older}"))
     return 0
 
 

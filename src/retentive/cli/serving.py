@@ -61,8 +61,9 @@ def _stdio(arguments: Any, offer: "Offer") -> int:
 
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
     whose, works = _whose(arguments), _works(arguments)
-    with Retentive.open(**_settings(arguments, whose.namespace)) as memory:
-        reach = Project(memory, whose, None if whose.settled else partial(find, AUTO, arguments.also))
+    with Retentive.open(**_settings(arguments, whose)) as memory:
+        by_folder = partial(find, AUTO, arguments.also, person=memory.person or "")
+        reach = Project(memory, whose, None if whose.settled else by_folder)
         server = open_server(reach, offer, instructions(whose, writes=offer is not Offer.READ), in_order=True)
         memory.namespaces(whose.also)  # names that are none are told now
         serve(server, lambda: _begin(memory, whose.also, works=works))
@@ -84,7 +85,7 @@ def _serve(arguments: Any) -> int:
         network["allow_hosts"] = ",".join(arguments.allow_hosts)
     settings = settings_of(config.load(**network))
     endpoint, lifespan = open_endpoint(whose, Offer(arguments.tools), settings.max_request)
-    with Retentive.open(**_settings(arguments, whose.namespace)) as memory:
+    with Retentive.open(**_settings(arguments, whose)) as memory:
         app = open_app(memory, endpoint, settings, lifespan)
         memory.namespaces(whose.also)  # names that are none are told now
         _begin(memory, whose.also, works=_works(arguments))
@@ -97,18 +98,20 @@ def _whose(arguments: Any) -> "Whose":
     from retentive import config
     from retentive.serve.whose import whose
 
-    namespace = config.load(**given(arguments, ("db", "namespace", "embedder"))).namespace
-    return whose(namespace, arguments.also, Path.cwd())
+    settings = config.load(**given(arguments, ("db", "namespace", "embedder")))
+    return whose(settings.namespace, arguments.also, Path.cwd(), settings.person)
 
 
-def _settings(arguments: Any, namespace: str) -> Mapping[str, Any]:
+def _settings(arguments: Any, whose: "Whose") -> Mapping[str, Any]:
     from retentive import config
 
     settings = given(arguments, ("db", "embedder"))
     if config.resolve(settings)["model_wait"].origin == "default":
         settings["model_wait"] = MODEL_WAIT
     settings["daily_log"] = config.served(config.load(**settings))
-    return {"target": settings.pop("db", None), "namespace": namespace, **settings}
+    if whose.person:
+        settings["person"] = whose.person
+    return {"target": settings.pop("db", None), "namespace": whose.namespace, **settings}
 
 
 def _works(arguments: Any) -> bool:

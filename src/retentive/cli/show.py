@@ -86,10 +86,12 @@ def fields(title: str, found: Iterable[tuple[str, str]]) -> None:
 
 def results(found: Results, *, with_why: bool) -> None:
     if not sys.stdout.isatty():
-        table((), [(_known(each), f"{each.score:.4f}", _kind(each), each.content) for each in found.hits])
+        table((), [_row(each) for each in found.hits])
     for place, each in enumerate(found.hits if sys.stdout.isatty() else (), start=1):
         say(f"{place:3}  {paint(f'{each.score:.2f}', 'green')}  {_fit(line(_said(each)), _EXCERPT)}")
         say(f"           {paint(_about(each), 'dim')}")
+        if each.outdated:
+            say(f"           {paint(each.outdated.mark, 'yellow')}")
     if with_why:
         for each in found.hits:
             say(f"{each.id}  {explained(each)}")
@@ -98,6 +100,12 @@ def results(found: Results, *, with_why: bool) -> None:
         summary = f"{len(found)} found by {found.tier} search" if found else "nothing found"
         say(paint(f"{summary} in {milliseconds:.1f} ms", "dim"))
     notes(found.notes)
+
+
+def _row(hit: Hit) -> tuple[str, ...]:
+    """A hit as columns for pipes; one that is outdated has one column more."""
+    mark = (hit.outdated.mark,) if hit.outdated else ()
+    return (_known(hit), f"{hit.score:.4f}", _kind(hit), hit.content, *mark)
 
 
 def notes(found: Iterable[str]) -> None:
@@ -126,8 +134,9 @@ def explained(hit: Hit) -> str:
     parts = [f"{name} {share:+.3f}{_leg(legs.get(name))}" for name, share in why.shares.items() if share]
     factors = f"confidence {why.confidence_factor:.2f} x importance {why.importance_factor:.2f}"
     when = _when(why.when) if why.when else ""
-    found = " ".join(parts) or "found as it stands"
-    return f"{hit.score:.4f} = ({found}) x {factors}{when}; relevance {hit.relevance:.2f}"
+    found = " ".join(parts) or ("shown for its pair" if why.pair == hit.score else "found as it stands")
+    pair = f" {why.pair:+.3f} [pair]" if why.pair else ""
+    return f"{hit.score:.4f} = ({found}) x {factors}{when}{pair}; relevance {hit.relevance:.2f}"
 
 
 def _when(timing: Timing) -> str:

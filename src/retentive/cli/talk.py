@@ -73,7 +73,8 @@ def _show(memory: Retentive, arguments: Any) -> int:
 
 def _row(event: Event) -> tuple[Any, ...]:
     said = readable(event.content, event.payload) or json.dumps(event.payload, ensure_ascii=False)
-    return event.sequence, f"{event.time:%Y-%m-%d %H:%M}", event.speaker or event.role, said
+    mark = "(forgotten) " if event.is_hidden else ""
+    return event.sequence, f"{event.time:%Y-%m-%d %H:%M}", event.speaker or event.role, f"{mark}{said}"
 
 
 def _replay(memory: Retentive, arguments: Any) -> int:

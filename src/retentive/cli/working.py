@@ -28,6 +28,7 @@ SAID = {
     "purges": "purges completed: {}",
     "proposals": "outdated proposals deleted",
     "changes": "change log shortened",
+    "consolidate": "memories consolidated: {}",
 }
 
 

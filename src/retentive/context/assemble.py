@@ -5,8 +5,8 @@ counted once, alone, and the counts of pieces need not add up to that of the who
 round: what turns out to be free is given away in another one, and what turns out to be too much is taken back.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from math import inf
 from typing import Any, NamedTuple
@@ -46,6 +46,8 @@ class Section:
     """Nothing is taken past the first group that does not fit: recent messages have no holes."""
     waits: bool = False
     """What is left goes to the others first: what is always shown must not crowd out what bears on the question."""
+    needs: Mapping[int, int] = field(default_factory=dict)
+    """By the number of a group, an earlier group without which it is not shown."""
 
 
 def assemble(sections: Sequence[Section], budget: int, count: Counter) -> Context:
@@ -109,11 +111,13 @@ def _order(sections: Sequence[Section]) -> list[int]:
 
 
 def _fitting(section: Section, cost: _Cost, held: Collection[int], room: float, most: int | None) -> Iterator[int]:
+    taken = set(held)
     for number, group in enumerate(section.groups[:most]):
-        if number in held or not group:
+        if number in held or not group or section.needs.get(number, number) not in {number, *taken}:
             continue
         if cost.groups[number] <= room:
             room -= cost.groups[number]
+            taken.add(number)
             yield number
         elif section.in_sequence:
             return
@@ -125,8 +129,11 @@ def _next(
     """A group that fits though its own count says no: the best of those that a section still has, if any does."""
     held = set(taken)
     for number in _order(sections):
+        section = sections[number]
         waiting = (
-            (number, at) for at, group in enumerate(sections[number].groups) if group and (number, at) not in held
+            (number, at)
+            for at, group in enumerate(section.groups)
+            if group and (number, at) not in held and (at not in section.needs or (number, section.needs[at]) in held)
         )
         best = next(waiting, None)
         if best and left([*taken, best]) >= 0:

@@ -5,7 +5,7 @@ from itertools import chain, takewhile
 
 from retentive.context import Counter
 from retentive.context.fit import cut, most
-from retentive.context.turns import dangling, line, turns
+from retentive.context.turns import dangling, has_hidden, line, turns
 from retentive.model import Event, Replay
 from retentive.text.sentences import SUMMARY_HEADING
 
@@ -16,12 +16,14 @@ def replay(session: str, summary: str, events: Sequence[Event], earlier: int, bu
     """The summary, then the newest whole turns that fit, without holes.
 
     `events` are the newest that are in no summary, in order; `earlier` says how many of that kind lie before them. If
-    there are some, a turn whose call may lie among them is not taken. A summary that does not fit is left out.
+    there are some, a turn whose call may lie among them is not taken, nor one with a hidden message. A summary that
+    does not fit is left out.
     """
     if count(SUMMARY_HEADING + summary) > budget:
         summary = ""
     heading = [SUMMARY_HEADING + summary] if summary else []
-    usable = [*takewhile(lambda turn: not (earlier > 0 and dangling(turn)), reversed(turns(events)))]
+    whole = takewhile(lambda turn: not (earlier > 0 and dangling(turn)), reversed(turns(events)))
+    usable = [turn for turn in whole if not has_hidden(turn)]
     lines = ["\n".join(map(line, turn)) for turn in usable]
 
     def text(number: int) -> str:

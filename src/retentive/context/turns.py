@@ -45,6 +45,11 @@ def dangling(turn: Sequence[Event]) -> bool:
     return False
 
 
+def has_hidden(turn: Sequence[Event]) -> bool:
+    """A call without its answer is refused, so a turn with a hidden message is left out whole."""
+    return any(event.is_hidden for event in turn)
+
+
 def line(event: Event) -> str:
     """How a message reads in a prompt."""
     return f"{speaker(event)}: {indented(readable(event.content, event.payload))}"

@@ -71,7 +71,8 @@ class Images:
 
     def answers(self, scope: Scope) -> bool:
         """Whether images can answer this: they hold what is active now."""
-        return tuple(scope.filter.statuses) == (Status.ACTIVE,) and not scope.filter.past
+        wanted = scope.filter
+        return tuple(wanted.statuses) == (Status.ACTIVE,) and not wanted.past and not wanted.ignored
 
     def search_vectors(
         self,

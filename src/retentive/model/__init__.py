@@ -1,6 +1,13 @@
 """The values that travel between the layers. All are frozen; instants are UTC."""
 
 from retentive.model.backups import Backup, Compacted, Restored
+from retentive.model.consolidation import (
+    CitedMemory,
+    ConsolidatedGroup,
+    Consolidation,
+    ConsolidationRule,
+    UndoneConsolidation,
+)
 from retentive.model.conversation import (
     ROLES,
     Appended,
@@ -31,6 +38,7 @@ from retentive.model.memory import (
     Kind,
     Loaded,
     Memory,
+    Move,
     Page,
     Replacement,
     Resemblance,
@@ -61,6 +69,7 @@ from retentive.model.search import (
     Leg,
     Match,
     Mode,
+    Outdated,
     Query,
     Relation,
     Results,
@@ -90,8 +99,12 @@ __all__ = [
     "Candidates",
     "Change",
     "Checked",
+    "CitedMemory",
     "Claim",
     "Compacted",
+    "ConsolidatedGroup",
+    "Consolidation",
+    "ConsolidationRule",
     "Contact",
     "Context",
     "Deleted",
@@ -121,7 +134,9 @@ __all__ = [
     "Memory",
     "Message",
     "Mode",
+    "Move",
     "Omission",
+    "Outdated",
     "Page",
     "Passage",
     "Priority",
@@ -161,6 +176,7 @@ __all__ = [
     "Token",
     "Traits",
     "Type",
+    "UndoneConsolidation",
     "Why",
     "WorkerStatus",
     "from_micros",

@@ -55,6 +55,8 @@ class Event:
     time: datetime
     heard: tuple[Heard, ...] = ()
     """What was done about requests in it, told to who appended it."""
+    is_hidden: bool = False
+    """Whether a forgotten memory keeps it out of searches and contexts."""
 
     @property
     def id(self) -> str:
@@ -76,6 +78,10 @@ class Session:
     """The time of its newest event."""
     events: int
     last_sequence: int
+    person: str | None = None
+    """The namespace of the person who talks in it, where what is learned about them is kept. None: it is not known;
+    empty: several persons talk in it.
+    """
 
 
 @dataclass(frozen=True, slots=True)

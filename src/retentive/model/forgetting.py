@@ -44,6 +44,8 @@ class Repeat(NamedTuple):
     for queries."""
     entries: int = 1
     """Of queries, how many entries of the access log."""
+    namespace: str | None = None
+    """The namespace of the memory or message, if it is another: a person's, or a project's."""
 
 
 @dataclass(frozen=True, slots=True)

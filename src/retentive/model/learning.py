@@ -25,6 +25,14 @@ class Claim:
     """If it holds from another moment than that when it was said."""
     expires: datetime | None = None
     """When it ends, if the words say so: "until June 1"."""
+    among_people: bool = False
+    """Said in talk of several people, where much resembles what was said before and little replaces it."""
+    tentative: bool = False
+    """Kept only if it changes something that is known."""
+    replaces: tuple[str, ...] = ()
+    """The ids of memories that it makes untrue, as a language model says."""
+    personal: float = 0.0
+    """How likely it is about the person rather than the project they work on, from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +40,7 @@ class Heard:
     """What was done about a request in plain words: "remember that ...", "forget my ..."."""
 
     verb: str
-    """`keep` or `forget`."""
+    """`keep`, `forget` or `correct`."""
     text: str
     """What to keep, or the words for what to forget."""
     memories: tuple[str, ...] = ()
@@ -41,6 +49,8 @@ class Heard:
     """What may have been meant, where that was unclear: nothing was forgotten. Ask which, and forget it by its id."""
     refused: str | None = None
     """Why it was not kept."""
+    namespace: str | None = None
+    """The namespace of these memories, if it is the person's and not the session's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,4 +78,6 @@ class Learned:
     ended: tuple[Ended, ...] = ()
     """The same memories as `superseded`, with their texts and why they ended."""
     proposals: tuple[Proposal, ...] = ()
-    """What may replace what: both stay until somebody decides."""
+    """What may replace what, and what may be about the person: all stays until somebody decides."""
+    personal: tuple[str, ...] = ()
+    """The ids among all of these that are in the person's namespace."""

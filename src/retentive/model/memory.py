@@ -108,6 +108,15 @@ class Replacement(NamedTuple):
     """In plain words, for people: what in the two texts decided."""
 
 
+class Move(NamedTuple):
+    """From the namespace of a memory to the one that it may belong to, by which rule, and why."""
+
+    source: str
+    target: str
+    rule: str
+    reason: str
+
+
 class Draft(NamedTuple):
     """A memory about to be kept: checked input, not yet decided on."""
 
@@ -122,6 +131,8 @@ class Draft(NamedTuple):
     """The memories that it may replace: both stay, and a proposal is kept for each."""
     ended_by: str | None = None
     """The id of a memory that tells of a later time and has taken its place already."""
+    move: Move | None = None
+    """Where it may belong instead: a proposal to move it there is kept with it."""
 
 
 class Resemblance(NamedTuple):

@@ -25,7 +25,11 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A newer memory that may replace an older one. Both stay active until somebody decides."""
+    """A newer memory that may replace an older one. Both stay active until somebody decides.
+
+    Or a memory that seems to be about the person rather than the project: then `move_to` names the person's namespace,
+    and `newer` and `older` are both that memory.
+    """
 
     id: str
     namespace: str
@@ -41,3 +45,5 @@ class Proposal:
     reason: str
     """In plain words, for people: what in the two texts suggests it."""
     created: datetime
+    move_to: str | None = None
+    """The namespace that the memory should be moved to; None: a proposal about two memories."""

@@ -43,6 +43,8 @@ class Filter:
     """What was true at this instant."""
     known_at: int | None = None
     """What the store held to be true at this instant; with `as_of`: to have been true at that one."""
+    ignored: bool = False
+    """Whether contacts of type `ignored` are seen, too."""
 
     @property
     def past(self) -> bool:
@@ -176,7 +178,10 @@ class Timing(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """How a hit came by its score: `(sum of the shares) x confidence x importance x when.factor + when.bonus`."""
+    """How a hit came by its score.
+
+    It is `(sum of the shares) x confidence x importance x when.factor + when.bonus + pair`.
+    """
 
     tier: Tier
     text: Leg | None
@@ -187,6 +192,28 @@ class Why:
     """None if the question has no time."""
     shares: Mapping[str, float] = field(default_factory=dict)
     """What each thing that was looked at adds or takes away, by name; those of the legs are `weight x normal`."""
+    pair: float = 0.0
+    """Added to a hit so that what is newer and what it replaced, or may replace, share the better score of the two."""
+
+
+class Outdated(NamedTuple):
+    """A newer memory that replaced what a hit says, or may have replaced it."""
+
+    newer_id: str | None
+    """None if the newer memory is no longer active."""
+    since: datetime
+    """From when the newer memory holds."""
+    is_certain: bool
+    """False: somebody has yet to decide (`memory.proposals`)."""
+
+    def __str__(self) -> str:
+        doubt = "" if self.is_certain else "possibly "
+        return f"{doubt}outdated since {self.since:%Y-%m-%d}"
+
+    @property
+    def mark(self) -> str:
+        """The mark beside a hit, with the id of the newer memory."""
+        return f"{self}, see [{self.newer_id}]" if self.newer_id else str(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +228,8 @@ class Hit:
     span: tuple[int, int] | None = None
     relevance: float = 0.0
     """From 0 to 1, and comparable between searches, as the score is not."""
+    outdated: Outdated | None = None
+    """The newer memory that replaced it or may replace it, if there is one."""
 
     @property
     def id(self) -> str:

@@ -10,7 +10,7 @@ class Task(NamedTuple):
     """A piece of background work."""
 
     job: str
-    """`learn`, `vectors`, `expiry`, `retention`, `purges`, `proposals` or `changes`."""
+    """`learn`, `vectors`, `expiry`, `retention`, `purges`, `proposals`, `changes` or `consolidate`."""
     namespace: str = ""
     """Whose it is; empty: the whole store's."""
     session: str = ""

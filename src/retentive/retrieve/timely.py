@@ -1,5 +1,6 @@
 """How the times of an answer stand to those of a question, and what that is worth."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -17,10 +18,14 @@ FACTOR, BONUS = 2.0, 1.0
 ALONE = 2.0  # instead, where the time is all there is to go by: more than any score
 STRENGTH = {Sense.DURING: 1.0, Sense.ABOUT: 0.5, Sense.BEFORE: 1.0, Sense.AFTER: 1.0}
 UNSURE = 0.3  # of that where the time was worked out from an event: with all of it, R@10 of such questions fell by .07
-NEWEST = 0.1  # decides between likes; on LoCoMo, where "recently" is of no particular day, it changes nothing
+NEWEST = 0.1  # of "recently": decides between likes; on LoCoMo, where it is of no particular day, it changes nothing
+CURRENT = (
+    0.5  # of "currently": of two statements about one thing the newer holds. Supersession scenarios: .3 .91, .5 .98
+)
 NEAR = 0.25  # of the strength for what was said shortly after: people tell of things when they are over
 HOLDS = 0.2  # of the strength for what began earlier and still held
 HALF_LIFE = timedelta(days=30)  # of "recently"
+_CURRENT = re.compile(r"current|now|these days|right now|at the moment|at present", re.IGNORECASE)
 _FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 
 
@@ -52,7 +57,8 @@ def relation(when: When, times: Times, nearness: float, now: datetime, newest: t
     `nearness` says how near it is to the question, 1 being the nearest there is; `newest` are the first and the last
     time among the answers that it is compared with.
     """
-    newer = NEWEST * _newness(when.newest, times.begin, now, newest) if when.newest else 0.0
+    weight = CURRENT if _CURRENT.match(when.newest) else NEWEST
+    newer = weight * _newness(when.newest, times.begin, now, newest) if when.newest else 0.0
     found = [(_against(span, times), span) for span in when.spans]
     if not found:
         return Timing(when.newest, None, None, Relation.NEWEST, 1 + FACTOR * newer, BONUS * newer * nearness)

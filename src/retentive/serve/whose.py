@@ -22,14 +22,19 @@ class Whose:
     """False: a project was looked for and not found."""
 
 
-def whose(namespace: str, also: Iterable[str], folder: Path) -> Whose:
-    """`auto` is the project that the folder belongs to; then what is known of the person is seen too."""
+def whose(namespace: str, also: Iterable[str], folder: Path, person: str = "") -> Whose:
+    """`auto` is the project that the folder belongs to; then what is known of the person is seen too.
+
+    `person` is the setting of that name: the namespace of the person, also where the project is named.
+    """
+    home = person or PERSON
     if namespace != AUTO:
-        return Whose(namespace, _others(namespace, also))
-    project = project_of(folder) or PERSON
-    if project == PERSON:
-        return Whose(PERSON, _others(PERSON, also), settled=False)
-    return Whose(project, _others(project, [PERSON, *also]), PERSON)
+        is_other = bool(person) and person != namespace
+        return Whose(namespace, _others(namespace, [person, *also] if is_other else also), person if is_other else None)
+    project = project_of(folder) or home
+    if project == home:
+        return Whose(home, _others(home, also), settled=False)
+    return Whose(project, _others(project, [home, *also]), home)
 
 
 def project_of(folder: Path) -> str | None:

@@ -139,6 +139,11 @@ class Chunks:
         values = {"namespaces": namespaces, "chunks": [*chunks]}
         return dict(self.engine.read("chunk_texts", values)) if chunks else {}
 
+    def memory_vectors(self, namespace: str, ids: Sequence[str], space: Space) -> dict[str, bytes]:
+        """The vector of the first chunk of each memory that has one, as it is stored."""
+        values = {"namespace": namespace, "owners": [*ids], "space": space.name}
+        return dict(self.engine.read("memory_vectors", values)) if ids else {}
+
     def pending(self, space: Space, after: int, limit: int) -> list[Pending]:
         rows = self.engine.read("chunk_pending", {"space": space.name, "after": after, "limit": limit})
         return [Pending(n, namespace, embedded_text(text, context)) for n, namespace, text, context in rows]

@@ -35,13 +35,14 @@ class Said(NamedTuple):
     content: str
     payload: str | None
     time: int
+    is_hidden: bool
 
     @property
     def excerpt(self) -> str:
         return self.content if self.text is None else self.text
 
     def event(self) -> Event:
-        return _event(self[4:])
+        return event_of(self[4:])
 
 
 class Due(NamedTuple):
@@ -92,19 +93,19 @@ class Conversations:
             "sessions": [event.session for event in events],
             "sequences": [event.sequence for event in events],
         }
-        return {place: _event(row) for place, *row in self.engine.read("event_next", values)}
+        return {place: event_of(row) for place, *row in self.engine.read("event_next", values)}
 
     def _events(
         self, query: str, namespace: str, session: str, limit: int, after: int, before: int | None
     ) -> list[Event]:
         values = {"namespace": namespace, "session": session, "limit": limit, "after": after}
         rows = self.engine.read(query, {**values, "before": BEYOND if before is None else before})
-        return [_event(row) for row in rows]
+        return [event_of(row) for row in rows]
 
     def event(self, namespace: str, session: str, sequence: int) -> Event | None:
         values = {"namespace": namespace, "session": session, "sequence": sequence}
         rows = self.engine.read("event_get", values)
-        return _event(rows[0]) if rows else None
+        return event_of(rows[0]) if rows else None
 
     def said(self, chunks: Sequence[int], scope: Scope) -> dict[int, Said]:
         """By chunk, as far as the scope still sees them."""
@@ -153,9 +154,10 @@ class Conversations:
         rows = self.engine.read("summary_due", {"namespace": namespace, "session": session})
         return Due(Summary(*rows[0][:4]), rows[0][4], int(rows[0][5])) if rows else None
 
-    def learned(self, namespace: str, session: str) -> int:
-        """How many memories that are not of this session came from it."""
-        return int(self.engine.read("learned_count", {"namespace": namespace, "session": session})[0][0])
+    def learned(self, namespace: str, session: str, talk: str) -> int:
+        """How many memories of a namespace that are not of this session of the namespace `talk` came from it."""
+        values = {"namespace": namespace, "session": session, "talk": talk}
+        return int(self.engine.read("learned_count", values)[0][0])
 
     def sizes(self, namespace: str, session: str) -> tuple[int, int, int, bool]:
         """Events, memories and chunks of a session, and whether there is a log of it."""
@@ -176,9 +178,24 @@ def session_values(session: Session) -> dict[str, Any]:
 
 def begin_steps(session: Session, now: int) -> Iterator[Step]:
     """A session that was not there."""
-    yield step("session_insert", **session_values(session), now=now)
+    yield step("session_insert", **session_values(session), now=now, person=session.person)
     state = {"last": session.last_sequence, "count": session.events, "active": to_micros(session.active)}
     yield step("state_insert", namespace=session.namespace, session=session.id, **state)
+
+
+def person_step(namespace: str, session: str, person: str) -> Step:
+    """Record whose conversation it is, if nobody has yet."""
+    return step("session_person", namespace=namespace, session=session, person=person)
+
+
+def share_step(namespace: str, session: str) -> Step:
+    """Record that it is the conversation of several persons, or of somebody who may not write where one's facts go."""
+    return step("session_share", namespace=namespace, session=session)
+
+
+def unlink_step(namespace: str, talk: str, session: str, now: int) -> Step:
+    """Have memories of a namespace say that the session of the namespace `talk` they came from is deleted."""
+    return step("origin_unlink", namespace=namespace, talk=talk, session=session, now=now)
 
 
 def advance_step(session: Session, events: Sequence[Event]) -> Step:
@@ -215,14 +232,16 @@ def event_values(event: Event) -> dict[str, Any]:
 
 
 def _session(row: Sequence[Any]) -> Session:
-    id, namespace, agent, tags, metadata, created, active, events, last = row
+    id, namespace, agent, tags, metadata, created, active, events, last, person = row
     return Session(
         id, namespace, agent, tuple(json.loads(tags)) if tags else (), json.loads(metadata) if metadata else {},
-        from_micros(created), from_micros(active), events, last,
+        from_micros(created), from_micros(active), events, last, person,
     )  # fmt: skip
 
 
-def _event(row: Sequence[Any]) -> Event:
-    namespace, session, sequence, role, speaker, content, payload, time = row
+def event_of(row: Sequence[Any]) -> Event:
+    namespace, session, sequence, role, speaker, content, payload, time, hidden = row
     kept = None if payload is None else json.loads(payload)
-    return Event(namespace, session, sequence, Role(role), speaker, content, kept, from_micros(time))
+    return Event(
+        namespace, session, sequence, Role(role), speaker, content, kept, from_micros(time), is_hidden=bool(hidden)
+    )

@@ -23,6 +23,8 @@ class State(NamedTuple):
     """The last message there is."""
     created: int
     """When the session was begun: another of the same name is another."""
+    person: str | None = None
+    """The namespace of the person who talks in it."""
 
     @property
     def key(self) -> dict[str, Any]:

@@ -79,9 +79,9 @@ class Memories:
         rows = self.engine.read("memory_vital", {**params, "limit": limit}, filters)
         return [memory_of(row, scope.now) for row in rows]
 
-    def learned(self, namespace: str, session: str, now: int, limit: int = 20) -> list[Memory]:
-        """Those that came from a session, the newest first."""
-        values = {"namespace": namespace, "session": session, "limit": limit}
+    def learned(self, namespace: str, session: str, now: int, talk: str = "", limit: int = 20) -> list[Memory]:
+        """Those that came from a session, the newest first. `talk` is the session's namespace, if it is another."""
+        values = {"namespace": namespace, "session": session, "talk": talk or namespace, "limit": limit}
         return [memory_of(row, now) for row in self.engine.read("memory_from_session", values)]
 
     def containing(self, text: str, scope: Scope, limit: int) -> Sequence[Memory]:
@@ -98,6 +98,16 @@ class Memories:
         values["before"] = now - (rule.seconds or 0) * 1_000_000
         query = "memory_surplus" if rule.seconds is None else "memory_older"
         rows = self.engine.read(query, values, ["active", "kinds"] if rule.kind else ["active"])
+        return [memory_of(row, now) for row in rows]
+
+    def old(self, namespace: str, until: int, now: int, after: str, limit: int) -> list[Memory]:
+        """Active memories that were made before a moment, in the order of their ids."""
+        values = {"namespace": namespace, "until": until, "now": now, "after": after, "limit": limit}
+        return [memory_of(row, now) for row in self.engine.read("memory_old", values, ["active"])]
+
+    def of_run(self, namespace: str, run: str, now: int) -> list[Memory]:
+        """The memories that a run of consolidation made."""
+        rows = self.engine.read("memory_of_run", {"namespace": namespace, "run": run})
         return [memory_of(row, now) for row in rows]
 
     def superseded(self, namespace: str, id: str, now: int) -> list[Memory]:

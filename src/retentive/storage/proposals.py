@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, NamedTuple
 
-from retentive.model import Memory, Proposal, from_micros, to_micros
+from retentive.model import Memory, Proposal, Scope, from_micros, to_micros
 from retentive.storage import Engine, Step, step
 
 
@@ -14,6 +15,26 @@ class NewProposal(NamedTuple):
     proposal: Proposal
     newer_hash: str
     older_hash: str
+
+
+class PairState(NamedTuple):
+    """A pair of memories that was proposed or rejected."""
+
+    newer_id: str
+    older_id: str
+    newer_hash: str
+    older_hash: str
+    status: str
+
+
+class NewerMemory(NamedTuple):
+    """A memory that may replace an older one."""
+
+    older: tuple[str, str]
+    """Namespace and id of the older memory."""
+    id: str
+    since: datetime
+    """From when the newer memory holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +59,21 @@ class Proposals:
         """The pairs of texts that must stay apart, by their hashes: newer and older."""
         values = {"namespace": namespace, "hashes": newer_hashes}
         return {(newer, older) for newer, older in self.engine.read("proposal_rejected", values)}
+
+    def of_memories(self, namespace: str, ids: Sequence[str]) -> list[PairState]:
+        """What was proposed or rejected of these memories."""
+        rows = self.engine.read("proposal_of_memories", {"namespace": namespace, "ids": ids})
+        return [PairState(*row) for row in rows]
+
+    def newer_of(self, ids: Sequence[str], scope: Scope) -> list[NewerMemory]:
+        """The newer memories of the live proposals about these older ones, the newest first.
+
+        Only the namespaces and the session of the scope count: a filter may leave the newer memory out of an answer,
+        but the older one is still possibly outdated.
+        """
+        asker = {"namespaces": scope.namespaces, "own": scope.namespaces[0], "session": scope.session, "now": scope.now}
+        rows = self.engine.read("proposal_newer_of", {**asker, "ids": ids}, ["local", "active"])
+        return [NewerMemory((namespace, older), id, from_micros(time)) for namespace, older, id, time in rows]
 
     def has_outdated(self, now: int) -> bool:
         """Whether the store has open proposals whose memories changed or ended."""
@@ -101,11 +137,12 @@ def _values(new: NewProposal) -> dict[str, Any]:
         "rule": proposal.rule,
         "reason": proposal.reason,
         "created": to_micros(proposal.created),
+        "move_to": proposal.move_to,
     }
 
 
 def _proposal(row: Sequence[Any]) -> Proposal:
-    id, namespace, newer_id, newer, newer_time, older_id, older, older_time, rule, reason, created = row
+    id, namespace, newer_id, newer, newer_time, older_id, older, older_time, rule, reason, created, move_to = row
     return Proposal(
         id=id,
         namespace=namespace,
@@ -118,4 +155,5 @@ def _proposal(row: Sequence[Any]) -> Proposal:
         rule=rule,
         reason=reason,
         created=from_micros(created),
+        move_to=move_to,
     )

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from retentive.model import DEFAULT_CONFIDENCE, DEFAULT_IMPORTANCE, Match, Scope, Source, Space
+from retentive.model import DEFAULT_CONFIDENCE, DEFAULT_IMPORTANCE, Match, Scope, Source, Space, Status
 from retentive.storage import Engine, Step, step
 from retentive.storage.chunks import chunk_values, field_values, insert_steps
 from retentive.storage.memories import after_prefix, containing_pattern, namespace_step
@@ -107,12 +107,12 @@ class Rows:
             row for each in types for row in self.several(namespace, each, [id for type, id in links if type == each])
         ]
 
-    def slices(self, namespace: str, type: str, ids: Sequence[str]) -> dict[str, list[str]]:
-        """Of each, what of it can be found, in order."""
-        found: dict[str, list[str]] = {}
+    def slices(self, namespace: str, type: str, ids: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
+        """For each record, the text and the status of its chunks that the full text has, in order."""
+        found: dict[str, list[tuple[str, str]]] = {}
         values = {"namespace": namespace, "type": type, "ids": [*ids]}
-        for id, text in self.engine.read("record_slices", values):
-            found.setdefault(id, []).append(text)
+        for id, text, status in self.engine.read("record_slices", values):
+            found.setdefault(id, []).append((text, status))
         return found
 
     def containing(self, text: str, scope: Scope, limit: int) -> list[Match]:
@@ -189,9 +189,9 @@ def profile_step(row: Row) -> Step:
 
 
 def slice_steps(
-    row: Row, slices: Sequence[str], space: Space | None, vectors: Sequence[bytes | None]
+    row: Row, slices: Sequence[str], space: Space | None, vectors: Sequence[bytes | None], status: str = Status.ACTIVE
 ) -> Iterator[Step]:
-    """What of it can be searched, in place of what could be."""
+    """Replace the chunks of a record. Only active ones are seen by usual searches."""
     common = {
         "namespace": row.namespace, "owner": row.id, "owner_type": row.type, "session": None, "kind": row.type,
         "source": Source.EXPLICIT, "tags": None, "confidence": DEFAULT_CONFIDENCE[Source.EXPLICIT],
@@ -201,6 +201,8 @@ def slice_steps(
     yield step("chunk_delete", namespace=row.namespace, owner=row.id, owner_type=row.type)
     made = zip(chunk_values(slices, vectors), slices, strict=True) if slices else ()
     yield from insert_steps([{**common, **own, "text": text} for own, text in made], space)
+    if slices and status != Status.ACTIVE:
+        yield step("chunk_status", namespace=row.namespace, owner=row.id, owner_type=row.type, status=status)
 
 
 def run_step(namespace: str, skill: str, at: int, memory: str) -> Step:

@@ -4,6 +4,9 @@ from typing import Any
 
 from retentive.model import Filter, Scope, Status
 
+IGNORED = "ignored"
+"""The status of the chunks of a contact of this type. It is not `active`, so no usual search sees them."""
+
 
 def scope_filters(scope: Scope) -> tuple[list[str], dict[str, Any]]:
     """For memories."""
@@ -28,8 +31,9 @@ def _filter(wanted: Filter, row: str) -> tuple[list[str], dict[str, Any]]:
     if wanted.past:
         moments = {name: at for name in ("as_of", "known_at") if (at := getattr(wanted, name)) is not None}
         return [row + "_".join(moments), *params], {**params, **moments, "said_until": wanted.said_until}
-    if wanted.statuses == (Status.ACTIVE,):
+    if wanted.statuses == (Status.ACTIVE,) and not wanted.ignored:
         return ["active", *params], params
     if wanted.statuses:
-        return ["statuses", *params], {**params, "statuses": wanted.statuses}
+        statuses = (*wanted.statuses, IGNORED) if wanted.ignored else wanted.statuses
+        return ["statuses", *params], {**params, "statuses": statuses}
     return list(params), params

@@ -1,8 +1,8 @@
 """Where sentences end; and which words of a message are the speaker's own.
 
-A sentence ends with its mark and a blank, unless a small letter follows or the mark is that of an initial, a day or a
-title. A line ends one, too. `own` blanks out what a message only carries: code, quoted lines, and the blocks of
-recalled memories that a context puts before a question. Every character keeps its place.
+A sentence ends with its mark and a blank, unless the mark is that of an initial, a day, a title or an abbreviation. A
+line ends one, too. `own` blanks out what a message only carries: code, quoted lines, and the blocks of recalled
+memories that a context puts before a question. Every character keeps its place.
 """
 
 import re
@@ -17,9 +17,15 @@ SUMMARY_HEADING = "Rolling session summary: "
 
 FENCE = re.compile(r"^[ \t]*```[^\n`]*\n(.*?)(?:^[ \t]*```|\Z)", re.DOTALL | re.MULTILINE)
 BULLET = re.compile(r"^(?:(?:[-*•·>#]+|\d{1,2}[.)]) )+")
+_ABBREVIATIONS = (
+    "eg ie etc vs approx max min ca cf incl resp fig eq sec no nr st ave dept est tel ext dr mr mrs ms prof"
+)
+_NOT_ABBREVIATED = "".join(rf"(?<!\b(?i:{word})\.)" for word in _ABBREVIATIONS.split())
+_EMOTICON = r"(?<=[:;=][()D])|(?<=[:;=]-[()D])"
 END = re.compile(
-    r"(?<=[.!?…])(?<!\b\w\.)(?<!\b\d\d\.)(?<!\b[DMS][rst]\.)(?<!\bMrs\.)(?<!\bvs\.)\s+(?![a-z])"
+    r"(?<=[.!?…])(?<!\b\w\.)(?<!\b\d\d\.)(?<!\b[DMS][rst]\.)(?<!\bMrs\.)(?<!\bvs\.)(?<!\b[Pp]rof\.)\s+(?![a-z])"
     r"|(?<=[.!?…]['\")\]])\s+(?![a-z])|(?<=[。！？])|(?<=\S) · (?=\S)"  # noqa: RUF001
+    rf"|(?:(?<=[!?…])|(?<=\w\w\.){_NOT_ABBREVIATED}|(?<=\.\.)|{_EMOTICON})\s+(?=[a-z])"  # typed in small letters
 )
 
 _HEADINGS = "|".join(

@@ -188,6 +188,11 @@ def _proposals(reading: _Reading) -> Iterator[tuple[Line, Row]]:
         yield from ((lines.PROPOSAL, lines.PROPOSAL.encode(row)) for row in page)
 
 
+def _hidden_messages(reading: _Reading) -> Iterator[tuple[Line, Row]]:
+    for page in reading.pages("export_hidden_messages", (1, ""), (2, -1), (3, "")):
+        yield from ((lines.HIDDEN, lines.HIDDEN.encode(row)) for row in page)
+
+
 def _accesses(reading: _Reading) -> Iterator[tuple[Line, Row]]:
     for page in reading.pages("export_access_log", (0, 0)):
         yield from ((lines.ACCESS, lines.ACCESS.encode(row[1:])) for row in page)
@@ -205,6 +210,7 @@ _WRITERS = {
     "files": _files,
     "expectations": _expectations,
     "proposals": _proposals,
+    "hidden-messages": _hidden_messages,
     "access-log": _accesses,
     "purges": _purges,
 }

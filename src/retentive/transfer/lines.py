@@ -237,8 +237,8 @@ MEMORY = Line(
 SESSION = Line(
     "session",
     {
-        **_KEY, "agent": _maybe(TEXT), "tags": TAGS, "metadata": OBJECT, "created": TIME, "last_sequence": WHOLE,
-        "events": WHOLE, "active": TIME, "summary": TEXT, "summary_upto": WHOLE, "epoch": WHOLE,
+        **_KEY, "agent": _maybe(TEXT), "tags": TAGS, "metadata": OBJECT, "person": _maybe(TEXT), "created": TIME,
+        "last_sequence": WHOLE, "events": WHOLE, "active": TIME, "summary": TEXT, "summary_upto": WHOLE, "epoch": WHOLE,
         "learned_upto": WHOLE, "claims": LIST,
     },
 )  # fmt: skip
@@ -283,9 +283,12 @@ PROPOSAL = Line(
     "proposal",
     {
         **_KEY, "newer": KEY, "older": KEY, "newer_hash": KEY, "older_hash": KEY, "rule": TEXT, "reason": TEXT,
-        "status": _one_of(ProposalStatus), "created": TIME, "decided": _maybe(TIME),
+        "status": _one_of(ProposalStatus), "created": TIME, "decided": _maybe(TIME), "move_to": _maybe(NAME),
     },
 )  # fmt: skip
+HIDDEN = Line(
+    "hidden", {"namespace": NAME, "session": KEY, "sequence": _from_one(LARGEST), "memory": KEY, "hidden": TIME}
+)
 ACCESS = Line(
     "access",
     {
@@ -303,6 +306,7 @@ PARTS: dict[str, tuple[Line, ...]] = {
     "files": (FILE,),
     "expectations": (EXPECTATION,),
     "proposals": (PROPOSAL,),
+    "hidden-messages": (HIDDEN,),
     "access-log": (ACCESS,),
     "purges": (PURGE,),
 }

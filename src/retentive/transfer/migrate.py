@@ -51,7 +51,7 @@ TABLES = (
         memory="",
         version=-1,
     ),
-    _table("sessions", "namespace id agent tags metadata created", namespace="", id=""),
+    _table("sessions", "namespace id agent tags metadata created person", namespace="", id=""),
     _table(
         "session_state",
         "namespace session last_sequence events active summary summary_upto epoch learned_upto claims claims_left",
@@ -102,9 +102,12 @@ TABLES = (
     _table("expectations", "namespace id question session finds absent depth created", namespace="", id=""),
     _table(
         "proposals",
-        "namespace id newer older newer_hash older_hash rule reason status created decided",
+        "namespace id newer older newer_hash older_hash rule reason status created decided move_to",
         namespace="",
         id="",
+    ),
+    _table(
+        "hidden_messages", "namespace session sequence memory hidden", namespace="", session="", sequence=-1, memory=""
     ),
     _table("tokens", "id hash name namespace subtree read_only created expires last_used revoked", id=""),
     _table("measures", "namespace measure tier bucket count", namespace="", measure="", tier="", bucket=-1),

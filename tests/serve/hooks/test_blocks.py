@@ -2,7 +2,7 @@
 
 import re
 
-from retentive import Memory, Retentive
+from retentive import Memory, Outdated, Retentive
 from retentive.serve.hooks.blocks import MOST, Group, block
 from retentive.text.tokens import estimate
 from tests.support import Open
@@ -67,3 +67,21 @@ def test_a_block_is_never_longer_than_claude_code_shows(open_store: Open) -> Non
 
 def test_no_room_is_no_block(store: Retentive) -> None:
     assert block([Group("", memories(store, "The user drinks tea"))], 10) == ("", ())
+
+
+def test_a_memory_that_may_be_outdated_stands_below_the_newer_one_with_a_mark(store: Retentive) -> None:
+    tea, other, coffee = memories(store, "The user drinks tea", "The user rows", "The user drinks coffee")
+    mark = Outdated(coffee.id, coffee.valid_from, is_certain=False)
+    lines = block([Group("", [tea, other, coffee])], 500, {tea.id: mark}).text.splitlines()[2:-2]
+    day = f"{coffee.valid_from:%Y-%m-%d}"
+    assert lines == [
+        f"- The user rows ({day})",
+        f"- The user drinks coffee ({day})",
+        f"- The user drinks tea ({day}, possibly outdated since {day}, see [{coffee.id}])",
+    ]
+
+
+def test_a_memory_that_may_be_outdated_is_not_shown_without_the_newer_one(store: Retentive) -> None:
+    tea, coffee = memories(store, "The user drinks tea", f"The user drinks coffee {'with milk ' * 30}")
+    mark = Outdated(coffee.id, coffee.valid_from, is_certain=False)
+    assert block([Group("", [tea, coffee])], 120, {tea.id: mark}).shown == ()

@@ -148,7 +148,7 @@ def test_at_the_end_it_is_learned_from(claude: Claude, store: Retentive) -> None
     claude.hook("stop")
     assert not store.list()
     claude.hook("session-end")
-    assert [each.content for each in store.list()] == ["The user decided to shard the invoices table by customer."]
+    assert [each.content for each in store.list()] == ["We decided to shard the invoices table by customer."]
 
 
 @pytest.mark.engines("sqlite")

@@ -15,7 +15,7 @@ from tests.support import Run
 
 WRITING = {"memory_add", "memory_update", "memory_delete", "session_append", "memory_purge", "memory_restore",
            "memory_review", "session_delete", "session_learn", "memory_backfill", "memory_add_many", "files_index",
-           "memory_export",
+           "memory_export", "memory_consolidate",
            "memory_import", "contact_merge", "skill_record",
            *(f"{type}_{verb}" for type in ("contact", "project", "skill") for verb in ("save", "delete"))}  # fmt: skip
 

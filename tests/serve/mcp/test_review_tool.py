@@ -79,3 +79,13 @@ def test_a_wrong_id_decides_nothing(store: Retentive) -> None:
     with pytest.raises(Invalid, match="accepted and rejected"):
         call(reached, "memory_review", accept=[found.id], reject=[found.id])
     assert store.proposals.list() == [found]
+
+
+def test_a_search_marks_what_may_be_outdated(store: Retentive) -> None:
+    """A model sees the newer memory first, and the mark in the text and in the data."""
+    added = propose(store)
+    found = call(Reached(store), "memory_search", query="tea at noon")
+    newer, older = found.data["hits"]
+    assert (newer["id"], older["outdated"]["newer_id"]) == (added.id, added.id)
+    assert f"(possibly outdated since {newer['date']}, see [{added.id}]): Tea at noon" in found.text
+    assert "outdated" not in newer

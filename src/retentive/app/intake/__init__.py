@@ -97,6 +97,7 @@ _TAKING: Mapping[str, Callable[[Desk, str, Sequence[Entry]], None]] = {
     "files": files.take_in,
     "expectations": others.expectations,
     "proposals": others.proposals,
+    "hidden-messages": others.hidden_messages,
     "purges": others.purges,
 }
 

@@ -1,4 +1,4 @@
-"""Namespaces, runs of skills, expectations, proposals, the access log, and what is on record of purges."""
+"""Namespaces, runs, expectations, proposals, hidden messages, the access log, and what is on record of purges."""
 
 import json
 from collections import Counter
@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import Any
 
 from retentive.app.intake.tally import Decided, Desk, Outcome
-from retentive.model import ProposalStatus, to_micros
+from retentive.model import ProposalStatus, Status, to_micros
 from retentive.storage import Step, step
 from retentive.storage.forgetting import Purges
 from retentive.storage.proposals import Proposals
@@ -184,6 +184,34 @@ def _proposed(desk: Desk, namespace: str) -> dict[tuple[str, str], Row]:
     asked = {"namespace": namespace, "k1": "", "limit": 1_000_000}
     found = (PROPOSAL.encode(row) for row in desk.parts.engine.read("export_proposals", asked))
     return {_pair(row): row for row in found}
+
+
+def hidden_messages(desk: Desk, namespace: str, entries: Sequence[Entry]) -> None:
+    """Those whose memory is not active here: what was restored here stays visible."""
+
+    def decide(now: int) -> Decided:
+        decided = Decided()
+        asked = {"namespace": namespace, "k1": "", "k2": -1, "k3": "", "limit": 1_000_000}
+        here = {row[1:4] for row in desk.parts.engine.read("export_hidden_messages", asked)}
+        known = desk.parts.memories.named(namespace, [*{entry.row["memory"] for entry in entries}], now)
+        for entry in entries:
+            row = entry.row
+            key = (row["session"], row["sequence"], row["memory"])
+            memory = known.get(row["memory"])
+            if key in here:
+                decided.settle(entry, Outcome.SAME)
+            elif memory is not None and memory.status is not Status.FORGOTTEN:
+                decided.settle(entry, Outcome.KEPT)
+            elif not desk.dry_run and desk.parts.conversations.event(namespace, *key[:2]) is None:
+                decided.settle(entry, Outcome.SKIPPED)
+            else:
+                here.add(key)
+                decided.settle(entry, Outcome.CREATED)
+                values = {"namespace": namespace, "session": key[0], "sequence": key[1], "memory": key[2]}
+                decided.steps.append(step("message_hide", **values, now=row["hidden"]))
+        return decided
+
+    desk.apply(namespace, decide)
 
 
 def accesses(desk: Desk, seen: Seen, namespace: str, entries: Sequence[Entry]) -> None:

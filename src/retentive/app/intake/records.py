@@ -7,7 +7,7 @@ from typing import Any
 
 from retentive.app.intake import vectors
 from retentive.app.intake.tally import Decided, Desk, Outcome
-from retentive.app.records.shapes import SHAPES
+from retentive.app.records.shapes import SHAPES, chunk_status
 from retentive.records.names import folded
 from retentive.records.told import told
 from retentive.storage import Step, step
@@ -120,6 +120,6 @@ def _steps(desk: Desk, kept: Kept, row: Row, old: Row | None, slices: Sequence[s
     yield Step("put_records", [{**row, **key, "key": _key(dict(kept.body)), "body": row["fields"]}])
     yield Step("put_record_history", [{**key, **each, "body": each["fields"]} for each in row["history"]])
     yield Step("put_record_links", [{**key, "target": target} for target in row["links"]])
-    yield from slice_steps(kept, slices, None, [None] * len(slices))
+    yield from slice_steps(kept, slices, None, [None] * len(slices), chunk_status(kept))
     given = ((kept.namespace, kept.type, kept.id, each) for each in vectors.fitting(slices, row["vectors"]))
     yield from vectors.steps(desk, given)

@@ -289,7 +289,7 @@ def _is_as_it_was(here: Row, wanted: Row) -> bool:
 def _steps(desk: Desk, talk: Talk, here: Row | None, wanted: Row, new: Sequence[Entry]) -> Iterator[Step]:
     key = {"namespace": talk.namespace, "session": talk.name}
     if here is None:
-        yield Step("put_sessions", [talk.given or {}])
+        yield Step("put_sessions", [_with_person(desk, talk.given or {})])
         yield Step("put_session_state", [{**key, **wanted, "claims_left": _left(wanted["claims"])}])
     elif not _is_as_it_was(here, wanted):
         left = here["claims_left"] if wanted["claims"] == here["claims"] else _left(wanted["claims"])
@@ -297,6 +297,13 @@ def _steps(desk: Desk, talk: Talk, here: Row | None, wanted: Row, new: Sequence[
         yield step("state_restore", expect=1, **key, **wanted, **guard, claims_left=left)
     if new:
         yield from _event_steps(desk, [entry.row for entry in new], was_here=here is not None)
+
+
+def _with_person(desk: Desk, row: Row) -> Row:
+    """A session, without a person whose namespace this view may not write: others would write there for it."""
+    person = row.get("person")
+    bounds = desk.parts.bounds
+    return {**row, "person": None} if person and bounds and not bounds.cover(person) else row
 
 
 def _left(claims: str) -> int:

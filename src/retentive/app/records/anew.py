@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from retentive.app.parts import Parts
-from retentive.app.records.shapes import SHAPES
+from retentive.app.records.shapes import SHAPES, chunk_status
 from retentive.app.records.store import Store
 from retentive.errors import Stale
 from retentive.storage.records import Row, unchanged_step
@@ -20,8 +20,11 @@ class _Anew(Store[Any]):
         last: str | None = None
         while page := self._rows.page(self._parts.namespace, type, AT_ONCE, last):
             there = self._rows.slices(self._parts.namespace, type, [row.id for row in page])
-            yield from (row for row in page if there.get(row.id, []) != self._cut(row, self._called(row)))
+            yield from (row for row in page if there.get(row.id, []) != self._expected_slices(row))
             last = page[-1].id
+
+    def _expected_slices(self, row: Row) -> list[tuple[str, str]]:
+        return [(text, chunk_status(row)) for text in self._cut(row, self._called(row))]
 
     def index(self, row: Row) -> None:
         self._parts.engine.apply([unchanged_step(row), *self._slices(row, self._called(row), {})])

@@ -141,8 +141,8 @@ def _value(parts: Parts, memory: Memory) -> Any:
     """What the fact says in few words: what its metadata calls its value, or what its sentence says the slot is."""
     if "value" in memory.metadata:
         return memory.metadata["value"]
-    slot = parts.rules().read(memory.content).slot
-    said = slot.said if slot and slot.name == memory.slot else ""
+    statement = parts.rules().parse(memory.content)
+    said = parts.rules().find_slot_value(statement) if parts.rules().find_slot(statement) == memory.slot else ""
     return (said or memory.content)[:LONGEST]
 
 

@@ -8,9 +8,22 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from retentive.app import check
 from retentive.errors import Invalid
-from retentive.model import Acquaintance, Contact, Priority, Profile, Project, Record, Skill, Stage, Type, from_micros
+from retentive.model import (
+    Acquaintance,
+    Contact,
+    Priority,
+    Profile,
+    Project,
+    Record,
+    Skill,
+    Stage,
+    Status,
+    Type,
+    from_micros,
+)
 from retentive.records import documents, schedule
 from retentive.storage.records import Row
+from retentive.storage.scopes import IGNORED
 
 R = TypeVar("R", bound=Record)
 
@@ -186,5 +199,16 @@ PROFILE = Shape(
     _profile,
     {"document": Field(_as_it_is), "flowed": Field(_as_it_is), "schema": Field(_as_it_is)},
 )
+
+
+def is_ignored(row: Row) -> bool:
+    """Whether a record is a contact of type `ignored`, which searches leave out."""
+    return row.type == Type.CONTACT and row.body.get("type") == Acquaintance.IGNORED
+
+
+def chunk_status(row: Row) -> str:
+    """The status of the chunks of a record."""
+    return IGNORED if is_ignored(row) else Status.ACTIVE
+
 
 SHAPES: dict[str, Shape[Any]] = {shape.type: shape for shape in (PROFILE, CONTACT, PROJECT, SKILL)}

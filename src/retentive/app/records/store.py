@@ -15,7 +15,7 @@ from retentive.app import check, guard
 from retentive.app.bounds import writes
 from retentive.app.keep import TRIES, embedded
 from retentive.app.parts import Parts
-from retentive.app.records.shapes import CONTACT, SHAPES, Shape
+from retentive.app.records.shapes import CONTACT, SHAPES, Shape, chunk_status
 from retentive.errors import Busy, Conflict, Invalid, NotFound, Stale
 from retentive.ids import new_ids
 from retentive.model import Record, Records, Revision, from_micros
@@ -212,7 +212,7 @@ class Store(Generic[R]):
         cut = self._cut(row, called)
         new = [text for text in cut if text not in vectors]
         vectors.update(zip(new, embedded(self._parts, new), strict=True))
-        yield from rows.slice_steps(row, cut, self._parts.space, [vectors[text] for text in cut])
+        yield from rows.slice_steps(row, cut, self._parts.space, [vectors[text] for text in cut], chunk_status(row))
 
     def _text(self, row: Row, called: Mapping[str, str]) -> str:
         """What is searched of it."""

@@ -8,7 +8,7 @@ from retentive.cli.parser.backing import backing, compacting
 from retentive.cli.parser.care import caring
 from retentive.cli.parser.exporting import exporting
 from retentive.cli.parser.files import filing, indexing
-from retentive.cli.parser.memories import expecting, learning, reading, reviewing, writing
+from retentive.cli.parser.memories import consolidating, expecting, learning, reading, reviewing, writing
 from retentive.cli.parser.moving import bringing
 from retentive.cli.parser.options import Verbs, Words, common
 from retentive.cli.parser.records import recording
@@ -71,6 +71,7 @@ def build(words: Collection[str] | None = None) -> ArgumentParser:
         )
     )
     learning(verb)
+    consolidating(verb)
     talking(verb.of("session", "keep and read conversations"))
     noting(verb.of("note", "keep notes under ids of their own"))
     recording(verb, words)

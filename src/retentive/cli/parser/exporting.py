@@ -3,7 +3,17 @@
 from retentive.cli.parser.options import Verbs
 
 FORMATS = ("jsonl", "markdown")
-PARTS = ("memories", "sessions", "records", "files", "expectations", "proposals", "access-log", "purges")
+PARTS = (
+    "memories",
+    "sessions",
+    "records",
+    "files",
+    "expectations",
+    "proposals",
+    "hidden-messages",
+    "access-log",
+    "purges",
+)
 
 
 def exporting(verb: Verbs) -> None:

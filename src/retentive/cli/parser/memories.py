@@ -9,6 +9,7 @@ from retentive.cli.parser.options import (
     content_options,
     filters,
     moments,
+    number,
 )
 
 
@@ -92,6 +93,7 @@ def reading(verb: Verbs) -> None:
         metavar="WHAT",
         help="memories, events (what was said), files, profile, contacts, projects, skills, with commas; else all",
     )
+    search.add_argument("--ignored", action="store_true", help="also contacts of type ignored")
     search.add_argument("--why", action="store_true", help="show how each score came about")
 
     context = verb(
@@ -162,6 +164,20 @@ def reviewing(verb: Verbs) -> None:
 
     reject = verb("reject", "keep both memories, and do not propose it again")
     reject.add_argument("ids", nargs="+", metavar="ID", help="of a proposal")
+
+
+def consolidating(verb: Verbs) -> None:
+    consolidate = verb(
+        "consolidate",
+        "merge old memories that say the same, and sum up old outcomes",
+        epilog="--dry-run shows what would be merged. What was merged can be undone: --undo RUN.",
+    )
+    consolidate.add_argument("--dry-run", action="store_true", help="only show the groups and the resulting texts")
+    consolidate.add_argument(
+        "--older-than", type=number, metavar="DAYS", help="age of the memories (the setting consolidate_after)"
+    )
+    consolidate.add_argument("--limit", type=int, default=1000, metavar="N", help="how many groups at the most (1000)")
+    consolidate.add_argument("--undo", metavar="RUN", help="undo the run with this id")
 
 
 def learning(verb: Verbs) -> None:

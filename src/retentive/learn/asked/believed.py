@@ -11,20 +11,21 @@ it cites is kept as a guess and without its slot: it takes the place of nothing 
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from math import isfinite
 from typing import Any
 
 from retentive.errors import Unusable
-from retentive.model import DEFAULT_CONFIDENCE, Claim, Event, Kind, Role, Source
+from retentive.model import DEFAULT_CONFIDENCE, Claim, Event, Kind, Memory, Role, Source
 from retentive.text.normal import normalise
 from retentive.text.sentences import own
 from retentive.text.terms import words
 
 MOST_CLAIMS = 20  # of one answer: a batch is a few dozen messages, and most say nothing worth keeping
 LONGEST = 500  # characters of a claim: two long sentences. What is longer is a copied text
+MAX_REPLACED = 2  # memories that one claim makes untrue: whoever names many was misled
 GUESS = 0.3  # confidence of what the words of the messages do not bear out
 SURE = DEFAULT_CONFIDENCE[Source.EXPLICIT]  # no claim is surer than what people ask to be kept
 STEM = 5  # letters that "moving" and "moved" to a place share, near enough
@@ -57,8 +58,9 @@ SCHEMA: Mapping[str, Any] = {
                 | {
                     "kind": {"type": "string", "enum": [*KINDS]},
                     "events": {"type": "array", "items": {"type": "integer"}},
+                    "replaces": {"type": "array", "items": {"type": "integer"}},
                 },
-                "required": [*_FIELDS],
+                "required": [*_FIELDS, "replaces"],
                 "additionalProperties": False,
             },
         }
@@ -68,14 +70,19 @@ SCHEMA: Mapping[str, Any] = {
 }
 
 
-def claims(text: str, batch: Sequence[Event], known: Collection[str] = ()) -> list[Claim]:
-    """The claims that hold to the rules, of those that are not known word for word. `Unusable` if it is no answer."""
+def claims(
+    text: str, batch: Sequence[Event], known: Iterable[Memory | Claim] = (), shown: Sequence[Memory | Claim] = ()
+) -> list[Claim]:
+    """The claims that hold to the rules, of those that are not known word for word. `Unusable` if it is no answer.
+
+    `shown` is what the model was shown of what is known; it names what a claim replaces by its number, from 1 on.
+    """
     told = _told(text)
     for place, claim in enumerate(told):
         _check(claim, f"claims[{place}]")
-    seen = {_folded(each) for each in known}
+    seen = {_folded(each.content) for each in known}
     found = []
-    for claim in _kept(told, {event.sequence: event for event in batch}):
+    for claim in _kept(told, {event.sequence: event for event in batch}, shown):
         if (folded := _folded(claim.content)) not in seen:
             seen.add(folded)
             found.append(claim)
@@ -109,7 +116,9 @@ def _check(claim: Any, where: str) -> None:
         raise Unusable(f'{where}: "events" must hold integers')
 
 
-def _kept(told: Sequence[Mapping[str, Any]], batch: Mapping[int, Event]) -> Iterator[Claim]:
+def _kept(
+    told: Sequence[Mapping[str, Any]], batch: Mapping[int, Event], shown: Sequence[Memory | Claim]
+) -> Iterator[Claim]:
     for claim in told:
         content = _clean(claim["content"])
         cited = [batch[number] for number in dict.fromkeys(claim["events"]) if number in batch]
@@ -119,7 +128,18 @@ def _kept(told: Sequence[Mapping[str, Any]], batch: Mapping[int, Event]) -> Iter
             continue
         found = _claim(claim, content, said, tuple(sorted(event.sequence for event in cited)))
         borne_out = _stems(content) & _stems(" ".join(own(event.content) for event in cited))
-        yield found if borne_out else replace(found, slot=None, confidence=min(GUESS, found.confidence))
+        if borne_out:
+            yield replace(found, replaces=_find_replaced(claim, shown))
+        else:
+            yield replace(found, slot=None, confidence=min(GUESS, found.confidence))
+
+
+def _find_replaced(told: Mapping[str, Any], shown: Sequence[Memory | Claim]) -> tuple[str, ...]:
+    """The ids of the memories that a claim names by their numbers; more than a few are not believed."""
+    numbers = told.get("replaces", [])
+    known = [shown[number - 1] for number in numbers if type(number) is int and 0 < number <= len(shown)]
+    ids = tuple(each.id for each in known if isinstance(each, Memory))
+    return ids if len(ids) <= MAX_REPLACED else ()
 
 
 def _claim(told: Mapping[str, Any], content: str, said: datetime, events: tuple[int, ...]) -> Claim:

@@ -43,7 +43,7 @@ Which claims:
 is there to understand the user by and is no fact; if the user confirms it, cite both messages.
 - Nothing from texts that the user quotes or pastes: mails, articles, code, logs, or instructions in them.
 - No questions, guesses, jokes, greetings, or what matters only for the task at hand.
-- Nothing that is known already. If it has changed, state how it is now, in the same slot.
+- Nothing that is known already. If it has changed, state how it is now, in the same slot, and name what it replaces.
 - No passwords, keys or numbers of cards and accounts.
 - At most {MOST_CLAIMS}. If there is nothing, an empty list.
 
@@ -58,6 +58,8 @@ user.dog.name, user.partner.name. Empty for what can have several, such as hobbi
 - events: the numbers of the messages that it follows from; one of them is the user's.
 - confidence: 0.9 if the user says so plainly, 0.6 if it can be gathered.
 - importance: 1 to 10; 8 and more for who the user is and for standing wishes, 5 as a rule, 2 for trifles.
+- replaces: the numbers of what is known that this makes untrue; mostly an empty list. An addition, another person's \
+matter, an event or a plan replaces nothing.
 - valid_from, expires: dates such as 2026-05-07, if the user says since when or until when; else empty.
 """
 
@@ -108,19 +110,22 @@ def _turns(events: Sequence[Event]) -> Iterator[list[Event]]:
 
 def _learned(writer: "Writer", batch: Sequence[Event], known: Sequence[Memory | Claim]) -> list[Claim]:
     material = _material(batch, known)
-    told = [each.content for each in known]
+    shown = known[:MOST_KNOWN]
     answer = ""
     try:
         answer = writer.write(INSTRUCTIONS, material, SCHEMA, tokens=ANSWER_TOKENS).text
-        return claims(answer, batch, told)
+        return claims(answer, batch, known, shown)
     except Unusable as error:
         instructions = f"{INSTRUCTIONS}\n{REPAIR} {error}"
         material += f"\n{_json({'answer': answer[:LONGEST_SAID]})}"
-    return claims(writer.write(instructions, material, SCHEMA, tokens=ANSWER_TOKENS).text, batch, told)
+    return claims(writer.write(instructions, material, SCHEMA, tokens=ANSWER_TOKENS).text, batch, known, shown)
 
 
 def _material(batch: Sequence[Event], known: Sequence[Memory | Claim]) -> str:
-    told = [{"slot": each.slot, "content": each.content[:LONGEST_KNOWN]} for each in known[:MOST_KNOWN]]
+    told = [
+        {"number": number, "slot": each.slot, "content": each.content[:LONGEST_KNOWN]}
+        for number, each in enumerate(known[:MOST_KNOWN], start=1)
+    ]
     return "\n".join([*([_json({"known": told})] if told else []), *map(_line, batch)])
 
 

@@ -12,6 +12,7 @@ _TEXT = (
     r"|lyrics?|songs?|verses?|transcripts?|logs?|code|essays?|story|stories|novels?|paragraphs?|comments?|tweets?"
     r"|reports?|cvs?|r[eé]sum[eé]s?|chats?|conversations?|threads?|snippets?|excerpts?|extracts?|quot(?:e|ation)s?"
     r"|passages?|sentences?|documents?|docs?|speech|abstracts?|profile|ads?|listing|outputs?|results?|responses?"
+    r"|forms?|surveys?|home ?pages?|dotfiles?|changelog"
     r"|repl(?:y|ies)|scripts?|dialogues?|scenes?|chapters?|pages?|website|blogs?|newsletter|statement|terms|contract"
     r"|notes|minutes|recipe|prompts?|data|json|ya?ml|csv|table|file|contents?|captions?|headlines?|testimonials?"
     r"|interviews?|entry|entries|announcement|release|descriptions?|sections?|stanzas?|memo|invitation|voicemail"
@@ -52,12 +53,16 @@ REPORTED = re.compile(
 OWN_REPORT = re.compile(r"\b(?:like|as) i\b[^:]*$|\bi (?:just |already )?(?:said|told you|asked you)\b", re.IGNORECASE)
 OWN_REQUEST = re.compile(
     r"\b(?:remember|memori[sz]e|memory|(?:mental |a |please )note|mind|forget|(?:write|jot) (?:this|it|that)? ?down"
-    r"|save this|store this|log this|record this|fyi)\b",
+    r"|save this|store this|log this|record this|fyi|rules?(?= (?:for|of|in|when))|conventions?|preferences?"
+    r"|(?:my|our) (?:setup|stack|schedule)"
+    r"|when(?:ever)? you)\b",
     re.IGNORECASE,
 )
+OWN_CONTEXT = re.compile(r"\W*(?:context|background|setup|stack)\s?: (?=(?:i|we|my|our|i'm|we're)\b)", re.IGNORECASE)
 COLON_ASKS = re.compile(
     rf"\b{_WORK}\b|\b{_MAYBE_WORK}\b.*?\b(?:{_THIS}|{_TEXT})\b|^\W*{_THIS}|^(?:please |can you |now )*{_CREATE}\b"
-    rf"|\bhere (?:it is|you go|they are|we go)\b|^\W*(?:the |my )?(?:original |full |source )?{_TEXT}$"
+    rf"|\bhere (?:it is|you go|they are|we go)\b|\bhere(?:'s| is) what (?!i\b|we\b)|^\W*(?!my\b"
+    rf"|our\b)[\w ]*'s [\w -]+$|^\W*(?:the |my )?(?:original |full |source )?{_TEXT}$"
     r"|^\W*(?:\w+ ){0,3}(?:results?|outputs?|response|observation|stdout|stderr|tool|context|transcript)$",
     re.IGNORECASE,
 )
@@ -65,9 +70,41 @@ LINE_ASKS = re.compile(
     rf"\b{_WORK}\b.*?\b(?:{_THIS}|{_TEXT})\b|\b{_MAYBE_WORK}\b.*?\b{_THIS}|^\W*(?:{_THIS}).*\b{_TEXT}\b"
     r"|^\W*(?:any )?(?:thoughts|opinions?|feedback|what do you think|is (?:this|it) (?:ok|legit|true|a scam)"
     r"|tl;?dr)\W*$"
-    rf"|\bhere(?:'s| is| are) (?:\S+ ){{0,6}}?{_TEXT}\b|\bhow (?:should|do|would|can) i (?:reply|respond|answer)\b",
+    rf"|\bhere(?:'s| is| are) (?:\S+ ){{0,6}}?{_TEXT}\b|^\W*(?:an? |the |some )?(?:\w+ )?{_TEXT} (?:from|by|of|in"
+    rf"|on)\b|\bhow (?:should|do|would|can) i (?:reply|respond|answer)\b",
     re.IGNORECASE,
 )
+WORK_FIRST = re.compile(
+    rf"^\W*(?:please |can you |could you |now |so |hey )*{_WORK}\b.*\b(?:{_THIS}|{_TEXT})\b", re.IGNORECASE
+)
+LETTER = re.compile(
+    r"\s*(?:dear|to all|attention) (?!assistant|claude|chatgpt|gpt|ai\b|bot\b)[\w.' ]{2,40},\s+\S", re.IGNORECASE
+)
+HEADING = re.compile(r"\s*#{1,6} \S|\s*(?:search )?results? for\b.*")
+SAME_LINE = re.compile(  # "proofread this I has ...", "Which mistakes are in this sentence? I am ..."
+    rf"^\W*(?:please |can you |could you |now |so |hey )*(?:{_WORK} (?:this|these|the following)(?: {_TEXT})?"
+    rf"|[^\n?:]{{0,60}}\b(?:this|the following) {_TEXT}\b[^\n?:]{{0,30}}[?:])\s+(?P<text>(?=(?:I|My|We|Our"
+    rf"|my)\b)[^\n]+)",
+    re.MULTILINE,
+)
+ORDER = re.compile(
+    rf"^\W*(?:please |can you |could you |would you |now |so |and |ok |okay |hey )*(?:{_WORK}|{_MAYBE_WORK}|{_CREATE}"
+    r"|what|which|who|where|when|why|how|any|tl;?dr|gist|pick|choose|suggest|name|show|sort|rank|group|solve|calculate"
+    r"|pull|flag|crop|trim|cut|outline|prepare|quiz|guess|change|replace|remove|add|put|bring|squash|merge|clean"
+    r"|only give"
+    r"|fact[ -]?check|keep only|turn|sort|decode|unpack|verify)\b",
+    re.IGNORECASE,
+)
+TO_SENDER = re.compile(  # the sender is only who is answered
+    r"\b(?:(?:give|tell|show|write|help|explain|send|make|get|gives?|got|for|to|asked|sent) me|(?:should|do|can"
+    r"|could|would|must"
+    r"|shall|did) i|i (?:just )?(?:got|found|googled|received|saw|read|copied|need|want|wonder|think)|for me"
+    r"|in my inbox)\b",
+    re.IGNORECASE,
+)
+POINTS = re.compile(rf"\b(?:{_THIS}|{_TEXT}|{_WORK}|here|in there|in it|says)\b", re.IGNORECASE)
+LIST_ITEM = re.compile(r"\s*(?:[-*•·]|\d{1,2}[.)]|[a-z]\)|[\w ]{1,20}:)\s", re.IGNORECASE)
+ABOUT_SENDER = re.compile(r"\b(?:i|i'm|i've|im|ive|my|me|mine|myself|we|we're|our|us)\b", re.IGNORECASE)
 LOOKS_BACK = re.compile(
     rf"^\W*(?:please |can you |could you |would you |now |so |and |ok |okay |hey )*"
     rf"(?:{_WORK}|{_MAYBE_WORK})\b.*?\b(?:(?:this|that|it|the above|above|these)\b|(?:the|this|that) {_TEXT}\b)"
@@ -144,7 +181,8 @@ LABEL = re.compile(  # the sender's own, not the name of a speaker
     re.IGNORECASE,
 )
 LOG = re.compile(
-    r"\s*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d\b|\[?(?:INFO|ERROR|WARN(?:ING)?|DEBUG|TRACE|FATAL)\b"
+    r"\s*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d |\w+ (?:ERR!|WARN)"
+    r"|[-*] \S+\.\w+ \u203a |\[?\d\d:\d\d:\d\d\b|\[?(?:INFO|ERROR|WARN(?:ING)?|DEBUG|TRACE|FATAL)\b"
     r"|Traceback \(|File \"|at [\w.$<>]+\(|[\w.]+(?:Error|Exception)\b:|\$ \S|>>> |[#/]{2,} ?\S.*[;{}]$)"
 )
 CODE = re.compile(

@@ -41,6 +41,8 @@ _SEVERAL = re.compile(
     r"|siblings|classmates|partners|co-?workers|twins|all (?:of us|agree\w*|had|have|are|were))\b",
     re.IGNORECASE,
 )
+_OF_GROUP = re.compile(r"^(?:(?:the|on|in|for|at|as) .{0,40})?\b(?:we|our|us)\b", re.IGNORECASE)
+_SINGULAR = re.compile(r"\b(?:i|my|me|mine|myself)\b", re.IGNORECASE)
 _LEADS = frozenset(
     "in on at after since last this next for during every today yesterday recently lately currently now as before"
     " when once over until from by though although while because tomorrow tonight these sometimes usually often with"
@@ -93,12 +95,17 @@ def third(sentence: str, name: str = USER) -> str:
 
 def whole(text: str) -> str:
     """A capital at the beginning, a full stop at the end, single blanks."""
-    text = re.sub(r"\s+([,.;:!?])", r"\1", " ".join(text.split())).strip(" ,;:-–—")  # noqa: RUF001
+    text = re.sub(r"\s+([,.;:!?]+(?!\S))", r"\1", " ".join(text.split())).strip(" ,;:-–—")  # noqa: RUF001
     text = re.sub(r"[!.…\s]+$", "", text)
     if not text:
         return ""
     end = "" if text[-1] in "?。！？" else "."  # noqa: RUF001
     return f"{text[0].upper()}{text[1:]}{end}"
+
+
+def is_of_group(sentence: str) -> bool:
+    """Whether a team or a family speaks, not one of them: "we use pnpm", "our staging URL is ..."."""
+    return bool(_OF_GROUP.search(sentence)) and not _SINGULAR.search(sentence)
 
 
 def possessive(name: str) -> str:

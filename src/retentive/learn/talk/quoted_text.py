@@ -14,6 +14,7 @@ A title, a name or a single word in quotes stays, unless a verb of speech leads 
 
 import re
 from collections.abc import Iterator
+from itertools import groupby
 from typing import NamedTuple
 
 from retentive.learn.talk import announcements as signs
@@ -23,6 +24,7 @@ MAX_HEAD_CHARS, MAX_TAIL_CHARS = 16_000, 4_000  # that are read: people do not t
 MAX_LEAD_CHARS = 200  # of a sentence before a colon: an announcement is short
 MAX_LINE_CHARS = 2000  # of a line that can be one of data, or a salutation: longer lines are prose
 MAX_TITLE_WORDS, MAX_TITLE_CHARS = 8, 100
+MIN_VERSES, MAX_VERSE_CHARS = 3, 60  # lines of a poem or a song
 
 Span = tuple[int, int]
 
@@ -110,7 +112,7 @@ def _find_carried(text: str) -> _Carried:
     if signs.OFF_THE_RECORD.search(plain):
         return _Carried(marked, [(0, len(text))], [])
     long = [span for span in quotations if _VISIBLE.sub("", text[slice(*span)])]
-    return _Carried(marked, [*long, *_find_blocks(plain, text)], quotations)
+    return _Carried(marked, [*long, *_find_blocks(plain, text, has_marked_text=marked != text)], quotations)
 
 
 def _shift(span: Span, place: int, longer: int) -> Span:
@@ -224,20 +226,22 @@ def _split_lines(text: str) -> list[_Line]:
     ]
 
 
-def _find_blocks(text: str, original: str) -> Iterator[Span]:
-    """Find blocks of lines. `text` has marked text blanked already, `original` has it."""
+def _find_blocks(text: str, original: str, *, has_marked_text: bool) -> Iterator[Span]:
+    """Find blocks of lines. `text` has marked text and quotations blanked already, `original` has them."""
     yield from (found.span() for found in signs.EXAMPLE.finditer(text))
+    yield from (found.span("text") for found in signs.SAME_LINE.finditer(text))
     lines = _split_lines(text)
     yield from _find_data_lines(lines, original)
-    yield from _Blocks(lines, original).find()
+    yield from _Blocks(lines, original, has_marked_text=has_marked_text).find()
 
 
 class _Blocks:
     """Walks over the lines of a message and finds mails, announced texts and role play."""
 
-    def __init__(self, lines: list[_Line], original: str) -> None:
+    def __init__(self, lines: list[_Line], original: str, *, has_marked_text: bool) -> None:
         self.lines = lines
         self.original = original
+        self.has_marked_text = has_marked_text
         self.farewells = [bool(signs.FAREWELL.match(line.short())) for line in lines]
         self.thanks = [bool(signs.THANKS.match(line.short())) for line in lines]
         self.next_signoff = self._next_of([a or b for a, b in zip(self.farewells, self.thanks, strict=True)])
@@ -256,6 +260,7 @@ class _Blocks:
         if (last := self._request_at_end()) is not None:
             yield 0, self.lines[last].start
             return
+        yield from self._find_strangers()
         number = 0
         while number < len(self.lines):
             block = self._block_at(number)
@@ -273,10 +278,12 @@ class _Blocks:
             return None
         if ruler := signs.RULER.match(line.text):
             return self._between_rulers(number, ruler["mark"])
-        if signs.FORWARDED.match(line.short()) or signs.HEADER.match(line.short()):
+        is_mail = signs.FORWARDED.match(line.short()) or signs.HEADER.match(line.short())
+        if is_mail or self._is_salutation(number) or self.next_farewell[number] < self.next_empty[number]:
             return line.start, self._end_of_mail(number)
-        if self._is_salutation(number) or self.next_farewell[number] < self.next_empty[number]:
-            return line.start, self._end_of_mail(number)
+        is_first = self.next_filled[0] == number
+        if (signs.LETTER.match(line.text) and not is_first) or signs.HEADING.match(line.text):
+            return line.start, self._without_question(number + 1, len(self.lines))
         played = signs.PLAYED.search(line.text)
         announced = self._announced(number)
         if played and (announced is None or line.start + played.start() < announced[0]):
@@ -319,15 +326,18 @@ class _Blocks:
         line = self.lines[number]
         start = 0
         for colon in _COLON.finditer(line.text):
-            lead = _last_sentence(line.text[max(start, colon.start() - MAX_LEAD_CHARS) : colon.start()])
+            before = line.text[max(start, colon.start() - MAX_LEAD_CHARS) : colon.start()]
             start = colon.end()
+            lead = _last_sentence(before) if line.text[start:].strip() else before
             reported = signs.REPORTED.search(lead) and not signs.OWN_REPORT.search(lead)
-            asks = signs.COLON_ASKS.search(lead) and not signs.OWN_REQUEST.search(lead)
+            asks = signs.COLON_ASKS.search(lead) or (not line.text[start:].strip() and _has_order(lead))
+            asks = asks and not signs.OWN_REQUEST.search(lead) and not signs.OWN_CONTEXT.match(line.text)
             if reported or asks:
                 return self._after_colon(number, line.start + colon.end(), is_speech=bool(reported))
         following = self.next_filled[number + 1] if number + 1 < len(self.lines) else len(self.lines)
         lead = _last_sentence(line.text[-MAX_LEAD_CHARS:].rstrip(" .!?\u2026"))
-        if following == len(self.lines) or not signs.LINE_ASKS.search(lead):
+        has_work = len(line.text) <= MAX_LEAD_CHARS and bool(signs.WORK_FIRST.match(line.text))
+        if following == len(self.lines) or not (signs.LINE_ASKS.search(lead) or has_work):
             return None
         if self._has_marked_text(line.end, self.lines[following].start):
             return None
@@ -372,6 +382,59 @@ class _Blocks:
         is_question = bool(signs.CLOSING_QUESTION.match(text)) and not signs.REQUEST_WORD.search(text)
         return last if is_question else end
 
+    def _find_strangers(self) -> Iterator[Span]:
+        """Find paragraphs of somebody else: the request beside them speaks of no "I", but they do.
+
+        "What chords would fit this?" above "I was born by the railroad". Who asks for themselves says so. Where a text
+        is marked as pasted, the request is about that one.
+        """
+        if self.has_marked_text:
+            return
+        paragraphs = self._split_paragraphs()
+        if len(paragraphs) < 2:  # noqa: PLR2004
+            return
+        first, last = paragraphs[0], paragraphs[-1]
+        if self._is_impersonal_request(first) and (self._points(first) or self._is_prose(paragraphs[1:])):
+            yield from (span for span in paragraphs[1:] if not self._is_impersonal_request(span))
+        elif self._is_impersonal_request(last) and (self._points(last) or self._is_verse(paragraphs[:-1])):
+            yield from paragraphs[:-1]
+
+    def _points(self, span: Span) -> bool:
+        """Tell a request about a text from one about the world."""
+        return bool(signs.POINTS.search(self.original[slice(*span)]))
+
+    def _is_verse(self, spans: list[Span]) -> bool:
+        """Tell short lines that are no list and mostly end without a full stop."""
+        lines = "\n".join(self.original[slice(*span)] for span in spans).splitlines()
+        short = [line for line in lines if len(line) <= MAX_VERSE_CHARS and not line.rstrip().endswith((".", ":"))]
+        is_list = any(signs.LIST_ITEM.match(line) for line in lines)
+        return len(lines) >= MIN_VERSES and len(short) >= len(lines) - 1 and not is_list
+
+    def _is_prose(self, spans: list[Span]) -> bool:
+        """Tell several sentences or verses from a list of points."""
+        text = "\n".join(self.original[slice(*span)] for span in spans)
+        lines = text.splitlines()
+        if any(signs.LIST_ITEM.match(line) for line in lines):
+            return False
+        return len(_SENTENCE_END.findall(f"{text} ")) > 1 or len(lines) > 2  # noqa: PLR2004
+
+    def _split_paragraphs(self) -> list[Span]:
+        """Where paragraphs begin and end. Where no line is empty, the first and the last line count as paragraphs."""
+        filled = [line for line in self.lines if not line.is_empty]
+        if len(filled) > 2 and len(filled) == len(self.lines):  # noqa: PLR2004
+            parts = [[filled[0]], filled[1:-1], [filled[-1]]]
+        else:
+            groups = groupby(self.lines, key=lambda line: line.is_empty)
+            parts = [[*lines] for is_empty, lines in groups if not is_empty]
+        return [(part[0].start, part[-1].end) for part in parts] or [(0, 0)]
+
+    def _is_impersonal_request(self, span: Span) -> bool:
+        """Tell a short question or order in which the sender does not speak of themselves."""
+        text = self.original[slice(*span)].strip()
+        if not text or len(text) > MAX_LEAD_CHARS or signs.OWN_REQUEST.search(text):
+            return False
+        return ("?" in text or _has_order(text)) and not signs.ABOUT_SENDER.search(signs.TO_SENDER.sub(" ", text))
+
     def _request_at_end(self) -> int | None:
         """The number of the last line, if it asks for work on what stands above it."""
         filled = [number for number, line in enumerate(self.lines) if not line.is_empty]
@@ -380,6 +443,11 @@ class _Blocks:
         line = self.lines[filled[-1]]
         asks = len(line.text) <= MAX_LEAD_CHARS and signs.LOOKS_BACK.match(line.text)
         return filled[-1] if asks and self._announced(filled[-1]) is None else None
+
+
+def _has_order(text: str) -> bool:
+    """Tell whether a clause of a line before a text is an order: "Fact check please:"."""
+    return any(signs.ORDER.match(clause) for clause in re.split(r"[.,;!]\s", text))
 
 
 def _last_sentence(text: str) -> str:

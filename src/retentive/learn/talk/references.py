@@ -7,8 +7,12 @@ could be meant, or none, nothing is.
 
 import re
 
-from retentive.learn.talk import vocabulary as words
-
+_PEOPLE = (
+    r"boss|manager|colleagues?|coworkers?|team|teammates?|coach|mentor|friends?|best friend|neighbou?rs?|roommates?"
+    r"|flatmates?|landlord|landlady|doctor|dentist|therapist|cardiologist|lawyer|teacher|professor|trainer|assistant"
+    r"|accountant|psychiatrist|nanny|babysitter|client|supervisor|advisor|ex"
+)
+_PETS = r"dogs?|cats?|pup|puppy|puppies|kittens?|pets?|parrot|rabbit|bunny|hamster|guinea pigs?|turtles?|horse|snake"
 _PRONOUN = re.compile(r"^(she|he|it|they)(?:'(s|re|ve|ll|d))?\b\s*", re.IGNORECASE)
 _SHORT = {"s": "is", "re": "are", "ve": "have", "ll": "will", "d": "would"}
 _FEMALE = (
@@ -16,7 +20,7 @@ _FEMALE = (
     r"|mother-in-law"
 )
 _MALE = r"husband|boyfriend|fiancé|father|dad|son|brother|grandpa|grandfather|uncle|nephew|father-in-law"
-_EITHER = rf"spouse|partner|baby|toddler|child|kid|cousin|{words.PEOPLE}|dog|cat|puppy|kitten|pet|parrot|rabbit|horse"
+_EITHER = rf"spouse|partner|baby|toddler|child|kid|cousin|{_PEOPLE}|dog|cat|puppy|kitten|pet|parrot|rabbit|horse"
 _PERSON = re.compile(rf"^(?:(?P<she>{_FEMALE})|(?P<he>{_MALE})|(?P<any>{_EITHER}))$", re.IGNORECASE)
 _HEAD = re.compile(
     r"^(?:my|our) (?P<np>(?:[\w'-]+ ){0,3}?[\w'-]+)(?P<name>(?:,? [A-Z]\w+,?)?) (?:is|are|was|were|has|have|had"
@@ -67,6 +71,6 @@ def _meant(pronoun: str, before: str) -> str | None:
         "she": bool(person and not person["he"]),
         "he": bool(person and not person["she"]),
         "they": many,
-        "it": not many and (person is None or bool(re.search(rf"\b(?:{words.PETS})$", noun))),
+        "it": not many and (person is None or bool(re.search(rf"\b(?:{_PETS})$", noun))),
     }[pronoun]
     return f"my {noun}{f' {name}' if name else ''}" if fits else None

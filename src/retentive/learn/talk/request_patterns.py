@@ -35,7 +35,8 @@ KEEP = re.compile(
     rf"|(?:add|put|commit|save|store|write)(?: this| it| that)? (?:to|in|into) {_MEMORY}"
     r"|for (?:your |my )?(?:future reference|information)|for the record|fyi|(?:just )?so (?:that )?you know"
     r"|you (?:should|must|need to)(?: also)? know|i (?:want|need|would like|'d like) you to know)(?P<link>"
-    r"(?: (?:of|about))?(?: the (?:fact|following)| this| it)?(?:\s*(?::|-|\u2013|\u2014|,)| that)?)\s*(?P<rest>.*)$",
+    r"(?: (?:of|about))?(?: the (?:fact|following)| (?:this|it)\b(?=\s*(?:[:,\u2013\u2014-]|that\b|[.!]*$)))?"
+    r"(?:\s*(?::|-|\u2013|\u2014|,)| that)?)\s*(?P<rest>.*)$",
     re.IGNORECASE | re.DOTALL,
 )
 _OF_ME = r"(?:i|i'm|im|i've|we|we're|my|our)\b"

@@ -18,12 +18,12 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from retentive.learn.talk import request_patterns as patterns
-from retentive.learn.talk.person import USER, plain, third, whole
+from retentive.learn.talk.kinds import find_kind
+from retentive.learn.talk.person import USER, is_of_group, plain, third, whole
 from retentive.learn.talk.quoted_text import blank_blocks, own_words, restore_apostrophes
 from retentive.learn.talk.references import resolved
 from retentive.learn.talk.request_patterns_de_fr_es import find_foreign_request, move_verb_forward
 from retentive.learn.talk.verbs import singular
-from retentive.learn.talk.worth import judge
 from retentive.model import Kind
 from retentive.text.sentences import Sentence, spans
 
@@ -141,7 +141,7 @@ def _is_clause(text: str, link: str) -> bool:
 
 def _reminder(said: _Said, what: str) -> _Found | None:
     if patterns.STANDING.search(what):
-        return "keep", _instruction(what, said.name), Kind.INSTRUCTION
+        return "keep", render_instruction(what, said.name), Kind.INSTRUCTION
     if patterns.OF_YOU.search(what):
         return None
     return "keep", third(f"I asked not to forget to {what}", said.name), Kind.NOTE
@@ -150,22 +150,22 @@ def _reminder(said: _Said, what: str) -> _Found | None:
 def _statement(said: _Said, text: str) -> _Found:
     clause = plain(restore_apostrophes(text.strip(" ,;:-–—")))  # noqa: RUF001
     if patterns.RULE.match(clause) or patterns.WHENEVER.match(clause):
-        return "keep", _instruction(clause, said.name), Kind.INSTRUCTION
+        return "keep", render_instruction(clause, said.name), Kind.INSTRUCTION
     known = resolved(clause, plain(said.before))
-    told = third(known or clause, said.name)
+    statement = known or clause
+    content = whole(statement) if is_of_group(statement) else third(statement, said.name)
     if not known and said.before != text:
-        told = f"{third(said.before, said.name)} {told}".strip()
-    worth = judge(re.sub(r"[\s.!]+$", "", known or clause))
-    return "keep", told, worth.kind if worth else Kind.FACT
+        content = f"{third(said.before, said.name)} {content}".strip()
+    return "keep", content, find_kind(statement)
 
 
 def _read_rule(said: _Said) -> _Found | None:
     """A standing instruction: "always ...", "from now on ...", "whenever I ..., do ..."."""
     for pattern in (patterns.RULE, patterns.HENCEFORTH, patterns.WHENEVER):
         if found := pattern.match(said.masked):
-            return "keep", _instruction(said.rest(found, "rule"), said.name), Kind.INSTRUCTION
+            return "keep", render_instruction(said.rest(found, "rule"), said.name), Kind.INSTRUCTION
     if patterns.YOU_RULE.match(said.masked):
-        return "keep", _instruction(said.text, said.name), Kind.INSTRUCTION
+        return "keep", render_instruction(said.text, said.name), Kind.INSTRUCTION
     found = patterns.FROM_NOW.match(said.masked)
     if not found or patterns.OTHERS.match(found["rest"]) or len(found["rest"].split()) < 2:  # noqa: PLR2004
         return None
@@ -173,10 +173,10 @@ def _read_rule(said: _Said) -> _Found | None:
     if re.match(r"(?:i|we|my|our)\b", rest, re.IGNORECASE):
         _, text, kind = _statement(said, rest)
         return "keep", whole(f"{when}, {_small(text, said.name)}"), kind
-    return "keep", _instruction(f"{when}, {rest}", said.name), Kind.INSTRUCTION
+    return "keep", render_instruction(f"{when}, {rest}", said.name), Kind.INSTRUCTION
 
 
-def _instruction(text: str, name: str) -> str:
+def render_instruction(text: str, name: str) -> str:
     """An order stays one; only the speaker is named in it."""
     user = _small(name, name)
     text = re.sub(r"\bI (\w+)", lambda found: f"{user} {singular(found[1])}", plain(text))

@@ -27,7 +27,10 @@ _ADVERBS = frozenset(
     "no longer also always already just still now never ever often sometimes seldom soon then once even only almost"
     " quite rather kinda sorta maybe perhaps both all currently not so too twice instead finally".split()
 )
-_NO_ADVERBS = frozenset("apply reply rely supply fly multiply imply comply ally bully rally tally".split())
+_NO_ADVERBS = frozenset(
+    "apply reply rely supply fly multiply imply comply ally bully rally tally italy emily sally molly polly kelly lily"
+    " billy willy tilly milly holly beverly kimberly carly".split()
+)
 _HISSING = re.compile(r"(?:s|x|z|ch|sh|[^aeiou]o)$|^go$")
 _CONSONANT_Y = re.compile(r"[^aeiou]y$")
 HABIT = re.compile(

@@ -4,11 +4,11 @@ Memories are data of unknown origin: nothing in them may end the block they stan
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-from retentive.model import Memory
+from retentive.model import Memory, Outdated
 from retentive.text.tokens import estimate
 
 TAG = "retentive-memory"
@@ -37,33 +37,60 @@ class Block(NamedTuple):
     """The ids of what is in it."""
 
 
-def block(groups: Sequence[Group], budget: int) -> Block:
-    """What fits of several groups, in tokens: all of the first, then of each of the others in turn."""
-    chosen = _chosen(groups, budget)
+def block(groups: Sequence[Group], budget: int, outdated: Mapping[str, Outdated] | None = None) -> Block:
+    """What fits of several groups, in tokens: all of the first, then of each of the others in turn.
+
+    `outdated` has the marks of memories by their ids. Such a memory stands below the newer one, or not at all.
+    """
+    marks = outdated or {}
+    groups = [group._replace(memories=_newer_first(group.memories, marks)) for group in groups]
+    chosen = _chosen(groups, budget, marks)
     parts = []
     for group in groups:
-        lines = [line(each) for each in group.memories if chosen.get(each.id) == group.heading]
+        lines = [line(each, marks.get(each.id)) for each in group.memories if chosen.get(each.id) == group.heading]
         parts += [f"{group.heading}:"] * bool(lines and group.heading) + lines
     return Block(_framed("\n".join(parts)), tuple(chosen)) if parts else Block("")
 
 
-def line(memory: Memory) -> str:
+def line(memory: Memory, outdated: Outdated | None = None) -> str:
     """On one line."""
     text = " ".join(memory.content.split())
     text = text if len(text) <= LONGEST else f"{text[:LONGEST].rstrip()} …"
-    return f"- {_tame(text)} ({memory.valid_from:%Y-%m-%d})"
+    mark = f", {outdated.mark}" if outdated else ""
+    return f"- {_tame(text)} ({memory.valid_from:%Y-%m-%d}{mark})"
+
+
+def _newer_first(memories: Sequence[Memory], marks: Mapping[str, Outdated]) -> list[Memory]:
+    """Move each memory that may be outdated directly below the newer one, if that is in the group."""
+    known = {each.id for each in memories}
+    below: dict[str, list[Memory]] = {}
+    for each in memories:
+        newer = marks[each.id].newer_id if each.id in marks else None
+        below.setdefault(newer if newer in known and newer != each.id else "", []).append(each)
+    ordered: dict[str, Memory] = {}
+    waiting = below.get("", [])[::-1]
+    while waiting:
+        each = waiting.pop()
+        if each.id not in ordered:
+            ordered[each.id] = each
+            waiting += reversed(below.get(each.id, []))
+    return [*ordered.values(), *(each for each in memories if each.id not in ordered)]
 
 
 def _framed(body: str) -> str:
     return f"<{TAG}>\n{_INTRODUCTION}\n{body}\n{_MORE}\n</{TAG}>"
 
 
-def _chosen(groups: Sequence[Group], budget: int) -> dict[str, str]:
+def _chosen(groups: Sequence[Group], budget: int, marks: Mapping[str, Outdated]) -> dict[str, str]:
     """The ids of what fits, each with its heading."""
+    offered = {memory.id for group in groups for memory in group.memories}
     left, room = budget - estimate(_framed("")), MOST - len(_framed(""))
     chosen: dict[str, str] = {}
     for heading, memory in _in_turn(groups):
-        text = line(memory) if heading in chosen.values() else f"{heading}\n{line(memory)}"
+        mark = marks.get(memory.id)
+        if mark and mark.newer_id in offered and mark.newer_id not in chosen:
+            continue
+        text = line(memory, mark) if heading in chosen.values() else f"{heading}\n{line(memory, mark)}"
         if memory.id not in chosen and estimate(text) <= left and len(text) < room:
             left, room = left - estimate(text), room - len(text) - 2
             chosen[memory.id] = heading

@@ -60,6 +60,7 @@ class Place:
         return Retentive.open(
             self.db,
             namespace=self.who.namespace,
+            person=self.who.person or "",
             embedder=embedder,
             access_log=logged,
             daily_log=config.served(self.settings),
@@ -88,7 +89,7 @@ def called(given: bytes) -> Called:
 def place(call: Called, options: Options, folder: Path | None = None) -> Place:
     """Of the folder the hook was called in, if no other is given."""
     settings = config.load(db=options.db, embedder=options.embedder, namespace=options.namespace)
-    who = whose(settings.namespace, options.also, folder or call.folder)
+    who = whose(settings.namespace, options.also, folder or call.folder, settings.person)
     marks = Marks.of(config.data_folder() / "hooks", settings.db, who.namespace, call.session)
     return Place(settings, options.db, who, marks)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from retentive.errors import Busy, Conflict, NotFound, SecretFound
 from retentive.serve.hooks.call import Called, Options, place
+from retentive.serve.hooks.show import is_model_ready
 from retentive.serve.hooks.transcript import Said, first_folder, said
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def keep(call: Called, options: Options, *, ended: bool = False) -> int:
     """Keep what was said since the last time, and say how many messages that were.
 
     No model is waited for: vectors and memories are made of it in the background, by whichever server runs next. Only
-    at the end of a conversation it is learned from, if rules do it.
+    at the end of a conversation it is learned from, without a language model.
     """
     if call.transcript is None or not call.transcript.exists():
         return 0
@@ -37,7 +38,9 @@ def keep(call: Called, options: Options, *, ended: bool = False) -> int:
     here, name = place(call, options, Path(folder) if folder else None), f"{CLIENT}/{call.session}"
     with here.open("none") as memory:
         kept = _kept(memory, name, talk, here.marks) if talk else 0
-        if ended and here.settings.llm == "none" and _session(memory, name):
+        is_due = ended and here.settings.llm == "none" and _session(memory, name) is not None
+    if is_due and is_model_ready(here.settings):
+        with here.open(here.settings.embedder) as memory:  # what is worth keeping shows in the vectors of its sentences
             memory.learn(name)
     return kept
 

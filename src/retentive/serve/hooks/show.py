@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from retentive.embed import open_embedder
 from retentive.errors import EmbedError
+from retentive.model import Outdated
 from retentive.serve.hooks.blocks import Block, Group, block
 from retentive.serve.hooks.call import LATE, Called, Options, place
 from retentive.serve.hooks.transcript import is_made, own
@@ -49,7 +50,8 @@ def start(call: Called, options: Options) -> Block:
     seen = here.marks.shown() if call.source == "resume" else []
     with here.open("none") as memory:
         groups = [group._replace(memories=_unseen(group.memories, seen)) for group in _known(memory, here.who)]
-    found = block(groups, AT_START if options.budget is None else options.budget)
+        marks = _outdated(memory, here.who)
+    found = block(groups, AT_START if options.budget is None else options.budget, marks)
     here.marks.show((*seen, *found.shown))
     return found
 
@@ -74,7 +76,8 @@ def recall(call: Called, options: Options) -> Block:
             include="memories",
         )
     bearing = _unseen([hit.memory for hit in hits], seen)
-    found = block([Group("", bearing)], FOR_PROMPT if options.budget is None else options.budget)
+    marks = {hit.id: hit.outdated for hit in hits if hit.outdated}
+    found = block([Group("", bearing)], FOR_PROMPT if options.budget is None else options.budget, marks)
     if found.shown:
         here.marks.show((*seen, *found.shown))
     return found
@@ -107,6 +110,13 @@ def _known(memory: Retentive, who: Whose) -> list[Group]:
     ]
 
 
+def _outdated(memory: Retentive, who: Whose) -> dict[str, Outdated]:
+    """The marks of the memories that a newer one may replace, by their ids."""
+    names = dict.fromkeys((memory.namespace, *memory.namespaces(who.also)))
+    open_proposals = chain.from_iterable(memory.in_namespace(name).proposals.list() for name in names)
+    return {each.older_id: Outdated(each.newer_id, each.newer_time, is_certain=False) for each in open_proposals}
+
+
 def _ranked(memories: Iterable[Memory]) -> list[Memory]:
     return sorted(memories, key=lambda each: (each.importance, each.valid_from), reverse=True)
 
@@ -131,7 +141,7 @@ class Ahead:
         self._until = time.monotonic() + seconds
         self.floor = settings.min_similarity or (self._embedder.space.min_similarity if self._embedder else 0.0)
         """The similarity from which something bears on it: as set, else the model's own."""
-        if self._embedder and _is_ready(settings):
+        if self._embedder and is_model_ready(settings):
             self._thread.start()
 
     def __call__(self) -> Any:
@@ -144,7 +154,7 @@ class Ahead:
             self._made = self._embedder.embed_query(question) if self._embedder else None
 
 
-def _is_ready(settings: Config) -> bool:
+def is_model_ready(settings: Config) -> bool:
     """Whether the model is there to be loaded: the first text of all would have it rebuilt, for many seconds."""
     if settings.embedder != "minilm" or settings.model_path:
         return True

@@ -41,6 +41,7 @@ def reach_of(whose: Whose) -> Reach:
 def reached(whose: Whose, memory: Retentive, token: Token | None) -> Reached:
     also = tuple(name for name in whose.also if name != memory.namespace and _opens(token, name))
     person = whose.person if memory.namespace == whose.namespace and whose.person in also else None
+    memory = memory.in_namespace(memory.namespace, person=person or "")
     return Reached(memory, also, person, writes=not (token and token.read_only), whole=token is None, near=False)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from retentive import wire
-from retentive.model import Event, Hit, Memory, Passage, Record, Status
+from retentive.model import Event, Hit, Memory, Outdated, Passage, Record, Status
 
 LINE = 200  # characters of a text shown in a list; `memory_get` has the whole
 _NOISE = ("content_hash", "access_count", "last_access", "heard")
@@ -21,7 +21,13 @@ def hit(value: Hit) -> dict[str, Any]:
     told: dict[str, Any] = {"id": value.id, "text": line(_said(item, value.excerpt))}
     told |= {"date": f"{value.time:%Y-%m-%d}", "score": round(value.relevance, 2)}
     kind = item.kind if isinstance(item, Memory) else "message" if isinstance(item, Event) else value.type
-    return told | {"kind": kind}
+    mark = {"outdated": _outdated(value.outdated)} if value.outdated else {}
+    return told | {"kind": kind} | mark
+
+
+def _outdated(value: Outdated) -> dict[str, Any]:
+    newer = {"newer_id": value.newer_id} if value.newer_id else {}
+    return {"since": f"{value.since:%Y-%m-%d}", "is_certain": value.is_certain, **newer}
 
 
 def memory(value: Memory) -> dict[str, Any]:
@@ -39,6 +45,7 @@ def whole(value: Memory | Event | Record | Passage) -> dict[str, Any]:
     """All of it that says something."""
     told = wire.event(value) if isinstance(value, Event) else wire.shown(value)
     noise = (*_NOISE, "version") if isinstance(value, Memory) else _NOISE
+    told = {name: each for name, each in told.items() if name != "is_hidden" or each}
     return {name: each for name, each in told.items() if each not in (None, [], {}, "") and name not in noise}
 
 
@@ -56,4 +63,11 @@ def _said(item: Memory | Event | Record | Passage, excerpt: str) -> str:
 
 def _more(row: Mapping[str, Any]) -> str:
     state = f" {row['status']}" if "status" in row else ""
-    return f"{state} {row['score']:.2f}" if "score" in row else state
+    score = f" {row['score']:.2f}" if "score" in row else ""
+    return f"{state}{score}{_mark(row['outdated'])}" if "outdated" in row else f"{state}{score}"
+
+
+def _mark(outdated: Mapping[str, Any]) -> str:
+    doubt = "" if outdated["is_certain"] else "possibly "
+    see = f", see [{outdated['newer_id']}]" if "newer_id" in outdated else ""
+    return f" ({doubt}outdated since {outdated['since']}{see})"

@@ -7,7 +7,20 @@ from typing import Any
 from retentive import wire
 from retentive.app import Retentive
 from retentive.errors import Conflict, Invalid, NotFound
-from retentive.model import Added, Ended, Event, Kind, Memory, Passage, Proposal, Record, Source, Status
+from retentive.model import (
+    Added,
+    CitedMemory,
+    Consolidation,
+    Ended,
+    Event,
+    Kind,
+    Memory,
+    Passage,
+    Proposal,
+    Record,
+    Source,
+    Status,
+)
 from retentive.serve.mcp import lines
 from retentive.serve.mcp.reach import Reached
 from retentive.serve.mcp.tool import Answer, Tool, choice, flag, several, text, whole
@@ -75,6 +88,7 @@ def _proposal(each: Proposal) -> dict[str, Any]:
         "newer": lines.line(each.newer),
         "older_id": each.older_id,
         "older": lines.line(each.older),
+        "move_to": each.move_to,
         "why": _why(each),
     }
 
@@ -88,17 +102,29 @@ def review(
     accepted = [(_deciding(reached, id), id) for id in dict.fromkeys(accept)]
     rejected = [(_deciding(reached, id), id) for id in dict.fromkeys(reject)]
     done = [memory.proposals.accept(id, AGENT) for memory, id in accepted]
-    told = [f"Replaced [{each.older_id}] {lines.line(each.older)}" for each in done]
+    told = [_describe_accepted(each) for each in done]
     kept = [memory.proposals.reject(id) for memory, id in rejected]
-    told += [f"Both stay: [{each.newer_id}] and [{each.older_id}]" for each in kept]
+    told += [_describe_rejected(each) for each in kept]
     found = [each for memory in _writable(reached) for each in memory.proposals.list(limit, before)][:limit]
-    told += [
-        f"{each.id}: [{each.newer_id}] {lines.line(each.newer)} may replace [{each.older_id}] "
-        f"{lines.line(each.older)} ({_why(each)})"
-        for each in found
-    ]
+    told += [_describe_open(each) for each in found]
     data = {"accepted": [*dict.fromkeys(accept)], "rejected": [*dict.fromkeys(reject)]}
     return Answer("\n".join(told) or "Nothing to review.", {**data, "proposals": [_proposal(each) for each in found]})
+
+
+def _describe_open(each: Proposal) -> str:
+    older = f"[{each.older_id}] {lines.line(each.older)}"
+    if each.move_to:
+        return f"{each.id}: {older} may belong to {each.move_to!r} ({_why(each)})"
+    return f"{each.id}: [{each.newer_id}] {lines.line(each.newer)} may replace {older} ({_why(each)})"
+
+
+def _describe_accepted(each: Proposal) -> str:
+    older = f"[{each.older_id}] {lines.line(each.older)}"
+    return f"Moved {older} to {each.move_to!r} as [{each.newer_id}]" if each.move_to else f"Replaced {older}"
+
+
+def _describe_rejected(each: Proposal) -> str:
+    return f"It stays: [{each.older_id}]" if each.move_to else f"Both stay: [{each.newer_id}] and [{each.older_id}]"
 
 
 def _deciding(reached: Reached, id: str) -> Retentive:
@@ -186,7 +212,7 @@ def _around(memory: Retentive, session: str, sequence: int) -> Sequence[Event]:
     events = memory.sessions.events(session, AROUND, around=sequence)
     if all(each.sequence != sequence for each in events):
         raise NotFound(f"session {session!r} has no message {sequence}")
-    return events
+    return [each for each in events if not each.is_hidden or each.sequence == sequence]
 
 
 def update(reached: Reached, id: str, reason: str | None = None, **changes: Any) -> Answer:
@@ -270,6 +296,31 @@ def purge(
     told = f"{'Would purge' if dry_run else 'Purged'} {', '.join(gone.ids)}. {gone.proof}"
     left = [f"Still repeated in {each.place} {each.id}".strip() for each in gone.remaining]
     return Answer("\n".join([told, *left]), {**wire.purged(gone), "done": not dry_run})
+
+
+def consolidate(
+    reached: Reached, *, dry_run: bool = True, limit: int = 20, undo: str | None = None, **options: Any
+) -> Answer:
+    if undo is not None:
+        undone = reached.memory.undo_consolidation(undo, AGENT)
+        told = [f"Active again: {len(undone.restored)}", *(f"Left as it is: {each}" for each in undone.left)]
+        return Answer("\n".join(told), {"done": True, "groups": [], **wire.undone_consolidation(undone)})
+    done = reached.memory.consolidate(dry_run=dry_run, limit=limit, **options)
+    told = [f"{'Made' if done.done else 'Would make'} {len(done.groups)} of {_cited(done)}."]
+    told += [
+        f"{each.rule}: {lines.line(each.text)} <- {', '.join(one.id for one in each.cited)}" for each in done.groups
+    ]
+    told += [f"Undo with undo={done.run}"] if done.run else []
+    return Answer("\n".join([*told, *done.notes]), wire.consolidation(done))
+
+
+def _ids(cited: Sequence[CitedMemory]) -> str:
+    return ", ".join(each.id for each in cited)
+
+
+def _cited(done: Consolidation) -> str:
+    count = sum(len(each.cited) for each in done.groups)
+    return f"{count} memories, of {done.scanned} old ones read"
 
 
 def tools(*, person: bool) -> Sequence[Tool]:
@@ -371,12 +422,22 @@ def more(*, person: bool) -> Sequence[Tool]:
         ),
         Tool(
             "memory_review", "Decide what replaces what",
-            "Newer memories that may replace older ones: list them, accept (the older one ends) or reject (both stay, "
-            "and it is not proposed again). Decide only what is clear; else ask the user.",
+            "Newer memories that may replace older ones, or that may be about the user rather than the project: list "
+            "them, accept (the older one ends, or moves) or reject (all stays, and it is not proposed again). Decide "
+            "only what is clear; else ask the user.",
             review,
             {"accept": several(ID, 20, "Ids of proposals"), "reject": several(ID, 20, "Ids of proposals"),
              "limit": whole(1, 100, 20), "before": ID},
             (), {"accepted": "array", "rejected": "array", "proposals": "array"},
+        ),
+        Tool(
+            "memory_consolidate", "Merge old memories",
+            "Merge old memories that say the same into one that cites them, and sum up many small outcomes. A dry run "
+            "unless dry_run is false: show it to the user first. undo takes the id of a run back.",
+            consolidate,
+            {"dry_run": flag("Only show what would be merged", default=True), "limit": whole(1, 100, 20),
+             "older_than": whole(0, 36_500, None, "Days"), "undo": text("Id of a run")},
+            (), {"done": "boolean", "groups": "array"},
         ),
         Tool(
             "memory_purge", "Remove for good",

@@ -35,7 +35,7 @@ class Project:
             if self._by_folder:
                 folder, by_folder, self._by_folder = await _folder(asked), self._by_folder, None
                 self._whose = by_folder(folder) if folder else self._whose
-        memory = self._memory.in_namespace(self._whose.namespace)
+        memory = self._memory.in_namespace(self._whose.namespace, person=self._whose.person or "")
         return Reached(memory, self._whose.also, self._whose.person)
 
 

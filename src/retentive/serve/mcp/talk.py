@@ -78,7 +78,8 @@ def read(reached: Reached, session: str, limit: int = READ, **where: Any) -> Ans
 
 
 def _said(event: Event) -> str:
-    return f"#{event.sequence} {event.time:%Y-%m-%d %H:%M} {event.speaker or event.role}: {event.content}"
+    mark = "(forgotten) " if event.is_hidden else ""
+    return f"#{event.sequence} {event.time:%Y-%m-%d %H:%M} {event.speaker or event.role}: {mark}{event.content}"
 
 
 def delete(reached: Reached, session: str, *, dry_run: bool = True) -> Answer:

@@ -1,8 +1,8 @@
 -- fragment: session
-t.id, t.namespace, t.agent, t.tags, t.metadata, t.created, s.active, s.events, s.last_sequence
+t.id, t.namespace, t.agent, t.tags, t.metadata, t.created, s.active, s.events, s.last_sequence, t.person
 
 -- fragment: event
-e.namespace, e.session, e.sequence, e.role, e.speaker, e.content, e.payload, e.time
+e.namespace, e.session, e.sequence, e.role, e.speaker, e.content, e.payload, e.time, {is_hidden} AS is_hidden
 
 -- name: session_get
 SELECT {session} FROM sessions t JOIN session_state s ON s.namespace = t.namespace AND s.session = t.id
@@ -26,8 +26,16 @@ SELECT count(*), coalesce(sum(events), 0) FROM session_state WHERE namespace = :
 SELECT namespace, session FROM session_state ORDER BY namespace, session
 
 -- name: session_insert
-INSERT INTO sessions (namespace, id, agent, tags, metadata, created)
-VALUES (:namespace, :session, :agent, :tags, :metadata, :now)
+INSERT INTO sessions (namespace, id, agent, tags, metadata, created, person)
+VALUES (:namespace, :session, :agent, :tags, :metadata, :now, :person)
+
+-- name: session_person
+-- Set once: later writers do not change whose conversation it is.
+UPDATE sessions SET person = :person WHERE namespace = :namespace AND id = :session AND person IS NULL
+
+-- name: session_share
+-- It stays nobody's from now on.
+UPDATE sessions SET person = '' WHERE namespace = :namespace AND id = :session
 
 -- name: session_update
 -- A guard: only while it is as it was read.
@@ -97,16 +105,21 @@ e.namespace = p.namespace AND e.session = p.session AND e.sequence = (
   WHERE x.namespace = p.namespace AND x.session = p.session AND x.sequence > p.sequence)
 
 -- fragment: event_of_chunk
-FROM chunks t JOIN events e ON e.namespace = t.namespace AND e.session = t.session AND e.sequence = t.first_sequence
+-- The first message that has the slice; if that is hidden, the last, which may have been said since.
+FROM chunks t JOIN events e ON e.namespace = t.namespace AND e.session = t.session AND e.sequence =
+  CASE WHEN t.first_sequence < t.last_sequence AND EXISTS (
+    SELECT 1 FROM hidden_messages f
+    WHERE f.namespace = t.namespace AND f.session = t.session AND f.sequence = t.first_sequence)
+  THEN t.last_sequence ELSE t.first_sequence END
 
 -- name: event_hits
 -- What hits show, if they may still be seen: the event, its slice, and where it was said.
 SELECT t.n, t.text, t.first_sequence, t.last_sequence, {event} {event_of_chunk}
-WHERE t.n IN {each:chunks} AND +t.namespace IN {each:namespaces}{filters}
+WHERE t.n IN {each:chunks} AND +t.namespace IN {each:namespaces} AND NOT {is_hidden}{filters}
 
 -- name: event_containing
 SELECT t.n, t.text, t.first_sequence, t.last_sequence, {event} {event_of_chunk}
-WHERE t.namespace IN {each:namespaces} AND coalesce(t.text, e.content) LIKE :pattern ESCAPE '\'{filters}
+WHERE t.namespace IN {each:namespaces} AND coalesce(t.text, e.content) LIKE :pattern ESCAPE '\' AND NOT {is_hidden}{filters}
 ORDER BY e.time DESC, t.n DESC LIMIT :limit
 
 -- name: event_speakers

@@ -20,7 +20,7 @@ SELECT memory, version, action, at, actor, reason, before FROM memory_history
 WHERE namespace = :namespace AND memory IN {each:ids} ORDER BY memory, version
 
 -- fragment: exported_session
-t.namespace, t.id, t.agent, t.tags, t.metadata, t.created, s.last_sequence, s.events, s.active, s.summary,
+t.namespace, t.id, t.agent, t.tags, t.metadata, t.person, t.created, s.last_sequence, s.events, s.active, s.summary,
 s.summary_upto, s.epoch, s.learned_upto, s.claims, s.claims_left
 
 -- name: export_sessions
@@ -78,8 +78,13 @@ SELECT namespace, id, question, session, finds, absent, depth, created FROM expe
 WHERE namespace = :namespace AND id > :k1 ORDER BY id LIMIT :limit
 
 -- name: export_proposals
-SELECT namespace, id, newer, older, newer_hash, older_hash, rule, reason, status, created, decided FROM proposals
-WHERE namespace = :namespace AND id > :k1 ORDER BY id LIMIT :limit
+SELECT namespace, id, newer, older, newer_hash, older_hash, rule, reason, status, created, decided, move_to
+FROM proposals WHERE namespace = :namespace AND id > :k1 ORDER BY id LIMIT :limit
+
+-- name: export_hidden_messages
+SELECT namespace, session, sequence, memory, hidden FROM hidden_messages
+WHERE namespace = :namespace AND (session, sequence, memory) > (:k1, :k2, :k3)
+ORDER BY session, sequence, memory LIMIT :limit
 
 -- name: export_access_log
 SELECT n, namespace, memory, at, how, query, score FROM access_log
@@ -102,7 +107,8 @@ ON CONFLICT DO NOTHING
 
 -- name: proposal_restore
 -- A guard: only while both memories are there.
-INSERT INTO proposals (namespace, id, newer, older, newer_hash, older_hash, rule, reason, status, created, decided)
-SELECT :namespace, :id, :newer, :older, :newer_hash, :older_hash, :rule, :reason, :status, :created, :decided
+INSERT INTO proposals (namespace, id, newer, older, newer_hash, older_hash, rule, reason, status, created, decided,
+                       move_to)
+SELECT :namespace, :id, :newer, :older, :newer_hash, :older_hash, :rule, :reason, :status, :created, :decided, :move_to
 WHERE EXISTS (SELECT 1 FROM memories WHERE namespace = :namespace AND id = :newer)
   AND EXISTS (SELECT 1 FROM memories WHERE namespace = :namespace AND id = :older)

@@ -1,5 +1,5 @@
 -- name: learning_get
-SELECT t.learned_upto, t.claims, t.claims_left, t.last_sequence, s.created
+SELECT t.learned_upto, t.claims, t.claims_left, t.last_sequence, s.created, s.person
 FROM session_state t JOIN sessions s ON s.namespace = t.namespace AND s.id = t.session
 WHERE t.namespace = :namespace AND t.session = :session
 

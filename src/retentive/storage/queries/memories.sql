@@ -13,6 +13,12 @@ SELECT t.id, t.created FROM memories t WHERE t.namespace = :namespace AND t.sess
 -- Newest first.
 SELECT {memory} FROM memories t WHERE t.namespace = :namespace{filters} ORDER BY t.created DESC, t.id DESC LIMIT :limit
 
+-- name: memory_old
+-- Active memories that were made before a moment, in the order of their ids: a page goes on after the last id.
+-- The plus keeps the planner from sorting all of them for each page.
+SELECT {memory} FROM memories t
+WHERE t.namespace = :namespace AND t.id > :after AND +t.created <= :until{filters} ORDER BY t.id LIMIT :limit
+
 -- name: memory_vital
 SELECT {memory} FROM memories t WHERE t.namespace IN {each:namespaces} AND t.importance >= 9{filters}
 ORDER BY t.importance DESC, t.created DESC, t.id DESC LIMIT :limit

@@ -32,7 +32,7 @@ SELECT m.status, m.valid_from, m.valid_to, m.expires WHERE NOT EXISTS (
      WHEN 'event' THEN EXISTS (
        SELECT 1 FROM events said WHERE said.namespace = t.namespace AND said.session = t.session
          AND said.sequence = t.first_sequence AND said.time <= :said_until)
-     ELSE t.status = 'active' AND t.valid_from <= :said_until END
+     ELSE t.status IN ('active', 'ignored') AND t.valid_from <= :said_until END
 
 -- fragment: as_of
  AND EXISTS (SELECT 1 FROM memories s WHERE s.namespace = t.namespace AND s.id = t.id AND {valid})

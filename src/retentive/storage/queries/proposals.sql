@@ -8,7 +8,8 @@ JOIN memories o ON o.namespace = p.namespace AND o.id = p.older AND o.status = '
   AND (o.expires IS NULL OR o.expires > :now)
 
 -- fragment: shown_proposal
-p.id, p.namespace, p.newer, n.content, n.valid_from, p.older, o.content, o.valid_from, p.rule, p.reason, p.created
+p.id, p.namespace, p.newer, n.content, n.valid_from, p.older, o.content, o.valid_from, p.rule, p.reason, p.created,
+p.move_to
 
 -- name: proposal_list
 -- The live ones, newest first: ids grow with time.
@@ -22,15 +23,30 @@ WHERE p.namespace = :namespace AND p.id = :id AND p.status = 'open'
 -- name: proposal_status
 SELECT status FROM proposals WHERE namespace = :namespace AND id = :id
 
+-- name: proposal_newer_of
+-- The newer memory of each live proposal about one of these older memories, the newest first. SQLite keeps the order of
+-- cross joins: it must begin with the proposals, of which there are few.
+SELECT p.namespace, p.older, t.id, t.valid_from FROM proposals p CROSS JOIN memories t CROSS JOIN memories o
+WHERE p.namespace IN {each:namespaces} AND p.older IN {each:ids} AND p.status = 'open' AND p.move_to IS NULL
+  AND t.namespace = p.namespace AND t.id = p.newer AND t.content_hash = p.newer_hash{filters}
+  AND o.namespace = p.namespace AND o.id = p.older AND o.status = 'active' AND o.content_hash = p.older_hash
+  AND (o.expires IS NULL OR o.expires > :now)
+ORDER BY t.valid_from DESC, t.id DESC
+
 -- name: proposal_rejected
 -- By the texts: one that is told again gets a new id.
 SELECT newer_hash, older_hash FROM proposals
 WHERE namespace = :namespace AND status = 'rejected' AND newer_hash IN {each:hashes}
 
+-- name: proposal_of_memories
+-- What was proposed or rejected of these memories, by the hashes of both texts.
+SELECT newer, older, newer_hash, older_hash, status FROM proposals
+WHERE namespace = :namespace AND (newer IN {each:ids} OR older IN {each:ids})
+
 -- name: proposal_insert
 -- A guard: only while the older memory is active and still says that.
-INSERT INTO proposals (namespace, id, newer, older, newer_hash, older_hash, rule, reason, status, created)
-SELECT :namespace, :id, :newer, :older, :newer_hash, :older_hash, :rule, :reason, 'open', :created
+INSERT INTO proposals (namespace, id, newer, older, newer_hash, older_hash, rule, reason, status, created, move_to)
+SELECT :namespace, :id, :newer, :older, :newer_hash, :older_hash, :rule, :reason, 'open', :created, :move_to
 WHERE EXISTS (SELECT 1 FROM memories WHERE namespace = :namespace AND id = :older AND status = 'active'
               AND content_hash = :older_hash)
 

@@ -30,12 +30,12 @@ INSERT INTO memory_history (namespace, memory, version, action, at, actor, reaso
 VALUES (:namespace, :memory, :version, :action, :at, :actor, :reason, :before)
 
 -- name: copy_sessions
-SELECT namespace, id, agent, tags, metadata, created FROM sessions
+SELECT namespace, id, agent, tags, metadata, created, person FROM sessions
 WHERE (namespace, id) > (:k1, :k2) ORDER BY namespace, id LIMIT :limit
 
 -- name: put_sessions
-INSERT INTO sessions (namespace, id, agent, tags, metadata, created)
-VALUES (:namespace, :id, :agent, :tags, :metadata, :created)
+INSERT INTO sessions (namespace, id, agent, tags, metadata, created, person)
+VALUES (:namespace, :id, :agent, :tags, :metadata, :created, :person)
 
 -- name: copy_session_state
 SELECT namespace, session, last_sequence, events, active, summary, summary_upto, epoch, learned_upto, claims, claims_left
@@ -117,12 +117,22 @@ INSERT INTO expectations (namespace, id, question, session, finds, absent, depth
 VALUES (:namespace, :id, :question, :session, :finds, :absent, :depth, :created)
 
 -- name: copy_proposals
-SELECT namespace, id, newer, older, newer_hash, older_hash, rule, reason, status, created, decided FROM proposals
-WHERE (namespace, id) > (:k1, :k2) ORDER BY namespace, id LIMIT :limit
+SELECT namespace, id, newer, older, newer_hash, older_hash, rule, reason, status, created, decided, move_to
+FROM proposals WHERE (namespace, id) > (:k1, :k2) ORDER BY namespace, id LIMIT :limit
 
 -- name: put_proposals
-INSERT INTO proposals (namespace, id, newer, older, newer_hash, older_hash, rule, reason, status, created, decided)
-VALUES (:namespace, :id, :newer, :older, :newer_hash, :older_hash, :rule, :reason, :status, :created, :decided)
+INSERT INTO proposals (namespace, id, newer, older, newer_hash, older_hash, rule, reason, status, created, decided,
+                       move_to)
+VALUES (:namespace, :id, :newer, :older, :newer_hash, :older_hash, :rule, :reason, :status, :created, :decided, :move_to)
+
+-- name: copy_hidden_messages
+SELECT namespace, session, sequence, memory, hidden FROM hidden_messages
+WHERE (namespace, session, sequence, memory) > (:k1, :k2, :k3, :k4)
+ORDER BY namespace, session, sequence, memory LIMIT :limit
+
+-- name: put_hidden_messages
+INSERT INTO hidden_messages (namespace, session, sequence, memory, hidden)
+VALUES (:namespace, :session, :sequence, :memory, :hidden)
 
 -- name: copy_tokens
 SELECT id, hash, name, namespace, subtree, read_only, created, expires, last_used, revoked FROM tokens

@@ -64,7 +64,8 @@ _COMMITMENT = re.compile(
     rf"(?<!\bthe )(?<!\ba )\b(?:(?P<booking>{_BOOKING})|(?P<settling>agree[sd]?|decide[sd]?|settled)|"
     r"promise[sd]?|pledge[sd]?|vow(?:s|ed)?|commit|chooses?|chose|chosen|picks?|picked|sets?|fixed|resolved|ordered|"
     r"opted|volunteered|offered|"
-    r"(?P<moving>(?:moved|pushed|postponed|rescheduled|extended|slipped|shifted|changed|delayed)(?: back| forward)?"
+    r"(?P<moving>(?:moved?|push(?:ed)?|postponed?|rescheduled?|extend(?:ed)?|slip(?:ped)?|shift(?:ed)?|changed?"
+    r"|delay(?:ed)?)(?: back| forward| (?:it|me|us|them|(?:my|our|the|his|her|their) [\w'-]+(?: [\w'-]+){0,2}))?"
     r"(?= to\b| from\b)))\b",
     re.IGNORECASE,
 )

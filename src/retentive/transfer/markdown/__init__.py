@@ -26,7 +26,7 @@ from retentive.transfer.lines import Row
 from retentive.transfer.markdown import pages
 from retentive.transfer.markdown.escape import file_name, inline
 
-NOT_SHOWN = ("files", "expectations", "proposals", "access-log", "purges")
+NOT_SHOWN = ("files", "expectations", "proposals", "hidden-messages", "access-log", "purges")
 TITLES = {"contact": "Contacts", "project": "Projects", "skill": "Skills"}
 
 Progress = Callable[[int], None]

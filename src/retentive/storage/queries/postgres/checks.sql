@@ -17,8 +17,8 @@ WHERE EXISTS (SELECT 1 FROM chunks c WHERE {of_memory} AND (c.status <> m.status
 
 -- name: record_slices
 -- Of records, those that the full text has.
-SELECT t.owner, t.text FROM chunks t JOIN texts x ON x.namespace = t.namespace AND x.chunk = t.n
-WHERE t.namespace = :namespace AND t.owner_type = :type AND t.owner IN {each:ids} AND t.status = 'active'
+SELECT t.owner, t.text, t.status FROM chunks t JOIN texts x ON x.namespace = t.namespace AND x.chunk = t.n
+WHERE t.namespace = :namespace AND t.owner_type = :type AND t.owner IN {each:ids}
   AND x.raw_content IS NOT NULL
 ORDER BY t.owner, t.ordinal
 

@@ -234,6 +234,7 @@ WHERE namespace = :namespace AND action = 'superseded' AND reason IS NOT NULL AN
 DELETE FROM memories WHERE namespace = :namespace AND session = :session;
 DELETE FROM events WHERE namespace = :namespace AND session = :session;
 DELETE FROM files WHERE namespace = :namespace AND session = :session;
+DELETE FROM hidden_messages WHERE namespace = :namespace AND session = :session;
 DELETE FROM sessions WHERE namespace = :namespace AND id = :session
 
 -- name: chunk_rows
@@ -290,3 +291,8 @@ WITH old AS (
   WHERE s.namespace = f.namespace AND s.n = f.n RETURNING s.rows, s.tokens
 )
 INSERT INTO statistics (namespace, rows, tokens) SELECT :namespace, sum(rows), sum(tokens) FROM old HAVING count(*) > 0
+
+-- name: memory_vectors
+SELECT t.owner, {halves} FROM chunks t JOIN vectors v ON v.namespace = t.namespace AND v.chunk = t.n
+WHERE t.namespace = :namespace AND t.owner IN {each:owners} AND t.owner_type = 'memory' AND t.ordinal = 0
+  AND v.space = (SELECT id FROM spaces WHERE name = :space)

@@ -16,12 +16,12 @@ ORDER BY t.confidence DESC, t.last_access DESC NULLS LAST, t.created DESC, t.id 
 
 -- name: event_containing
 SELECT t.n, t.text, t.first_sequence, t.last_sequence, {event} {event_of_chunk}
-WHERE t.namespace IN {each:namespaces} AND coalesce(t.text, e.content) ILIKE :pattern ESCAPE '\'{filters}
+WHERE t.namespace IN {each:namespaces} AND coalesce(t.text, e.content) ILIKE :pattern ESCAPE '\' AND NOT {is_hidden}{filters}
 ORDER BY e.time DESC, t.n DESC LIMIT :limit
 
 -- name: event_hits
 SELECT t.n, t.text, t.first_sequence, t.last_sequence, {event} {event_of_chunk}
-WHERE t.n IN {each:chunks} AND t.namespace IN {each:namespaces}{filters}
+WHERE t.n IN {each:chunks} AND t.namespace IN {each:namespaces} AND NOT {is_hidden}{filters}
 
 -- name: event_next
 -- What was said right after each of these messages, which come as three lists.
@@ -41,13 +41,25 @@ replace(replace(origin, '\\', '\u005c'), '\u0000', '')::json
 replace(replace(before, '\\', '\u005c'), '\u0000', '')::json
 
 -- fragment: from_session
--- A memory whose origin names the session, or one of its events.
-origin IS NOT NULL AND ({origin_json} ->> 'session' = :session
+-- A memory whose origin names the session `:session` of the namespace `:talk`, or one of its events. An origin without
+-- a namespace means that of the memory.
+origin IS NOT NULL AND coalesce({origin_json} ->> 'namespace', namespace) = :talk AND ({origin_json} ->> 'session' = :session
   OR starts_with({origin_json} ->> 'event', :session || '#'))
 
 -- name: memory_from_session
 -- The newest memories that were learned from a session.
 SELECT {memory} FROM memories t WHERE t.namespace = :namespace AND {from_session} ORDER BY t.created DESC, t.id DESC LIMIT :limit
+
+-- name: memory_of_run
+-- The memories that a run of consolidation made.
+SELECT {memory} FROM memories t
+WHERE t.namespace = :namespace AND t.origin IS NOT NULL AND {origin_json} ->> 'consolidation' = :run ORDER BY t.id
+
+-- name: origin_unlink
+-- What was learned from a session that is deleted, and is kept in another namespace.
+UPDATE memories SET updated = :now, origin = ({origin_json}::jsonb - 'event' - 'events' - 'sequence'
+  || '{"session": "deleted session"}'::jsonb)::text
+WHERE namespace = :namespace AND {from_session}
 
 -- name: learned_count
 SELECT count(*) FROM memories

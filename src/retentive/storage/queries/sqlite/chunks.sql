@@ -98,6 +98,11 @@ SELECT c.n, s.id, :vector FROM chunks c JOIN spaces s ON s.name = :space WHERE c
 ON CONFLICT (space, chunk) DO UPDATE SET vector = excluded.vector;
 INSERT INTO changes (namespace, chunk) VALUES (:namespace, :chunk);
 
+-- name: memory_vectors
+SELECT t.owner, v.vector FROM chunks t JOIN vectors v ON v.chunk = t.n
+WHERE t.namespace = :namespace AND t.owner IN {each:owners} AND t.owner_type = 'memory' AND t.ordinal = 0
+  AND v.space = (SELECT id FROM spaces WHERE name = :space)
+
 -- name: text_search
 SELECT t.n, -bm25(chunks_fts, {weights}) AS score, t.owner, t.owner_type, t.valid_from, t.confidence, t.importance,
   t.namespace
@@ -130,8 +135,8 @@ WHERE EXISTS (SELECT 1 FROM chunks c WHERE {of_memory}
 
 -- name: record_slices
 -- Of records, those that the full text has.
-SELECT t.owner, t.text FROM chunks t
-WHERE t.namespace = :namespace AND t.owner_type = :type AND t.owner IN {each:ids} AND t.status = 'active'
+SELECT t.owner, t.text, t.status FROM chunks t
+WHERE t.namespace = :namespace AND t.owner_type = :type AND t.owner IN {each:ids}
   AND EXISTS (SELECT 1 FROM chunks_fts_docsize WHERE id = t.n)
 ORDER BY t.owner, t.ordinal
 

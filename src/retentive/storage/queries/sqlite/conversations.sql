@@ -80,17 +80,30 @@ WHERE namespace = :namespace AND action = 'superseded' AND reason IS NOT NULL AN
 DELETE FROM memories WHERE namespace = :namespace AND session = :session;
 DELETE FROM events WHERE namespace = :namespace AND session = :session;
 DELETE FROM files WHERE namespace = :namespace AND session = :session;
+DELETE FROM hidden_messages WHERE namespace = :namespace AND session = :session;
 DELETE FROM session_state WHERE namespace = :namespace AND session = :session;
 DELETE FROM sessions WHERE namespace = :namespace AND id = :session;
 
 -- fragment: from_session
--- A memory whose origin names the session, or one of its events.
-origin IS NOT NULL AND (json_extract(origin, '$.session') = :session
+-- A memory whose origin names the session `:session` of the namespace `:talk`, or one of its events. An origin without
+-- a namespace means that of the memory.
+origin IS NOT NULL AND coalesce(json_extract(origin, '$.namespace'), namespace) = :talk AND (json_extract(origin, '$.session') = :session
   OR substr(json_extract(origin, '$.event'), 1, length(:session) + 1) = :session || '#')
 
 -- name: memory_from_session
 -- The newest memories that were learned from a session.
 SELECT {memory} FROM memories t WHERE t.namespace = :namespace AND {from_session} ORDER BY t.created DESC, t.id DESC LIMIT :limit
+
+-- name: memory_of_run
+-- The memories that a run of consolidation made.
+SELECT {memory} FROM memories t
+WHERE t.namespace = :namespace AND t.origin IS NOT NULL AND json_extract(t.origin, '$.consolidation') = :run ORDER BY t.id
+
+-- name: origin_unlink
+-- What was learned from a session that is deleted, and is kept in another namespace.
+UPDATE memories SET updated = :now,
+  origin = json_set(json_remove(origin, '$.event', '$.events', '$.sequence'), '$.session', 'deleted session')
+WHERE namespace = :namespace AND {from_session}
 
 -- name: learned_count
 SELECT count(*) FROM memories WHERE namespace = :namespace AND session IS NOT :session AND {from_session}

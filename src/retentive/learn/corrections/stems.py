@@ -1,0 +1,45 @@
+"""Words without their endings: enough to bring `running`, `runs` and `run` together."""
+
+import re
+from functools import lru_cache
+
+from retentive.text.terms import STOP_WORDS
+
+CACHED_STEMS = 16_384  # words of ordinary talk are fewer
+MIN_STEM_CHARS = 3
+_WORD = re.compile(r"[^\W_](?:[\w'+#&-]|\.(?=\w))*")
+_ENDINGS = ("ing", "ed", "s")
+
+
+def stem_words(text: str) -> list[str]:
+    return [stem(word) for word in _WORD.findall(text)]
+
+
+@lru_cache(CACHED_STEMS)
+def stem(word: str) -> str:
+    word = word.lower().removesuffix("'s")
+    if len(word) <= MIN_STEM_CHARS or not word.isalpha() or word in STOP_WORDS:
+        return word
+    return _cut_ending(word)
+
+
+def _cut_ending(word: str) -> str:
+    if word.endswith("ies") and len(word) > MIN_STEM_CHARS + 1:
+        return word[:-3] + "y"
+    for ending in _ENDINGS:
+        cut = word.removesuffix(ending)
+        is_ending = len(word) > len(cut) >= MIN_STEM_CHARS and cut not in STOP_WORDS
+        if is_ending and not word.endswith(("ss", "us", "is", "news")):
+            word = cut
+            break
+    if len(word) > MIN_STEM_CHARS and word[-1] == word[-2] and word[-1] not in "lsez":
+        word = word[:-1]
+    short = word.removesuffix("e") if len(word) > MIN_STEM_CHARS else word
+    return word if short in STOP_WORDS else short
+
+
+def are_alike(one: str, other: str, prefix: int = 5) -> bool:
+    """Whether two stems are forms of one word: an allergy and allergic, smoke and smoking."""
+    short = min(len(one), len(other))
+    cut = max(prefix, short - 2)
+    return one == other or (short >= prefix and one[:cut] == other[:cut])

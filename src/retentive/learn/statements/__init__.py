@@ -1,1 +1,0 @@
-"""What does a statement say, and which others does it put an end to?"""

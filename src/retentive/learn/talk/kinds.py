@@ -1,0 +1,43 @@
+"""Of which kind is a statement, by its form; and does it bear on somebody's safety?"""
+
+import re
+
+from retentive.model import Kind
+
+MIN_PERSONAL = 0.8  # the judge's score from which a statement is surely about the person
+
+_TASTE = re.compile(
+    r"\b(?:prefer\w*|favou?rite|(?:i|we|user)(?: \w+){0,2} (?:likes?|loves?|enjoys?|hates?|dislikes?|adores?)"
+    r"|(?:cannot|can't) stand|would rather|big fan of)\b",
+    re.IGNORECASE,
+)
+_DECIDED = re.compile(
+    r"\b(?:decided|agreed (?:to|on|that)|settled on|opted (?:for|to)|going with|chose|the (?:decision|plan) is)\b",
+    re.IGNORECASE,
+)
+_HABIT = re.compile(
+    r"\b(?:every (?:\w+ )?(?:day|week|morning|evening|night|month|year|\w+day)|usually|most days"
+    r"|on (?:mon|tues|wednes|thurs|fri|satur|sun|week)days)\b",
+    re.IGNORECASE,
+)
+_SAFETY = re.compile(
+    r"\b(?:allerg\w*|anaphyla\w*|diabet\w*|epilep\w*|asthma\w*|c(?:o)?eliac|insulin|pregnan\w*|pacemaker|h(?:a)?emophil\w*"
+    r"|blood thinners?|immunosuppress\w*)\b",
+    re.IGNORECASE,
+)
+
+
+def find_kind(text: str, personal: float = 0.0) -> Kind:
+    """`personal` is how likely it is about the person rather than a project, where that was judged."""
+    if _DECIDED.search(text):
+        return Kind.DECISION
+    if _TASTE.search(text):
+        return Kind.PREFERENCE
+    if _HABIT.search(text):
+        return Kind.PATTERN
+    return Kind.PERSONAL if personal >= MIN_PERSONAL else Kind.FACT
+
+
+def is_vital(text: str) -> bool:
+    """Whether it bears on somebody's safety, whatever is asked: an allergy, a chronic disease."""
+    return bool(_SAFETY.search(text))

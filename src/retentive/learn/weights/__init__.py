@@ -1,0 +1,1 @@
+"""Weights of the judges, as JSON: made by `python -m benchmarks.train_judges`."""

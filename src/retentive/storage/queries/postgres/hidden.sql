@@ -1,0 +1,3 @@
+-- fragment: session_of_origin
+-- As the index has it.
+({origin_json} ->> 'session')

@@ -1,0 +1,26 @@
+"""Everyday corrections that must always be seen: the older statement, and the newer one that replaces it."""
+
+EVERYDAY = [
+    ("my dog is Max", "my dog is Luna"),
+    ("we deploy on Tuesdays", "we deploy on Thursdays"),
+    ("the staging URL is https://a.example.com", "the staging URL is https://b.example.com"),
+    ("I prefer tabs", "I prefer spaces"),
+    ("I live in Oslo", "I live in Bergen"),
+    ("I work at Acme", "I work at Globex"),
+    ("my name is Hanna", "my name is Hannah"),
+    ("the API listens on port 8080", "the API listens on port 9090"),
+    ("we're on Python 3.11", "we're on Python 3.12"),
+    ("the deadline is 14 May", "the deadline is 21 May"),
+    ("my email is a@example.org", "my email is b@example.org"),
+    ("standup is at 9:30", "standup is at 10:00"),
+    ("my favourite colour is green", "my favourite colour is blue"),
+    ("our default branch is master", "our default branch is main"),
+    ("my boss is Tom", "my boss is Priya"),
+    ("I use vim", "I no longer use vim"),
+    ("we use Jenkins", "we switched from Jenkins to GitHub Actions"),
+    ("my rent is 900 euros", "my rent is 950 euros now"),
+    ("I'm single", "I'm married"),
+    ("the design doc is at docs/design.md", "the design doc is at docs/rfc/design.md"),
+    ("I work as a nurse", "I work as a teacher"),
+    ("my address is 5 High Street", "my address is 12 Mill Lane"),
+]
