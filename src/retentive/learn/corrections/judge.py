@@ -27,8 +27,8 @@ def score_replacements(
 
 
 def _score(older: Statement, newer: Statement, nearness: Nearness, vector: Any) -> float:
-    """Saying the same again replaces nothing, and item 4 is not item 3."""
-    if _is_other_item(older, newer) or is_restatement(older, newer):
+    """Saying the same again replaces nothing, nor does a wish or a plan; and item 4 is not item 3."""
+    if older.is_doubtful or newer.is_doubtful or _is_other_item(older, newer) or is_restatement(older, newer):
         return 0.0
     return judges.score("replace", describe_pair(older, newer, nearness), vector)
 
