@@ -14,7 +14,7 @@ from retentive import clock
 from retentive.app.filters import scope
 from retentive.app.legs import find_neighbours
 from retentive.app.parts import Parts
-from retentive.app.vectors import packed, unpacked
+from retentive.app.vectors import packed, unpack_vector
 from retentive.errors import EmbedError
 from retentive.learn.corrections.statement import MAX_STATEMENT_CHARS, Statement
 from retentive.learn.judges import VECTOR_SPACE
@@ -87,7 +87,7 @@ def _with_bounds(parts: Parts, draft: Draft) -> Traits:
 def _with_vector(parts: Parts, draft: Draft) -> tuple[Draft, Any]:
     """The draft with its vector, made once for comparing and for keeping; None where there is no embedder."""
     if draft.vector is not None:
-        return draft, unpacked(draft.vector)
+        return draft, unpack_vector(draft.vector)
     if parts.embedder is None or draft.traits.context or len(draft.content) > CHUNK_SIZE:
         return draft, None
     try:
@@ -132,7 +132,9 @@ def _compare_all(parts: Parts, older: Sequence[Memory], newer: Statement, vector
         vectors = parts.chunks.memory_vectors(parts.namespace, [memory.id for memory in older], space)
     stored = [vectors.get(memory.id) for memory in older]
     statements = [rules.parse(memory.content) for memory in older]
-    scores = rules.score_replacements(statements, newer, [unpacked(each) if each else None for each in stored], vector)
+    scores = rules.score_replacements(
+        statements, newer, [unpack_vector(each) if each else None for each in stored], vector
+    )
     return [
         _Compared(memory, rules.compare(statement, newer), score)
         for memory, statement, score in zip(older, statements, scores, strict=True)

@@ -91,7 +91,7 @@ def packed(vectors: "NDArray[np.float32]") -> Sequence[bytes]:
     return [whole[at : at + width] for at in range(0, len(whole), width)]
 
 
-def unpacked(vector: bytes) -> "NDArray[np.float32]":
+def unpack_vector(vector: bytes) -> "NDArray[np.float32]":
     """From the form in which the store keeps it."""
     import numpy as np
 

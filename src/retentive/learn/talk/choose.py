@@ -24,7 +24,7 @@ MIN_KEPT_BY_FORM = 0.35  # without vectors scores are lower; about .75 and .7
 MIN_KEPT_AMONG_PEOPLE = 0.65  # talk of several people has more passing remarks; .75 to .85 of what is chosen
 MIN_TENTATIVE = 0.02  # below it a sentence states nothing: thanks, cheers
 MIN_INSTRUCTION = 0.5
-MIN_PERSONAL = 0.5
+MIN_ABOUT_PERSON = 0.5  # below it "we" is the project's, and stays in the text
 ORDER_IMPORTANCE = 7  # of how the user wants things done, where nobody asked to remember it
 _CALL_ME = re.compile(r"^(?:(?:please|just) )?call me (?P<name>[\w' -]{1,40})$", re.IGNORECASE)
 _IMPERATIVE = re.compile(
@@ -68,10 +68,10 @@ def judge_candidate(candidate: Candidate, vector: Any, *, is_wanted: bool = Fals
     is_order = is_alone and _is_order(candidate.said, features, vector)
     if is_order and _FOR_NOW.search(candidate.said):
         return None
-    is_personal = score_personal(candidate.said, vector) if is_alone else 1.0
-    kind = Kind.INSTRUCTION if is_order else find_kind(candidate.said, is_personal if is_alone else 0.0)
+    personal = score_personal(candidate.said, vector) if is_alone else 1.0
+    kind = Kind.INSTRUCTION if is_order else find_kind(candidate.said, personal if is_alone else 0.0)
     said = candidate.event.time
-    text = _render(candidate, is_order=is_order, is_personal=is_personal >= MIN_PERSONAL)
+    text = _render(candidate, is_order=is_order, is_personal=personal >= MIN_ABOUT_PERSON)
     begun, ends = find_bounds(text, said)
     return Claim(
         content=make_dates_absolute(text, kind, said),
@@ -83,7 +83,7 @@ def judge_candidate(candidate: Candidate, vector: Any, *, is_wanted: bool = Fals
         valid_from=begun,
         expires=ends,
         tentative=score < _find_threshold(is_alone=is_alone, has_vector=vector is not None) and not is_wanted,
-        personal=round(is_personal, 2),
+        personal=round(personal, 2),
         among_people=not is_alone,
     )
 
