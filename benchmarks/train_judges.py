@@ -1,6 +1,6 @@
 """Train the judges of learning, and measure them on data left out.
 
-    python -m benchmarks.train_judges FOLDER [--write] [keep] [instruction] [person] [replace]
+    python -m benchmarks.train_judges FOLDER [--write] [--without SOURCE] [keep] [instruction] [person] [replace]
 
 FOLDER has the development data: LongMemEval and the pairs and scenarios of patha-memory for training; LoCoMo, REALTALK
 and BEAM only to measure: their licences do not let weights ship. The rest is in `benchmarks/data/judges`: sentences,
@@ -9,42 +9,46 @@ their text.
 
 A judge is a logistic regression with a ridge penalty, fitted by Newton's method. Validation leaves out whole writers,
 whole conversations or whole groups of topics, never single rows. `--write` puts the weights of a fit on all training
-data into the package, together with the figures of the folds.
+data into the package, together with the figures of the folds. `--without patha` leaves that source out of the pairs, so
+that `benchmarks.judgement pairs` can be asked with weights that never saw it.
 """
 
+import argparse
 import hashlib
-import itertools
 import json
 import random
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.judgement import Row, has_any, read_rows
+from benchmarks.judgement import Row, read_rows
+from benchmarks.replacement_pairs import (
+    DATA,
+    describe_pairs,
+    read_all_pairs,
+    read_pairs,
+    read_patha_pairs,
+    remove_prefix,
+)
 from retentive import config
-from retentive.app.correct import MAX_NEIGHBOURS
 from retentive.embed import open_embedder
-from retentive.learn.corrections.pair_features import Nearness, describe_pair, join_vectors, rank_similarities
-from retentive.learn.corrections.statement import parse_statement
+from retentive.learn.corrections.pair_features import join_vectors
 from retentive.learn.talk.sentence_features import describe_sentence
 from retentive.text.sentences import own, spans
 
 Array = NDArray[np.float64]
-DATA = Path(__file__).parent / "data" / "judges"
 WEIGHTS = Path(__file__).parent.parent / "src" / "retentive" / "learn" / "weights"
 FOLDS = 6
 BATCH = 64
 BORDERLINE = 0.4  # what a sentence counts for that its reader would keep or not
-UNCLEAR = 0.5  # what a pair counts for of which it cannot be told
+PAIR_LABELS = {"replaces": 1.0, "unclear": 0.5, "independent": 0.0}
 VECTOR_SCALE = 5.0  # brings unit vectors of 384 numbers to the size of the features, so that one penalty fits both
 BY_FORM = ("keep", "instruction", "person")  # judges that also decide without vectors
 RIDGE = {"keep": 30.0, "instruction": 5.0, "person": 5.0, "replace": 30.0}
-UNRELATED = 6  # older statements of other groups that a newer one is shown beside
 THRESHOLDS = (0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 
 
@@ -240,105 +244,14 @@ def _train_about(name: str, rows: Sequence[tuple[Row, str]], embed: Embedding) -
     return train(name, examples, _source_of)
 
 
-class Pair(NamedTuple):
-    older: str
-    newer: str
-    label: str
-    """`replaces`, `independent` or `unclear`."""
-    group: str
-    """Left out whole in validation."""
-    is_alone: bool = False
-    """Whether the older statement is the only one that the newer is compared with, as in a new store."""
-
-
-def train_replace(folder: Path, embed: Embedding) -> dict[str, Any]:
-    """Does the newer of two statements replace the older?"""
-    pairs = [*read_pairs()]
-    alone = [pair._replace(is_alone=True) for pair in pairs] + [*read_patha_pairs(folder)]
-    examples = pair_examples(embed, [*alone, *pairs, *sample_unrelated(embed, pairs), *read_lives(embed)])
+def train_replace(folder: Path, embed: Embedding, without: str) -> dict[str, Any]:
+    """Does the newer of two statements replace the older? Sources whose names begin with `without` are left out."""
+    pairs = [pair for pair in read_all_pairs(folder, embed) if not pair.group.startswith(without)]
+    vectors = [embed([pair.older for pair in pairs]), embed([pair.newer for pair in pairs])]
+    labels = np.array([PAIR_LABELS[pair.label] for pair in pairs])
+    groups = [remove_prefix(pair.group) for pair in pairs]
+    examples = Examples(describe_pairs(pairs, *vectors), join_vectors(*vectors), labels, groups)
     return train("replace", examples, _source_of)
-
-
-def read_patha_pairs(folder: Path) -> Iterator[Pair]:
-    """The pairs and scenarios of patha-memory, each once; a text is left out together with all that it occurs with."""
-    for row in read_rows(folder / "contradiction-pairs-dev.jsonl"):
-        label = {"supersedes": "replaces"}.get(row["label"], row["label"])
-        yield Pair(row["p1"], row["p2"], label, f"patha-pairs {row['p1']}", is_alone=True)
-    seen: set[tuple[str, str]] = set()
-    for row in read_rows(folder / "supersession-dev.jsonl"):
-        texts = [statement["text"] for statement in row["propositions"]]
-        for question in row["questions"]:
-            if question["type"] != "current_belief":
-                continue
-            current = [text for text in texts if has_any(text, question["expected_current_contains"])]
-            gone = [text for text in texts if has_any(text, question["expected_superseded_contains"])]
-            for older, newer in itertools.product(gone, current):
-                if older not in current and (older, newer) not in seen:
-                    seen.add((older, newer))
-                    yield Pair(older, newer, "replaces", f"patha-scenarios {older}", is_alone=True)
-
-
-def read_pairs() -> Iterator[Pair]:
-    for path in sorted(DATA.glob("pairs-*.jsonl")):
-        for row in read_rows(path):
-            yield Pair(row["older"], row["newer"], row["label"], f"{path.stem} {row['group']}")
-
-
-def sample_unrelated(embed: Embedding, pairs: Sequence[Pair]) -> Iterator[Pair]:
-    """Each newer statement beside the most similar older ones of other groups: what a real store is full of."""
-    for source in sorted({pair.group.split()[0] for pair in pairs}):
-        own = [pair for pair in pairs if pair.group.startswith(f"{source} ")]
-        similarities = embed([pair.newer for pair in own]) @ embed([pair.older for pair in own]).T
-        for pair, row in zip(own, similarities, strict=True):
-            others = [own[place].older for place in np.argsort(-row) if own[place].group != pair.group]
-            yield from (Pair(older, pair.newer, "independent", f"un{pair.group}") for older in others[:UNRELATED])
-
-
-def read_lives(embed: Embedding) -> Iterator[Pair]:
-    """Each statement of a life beside the earlier ones that a store would compare it with."""
-    for path in sorted(DATA.glob("lives-*.jsonl")):
-        rows = read_rows(path)
-        for life in sorted({row["life"] for row in rows}):
-            yield from pair_life([row for row in rows if row["life"] == life], f"lives {life}", embed)
-
-
-def pair_life(rows: Sequence[Row], group: str, embed: Embedding) -> Iterator[Pair]:
-    vectors = embed([row["text"] for row in rows])
-    gone: set[int] = set()
-    for place, row in enumerate(rows):
-        nearest = np.argsort(-(vectors[:place] @ vectors[place]))[:MAX_NEIGHBOURS]
-        for older in (rows[at] for at in nearest if rows[at]["n"] not in gone):
-            label = "unclear" if older["n"] in row.get("unclear", ()) else "independent"
-            label = "replaces" if older["n"] in row["outdates"] else label
-            yield Pair(older["text"], row["text"], label, group)
-        gone |= {*row["outdates"]}
-
-
-def pair_examples(embed: Embedding, pairs: Sequence[Pair]) -> Examples:
-    values = {"replaces": 1.0, "unclear": UNCLEAR, "independent": 0.0}
-    older, newer = embed([pair.older for pair in pairs]), embed([pair.newer for pair in pairs])
-    features = [
-        describe_pair(parse_statement(pair.older), parse_statement(pair.newer), nearness)
-        for pair, nearness in zip(pairs, find_nearness(pairs, (older * newer).sum(axis=1)), strict=True)
-    ]
-    labels = np.array([values[pair.label] for pair in pairs])
-    return Examples(features, join_vectors(older, newer), labels, [_base_group(pair.group) for pair in pairs])
-
-
-def find_nearness(pairs: Sequence[Pair], similarities: Array) -> list[Nearness]:
-    """How near the older statement of each pair is, among those that its newer one is shown beside."""
-    beside: dict[tuple[str, str], list[int]] = {}
-    for place, pair in enumerate(pairs):
-        beside.setdefault((str(place) if pair.is_alone else _base_group(pair.group), pair.newer), []).append(place)
-    found: dict[int, Nearness] = {}
-    for places in beside.values():
-        found |= zip(places, rank_similarities([float(similarities[place]) for place in places]), strict=True)
-    return [found[place] for place in range(len(pairs))]
-
-
-def _base_group(group: str) -> str:
-    """Unrelated pairs are left out together with the pairs that they were made from."""
-    return group.removeprefix("un")
 
 
 def train(
@@ -379,21 +292,25 @@ def _as_weights(names: list[str], weights: Array, *, has_vector: bool) -> dict[s
 
 
 def main() -> None:
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path("../shared/data")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.train_judges", description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("judges", nargs="*", metavar="JUDGE", help="keep, instruction, person or replace; all of them")
+    parser.add_argument("--write", action="store_true", help="put the weights into the package")
+    parser.add_argument("--without", default="-", metavar="SOURCE", help="leave out pairs of this source: patha")
+    given = parser.parse_args()
     embed = Embedding()
     trainers: dict[str, Callable[[], dict[str, Any]]] = {
-        "keep": lambda: train_keep(folder, embed),
+        "keep": lambda: train_keep(given.folder, embed),
         "instruction": lambda: train_instruction(embed),
         "person": lambda: train_person(embed),
-        "replace": lambda: train_replace(folder, embed),
+        "replace": lambda: train_replace(given.folder, embed, given.without),
     }
-    wanted = [name for name in sys.argv[2:] if name in trainers] or [*trainers]
-    for name in wanted:
+    for name in given.judges or trainers:
         found = trainers[name]()
         for form, figures in found["held_out"].items():
             for source, scores in figures.items():
-                print(f"{name}, {form}, {source}: {scores}")
-        if "--write" in sys.argv:
+                print(f"{name}, {form}, {source}: {scores}", flush=True)
+        if given.write:
             path = WEIGHTS / f"{name}.json"
             path.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
 

@@ -77,6 +77,8 @@ def test_the_rule_is_named(older: str, newer: str, rule: str) -> None:
         ("My sister is Anna", "My sister is Eva"),  # one may have two
         ("My son is 5", "My son is 7"),
         ("I like tea", "I like coffee"),  # one likes many things
+        ("My main concerns are acne", "My main concerns are fine lines"),  # there may be more of what is plural
+        ("We use Bootstrap v5.3.0 for styling", "We use Bootstrap 5.3.0 for styling"),  # the same version
         ("I have an appointment on Monday", "I have an appointment on Thursday"),
         ("Maria's grandma passed away", "John decided to run for office again"),
     ],

@@ -24,9 +24,9 @@ from retentive.text.sentences import spans
 
 MAX_NEIGHBOURS = 24  # memories near by vector that a new one is compared with
 MAX_PROPOSALS = 2  # for one new memory: more would be noise
-# The judge's score from which a pair is proposed: where little is known, and more by how many are compared, because by
-# chance more look alike. On data left out, half of the pairs at .2 are replacements, and .7 to .8 of those at .5.
-MIN_PROPOSED, CROWD_MARGIN = 0.2, 0.3
+# The judge's score from which a pair is proposed: in a new store, and what is added with each memory that is compared,
+# up to MAX_NEIGHBOURS, because by chance more look alike. At .5, on lives left out, .7 of the pairs are replacements.
+MIN_PROPOSED, CROWD_MARGIN = 0.05, 0.45
 EVENT_MARGIN = 0.2  # more for what merely happened, and for a decision: most add something, and replace nothing
 MIN_AGREED = 0.45  # the judge's score where the form alone has other meanings: "moved to Porto", "moved to Neovim"
 NOT_COMPARED = frozenset({Kind.NOTE, Kind.FILE})  # known by an id of their own

@@ -41,7 +41,7 @@ _OFTEN = r"(?: now| currently| actually| still| just| recently| finally| officia
 _WHO = r"(?P<who>I|[Ww]e|(?:[Mm]y|[Oo]ur) [\w' -]+?|[A-ZÀ-Þ]\w+)"
 _OWNED = r"(?:my|our|the|[A-ZÀ-Þ]\w+'s) (?:new |current |updated )?(?P<what>[\w][\w' -]*?)"
 _END = r"(?: now| currently| these days| instead)?[.!]?$"
-_IS = rf"(?: is| are){_OFTEN}"
+_IS = rf"(?P<verb> is| are){_OFTEN}"
 
 _LEAD = re.compile(
     r"^(?:(?:actually|correction|update|fyi|btw|by the way|note|also|so|and|ok|okay|well|oh|sorry|no|hey|hi|anyway"
@@ -369,13 +369,23 @@ def find_attribute(said: str) -> Attribute | None:  # noqa: PLR0911 - one return
 
 def _find_owned(said: str) -> Attribute | None:
     """What is owned: "my dog is Max", "our default branch is main", "I use Zed as my editor"."""
-    for form in (_SPECIAL, _IS_SPECIAL, _FIELD, _USED_AS):
+    for form in (_FIELD, _USED_AS):
         if found := form.match(said):
             return Attribute(_normalize(found["what"]), found["value"].strip())
-    if found := _CALLED.match(said) or _IS_NAME.match(said):
-        name = _normalize(found["what"])
-        return Attribute(name, found["value"], is_certain=stem(name.split()[-1]) not in MANY_VALUED) if name else None
+    for form in (_SPECIAL, _IS_SPECIAL, _CALLED, _IS_NAME):
+        if found := form.match(said):
+            return _name_attribute(found, is_special=form in (_SPECIAL, _IS_SPECIAL))
     return None
+
+
+def _name_attribute(found: re.Match[str], *, is_special: bool) -> Attribute | None:
+    """What is said to be called so. There may be more of what stands in the plural: "my main concerns are ..."."""
+    name = _normalize(found["what"])
+    if not name:
+        return None
+    is_plural = found.groupdict().get("verb", "").strip().lower() == "are"
+    is_one_of_several = not is_special and stem(name.split()[-1]) in MANY_VALUED
+    return Attribute(name, found["value"].strip(), is_certain=not is_plural and not is_one_of_several)
 
 
 def _normalize(what: str) -> str:

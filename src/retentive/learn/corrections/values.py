@@ -71,7 +71,9 @@ def _normalize(kind: str, text: str) -> str:
     if kind == "day":
         return low[:_SHORT_DAY]
     if kind == "number":
-        return low.replace(",", "").removeprefix("v")
+        return low.replace(",", "")
+    if kind == "version":
+        return low.removeprefix("v")
     return low.removeprefix("the ").rstrip("/")
 
 
