@@ -108,3 +108,27 @@ def test_the_end_of_a_chain_is_found_from_its_beginning(store: Retentive) -> Non
     ids = [store.add(f"The user lives in {city}.").id for city in ("Lisbon", "Porto", "Faro")]
     assert known(store) == ["The user lives in Faro."]
     assert [store.get(id).superseded_by for id in ids] == [*ids[1:], None]
+
+
+PROJECT_TALK = (
+    "The user is building a booking page for a climbing gym with Django 4.2.",
+    "The user is trying to add a calendar widget to the booking page.",
+    "The user has added a calendar widget to the booking page with htmx.",
+    "The user is having trouble with the time zones in the booking page's calendar.",
+    "The user has heard that storing times in UTC is a good practice.",
+    "The user is worried that the booking page will be slow on weekends.",
+    "The user noticed that the booking page takes 900 ms when the calendar has many events.",
+    "The user has added an index on the events table to speed up the calendar.",
+    "The user is also using Django 4.2 for the staff pages of the climbing gym.",
+    "The user needs help with the tests of the booking page.",
+    "The user is trying to write tests for the staff pages.",
+    "The user is not sure how to structure the tests of the calendar.",
+)
+
+
+def test_steps_of_a_long_project_replace_nothing(open_store: Open) -> None:
+    """They share their words and their topic, and each adds to the others."""
+    store = open_store(embedder="minilm")
+    added = [store.add(text) for text in PROJECT_TALK]
+    assert not any(each.ended for each in added)
+    assert sum(len(each.proposals) for each in added) <= 2  # "is trying to add a widget" is over; one more is borderline

@@ -65,6 +65,7 @@ _UNCLEAR_START = re.compile(
     r" (?:my|our)\b)",
     re.IGNORECASE,
 )
+_THANKS = re.compile(r"^(?:(?:many|so many) )?(?:thanks|thank you|thx)\b(?!.*\b(?:i|i'm|my|we|we're|our)\b)", re.IGNORECASE)
 _SOMEBODY = re.compile(r"^they\b.*\b(?:me|my|us|our)\b", re.IGNORECASE)  # "they moved me to the night shift"
 
 
@@ -170,8 +171,9 @@ def cut_clauses(text: str) -> list[str]:
 
 
 def is_statement(text: str) -> bool:
-    """Whether it states something: no question, nothing supposed, and it says what it is about."""
-    if "?" in text[-3:] or _QUESTION.match(text) or (len(text.split()) < MIN_WORDS and not re.search(r"[\d/_]", text)):
+    """Whether it states something: no question, no thanks, nothing supposed, and it says what it is about."""
+    is_too_short = len(text.split()) < MIN_WORDS and not re.search(r"[\d/_]", text)
+    if is_too_short or "?" in text[-3:] or _QUESTION.match(text) or _THANKS.match(text):
         return False
     is_clear = _SOMEBODY.match(text) or not _UNCLEAR_START.match(text)
     return bool(is_clear) and not _SUPPOSED.search(text)

@@ -22,7 +22,7 @@ from retentive.model import Claim, Kind
 MIN_KEPT = 0.4  # held out, about .8 of what is chosen is worth keeping, and .85 of what is worth keeping is chosen
 MIN_KEPT_BY_FORM = 0.35  # without vectors scores are lower; about .75 and .7
 MIN_KEPT_AMONG_PEOPLE = 0.65  # talk of several people has more passing remarks; .75 to .85 of what is chosen
-MIN_TENTATIVE = 0.02  # below it a sentence states nothing: thanks, cheers
+MIN_TENTATIVE = 0.1  # below it a sentence states nothing: "by the way", "in the meantime"
 MIN_INSTRUCTION = 0.5
 MIN_ABOUT_PERSON = 0.5  # below it "we" is the project's, and stays in the text
 ORDER_IMPORTANCE = 7  # of how the user wants things done, where nobody asked to remember it
