@@ -21,7 +21,7 @@ from benchmarks import weights
 from benchmarks.asked import Variant, loaded, outcomes, parts_of, query_of
 from retentive import Retentive
 from retentive.app.found import Found
-from retentive.app.search import Asking, Joined
+from retentive.app.search import Asking
 from retentive.cli.eval import keys, outcome_of, tell
 from retentive.measure import Question, Told, Trial, trials
 from retentive.measure.figures import Figures, auc, figures
@@ -74,8 +74,8 @@ def ablation(memory: Retentive, talk: Sequence[Trial], told: Sequence[Trial]) ->
 class Watched(Asking):
     """Notes what spoke for each hit."""
 
-    def _evidence(self, found: Found, why: Why, joined: Joined) -> Evidence:
-        evidence = super()._evidence(found, why, joined)
+    def _evidence(self, found: Found, why: Why, chunk: int) -> Evidence:
+        evidence = super()._evidence(found, why, chunk)
         self.seen = [*getattr(self, "seen", []), evidence]
         return evidence
 

@@ -131,4 +131,5 @@ def test_steps_of_a_long_project_replace_nothing(open_store: Open) -> None:
     store = open_store(embedder="minilm")
     added = [store.add(text) for text in PROJECT_TALK]
     assert not any(each.ended for each in added)
-    assert sum(len(each.proposals) for each in added) <= 2  # "is trying to add a widget" is over; one more is borderline
+    # That they are trying to add a widget is over; one more pair is borderline.
+    assert sum(len(each.proposals) for each in added) <= 2

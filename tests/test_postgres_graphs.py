@@ -60,7 +60,8 @@ def test_the_graph_finds_what_a_scan_finds_in_every_namespace(
             hits += len({match.chunk for match in exact} & {match.chunk for match in found})
             wanted += len(exact)
             both = engine.search_both(["word"], question, SPACE, scope, 10, None)
-            assert both == (engine.search_text(["word"], scope, 10), found)
+            assert both[:2] == (engine.search_text(["word"], scope, 10), found)
+            assert both.cosines.keys() == {match.chunk for match in both.text}
         assert hits >= 0.95 * wanted, (namespace, kinds)
     assert engine._graphs.bound(engine._space(SPACE.name)[0], 10) is not None
 

@@ -10,6 +10,7 @@ from retentive.app.vectors import length_of, space_of, unit
 from retentive.errors import Closed, EmbedError, StorageError
 from retentive.index import TERMS_FROM
 from retentive.model import Match, Memory, Mode, Query, Scope, Space
+from retentive.storage.scan import read_cosines
 
 MAX_CHUNKS_UNLOADED = 20_000  # of a store whose vectors are loaded for a write: some 80 ms, once in a process
 
@@ -37,12 +38,14 @@ class Legs:
         self.parts, self.query, self.words = parts, query, words
         self.notes: list[str] = []
         self.timings: dict[str, float] = {}
+        self.cosines: dict[int, float] = {}
+        """By chunk, of what keyword search found and vector search did not."""
         self._seen: int | None = None
 
     def inside(self, scope: Scope, limit: int) -> "Legs":
         """The same legs in another scope, in step with the same change."""
         other = Legs(self.parts, replace(self.query, scope=scope, limit=limit), self.words)
-        other.notes, other.timings, other._seen = self.notes, self.timings, self._seen
+        other.notes, other.timings, other.cosines, other._seen = self.notes, self.timings, self.cosines, self._seen
         return other
 
     def embedded(self, meaning: str) -> tuple[Any, Space] | None:
@@ -76,17 +79,41 @@ class Legs:
         if asked and self.words and hybrid and not self.parts.engine.in_process:
             return self._both(*asked, depth, floor)
         text = self._text(depth) if self.query.mode is not Mode.VECTOR else []
-        return text, self._vector(*asked, depth, floor) if asked else []
+        if not asked:
+            return text, []
+        near = self._vector(*asked, depth, floor)
+        self._measure(*asked, text, near)
+        return text, near
+
+    def _measure(self, vector: Any, space: Space, text: list[Match], near: list[Match]) -> None:
+        """Note the cosine of what only keyword search found: how near it is does not hang on what else is near."""
+        known = {match.chunk for match in near}
+        chunks = [match.chunk for match in text if match.chunk not in known]
+        if not chunks:
+            return
+        with Stage(self.timings, "vector"):
+            try:
+                if self._imaged:
+                    self.cosines |= self.parts.images().cosines(vector, space, self.query.scope, chunks)
+                else:
+                    namespaces = self.query.scope.namespaces
+                    self.cosines |= read_cosines(self.parts.engine, vector, space, namespaces, chunks)
+            except Closed:
+                raise
+            except StorageError as error:
+                self.notes.append(f"vectors were not used: {error}; run `retentive doctor`")
 
     def _both(self, vector: Any, space: Space, depth: int, floor: float | None) -> tuple[list[Match], list[Match]]:
         with Stage(self.timings, "search"):
             try:
-                return self.parts.engine.search_both(self.words, vector, space, self.query.scope, depth, floor)
+                found = self.parts.engine.search_both(self.words, vector, space, self.query.scope, depth, floor)
             except Closed:
                 raise
             except StorageError as error:
                 self.notes.append(f"neither full text nor vectors were used: {error}; run `retentive doctor`")
                 return [], []
+        self.cosines |= found.cosines
+        return found.text, found.vector
 
     def _text(self, depth: int) -> list[Match]:
         with Stage(self.timings, "text"):

@@ -184,7 +184,7 @@ class Asking:
         # Where only a time is asked for, what is of it may be like nothing in the question, and stays.
         bounded = self.query.limit is not None and not self.when.alone
         most = max(self.recipe.pool, DEPTH * (self.query.limit or 0)) if bounded else None
-        candidates = pool(text, vector, weight, most, self.recipe)
+        candidates = pool(text, vector, weight, most, self.recipe, self.legs.cosines)
         if self._bar is not None:
             candidates = [each for each in candidates if self._may_pass(each)]
         read = [each.match for each in self._worth_reading(candidates)]
@@ -271,7 +271,7 @@ class Asking:
             for score, _, _, match in part:
                 if found := self.reader.get(match.chunk):
                     why = _why(joined, places, match, tier, self._timed.get(match.chunk))
-                    sure = relevance(self._evidence(found, why, joined))
+                    sure = relevance(self._evidence(found, why, match.chunk))
                     hit = Hit(found.item, score, found.excerpt, why, found.span, sure)
                     if self._passes(hit, found):
                         hits.append(hit)
@@ -286,10 +286,10 @@ class Asking:
         similar = self.query.min_similarity is not None or (self._bar is None and self._thresholded)
         return not similar or hit.why.vector is not None or self._covered(found) >= TEXT_FLOOR
 
-    def _evidence(self, found: Found, why: Why, joined: Joined) -> Evidence:
-        cosine = None
-        if self.space and joined.vector:
-            cosine = (why.vector.score if why.vector else joined.vector[-1].score) - self.space.min_similarity
+    def _evidence(self, found: Found, why: Why, chunk: int) -> Evidence:
+        cosine = why.vector.score if why.vector else self.legs.cosines.get(chunk)
+        if cosine is not None and self.space:
+            cosine -= self.space.min_similarity
         cover = self._covered(found, of_time=_of_that_time(why)) if self._content else None
         person = self.asked.person
         theirs = not (person and person.speaker) or person.of(found.of)

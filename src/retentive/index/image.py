@@ -24,7 +24,7 @@ from retentive.index.hnsw import Exam, Hnsw
 from retentive.index.rows import Rows
 from retentive.index.sidecar import Sidecar
 from retentive.index.terms import Terms, gathered, parse
-from retentive.index.vectors import Vectors, decode, in_batches
+from retentive.index.vectors import Vectors, decode, exact, in_batches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -133,6 +133,14 @@ class Image:
                 return []
             slots, scores = self._vectors.near(vector, rows.mask(scope), limit, floor)
             return rows.matches(slots, scores, limit)
+
+    def cosines(self, vector: Floats, space: Space, chunks: Ints) -> dict[int, float]:
+        """How near these rows are, as far as they are here and have a vector."""
+        with self.lock:
+            if self._vectors is None or not self.has_vectors(space):
+                return {}
+            found, vectors = self._vectors.fetch(chunks)
+            return dict(zip(found.tolist(), exact(vectors, vector).clip(-1, 1).tolist(), strict=True))
 
     def match(self, terms: Sequence[str], scope: Scope, limit: int, head: int | None = None) -> list[Match] | None:
         """None: the terms are not loaded."""

@@ -95,6 +95,14 @@ class Images:
             self._see_to(image)
         return _merge(parts, limit)
 
+    def cosines(self, vector: Floats, space: Space, scope: Scope, chunks: Sequence[int]) -> dict[int, float]:
+        """How near each of these rows is to a vector, whatever else is; those without a vector are left out."""
+        vector, rows = np.ascontiguousarray(vector, np.float32), np.array(chunks, np.int64)
+        cosines: dict[int, float] = {}
+        for image in self._of(scope):
+            cosines |= image.cosines(vector, space, rows)
+        return cosines
+
     def follow(self, head: int) -> None:
         """Bring what is loaded in step with what was committed up to this change: then the next question need not."""
         with self._lock:

@@ -105,6 +105,15 @@ class Match(NamedTuple):
     namespace: str
 
 
+class Matches(NamedTuple):
+    """What keyword search and vector search found, best first, and how near the question what has its words is."""
+
+    text: list[Match]
+    vector: list[Match]
+    cosines: dict[int, float]
+    """By chunk, of each text match that has a vector."""
+
+
 class Fusion(StrEnum):
     BLEND = "blend"
     MINMAX = "minmax"

@@ -7,7 +7,7 @@
 a. Text: BM25 divided by that of the best row, times the root of the share of the question's words that one of the five
    best has; its square, where there are memories alone. A row that shares one word of five with the question is not a
    full answer because it is the only one.
-b. Vector: the cosine itself. What the vector leg did not give is no nearer than its last, and is taken as that.
+b. Vector: the cosine itself. What has no vector yet is no nearer than the vector leg's last, and is taken as that.
 c. Neighbours: what is said around a message tells what it is about. To its cosine is added by how much the one before
    it (.3) and the one after it (.15) are above the leg's last. That is the order of e + .3 previous + .15 next, but for
    the length of that sum, from the cosines that the leg gave: no other vector is read, and it is the same on every
@@ -26,6 +26,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
+from types import MappingProxyType
 from typing import NamedTuple
 
 from retentive.model import Match, Type
@@ -87,19 +88,25 @@ _EVENT = Type.EVENT.value  # compared with every row: a plain text is quicker
 
 
 def pool(
-    text: Sequence[Match], vector: Sequence[Match], vector_weight: float, most: int | None, recipe: Recipe = RECIPE
+    text: Sequence[Match],
+    vector: Sequence[Match],
+    vector_weight: float,
+    most: int | None,
+    recipe: Recipe = RECIPE,
+    measured: Mapping[int, float] = MappingProxyType({}),
 ) -> list[Candidate]:
     """What either leg found, the best by words, meaning and neighbours first: as many as are worth comparing.
 
-    Of the slices of one text the best, or those of a few long ones would be all that is compared.
+    Of the slices of one text the best, or those of a few long ones would be all that is compared. `measured` are the
+    cosines of what only keyword search found.
     """
     highest, floor = text[0].score if text else 0.0, vector[-1].score if vector else 0.0
     words = {match[0]: match[1] / highest for match in text} if highest > 0 else {}
-    cosines = {match[0]: match[1] for match in vector}
+    near = {match[0]: match[1] for match in vector}
     rows = {match[0]: match for match in (*text, *vector)}
     places = {chunk: _place(match) for chunk, match in rows.items() if match[3] == _EVENT}
     said: dict[Session, dict[int, float]] = {session: {} for session, _ in places.values()}
-    for chunk, cosine in reversed(cosines.items()):
+    for chunk, cosine in reversed(near.items()):
         if chunk in places:
             session, sequence = places[chunk]
             said[session][sequence] = cosine - floor
@@ -110,9 +117,9 @@ def pool(
             whose, sequence = places[chunk]
             heard = said[whose].get
             around = recipe.previous * heard(sequence - 1, 0.0) + recipe.next * heard(sequence + 1, 0.0)
-        share, cosine = words.get(chunk, 0.0), cosines.get(chunk, floor)
-        near = (1 - vector_weight) * share + vector_weight * (cosine + around)
-        found.append((near, (match, share, cosine, around, whose)))
+        share, cosine = words.get(chunk, 0.0), near.get(chunk, measured.get(chunk, floor))
+        likely = (1 - vector_weight) * share + vector_weight * (cosine + around)
+        found.append((likely, (match, share, cosine, around, whose)))
     found.sort(key=itemgetter(0), reverse=True)
     best: dict[tuple[str, str, str], Candidate] = {}
     for _, each in found:

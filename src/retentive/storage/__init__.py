@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from retentive.config import Config
-    from retentive.model import Bounds, Match, Scope, Space
+    from retentive.model import Bounds, Match, Matches, Scope, Space
 
 Params = Mapping[str, Any]
 """Values by name. When reading, a tuple or a list stands for a set, used as `IN {each:name}`."""
@@ -92,8 +92,8 @@ class Engine(Protocol):
 
     def search_both(
         self, words: Sequence[str], vector: Any, space: "Space", scope: "Scope", limit: int, floor: float | None
-    ) -> "tuple[list[Match], list[Match]]":
-        """`search_text` and `search_vectors` of one consistent state."""
+    ) -> "Matches":
+        """`search_text` and `search_vectors` of one consistent state, with the cosine of each text match."""
         ...
 
     def tokens(self, text: str) -> list[str]:

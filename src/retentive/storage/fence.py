@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from retentive.errors import Forbidden
-from retentive.model import Bounds, Match, Scope, Space
+from retentive.model import Bounds, Match, Matches, Scope, Space
 from retentive.storage import NOTHING, Engine, Finding, Pages, Params, Scrubbed, Step
 
 OF_NOBODY = {"change_head", "change_floor", "chunk_newest", "space_insert", "space_list"}
@@ -52,7 +52,7 @@ class Fence:
 
     def search_both(
         self, words: Sequence[str], vector: Any, space: Space, scope: Scope, limit: int, floor: float | None
-    ) -> tuple[list[Match], list[Match]]:
+    ) -> Matches:
         self._cover(scope.namespaces)
         return self.engine.search_both(words, vector, space, scope, limit, floor)
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from retentive.model import Bounds, Match, Scope, Space
+from retentive.model import Bounds, Match, Matches, Scope, Space
 from retentive.storage import Engine
 from retentive.storage.fence import Fence
 from retentive.storage.scopes import chunk_filters
@@ -22,8 +22,9 @@ class Scanning:
 
     def search_both(
         self: Engine, words: Sequence[str], vector: Any, space: Space, scope: Scope, limit: int, floor: float | None
-    ) -> tuple[list[Match], list[Match]]:
-        return self.search_text(words, scope, limit), self.search_vectors(vector, space, scope, limit, floor)
+    ) -> Matches:
+        text, near = self.search_text(words, scope, limit), self.search_vectors(vector, space, scope, limit, floor)
+        return Matches(text, near, read_cosines(self, vector, space, scope.namespaces, [match.chunk for match in text]))
 
     def within(self: Engine, bounds: Bounds) -> Engine:
         return Fence(self, bounds)
@@ -57,3 +58,20 @@ def vector_scan(
     ]
     matches.sort(key=lambda match: (-match.score, -match.time, -match.chunk))
     return matches[:limit]
+
+
+def read_cosines(
+    engine: Engine, vector: Any, space: Space, namespaces: Sequence[str], chunks: Sequence[int]
+) -> dict[int, float]:
+    """How near each of these chunks is to a vector, by what is stored; those without a vector are left out."""
+    import numpy as np
+
+    if not chunks:
+        return {}
+    values = {"namespaces": [*namespaces], "chunks": [*chunks], "space": space.name}
+    rows = [row for row in engine.read("chunk_vectors", values) if len(row[1]) == 2 * space.dimension]
+    if not rows:
+        return {}
+    matrix = np.frombuffer(b"".join(stored for _, stored in rows), dtype="<f2").reshape(len(rows), -1)
+    cosines = (matrix.astype(np.float32) @ vector).clip(-1, 1).tolist()
+    return dict(zip((chunk for chunk, _ in rows), cosines, strict=True))

@@ -65,7 +65,7 @@ _UNCLEAR_START = re.compile(
     r" (?:my|our)\b)",
     re.IGNORECASE,
 )
-_THANKS = re.compile(r"^(?:(?:many|so many) )?(?:thanks|thank you|thx)\b(?!.*\b(?:i|i'm|my|we|we're|our)\b)", re.IGNORECASE)
+_THANKS = re.compile(r"^(?:(?:so )?many )?(?:thanks|thank you|thx)\b(?!.*\b(?:i|i'm|my|we|we're|our)\b)", re.IGNORECASE)
 _SOMEBODY = re.compile(r"^they\b.*\b(?:me|my|us|our)\b", re.IGNORECASE)  # "they moved me to the night shift"
 
 

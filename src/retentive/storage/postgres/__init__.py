@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 from psycopg import Pipeline
 
 from retentive.errors import Closed, Invalid, Stale
-from retentive.model import Bounds, Match, Scope, Space, Type
+from retentive.model import Bounds, Match, Matches, Scope, Space, Type
 from retentive.storage import NOTHING, Engine, Finding, Pages, Params, Scrubbed, Step, step
 from retentive.storage.fence import Fence
 from retentive.storage.postgres.graphs import Graphs
@@ -28,6 +28,7 @@ from retentive.storage.postgres.replica import Replica
 from retentive.storage.postgres.rows import Binder, asked, unpacked, weighted
 from retentive.storage.postgres.setup import DIALECT, set_up
 from retentive.storage.queries import Queries, Statement
+from retentive.storage.scan import read_cosines
 from retentive.storage.scopes import chunk_filters
 from retentive.storage.tokenizer import Tokenizer
 from retentive.text.fields import FIELD_WEIGHTS, FIELDS
@@ -122,15 +123,17 @@ class PostgresEngine:
 
     def search_both(
         self, words: Sequence[str], vector: Any, space: Space, scope: Scope, limit: int, floor: float | None
-    ) -> tuple[list[Match], list[Match]]:
+    ) -> Matches:
         terms, (filters, params) = self.tokens(" ".join(words)), chunk_filters(scope)
         near = self._near(vector, space, scope, filters, limit, floor)
         if not terms or near is None:
-            return self.search_text(words, scope, limit), self.search_vectors(vector, space, scope, limit, floor)
+            found = self.search_text(words, scope, limit)
+            cosines = read_cosines(self, vector, space, scope.namespaces, [match.chunk for match in found])
+            return Matches(found, self.search_vectors(vector, space, scope, limit, floor), cosines)
         values = {**params, **near[1], "terms": terms, "limit": limit}
         rows = self._ask(f"both_{near[0]}", filters, values, space.dimension)
-        text, found = ([row[1:] for row in rows if row[0] == leg] for leg in (0, 1))
-        return _ordered(text, limit), _ordered(found, limit)
+        by_words, by_vector, both = ([row[1:] for row in rows if row[0] == part] for part in (0, 1, 2))
+        return Matches(_ordered(by_words, limit), _ordered(by_vector, limit), {row[0]: row[1] for row in both})
 
     def tokens(self, text: str) -> list[str]:
         return [token[:LONGEST_TERM] for token in self._tokenizer(text)]

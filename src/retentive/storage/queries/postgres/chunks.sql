@@ -292,6 +292,11 @@ WITH old AS (
 )
 INSERT INTO statistics (namespace, rows, tokens) SELECT :namespace, sum(rows), sum(tokens) FROM old HAVING count(*) > 0
 
+-- name: chunk_vectors
+SELECT v.chunk, {halves} FROM vectors v
+WHERE v.namespace IN {each:namespaces} AND v.chunk IN {each:chunks}
+  AND v.space = (SELECT id FROM spaces WHERE name = :space)
+
 -- name: memory_vectors
 SELECT t.owner, {halves} FROM chunks t JOIN vectors v ON v.namespace = t.namespace AND v.chunk = t.n
 WHERE t.namespace = :namespace AND t.owner IN {each:owners} AND t.owner_type = 'memory' AND t.ordinal = 0

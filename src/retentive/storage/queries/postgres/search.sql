@@ -94,7 +94,10 @@ SELECT f.n, f.score, f.owner, f.owner_type, f.valid_from, f.confidence, f.import
 
 -- fragment: both
 {asked}, words AS MATERIALIZED ({text_leg})
-SELECT 0, words.* FROM words UNION ALL SELECT 1, found.* FROM ({scored}) found
+SELECT 0, words.* FROM words UNION ALL SELECT 1, found.* FROM ({scored}) found UNION ALL
+SELECT 2, w.n, greatest(least(-(v.vector::vector <#> :full::vector), 1), -1), w.owner, w.owner_type, w.valid_from,
+  w.confidence, w.importance, w.namespace
+FROM words w JOIN vectors v ON v.namespace = w.namespace AND v.space = :space AND v.chunk = w.n
 
 -- name: text_search
 WITH {asked} {text_leg}

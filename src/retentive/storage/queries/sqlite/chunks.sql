@@ -103,6 +103,11 @@ SELECT t.owner, v.vector FROM chunks t JOIN vectors v ON v.chunk = t.n
 WHERE t.namespace = :namespace AND t.owner IN {each:owners} AND t.owner_type = 'memory' AND t.ordinal = 0
   AND v.space = (SELECT id FROM spaces WHERE name = :space)
 
+-- name: chunk_vectors
+SELECT v.chunk, v.vector FROM vectors v JOIN chunks t ON t.n = v.chunk
+WHERE v.chunk IN {each:chunks} AND t.namespace IN {each:namespaces}
+  AND v.space = (SELECT id FROM spaces WHERE name = :space)
+
 -- name: text_search
 SELECT t.n, -bm25(chunks_fts, {weights}) AS score, t.owner, t.owner_type, t.valid_from, t.confidence, t.importance,
   t.namespace
