@@ -12,6 +12,7 @@ Four sources, each with groups that are left out whole in validation:
 
 import hashlib
 import itertools
+import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,7 +34,7 @@ Embed = Callable[[Sequence[str]], Array]
 DATA = Path(__file__).parent / "data" / "judges"
 UNRELATED = 6  # older statements of other groups that a newer one is shown beside
 POOL_SESSIONS = 40  # of LongMemEval that are learned together, as one person's
-TALK_NEIGHBOURS = 8  # earlier statements of a pool that a newer one is shown beside
+TALK_EVERY = 3  # of the statements of a pool of which nobody read a pair, every third is taken
 
 
 class Pair(NamedTuple):
@@ -54,6 +55,7 @@ def read_all_pairs(folder: Path, embed: Embed) -> Iterator[Pair]:
     yield from read_patha_pairs(folder)
     yield from pairs
     yield from sample_unrelated(embed, pairs)
+    yield from sample_unrelated_alone(pairs)
     yield from read_lives(embed)
     yield from read_talk_pairs(folder, embed)
 
@@ -91,6 +93,16 @@ def sample_unrelated(embed: Embed, pairs: Sequence[Pair]) -> Iterator[Pair]:
         for pair, row in zip(own, similarities, strict=True):
             others = [own[place].older for place in np.argsort(-row) if own[place].group != pair.group]
             yield from (Pair(older, pair.newer, "independent", f"un{pair.group}") for older in others[:UNRELATED])
+
+
+def sample_unrelated_alone(pairs: Sequence[Pair]) -> Iterator[Pair]:
+    """Each newer statement beside one that has nothing to do with it: what a new store is full of."""
+    chooser = random.Random(0)
+    for source in sorted({pair.group.split()[0] for pair in pairs}):
+        own = [pair for pair in pairs if pair.group.startswith(f"{source} ")]
+        for pair in own:
+            other = chooser.choice([each for each in own if each.group != pair.group])
+            yield Pair(other.older, pair.newer, "independent", f"un{pair.group}", is_alone=True)
 
 
 def read_lives(embed: Embed) -> Iterator[Pair]:
@@ -149,10 +161,12 @@ def pair_claims(
     vectors, digests = embed(texts), [digest_statement(text) for text in texts]
     for place, newer in enumerate(texts):
         nearest = np.argsort(-(vectors[:place] @ vectors[place]))
+        known = {at: labels.get((digests[at], digests[place])) for at in nearest}
+        if place % TALK_EVERY and not any(known.values()):
+            continue
         kept = [at for at in nearest if not claims[at].tentative and texts[at] != newer]
-        shown = {*kept[:TALK_NEIGHBOURS]}
-        for at in nearest:
-            label = labels.get((digests[at], digests[place]))
+        shown = {*kept[:MAX_NEIGHBOURS]}
+        for at, label in known.items():
             if label or at in shown:
                 yield Pair(texts[at], newer, label or "independent", group)
 

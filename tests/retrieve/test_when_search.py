@@ -133,6 +133,25 @@ def test_a_question_about_the_past_is_asked_then(store: Retentive) -> None:
     assert contents(store.search("Where did I row last week?", as_of="2026-05-20"))[0] == "Rowed on the river"
 
 
+def test_last_week_counts_from_when_the_question_is_asked(store: Retentive) -> None:
+    """With `now`, in the question and in the options; what was said later is still there."""
+    say(store, ("2026-05-13", "Rowed on the river"), ("2027-01-06", "Rowed home"))
+    found = contents(store.search("Where did I row last week?", now="2026-05-20"))
+    assert found == ["Rowed on the river", "Rowed home"]
+    assert contents(store.search("Where did I row?", now="2026-05-20", since="8d", until="1d")) == found[:1]
+    text = store.context("Where did I row last week?", now="2026-05-20", budget=200).text
+    assert "river" in text
+    with pytest.raises(Invalid, match="now"):
+        store.search("Where did I row?", now="someday")
+
+
+def test_the_terminal_takes_the_time_of_a_question(run: Run) -> None:
+    run("session", "append", "s", "Rowed on the river", "--time", "2026-05-13")
+    run("session", "append", "s", "Rowed home", "--time", "2027-01-06")
+    assert "river" in run("search", "Where did I row last week?", "--now", "2026-05-20", "--limit", "1")
+    assert "river" in run("context", "Where did I row last week?", "--now", "2026-05-20")
+
+
 def test_filters_hold_beside_a_time(store: Retentive) -> None:
     say(store, ("2026-05-06", "Rowed on the lake"), ("2026-05-20", "Rowed on the river"))
     found = store.search("What did I do in May 2026?", since="2026-05-10", until="2026-05-15")

@@ -192,6 +192,7 @@ class Retentive(Care):
         namespaces: Sequence[str] = (),
         include: str | Sequence[str] = (),
         ignored: bool = False,
+        now: When | None = None,
         **filters: Unpack[View],
     ) -> Results:
         """Find what answers a question, best first.
@@ -203,13 +204,13 @@ class Retentive(Care):
         `ignored=True`. Filters: session, kind, tags, source, status,
         min_importance, min_confidence, since, until. With a session, its own memories are seen beside the global ones,
         and of events only its own. `as_of` asks for what was true at a moment, `known_at` for what the store held to
-        be true. Each hit says why it is there.
+        be true. Words such as "last week" count from `now`, if it is given. Each hit says why it is there.
         """
         check.known(filters, View, "search")
         settings = self._parts.config
         asked = Query(
             text=check.question(query),
-            scope=scope(namespaces_of(self._parts, namespaces), include=include, ignored=ignored, **filters),
+            scope=scope(namespaces_of(self._parts, namespaces), include=include, ignored=ignored, now=now, **filters),
             vector=vector,
             limit=None if limit is None else check.limit_of(limit),
             mode=check.one_of(Mode, mode, "mode"),
@@ -236,6 +237,7 @@ class Retentive(Care):
         namespaces: Sequence[str] = (),
         as_of: When | None = None,
         known_at: When | None = None,
+        now: When | None = None,
         shares: Mapping[str, float] | None = None,
         counter: Counter | None = None,
     ) -> Context:
@@ -247,13 +249,15 @@ class Retentive(Care):
         leave room. `shares` says how much of the budget each may take before what is left is shared out:
         `{"summary": 0.2, "memories": 0.35, "excerpts": 0.15, "recent": 0.3}` if not set otherwise. `counter` counts
         tokens, by default the one of the setting `tokenizer`. The order is that of time, not of scores, so that the
-        text changes only where something did. `as_of` and `known_at` are those of `search`.
+        text changes only where something did. `as_of`, `known_at` and `now` are those of `search`.
         """
         if not check.question(query).strip() and session is None:
             raise Invalid("a context needs a question or a session", "Give the words that a model is asked.")
         asked = contexts.Asked(
             text=check.question(query),
-            scope=scope(namespaces_of(self._parts, namespaces), session=session, as_of=as_of, known_at=known_at),
+            scope=scope(
+                namespaces_of(self._parts, namespaces), session=session, as_of=as_of, known_at=known_at, now=now
+            ),
             budget=check.tokens_of(budget),
             recent=check.sequence_of(recent, "recent"),
             min_similarity=check.fraction(min_similarity, "min_similarity", None),

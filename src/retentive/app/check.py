@@ -252,12 +252,15 @@ def each_of(given: Any, name: str) -> list[Any]:
     return [*given]
 
 
-def moment(given: Any, name: str, *, past: bool = False, side: Side = "first") -> datetime | None:
+def moment(
+    given: Any, name: str, *, past: bool = False, side: Side = "first", now: datetime | None = None
+) -> datetime | None:
+    """A time that was given as such or in words, which count from `now`: without one, from this moment."""
     if given is None:
         return None
     if not isinstance(given, datetime | date | timedelta | str):
         raise Invalid(f"{name} must be a time, not {type(given).__name__}")
-    return instant(given, from_micros(clock.now()), name, past=past, side=side)
+    return instant(given, now or from_micros(clock.now()), name, past=past, side=side)
 
 
 def json_object(given: Any, name: str) -> dict[str, Any] | None:

@@ -16,18 +16,18 @@ from retentive.app.legs import find_neighbours
 from retentive.app.parts import Parts
 from retentive.app.vectors import packed, unpack_vector
 from retentive.errors import EmbedError
+from retentive.learn.corrections.pair_features import CROWD
 from retentive.learn.corrections.statement import MAX_STATEMENT_CHARS, Statement
 from retentive.learn.judges import VECTOR_SPACE
 from retentive.model import Draft, Kind, Memory, Replacement, Status, Traits, from_micros
 from retentive.text.chunk import CHUNK_SIZE
 from retentive.text.sentences import spans
 
-MAX_NEIGHBOURS = 24  # memories near by vector that a new one is compared with
+MAX_NEIGHBOURS = CROWD  # memories near by vector that a new one is compared with
 MAX_PROPOSALS = 2  # for one new memory: more would be noise
-# The judge's score from which a pair is proposed: in a new store, and what is added where many memories are compared,
-# because by chance more of them look alike. At .5, on lives left out, .7 of the pairs are replacements. In a new store
-# a wrong proposal costs little, and a missed one shows the older fact first.
-MIN_PROPOSED, CROWD_MARGIN, CROWD = 0.04, 0.46, 16
+# The judge's score from which a pair is proposed: in a new store, and what is added where many memories are compared.
+# On lives left out, .6 of the pairs at .36 are replacements, and .75 of those at .54.
+MIN_PROPOSED, CROWD_MARGIN = 0.12, 0.33
 EVENT_MARGIN = 0.2  # more for what merely happened, and for a decision: most add something, and replace nothing
 MIN_AGREED = 0.45  # the judge's score where the form alone has other meanings: "moved to Porto", "moved to Neovim"
 NOT_COMPARED = frozenset({Kind.NOTE, Kind.FILE})  # known by an id of their own
@@ -148,7 +148,7 @@ def _decide(compared: Sequence[_Compared], margin: float) -> tuple[tuple[Replace
     proposed = [_name(each) for each in sure]
     if len(sure) == 1 and sure[0].memory.kind not in NOT_ENDED_BY_WORDS:
         return tuple(proposed), ()
-    threshold = MIN_PROPOSED + margin + CROWD_MARGIN * min(1.0, len(compared) / CROWD)
+    threshold = MIN_PROPOSED + margin + CROWD_MARGIN * min(1.0, len(compared) / MAX_NEIGHBOURS)
     doubtful = [each for each in compared if each not in sure and (each.verdict or each.score >= threshold)]
     proposed += [_name(each) for each in sorted(doubtful, key=lambda each: -each.score)]
     return (), tuple(proposed[:MAX_PROPOSALS])

@@ -1,6 +1,7 @@
 """Filters as callers give them, checked: which rows a question may see."""
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Any, TypedDict
 
 from retentive import clock
@@ -64,22 +65,29 @@ def scope(
     known_at: When | None = None,
     include: str | Iterable[str] = (),
     ignored: bool = False,
+    now: When | None = None,
 ) -> Scope:
-    past = {"as_of": _micros(as_of, "as_of", "last"), "known_at": _micros(known_at, "known_at", "last")}
+    """What a question may see. Times in words, also those of the question itself, count from `now`."""
+    asked = moment(now, "now", past=True)
+    past = {
+        "as_of": _micros(as_of, "as_of", "last", asked),
+        "known_at": _micros(known_at, "known_at", "last", asked),
+    }
     wanted = Filter(
         kinds=_several(Kind, kind, "kind"),
         tags=tag_list(tags),
         sources=_several(Source, source, "source"),
         min_importance=None if min_importance is None else importance_of(min_importance),
         min_confidence=None if min_confidence is None else confidence_of(min_confidence),
-        since=_micros(since, "since"),
-        until=_micros(until, "until", "after"),
+        since=_micros(since, "since", now=asked),
+        until=_micros(until, "until", "after", asked),
         statuses=_statuses(status, [name for name, value in past.items() if value is not None]),
         ignored=bool(ignored),
         **past,
     )
     own = name_of(session, "session")
-    return Scope(tuple(namespaces), own, clock.now(), wanted, types_of(include), own)
+    asked_at = None if asked is None else to_micros(asked)
+    return Scope(tuple(namespaces), own, clock.now(), wanted, types_of(include), own, asked_at)
 
 
 def namespaces_of(parts: Parts, others: Sequence[str]) -> Sequence[str]:
@@ -130,6 +138,6 @@ def _statuses(given: str | Iterable[str] | Unset, moments: Sequence[str]) -> tup
     return _several(Status, given, "status")
 
 
-def _micros(given: When | None, name: str, side: Side = "first") -> int | None:
-    when = moment(given, name, past=True, side=side)
+def _micros(given: When | None, name: str, side: Side = "first", now: datetime | None = None) -> int | None:
+    when = moment(given, name, past=True, side=side, now=now)
     return None if when is None else to_micros(when)

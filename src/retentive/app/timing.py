@@ -18,8 +18,8 @@ Timed = dict[int, Timing]
 
 
 def moment(scope: Scope) -> datetime:
-    """When the question is asked: a question about the past is asked then."""
-    then = scope.filter.said_until
+    """When the question is asked: as the caller says; a question about the past is asked then."""
+    then = scope.filter.said_until if scope.asked_at is None else scope.asked_at
     return from_micros(scope.now if then is None else then)
 
 

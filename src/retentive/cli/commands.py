@@ -109,7 +109,7 @@ def _search(memory: Retentive, arguments: Any) -> int:
         min_relevance=arguments.min_relevance,
         namespaces=arguments.also,
         ignored=arguments.ignored,
-        **given(arguments, (*FILTERS, *MOMENTS, "include")),
+        **given(arguments, (*FILTERS, *MOMENTS, "include", "now")),
     )
     if is_json(arguments):
         show.as_json(wire.results(found))

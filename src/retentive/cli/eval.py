@@ -126,7 +126,7 @@ def keys(trial: Trial) -> dict[str, Key]:
 
 def _outcome(memory: Retentive, question: Question, known: Mapping[str, Key], options: Mapping[str, Any]) -> Outcome:
     begun = time.perf_counter()
-    found = memory.search(question.text, DEPTHS[-1], **options)
+    found = memory.search(question.text, DEPTHS[-1], **options, **question.options)
     seconds = time.perf_counter() - begun
     return replace(outcome_of(question, found, known), seconds=seconds, embedding=found.timings.get("embed", 0.0))
 

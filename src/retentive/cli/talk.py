@@ -180,7 +180,7 @@ def _context(memory: Retentive, arguments: Any) -> int:
     options = {
         name: getattr(arguments, name) for name in ("session", "budget", "recent", "min_similarity", "min_relevance")
     }
-    made = memory.context(arguments.query, namespaces=arguments.also, **options, **given(arguments, MOMENTS))
+    made = memory.context(arguments.query, namespaces=arguments.also, **options, **given(arguments, (*MOMENTS, "now")))
     if is_json(arguments):
         show.as_json(wire.context(made))
         return 0

@@ -43,6 +43,8 @@ class Question:
     text: str
     expected: tuple[str, ...]
     category: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Of `search`: when it is asked, what it may see."""
 
 
 @dataclass(frozen=True, slots=True)

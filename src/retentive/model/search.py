@@ -87,6 +87,8 @@ class Scope:
     types: tuple[str, ...] = tuple(Type)
     within: str | None = None
     """The session whose events are seen; None: those of all."""
+    asked_at: int | None = None
+    """The instant from which "last week" counts, if it is another than now."""
 
 
 class Match(NamedTuple):

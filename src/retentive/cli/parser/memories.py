@@ -5,6 +5,7 @@ import argparse
 from retentive.cli.parser.options import (
     SOURCES,
     Verbs,
+    asked_at,
     commas,
     content_options,
     filters,
@@ -75,6 +76,7 @@ def reading(verb: Verbs) -> None:
         "find what answers a question",
         filters(),
         moments(),
+        asked_at(),
         epilog="Without QUERY it is read from a pipe.",
     )
     search.add_argument("query", nargs="?", metavar="QUERY")
@@ -100,6 +102,7 @@ def reading(verb: Verbs) -> None:
         "context",
         "show what a model should read before it answers",
         moments(),
+        asked_at(),
         epilog="Prints the text alone in a pipe; --json adds tokens, the ids it cites, and what was left out and why.",
     )
     context.add_argument("query", nargs="?", default="", metavar="QUERY", help="what the model is asked")

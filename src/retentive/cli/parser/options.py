@@ -108,6 +108,12 @@ def moments() -> ArgumentParser:
     return options
 
 
+def asked_at() -> ArgumentParser:
+    options = ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
+    options.add_argument("--now", metavar="TIME", help='when the question is asked: "last week" counts from there')
+    return options
+
+
 def commas(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 

@@ -17,6 +17,11 @@ class Nearness(NamedTuple):
     """0 is the nearest of all."""
     lead: float
     """By how much the nearest is nearer than the second; below 0, by how much another is less near than the nearest."""
+    crowd: float
+    """How many are compared, as a share of `CROWD`, 1 at most: where much is known, more look alike by chance."""
+
+
+CROWD = 24
 
 
 def rank_similarities(similarities: Sequence[float]) -> list[Nearness]:
@@ -25,8 +30,9 @@ def rank_similarities(similarities: Sequence[float]) -> list[Nearness]:
     rank_of = {place: rank for rank, place in enumerate(order)}
     best = similarities[order[0]] if order else 0.0
     second = similarities[order[1]] if len(order) > 1 else best
+    crowd = min(1.0, len(similarities) / CROWD)
     return [
-        Nearness(similarity, rank_of[place], similarity - (best if rank_of[place] else second))
+        Nearness(similarity, rank_of[place], similarity - (best if rank_of[place] else second), crowd)
         for place, similarity in enumerate(similarities)
     ]
 
@@ -94,6 +100,7 @@ def _describe_nearness(features: Mapping[str, float], nearness: Nearness) -> dic
         "nearest": float(nearness.rank == 0),
         "nearness_rank": 1 / (1 + nearness.rank),
         "nearness_lead": nearness.lead * 3,
+        "crowd": nearness.crowd,
     }
     return found | {f"similarity_{name}": similarity * features[name] for name in together}
 
