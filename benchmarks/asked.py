@@ -1,17 +1,19 @@
 """Questions of a collection, asked below the interface, which has no recipes."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from benchmarks.ours import settle
 from retentive import Retentive
+from retentive.app.filters import scope
 from retentive.app.search import answer
 from retentive.cli.eval import keys, outcome_of
 from retentive.measure import Question, Trial
 from retentive.measure.figures import Outcome
-from retentive.model import Query, Scope, Type, to_micros
+from retentive.model import Query, to_micros
 from retentive.retrieve.blend import RECIPE, Recipe
 
 _NOW = to_micros(datetime.now(UTC))
@@ -28,7 +30,8 @@ def parts_of(memory: Retentive, trial: Trial) -> Any:
 
 
 def query_of(trial: Trial, question: Question, **options: Any) -> Query:
-    return Query(question.text, Scope((f"eval/{trial.name}",), None, _NOW, types=tuple(Type)), **options)
+    seen = scope([f"eval/{trial.name}"], **question.options)
+    return Query(question.text, replace(seen, now=_NOW), **options)
 
 
 def outcomes(memory: Retentive, asked: Sequence[Trial], variant: Variant) -> list[Outcome]:

@@ -1,33 +1,40 @@
-"""`python -m benchmarks.recall FOLDER`: what each part of a search is worth, on conversations and on short facts.
+"""`python -m benchmarks.recall FOLDER`: how well what is asked is found, on every collection of the folder (`sets.py`).
 
-FOLDER has `*locomo*.json` (conversations; what is asked is found in their messages) and `*supersession*.jsonl` (short
-statements, all told to one store; what is asked is found in the statements of its scenario). Each row leaves one part
-out. `--fit` prints the coefficients of relevance (`retrieve/relevance.py`), each conversation's figures by those that
-were fitted on the others; `--fit-blend` the weights of the blend (`weights.py`).
+Without an option it prints a table: the search as it is beside its parts alone, reciprocal ranks, and a plain FTS5
+index. `--ablation` leaves one part out in each row. `--fit` prints the coefficients of relevance
+(`retrieve/relevance.py`), each conversation's figures by those that were fitted on the others; `--fit-blend` the
+weights of the blend (`weights.py`). The store and its vectors are kept in the folder `--cache`: the next run begins at
+once.
 """
 
 import argparse
-import json
+import itertools
 import tempfile
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from statistics import fmean
+from typing import Any, NamedTuple
 
+import apsw
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import weights
 from benchmarks.asked import Variant, loaded, outcomes, parts_of, query_of
+from benchmarks.embedding_cache import with_cached_embeddings
+from benchmarks.sets import read_sets
 from retentive import Retentive
 from retentive.app.found import Found
 from retentive.app.search import Asking
-from retentive.cli.eval import keys, outcome_of, tell
-from retentive.measure import Question, Told, Trial, trials
-from retentive.measure.figures import Figures, auc, figures
-from retentive.model import Fusion, Mode, Why
+from retentive.cli.eval import WAYS, keys, outcome_of, tell
+from retentive.measure import Question, Said, Told, Trial
+from retentive.measure.figures import DEPTHS, Figures, Outcome, auc, figures, latency
+from retentive.model import Event, Fusion, Mode, Why
 from retentive.retrieve.blend import RECIPE
 from retentive.retrieve.relevance import Evidence
+from retentive.text.terms import tokens
 
 FOREIGN = 60  # questions of the next conversation that each is asked
 
@@ -47,28 +54,96 @@ VARIANTS = (
 )
 
 
-def facts(path: Path) -> Trial:
-    """Every statement in one store; what is asked is answered by those of its scenario."""
-    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
-    told = dict.fromkeys(each["text"] for row in rows for each in row["propositions"])
-    questions = [
-        Question(each["q"], tuple(dict.fromkeys(told["text"] for told in row["propositions"])))
-        for row in rows
-        for each in row["questions"]
-    ]
-    return Trial("facts", [Told(text, text) for text in told], [], questions)
-
-
 def measured(memory: Retentive, asked: Sequence[Trial], variant: Variant) -> Figures:
     return figures(outcomes(memory, asked, variant))
 
 
-def ablation(memory: Retentive, talk: Sequence[Trial], told: Sequence[Trial]) -> Iterator[str]:
-    yield "| left out | conversations R@5 | R@10 | facts R@5 | R@10 |"
-    yield "|---|---|---|---|---|"
+class Answered(NamedTuple):
+    outcome: Outcome
+    sessions: tuple[str, ...]
+    """Of the hits that are messages, in their order."""
+
+
+def compare_ways(memory: Retentive, name: str, asked: Sequence[Trial]) -> Iterator[str]:
+    """A row for each way of searching: the search as it is, its parts, and a plain FTS5 index."""
+    for way, options in WAYS.items():
+        found = [each for trial in asked for each in ask_all(memory, trial, options)]
+        yield describe(name, way, found, asked)
+    plain = [each for trial in asked for each in PlainIndex(trial).ask_all()]
+    yield describe(name, "plain FTS5", plain, asked)
+
+
+def ask_all(memory: Retentive, trial: Trial, options: Mapping[str, Any]) -> Iterator[Answered]:
+    own, known = memory.in_namespace(f"eval/{trial.name}"), keys(trial)
+    for question in trial.questions:
+        begun = time.perf_counter()
+        hits = own.search(question.text, DEPTHS[-1], **options, **question.options)
+        outcome = replace(outcome_of(question, hits, known), seconds=time.perf_counter() - begun)
+        yield Answered(outcome, tuple(hit.item.session for hit in hits if isinstance(hit.item, Event)))
+
+
+class PlainIndex:
+    """What most people would build: the texts in FTS5, all words of the question joined by OR."""
+
+    def __init__(self, trial: Trial) -> None:
+        self._trial = trial
+        self._rows = [*trial.told, *trial.said]
+        self._file = apsw.Connection(":memory:")
+        self._file.execute("CREATE VIRTUAL TABLE rows USING fts5(text, tokenize='porter unicode61')")
+        self._file.executemany("INSERT INTO rows VALUES (?)", ((row.text,) for row in self._rows))
+
+    def ask_all(self) -> Iterator[Answered]:
+        for question in self._trial.questions:
+            begun = time.perf_counter()
+            found = self._find(question)
+            places = {row.ref: place for place, row in enumerate(found, start=1)}
+            where = tuple(places.get(ref) for ref in question.expected)
+            outcome = Outcome(question, where, seconds=time.perf_counter() - begun)
+            yield Answered(outcome, tuple(row.session for row in found if isinstance(row, Said)))
+
+    def _find(self, question: Question) -> list[Told | Said]:
+        words = " OR ".join(f'"{word}"' for word in dict.fromkeys(tokens(question.text.lower())))
+        query = "SELECT rowid FROM rows WHERE rows MATCH ? ORDER BY rank"
+        rows = (self._rows[number - 1] for (number,) in self._file.execute(query, (words or '""',)))
+        until = question.options.get("until")
+        seen = (row for row in rows if until is None or not isinstance(row, Told) or row.options["valid_from"] < until)
+        return [*itertools.islice(seen, DEPTHS[-1])]
+
+
+def describe(name: str, way: str, found: Sequence[Answered], asked: Sequence[Trial]) -> str:
+    outcomes = [each.outcome for each in found]
+    numbers, times = figures(outcomes), latency(outcomes)
+    known = [each.relevance for each in outcomes if each.question.expected]
+    unknown = [each.relevance for each in outcomes if not each.question.expected]
+    apart = auc(known, unknown) if any(known) else None
+    cells = [f"{numbers.recall[1]:.3f}", f"{numbers.recall[2]:.3f}", f"{numbers.any[1]:.3f}", f"{numbers.mrr:.3f}"]
+    cells += [_share_of_sessions(found, asked), f"{apart:.3f}" if apart else "", f"{times.p50 * 1000:.1f}"]
+    return f"| {name} | {way} | {' | '.join(cells)} |"
+
+
+def _share_of_sessions(found: Sequence[Answered], asked: Sequence[Trial]) -> str:
+    """Questions of whose sessions one is among the first five that the hits are of."""
+    session_of = {(each.ref): each.session for trial in asked for each in trial.said}
+    right = []
+    for outcome, sessions in found:
+        wanted = {session_of[ref] for ref in outcome.question.expected if ref in session_of}
+        if wanted:
+            right.append(not wanted.isdisjoint([*dict.fromkeys(sessions)][: DEPTHS[1]]))
+    return f"{fmean(right):.3f}" if right else ""
+
+
+HEADS = "| set | search | R@5 | R@10 | any@5 | MRR | session any@5 | AUC | p50 ms |"
+
+
+def ablation(memory: Retentive, sets: Mapping[str, Sequence[Trial]]) -> Iterator[str]:
+    """R@5 / R@10 of every set, with one part left out in each row."""
+    yield f"| left out | {' | '.join(sets)} |"
+    yield "|---|" + "---|" * len(sets)
     for variant in VARIANTS:
-        found = [measured(memory, asked, variant) if asked else figures([]) for asked in (talk, told)]
-        yield f"| {variant.name} | " + " | ".join(f"{each.recall[at]:.3f}" for each in found for at in (1, 2)) + " |"
+        found = [measured(memory, asked, variant) for asked in sets.values()]
+        yield (
+            f"| {variant.name} | " + " | ".join(f"{each.recall[1]:.3f} / {each.recall[2]:.3f}" for each in found) + " |"
+        )
 
 
 class Watched(Asking):
@@ -144,23 +219,41 @@ def fits(given: Sequence[Judged]) -> Iterator[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.recall", description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--keep", metavar="FILE", help="keep the store there, and use it again next time")
+    parser.add_argument("--cache", type=Path, metavar="FOLDER", help="keep stores and vectors there")
+    parser.add_argument("--sets", metavar="NAMES", help="with commas between; else all")
+    parser.add_argument("--ablation", action="store_true", help="leave one part out in each row")
     parser.add_argument("--fit", action="store_true", help="fit the coefficients of relevance")
     parser.add_argument("--fit-blend", action="store_true", help="fit the weights of the blend")
-    arguments = parser.parse_args()
-    talk = [trial for path in sorted(arguments.folder.glob("*locomo*.json")) for trial in trials(path, "locomo")]
-    told = [facts(path) for path in sorted(arguments.folder.glob("*supersession*.jsonl"))]
-    with tempfile.TemporaryDirectory() as folder, Retentive.open(arguments.keep or f"{folder}/recall.db") as memory:
-        tell(memory, [*talk, *told])
-        loaded(memory, [*talk, *told])
-        if arguments.fit_blend:
-            lines = weights.fits(memory, talk)
-        elif arguments.fit:
-            lines = fits(judged(memory, [*talk, *told]))
-        else:
-            lines = ablation(memory, talk, told)
-        for line in lines:
-            print(line, flush=True)
+    given = parser.parse_args()
+    sets = read_sets(given.folder)
+    if given.sets:
+        sets = {name: sets[name] for name in given.sets.split(",")}
+    with tempfile.TemporaryDirectory() as folder:
+        cache = given.cache or Path(folder)
+        cache.mkdir(parents=True, exist_ok=True)
+        allowed = dict.fromkeys(("secrets_in_memories", "secrets_in_messages"), "allow")
+        with Retentive.open(cache / "recall.db", **allowed) as store:
+            memory = with_cached_embeddings(store, cache / "embeddings.db")
+            for asked in sets.values():
+                tell(memory, asked)
+                loaded(memory, asked)
+            for line in _lines(memory, sets, given):
+                print(line, flush=True)
+
+
+def _lines(memory: Retentive, sets: Mapping[str, Sequence[Trial]], given: argparse.Namespace) -> Iterator[str]:
+    every = [trial for asked in sets.values() for trial in asked]
+    if given.fit_blend:
+        yield from weights.fits(memory, every)
+    elif given.fit:
+        yield from fits(judged(memory, every))
+    elif given.ablation:
+        yield from ablation(memory, sets)
+    else:
+        yield HEADS
+        yield "|---|---|" + "---|" * 7
+        for name, asked in sets.items():
+            yield from compare_ways(memory, name, asked)
 
 
 if __name__ == "__main__":
