@@ -129,7 +129,7 @@ def test_a_session_carries_agent_tags_and_metadata(store: Retentive) -> None:
     assert (put.agent, put.tags, put.metadata, put.events) == ("coder", ("work",), {"url": "x"}, 1)
     assert store.sessions.put("s", agent="tester").tags == ("work",)
     store.sessions.append("s", "assistant", "The release is noted")
-    assert found(store, "release", tags=["work"]) == ["s#2", "s#1"]
+    assert found(store, "release", tags=["work"]) == ["s#1", "s#2"]
     assert found(store, "release", tags=["home"]) == []
     assert store.sessions.put("made by put").events == 0
     assert store.sessions.append("made by put", "user", "hi").sequence == 1

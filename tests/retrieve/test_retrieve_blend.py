@@ -65,6 +65,10 @@ def test_sessions_are_named_as_callers_like() -> None:
         (Trait(0.0, 20), Trait(-1.0, 20)),
         # more words
         (Trait(0.0, 30), Trait(0.0, 5)),
+        # a user said it, and not an assistant
+        (Trait(0.0, 20), Trait(0.0, 20, is_reply=True)),
+        # an assistant's answer, and not the short question before it
+        (Trait(0.0, 20, is_reply=True), Trait(0.0, 5, asks=True)),
         # it tells, and does not ask
         (Trait(0.0, 20), Trait(0.0, 20, asks=True)),
     ],
@@ -88,7 +92,10 @@ def test_a_message_gains_by_the_best_of_its_session() -> None:
 
 
 def test_the_only_match_of_few_words_is_no_full_answer() -> None:
-    candidates = [Candidate(memory(1, 1.0), 1.0, 0.2, 0.0, None), Candidate(memory(2, 0.6), 0.0, 0.5, 0.0, None)]
+    candidates = [
+        Candidate(event(1, 1.0), 1.0, 0.2, 0.0, ("n", "s1")),
+        Candidate(event(2, 0.6), 0.0, 0.5, 0.0, ("n", "s2")),
+    ]
     covered = {m.chunk: s for s, m in Blend(candidates, {}, 0.7, 1.0).scores()}
     uncovered = {m.chunk: s for s, m in Blend(candidates, {}, 0.7, 0.2).scores()}
     assert covered[1] > covered[2]
@@ -103,7 +110,7 @@ def test_a_score_is_the_sum_of_its_shares() -> None:
     blend = Blend(candidates, {1: Trait(1.0), 2: Trait(1.0, 12, asks=True)}, 0.7, 0.5)
     for score, match in blend.scores():
         assert score == pytest.approx(sum(blend.shares(match.chunk).values()))
-    assert {*blend.shares(2)} == {"text", "vector", "neighbours", "person", "session", "length", "question"}
+    assert {*blend.shares(2)} == {"text", "vector", "neighbours", "person", "reply", "session", "length", "question"}
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from retentive.app.parts import Parts
 from retentive.app.records.shapes import SHAPES, is_ignored
-from retentive.model import Event, Match, Memory, Passage, Record, Scope, Type
+from retentive.model import Event, Match, Memory, Passage, Record, Role, Scope, Type
 from retentive.retrieve.blend import Trait
 from retentive.retrieve.question import Person
 from retentive.storage.conversations import Said
@@ -52,7 +52,7 @@ class Found(NamedTuple):
         if isinstance(self.of, Memory | Record | Passage):
             return Trait(theirs)
         words = len(self.excerpt.split()) if self.excerpt.isascii() else len(tokens(self.excerpt))
-        return Trait(theirs, words, self.asks())
+        return Trait(theirs, words, self.asks(), self.of.role == Role.ASSISTANT)
 
 
 class Reader:

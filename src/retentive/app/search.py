@@ -191,7 +191,8 @@ class Asking:
         self.reader.read([*read, *text[:COVERS]])
         found = ((match.chunk, self.reader.get(match.chunk)) for match in read)
         traits = {chunk: each.trait(self.asked.person) for chunk, each in found if each}
-        blend = Blend(candidates, traits, weight, self._cover(text), self.recipe)
+        has_messages = any(each.session is not None for each in candidates)
+        blend = Blend(candidates, traits, weight, self._cover(text) if has_messages else 1.0, self.recipe)
         return Joined(text, vector, rank(blend.scores()), blend.shares, weight)
 
     def _worth_reading(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
