@@ -27,7 +27,7 @@ MAX_NEIGHBOURS = CROWD  # memories near by vector that a new one is compared wit
 MAX_PROPOSALS = 2  # for one new memory: more would be noise
 # The judge's score from which a pair is proposed: in a new store, and what is added where many memories are compared.
 # On lives left out, .6 of the pairs at .36 are replacements, and .75 of those at .54.
-MIN_PROPOSED, CROWD_MARGIN = 0.15, 0.35
+MIN_PROPOSED, CROWD_MARGIN = 0.12, 0.33
 EVENT_MARGIN = 0.2  # more for what merely happened, and for a decision: most add something, and replace nothing
 MIN_AGREED = 0.45  # the judge's score where the form alone has other meanings: "moved to Porto", "moved to Neovim"
 NOT_COMPARED = frozenset({Kind.NOTE, Kind.FILE})  # known by an id of their own
