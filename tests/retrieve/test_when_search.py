@@ -91,7 +91,7 @@ def test_a_question_without_a_time_takes_no_step_more(store: Retentive) -> None:
 
 def test_of_likes_the_newer_comes_first_where_it_is_asked_for(store: Retentive) -> None:
     for year, place in ((2024, "Leipzig"), (2026, "Dresden"), (2025, "Halle")):
-        store.add(f"Atlas was released at {place}", valid_from=f"{year}-12-01", importance=6 if year == 2024 else 5)
+        store.add(f"Atlas was released at {place}", valid_from=f"{year}-12-01", importance=9 if year == 2024 else 5)
     store.add("The office has a cat")
     assert contents(store.search("Where was Atlas released?"))[0].endswith("Leipzig")
     assert contents(store.search("Where was Atlas released most recently?"))[0].endswith("Dresden")
