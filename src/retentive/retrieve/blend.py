@@ -5,8 +5,8 @@
             = (1 - m) own + m best own of its session + length - question    of a message
 
 a. Text: BM25 divided by that of the best row, times the root of the share of the question's words that one of the five
-   best has; times a quarter, where there are memories alone. A row that shares one word of five with the question is not
-   a full answer because it is the only one.
+   best has; times a quarter, where there are memories alone. A row that shares one word of five with the question is
+   not a full answer because it is the only one.
 b. Vector: the cosine itself. What has no vector yet is no nearer than the vector leg's last, and is taken as that.
 c. Neighbours: what is said around a message tells what it is about. To its cosine is added by how much the one before
    it (.3) and the one after it (.15) are above the leg's last. That is the order of e + .3 previous + .15 next, but for
