@@ -45,7 +45,7 @@ VARIANTS = (
     Variant("no neighbours", replace(RECIPE, previous=0.0, next=0.0)),
     Variant("no session", replace(RECIPE, session=0.0)),
     Variant("brief messages and questions as others", replace(RECIPE, length=0.0, question=0.0)),
-    Variant("text leg's best always counts 1", replace(RECIPE, cover=0.0, told=1.0)),
+    Variant("text leg's best always counts 1", replace(RECIPE, cover=0.0, text_among_memories=1.0)),
     Variant("replies as other messages", replace(RECIPE, reply=0.0)),
     Variant("20 matches of each leg", replace(RECIPE, depth=20)),
     Variant("no vectors", RECIPE, {"mode": Mode.TEXT}),

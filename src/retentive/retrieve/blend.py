@@ -58,7 +58,7 @@ class Recipe:
     what the user asks is answered there, so no more than is needed."""
     cover: float = 0.5
     """The text leg counts by this power of its best cover of a question. R@5 on LoCoMo: 0.5 .754, 1 .752, 1.5 .747."""
-    told: float = 0.25
+    text_among_memories: float = 0.25
     """What the text leg counts where there are memories alone, which have few words: of a short question one common
     word ("call", "long") is half. With the square of the cover in its place, R@10 of RealMem was .468 and not .484;
     of facts .940 and of supersession .952 either way."""
@@ -213,7 +213,7 @@ def _place(match: Match) -> tuple[Session, int]:
 
 def weigh_among_memories(vector_weight: float, recipe: Recipe) -> float:
     """What keyword search counts for where there are memories alone; all, if nothing else was found."""
-    return recipe.told if vector_weight else 1.0
+    return recipe.text_among_memories if vector_weight else 1.0
 
 
 def question_of(trait: Trait, recipe: Recipe) -> float:

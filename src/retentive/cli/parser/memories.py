@@ -5,12 +5,12 @@ import argparse
 from retentive.cli.parser.options import (
     SOURCES,
     Verbs,
-    asked_at,
     commas,
     content_options,
     filters,
     moments,
     number,
+    question_time,
 )
 
 
@@ -76,7 +76,7 @@ def reading(verb: Verbs) -> None:
         "find what answers a question",
         filters(),
         moments(),
-        asked_at(),
+        question_time(),
         epilog="Without QUERY it is read from a pipe.",
     )
     search.add_argument("query", nargs="?", metavar="QUERY")
@@ -102,7 +102,7 @@ def reading(verb: Verbs) -> None:
         "context",
         "show what a model should read before it answers",
         moments(),
-        asked_at(),
+        question_time(),
         epilog="Prints the text alone in a pipe; --json adds tokens, the ids it cites, and what was left out and why.",
     )
     context.add_argument("query", nargs="?", default="", metavar="QUERY", help="what the model is asked")

@@ -108,7 +108,7 @@ def moments() -> ArgumentParser:
     return options
 
 
-def asked_at() -> ArgumentParser:
+def question_time() -> ArgumentParser:
     options = ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
     options.add_argument("--now", metavar="TIME", help='when the question is asked: "last week" counts from there')
     return options
