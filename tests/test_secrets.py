@@ -58,7 +58,10 @@ def traces(db: Path) -> list[str]:
     return [each.name for each in files if any(part.encode() in each.read_bytes() for part in (SECRET, TOKEN))]
 
 
-@pytest.mark.parametrize("way", MEMORIES.values(), ids=MEMORIES)
+SINGLE = {name: way for name, way in MEMORIES.items() if not name.startswith("add_many")}
+
+
+@pytest.mark.parametrize("way", SINGLE.values(), ids=SINGLE)
 def test_a_memory_with_a_secret_is_refused(db: Path, store: Retentive, way: Way) -> None:
     """The error names the rule, never the secret, and no byte of it is in the store."""
     with pytest.raises(SecretFound) as refused:
@@ -106,9 +109,28 @@ def test_all_is_kept_as_it_is_if_so_set(db: Path, open_store: Open) -> None:
     assert traces(db)
 
 
-def test_of_a_refused_load_nothing_is_kept(store: Retentive) -> None:
-    with pytest.raises(SecretFound, match="item 2"):
-        store.add_many(["The user owns a boat.", LINE])
+def test_one_secret_in_a_list_leaves_out_that_item_alone(db: Path, store: Retentive) -> None:
+    loaded = store.add_many(["The user owns a boat.", LINE, {"text": "The boat is blue."}])
+    assert {memory.content for memory in store.list()} == {"The user owns a boat.", "The boat is blue."}
+    assert len(loaded.ids) == loaded.created == 2
+    ((place, reason),) = loaded.refusals
+    assert place == "item 2"
+    assert "holds a secret" in reason
+    assert SECRET not in reason
+    store.close()
+    assert traces(db) == []
+
+
+def test_vectors_stay_with_their_items_where_one_is_refused(open_store: Open) -> None:
+    store = open_store(embedder="none")
+    store.add_many(["north", LINE, "east"], vectors=[[0, 1], [1, 1], [1, 0]])
+    assert [hit.content for hit in store.search(vector=[1, 0], limit=2)] == ["east", "north"]
+
+
+def test_a_list_of_secrets_alone_keeps_nothing(store: Retentive) -> None:
+    loaded = store.add_many([LINE])
+    assert not loaded.ids
+    assert len(loaded.refusals) == 1
     assert len(store.list()) == 0
 
 

@@ -1,6 +1,7 @@
 """What callers give to be kept, one or many: checked, compared with what resembles it, and handed to `keep`."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice, zip_longest
 from typing import Any
 
@@ -14,9 +15,9 @@ from retentive.app.legs import having_words
 from retentive.app.parts import Parts
 from retentive.app.plan import REPLACES
 from retentive.app.vectors import space_for, with_vectors
-from retentive.errors import Conflict, Invalid, NotFound
+from retentive.errors import Conflict, Invalid, NotFound, SecretFound
 from retentive.learn.likeness import NEAR, overlap, telling
-from retentive.model import Added, Draft, Loaded, Memory, Replacement, Resemblance, Space, Status, Traits
+from retentive.model import Added, Draft, Loaded, Memory, Refusal, Replacement, Resemblance, Space, Status, Traits
 from retentive.text.terms import words
 
 BATCH = 2000  # memories that share one commit in a bulk load: a tenth faster than 1,000, and 4,000 gain nothing more
@@ -67,8 +68,10 @@ def add_many(
         raise Invalid("replaces cannot be set for all memories", "Give it with the item that replaces others.")
     if isinstance(items, str | Mapping) or not isinstance(items, Iterable):
         raise Invalid("add_many takes a list of memories", "Use add for one.")
-    batches = _batches(parts, items, vectors, options)
-    return _load(parts, iter([*batches]) if isinstance(items, Sequence) else batches, progress, actor)
+    refusals: list[Refusal] = []
+    batches = _batches(parts, items, vectors, options, refusals)
+    loaded = _load(parts, iter([*batches]) if isinstance(items, Sequence) else batches, progress, actor)
+    return replace(loaded, refusals=tuple(refusals))
 
 
 def _load(
@@ -92,27 +95,37 @@ def _batches(
     items: Iterable[str | Mapping[str, Any]],
     vectors: Iterable[Any] | None,
     options: Mapping[str, Any],
+    refusals: list[Refusal],
 ) -> Iterator[Sequence[Draft]]:
-    """Drafts of up to two thousand items, all checked."""
+    """Yield drafts of up to two thousand items, all checked. Items that hold a secret are added to `refusals`."""
     common = _traits(parts, options, "add_many")
     pairs = _paired(items, vectors)
     space: Space | None = None
     done = 0
     replaced: dict[str, int] = {}
     while part := [*islice(pairs, BATCH)]:
-        drafts = [_numbered(parts, at, item, options, common) for at, (item, _) in enumerate(part, start=done + 1)]
-        _check_replaced(parts, drafts, done + 1, replaced)
-        given = [item.get("vector", vector) if isinstance(item, Mapping) else vector for item, vector in part]
+        numbers: list[int] = []
+        drafts: list[Draft] = []
+        given: list[Any] = []
+        for number, (item, vector) in enumerate(part, start=done + 1):
+            try:
+                drafts.append(_numbered(parts, number, item, options, common))
+            except SecretFound as error:
+                refusals.append(Refusal(f"item {number}", str(error)))
+                continue
+            numbers.append(number)
+            given.append(item.get("vector", vector) if isinstance(item, Mapping) else vector)
+        _check_replaced(parts, drafts, numbers, replaced)
         space = space or space_for(parts, given)
-        yield from cut(with_vectors(drafts, given, space, done + 1))
+        yield from cut(with_vectors(drafts, given, space, numbers))
         done += len(part)
 
 
-def _check_replaced(parts: Parts, drafts: Sequence[Draft], first: int, replaced: dict[str, int]) -> None:
+def _check_replaced(parts: Parts, drafts: Sequence[Draft], numbers: Sequence[int], replaced: dict[str, int]) -> None:
     """Raise if an item names a memory that it cannot replace. `replaced` has those of earlier items."""
     names = [each.id for draft in drafts for each in draft.corrects]
     known = parts.memories.named(parts.namespace, names, clock.now()) if names else {}
-    for number, draft in enumerate(drafts, start=first):
+    for number, draft in zip(numbers, drafts, strict=True):
         try:
             check_named(parts, [draft], known)
         except (Invalid, NotFound, Conflict) as error:
@@ -130,7 +143,8 @@ def cut(drafts: Sequence[Draft]) -> Iterator[Sequence[Draft]]:
             yield drafts[start:at]
             start, length = at, 0
         length += len(draft.content)
-    yield drafts[start:]
+    if drafts:
+        yield drafts[start:]
 
 
 def _numbered(parts: Parts, number: int, item: Any, options: Mapping[str, Any], common: Traits) -> Draft:
@@ -139,6 +153,8 @@ def _numbered(parts: Parts, number: int, item: Any, options: Mapping[str, Any], 
             own = {key: value for key, value in item.items() if key not in ("text", "vector")}
             return draft_of(parts, item.get("text", ""), {**options, **own})
         return guard.draft(parts, check.draft(item, common, parts.config.max_content))
+    except SecretFound:
+        raise
     except Invalid as error:
         raise type(error)(f"item {number}: {error}", error.hint) from error
 

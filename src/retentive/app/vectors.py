@@ -31,15 +31,17 @@ def space_for(parts: Parts, vectors: Sequence[Any]) -> Space | None:
     return None if first is None else space_of(parts, length_of(first))
 
 
-def with_vectors(drafts: Sequence[Draft], vectors: Sequence[Any], space: Space | None, first: int = 1) -> list[Draft]:
-    """Fresh drafts with the vectors that callers brought, checked and packed. `first` is the first item's number."""
+def with_vectors(
+    drafts: Sequence[Draft], vectors: Sequence[Any], space: Space | None, numbers: Sequence[int] = (1,)
+) -> list[Draft]:
+    """Fresh drafts with the vectors that callers brought, checked and packed. `numbers` are those of the items."""
     given = [vector for vector in vectors if vector is not None]
     if not given:
         return [*drafts]
     try:
         rows = iter(packed(unit(given, space)))
     except Invalid:
-        _refuse(vectors, space, first)
+        _refuse(vectors, space, numbers)
         raise
     return [
         draft if vector is None else Draft(draft.content, draft.content_hash, draft.traits, next(rows))
@@ -47,9 +49,11 @@ def with_vectors(drafts: Sequence[Draft], vectors: Sequence[Any], space: Space |
     ]
 
 
-def _refuse(vectors: Sequence[Any], space: Space | None, first: int) -> None:
+def _refuse(vectors: Sequence[Any], space: Space | None, numbers: Sequence[int]) -> None:
     """Say which of several it is that cannot be used."""
-    for number, vector in enumerate(vectors if len(vectors) > 1 else (), start=first):
+    if len(vectors) == 1:
+        return
+    for number, vector in zip(numbers, vectors, strict=True):
         try:
             if vector is not None:
                 unit([vector], space)

@@ -93,9 +93,11 @@ def _add_lines(memory: Retentive, arguments: Any, text: str, options: dict[str, 
     loaded = memory.add_many(lines, progress=show.progress(len(lines), "kept"), **options)
     if is_json(arguments):
         show.as_json({"ids": loaded.ids, "created": loaded.created, "repeated": loaded.repeated,
-                      "superseded": loaded.superseded, "pending": loaded.pending})  # fmt: skip
+                      "superseded": loaded.superseded, "pending": loaded.pending,
+                      "refusals": [each._asdict() for each in loaded.refusals]})  # fmt: skip
     else:
         show.say(f"kept: {loaded.created}, known already: {loaded.repeated}, vectors pending: {loaded.pending}")
+        show.refusals(loaded.refusals)
     return 0
 
 

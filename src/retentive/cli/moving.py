@@ -51,9 +51,7 @@ def _told(path: str, done: ImportedMemories) -> None:
             show.say(f"  {show.line(text)[:200]}")
     if done.pending:
         show.say(f"vectors pending: {done.pending}; `retentive backfill` makes them")
-    refused = show.paint("refused:", "yellow", sys.stderr)
-    for each in done.refusals:
-        sys.stderr.write(f"{refused} {show.line(f'{each.place}: {each.reason}')}\n")
+    show.refusals(done.refusals)
     if done.refused > len(done.refusals):
         sys.stderr.write(f"and {done.refused - len(done.refusals)} more\n")
     show.notes(map(show.line, done.notes))

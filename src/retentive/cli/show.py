@@ -11,7 +11,7 @@ from typing import Any
 
 from retentive import config, wire
 from retentive.errors import RetentiveError
-from retentive.model import Contact, Event, Hit, Leg, Memory, Passage, Record, Results, Timing
+from retentive.model import Contact, Event, Hit, Leg, Memory, Passage, Record, Refusal, Results, Timing
 
 _OBEYED = ("Cc", "Cs", "Zl", "Zp")
 _TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
@@ -111,6 +111,13 @@ def _row(hit: Hit) -> tuple[str, ...]:
 def notes(found: Iterable[str]) -> None:
     for note in found:
         sys.stderr.write(f"{paint('note:', 'yellow', sys.stderr)} {note}\n")
+
+
+def refusals(found: Iterable[Refusal]) -> None:
+    """Print what was not kept, and why, to stderr."""
+    head = paint("refused:", "yellow", sys.stderr)
+    for each in found:
+        sys.stderr.write(f"{head} {line(f'{each.place}: {each.reason}')}\n")
 
 
 def body(text: str) -> None:

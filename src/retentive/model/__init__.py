@@ -40,13 +40,14 @@ from retentive.model.memory import (
     Memory,
     Move,
     Page,
+    Refusal,
     Replacement,
     Resemblance,
     Source,
     Status,
     Traits,
 )
-from retentive.model.moving import ImportedMemories, Refusal
+from retentive.model.moving import ImportedMemories
 from retentive.model.proposals import Ended, Proposal, ProposalStatus
 from retentive.model.records import (
     Acquaintance,

@@ -165,16 +165,25 @@ class Added:
         return self.memory.id
 
 
+class Refusal(NamedTuple):
+    """Something that was not kept: the item of a list or the place in a file, and why."""
+
+    place: str
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class Loaded:
     """What became of an `add_many`."""
 
     ids: tuple[str, ...]
-    """In the order given; the existing memory's where the text was there already."""
+    """Of what was kept, in the order given; the existing memory's where the text was there already."""
     created: int
     repeated: int
     superseded: int
     pending: int
+    refusals: tuple[Refusal, ...] = ()
+    """Items that hold a secret; `place` is the number of each, such as `item 2`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
-
-class Refusal(NamedTuple):
-    """Something in a file that was not kept, where it stands, and why."""
-
-    place: str
-    reason: str
+from retentive.model.memory import Refusal
 
 
 @dataclass(frozen=True, slots=True)

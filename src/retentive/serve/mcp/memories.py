@@ -149,8 +149,11 @@ def _writable(reached: Reached) -> Iterator[Retentive]:
 
 def add_many(reached: Reached, contents: Sequence[str], *, personal: bool = False, **options: Any) -> Answer:
     loaded = reached.keeping(personal=personal).add_many(contents, **options)
-    data = {"ids": [*loaded.ids], "created": loaded.created, "repeated": loaded.repeated}
-    return Answer(f"Kept {loaded.created}, known already {loaded.repeated}.", data)
+    refusals = [each._asdict() for each in loaded.refusals]
+    data = {"ids": [*loaded.ids], "created": loaded.created, "repeated": loaded.repeated, "refusals": refusals}
+    told = [f"Kept {loaded.created}, known already {loaded.repeated}."]
+    told += [f"Not kept: {each.place}, {each.reason}." for each in loaded.refusals]
+    return Answer("\n".join(told), data)
 
 
 def search(reached: Reached, query: str, limit: int = 8, **options: Any) -> Answer:

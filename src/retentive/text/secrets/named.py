@@ -117,6 +117,8 @@ _CODE_VALUE = re.compile(
     r"|(?=[A-Za-z-]*[0-9])[A-Z0-9][A-Za-z0-9-]{3,19})"
     r"(?![\w/:-]|[.,][0-9])"
 )
+# "Confirmation code": digits are sent to prove who somebody is; anything else is the code of a booking.
+_CONFIRMATION_BEFORE = re.compile(r"\bconfirmation[ _-]$", re.IGNORECASE)
 _CVV_DIGITS = re.compile(r"[0-9]{3,4}(?![\w.,/:-]*[0-9])")
 _LOCKS = words.any_of(words.LOCKS)
 _LOCK_BEFORE = re.compile(rf"\b{_LOCKS}(?:['’]s)?[ _-](?:[\w-]{{1,12}} )?$", re.IGNORECASE)
@@ -281,7 +283,9 @@ def _pin(text: str, name: re.Match[str]) -> Iterator[Found]:
 
 def _code(text: str, name: re.Match[str]) -> Iterator[Found]:
     before = text[max(0, name.start() - 30) : name.start()]
-    if _LOCK_BEFORE.search(before) or _LOCK_AFTER.match(text, name.end()):
+    if _CONFIRMATION_BEFORE.search(before):
+        yield from _digits(text, name.end(), PIN, _PIN_DIGITS, beside=True)
+    elif _LOCK_BEFORE.search(before) or _LOCK_AFTER.match(text, name.end()):
         rule = CVV if before.lower().endswith("security ") else PIN
         yield from _digits(text, name.end(), rule, _CODE_VALUE, beside=True)
 

@@ -19,10 +19,10 @@ FOR = r"""
 
 # What has a code.
 LOCKS = r"""
-    door gate alarm garage entry entrance access security lock locker safe vault unlock verification confirmation
-    keypad building lobby elevator 2fa otp one[-\s]time backup recovery login log-in burglar lockbox bike suitcase
-    padlock tür haustür alarmanlage front back house apartment office shed gym phone tablet ipad sim mfa auth
-    authenticator sms porte portail immeuble puerta porta
+    door gate alarm garage entry entrance access security lock locker safe vault unlock verification keypad building
+    lobby elevator 2fa otp one[-\s]time backup recovery login log-in burglar lockbox bike suitcase padlock tür
+    haustür alarmanlage front back house apartment office shed gym phone tablet ipad sim mfa auth authenticator sms
+    porte portail immeuble puerta porta
 """
 
 # After a number: how many of something.
@@ -75,12 +75,12 @@ ORDINARY = r"""
     they this those though through to together tomorrow too totally tricky true trivial under unchanged undefined
     underneath unique unknown unless unlikely unset until up updated upper used useless usually valid validated very
     visible vital vulnerable was weak weaker weird well what when where whether which while who why wide will with
-    within without wonderful wrong you your yours yes yet awful amazing awesome annoying boring ridiculous silly
-    clever smart perfect ok nice cool everywhere anywhere nowhere today yesterday tonight str int integer bool
-    boolean bytes object number float array list dict map char varchar nil value values field input prompt type name
-    username user users email mail login password passwd pass pwd token code pin hash file path env environment
-    variable literal self args kwargs request response data form body header config settings options params
-    credentials auth basic bearer digest
+    within without wonderful written wrong you your printed taped stuck pinned scribbled noted yours yes yet awful
+    amazing awesome annoying boring ridiculous silly clever smart perfect ok nice cool everywhere anywhere nowhere
+    today yesterday tonight str int integer bool boolean bytes object number float array list dict map char varchar
+    nil value values field input prompt type name username user users email mail login password passwd pass pwd token
+    code pin hash file path env environment variable literal self args kwargs request response data form body header
+    config settings options params credentials auth basic bearer digest
 """
 
 # In values that stand for others.
