@@ -1,9 +1,8 @@
 """`python -m benchmarks.recall FOLDER`: how well what is asked is found, on every collection of the folder (`sets.py`).
 
 Without an option it prints a table: the search as it is beside its parts alone, reciprocal ranks, and a plain FTS5
-index. `--ablation` leaves one part out in each row. `--fit` prints the coefficients of relevance
-(`retrieve/relevance.py`), each conversation's figures by those that were fitted on the others; `--fit-blend` the
-weights of the blend (`weights.py`). The store and its vectors are kept in the folder `--cache`: the next run begins at
+index. `--ablation` leaves one part out in each row, `--exact` counts how often exactly the right facts are found.
+`fit_ranking.py` fits the weights. The store and its vectors are kept in the folder `--cache`: the next run begins at
 once.
 """
 
@@ -12,47 +11,47 @@ import itertools
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
 import apsw
-import numpy as np
-from numpy.typing import NDArray
 
-from benchmarks import weights
-from benchmarks.asked import Variant, loaded, outcomes, parts_of, query_of
+from benchmarks.asked import Variant, loaded, outcomes
 from benchmarks.embedding_cache import with_cached_embeddings
 from benchmarks.sets import read_sets
 from retentive import Retentive
-from retentive.app.found import Found
-from retentive.app.search import Asking
-from retentive.cli.eval import WAYS, keys, outcome_of, tell
+from retentive.cli.eval import WAYS, Key, keys, outcome_of, tell
 from retentive.measure import Question, Said, Told, Trial
 from retentive.measure.figures import DEPTHS, Figures, Outcome, auc, figures, latency
-from retentive.model import Event, Fusion, Mode, Why
+from retentive.model import Event, Fusion, Mode
 from retentive.retrieve.blend import RECIPE
-from retentive.retrieve.relevance import Evidence
+from retentive.text.normal import content_hash
 from retentive.text.terms import tokens
 
-FOREIGN = 60  # questions of the next conversation that each is asked
-
 VARIANTS = (
-    Variant("all of it"),
-    Variant("names stay in the vector, nobody is meant", replace(RECIPE, names=False)),
-    Variant("no boost for whom it is about", replace(RECIPE, person=0.0)),
-    Variant("no neighbours", replace(RECIPE, previous=0.0, next=0.0)),
-    Variant("no session", replace(RECIPE, session=0.0)),
-    Variant("brief messages and questions as others", replace(RECIPE, length=0.0, question=0.0)),
-    Variant("text leg's best always counts 1", replace(RECIPE, cover=0.0, text_among_memories=1.0)),
-    Variant("replies as other messages", replace(RECIPE, reply=0.0)),
-    Variant("20 matches of each leg", replace(RECIPE, depth=20)),
-    Variant("no vectors", RECIPE, {"mode": Mode.TEXT}),
-    Variant("no full text", RECIPE, {"mode": Mode.VECTOR}),
-    Variant("min-max of the legs alone, 0.6 / 0.4", RECIPE, {"fusion": Fusion.MINMAX, "vector_weight": 0.6}),
-    Variant("reciprocal ranks alone", RECIPE, {"fusion": Fusion.RRF, "vector_weight": 0.5}),
-)
+    Variant("nothing"),
+    Variant("names: they stay in the vector, nobody is meant", replace(RECIPE, names=False)),
+    Variant("person", replace(RECIPE, person=0.0)),
+    Variant("role", replace(RECIPE, role=0.0)),
+    Variant("neighbours", replace(RECIPE, previous=0.0, previous_with_assistant=0.0, next=0.0)),
+    Variant("session", replace(RECIPE, session=0.0)),
+    Variant("length", replace(RECIPE, length=0.0)),
+    Variant("question", replace(RECIPE, question=0.0, bare_question=0.0)),
+    Variant("cover", replace(RECIPE, cover=0.0)),
+    Variant("related words", replace(RECIPE, related_words=0.0)),
+    Variant("reply", replace(RECIPE, reply=0.0)),
+    Variant("assistants: their talk as that of people",
+            replace(RECIPE, text_with_assistant=0.0, previous_with_assistant=0.0)),
+    Variant("text in the sum", replace(RECIPE, text=0.0, text_with_assistant=0.0)),
+    Variant("depth: 20 matches of each search", replace(RECIPE, depth=20)),
+    Variant("vector search", RECIPE, {"mode": Mode.TEXT}),
+    Variant("keyword search", RECIPE, {"mode": Mode.VECTOR}),
+    Variant("all but the two searches: min-max, 0.6 / 0.4", RECIPE, {"fusion": Fusion.MINMAX, "vector_weight": 0.6}),
+    Variant("all but the two searches: reciprocal ranks", RECIPE, {"fusion": Fusion.RRF, "vector_weight": 0.5}),
+)  # fmt: skip
 
 
 def measured(memory: Retentive, asked: Sequence[Trial], variant: Variant) -> Figures:
@@ -147,85 +146,17 @@ def ablation(memory: Retentive, sets: Mapping[str, Sequence[Trial]]) -> Iterator
         )
 
 
-class Watched(Asking):
-    """Notes what spoke for each hit."""
-
-    def _evidence(self, found: Found, why: Why, chunk: int) -> Evidence:
-        evidence = super()._evidence(found, why, chunk)
-        self.seen = [*getattr(self, "seen", []), evidence]
-        return evidence
-
-
-class Judged(NamedTuple):
-    """The hits of a question: what spoke for each, and whether it was an answer."""
-
-    conversation: int
-    kind: str
-    rows: NDArray[np.float64]
-    right: NDArray[np.float64]
-
-
-def judged(memory: Retentive, asked: Sequence[Trial]) -> list[Judged]:
-    found = []
-    for number, trial in enumerate(asked):
-        known = keys(trial)
-        foreign = asked[(number + 1) % len(asked)].questions[:FOREIGN]
-        mine = [("known" if each.expected else "unanswerable", each) for each in trial.questions]
-        for kind, question in (*mine, *(("foreign", replace(each, expected=())) for each in foreign)):
-            asking = Watched(parts_of(memory, trial), query_of(trial, question))
-            hits = asking.answer().hits
-            if not hits:
-                continue
-            places = outcome_of(question, hits, known).places
-            right = [place in places for place in range(1, len(hits) + 1)]
-            rows = [(e.cosine or 0.0, e.cover or 0.0, e.person, e.asks, 1.0) for e in asking.seen[: len(hits)]]
-            found.append(Judged(number, kind, np.array(rows, float), np.array(right, float)))
-    return found
-
-
-def fitted(given: Sequence[Judged], columns: Sequence[int]) -> NDArray[np.float64]:
-    """By Newton's method; what answers weighs as much together as what does not."""
-    rows = np.concatenate([each.rows[:, columns] for each in given])
-    right = np.concatenate([each.right for each in given])
-    weight = np.where(right > 0, 0.5 / right.mean(), 0.5 / (1 - right.mean()))
-    found = np.zeros(len(columns))
-    for _ in range(30):
-        sure = 1 / (1 + np.exp(-rows @ found))
-        slope = rows.T @ (weight * (sure - right)) + 1e-3 * found
-        curve = (rows * (weight * sure * (1 - sure))[:, None]).T @ rows + 1e-3 * np.eye(len(columns))
-        found -= np.linalg.solve(curve, slope)
-    return found
-
-
-def fits(given: Sequence[Judged]) -> Iterator[str]:
-    conversations = sorted({each.conversation for each in given})
-    for name, columns in {
-        "BOTH": (0, 1, 2, 3, 4),
-        "TEXT": (1, 2, 3, 4),
-        "VECTOR": (0, 2, 3, 4),
-        "cosine alone": (0, 4),
-    }.items():
-        best: dict[str, list[float]] = {}
-        for left_out in conversations:
-            by = fitted([each for each in given if each.conversation != left_out], columns)
-            for each in given:
-                if each.conversation == left_out:
-                    best.setdefault(each.kind, []).append(float((1 / (1 + np.exp(-each.rows[:, columns] @ by))).max()))
-        names = ("cosine", "cover", "person", "asks", "base")
-        whole = dict(zip((names[at] for at in columns), np.round(fitted(given, columns), 2).tolist(), strict=True))
-        apart = {kind: auc(best["known"], best[kind]) for kind in best if kind != "known"}
-        yield f"{name}: {whole}; AUC {', '.join(f'{kind} {value:.3f}' for kind, value in apart.items() if value)}"
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.recall", description=__doc__.splitlines()[0])
+def parse_arguments(parser: argparse.ArgumentParser) -> argparse.Namespace:
+    """The arguments of every benchmark over the sets."""
     parser.add_argument("folder", type=Path)
     parser.add_argument("--cache", type=Path, metavar="FOLDER", help="keep stores and vectors there")
     parser.add_argument("--sets", metavar="NAMES", help="with commas between; else all")
-    parser.add_argument("--ablation", action="store_true", help="leave one part out in each row")
-    parser.add_argument("--fit", action="store_true", help="fit the coefficients of relevance")
-    parser.add_argument("--fit-blend", action="store_true", help="fit the weights of the blend")
-    given = parser.parse_args()
+    return parser.parse_args()
+
+
+@contextmanager
+def open_sets(given: argparse.Namespace) -> Iterator[tuple[Retentive, dict[str, list[Trial]]]]:
+    """A store that was told all sets, each conversation in a namespace of its own, and the sets."""
     sets = read_sets(given.folder)
     if given.sets:
         sets = {name: sets[name] for name in given.sets.split(",")}
@@ -238,16 +169,22 @@ def main() -> None:
             for asked in sets.values():
                 tell(memory, asked)
                 loaded(memory, asked)
-            for line in _lines(memory, sets, given):
-                print(line, flush=True)
+            yield memory, sets
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.recall", description=__doc__.splitlines()[0])
+    parser.add_argument("--ablation", action="store_true", help="leave one part out in each row")
+    parser.add_argument("--exact", action="store_true", help="how often exactly the right facts are found")
+    given = parse_arguments(parser)
+    with open_sets(given) as (memory, sets):
+        for line in _lines(memory, sets, given):
+            print(line, flush=True)
 
 
 def _lines(memory: Retentive, sets: Mapping[str, Sequence[Trial]], given: argparse.Namespace) -> Iterator[str]:
-    every = [trial for asked in sets.values() for trial in asked]
-    if given.fit_blend:
-        yield from weights.fits(memory, every)
-    elif given.fit:
-        yield from fits(judged(memory, every))
+    if given.exact:
+        yield from measure_exactness(memory, sets)
     elif given.ablation:
         yield from ablation(memory, sets)
     else:
@@ -255,6 +192,36 @@ def _lines(memory: Retentive, sets: Mapping[str, Sequence[Trial]], given: argpar
         yield "|---|---|" + "---|" * 7
         for name, asked in sets.items():
             yield from compare_ways(memory, name, asked)
+
+
+def measure_exactness(memory: Retentive, sets: Mapping[str, Sequence[Trial]]) -> Iterator[str]:
+    """What a search without a limit gives: is it exactly what answers, and nothing else?"""
+    yield "| set | questions | exactly right | precision | recall | nothing where there is nothing |"
+    yield "|---|---|---|---|---|---|"
+    for name, asked in sets.items():
+        if any(trial.said for trial in asked):
+            continue  # which of many messages say the same is not marked
+        found = [each for trial in asked for each in _find_exactly(memory, trial)]
+        known = [each for each in found if each.wanted]
+        unknown = [each for each in found if not each.wanted]
+        exact = sum(each.found == each.wanted for each in found)
+        shares = [len(each.found & each.wanted) / len(each.found) for each in found if each.found]
+        recall = fmean(len(each.found & each.wanted) / len(each.wanted) for each in known)
+        empty = f"{sum(not each.found for each in unknown)} of {len(unknown)}" if unknown else ""
+        yield f"| {name} | {len(found)} | {exact} | {fmean(shares):.3f} | {recall:.3f} | {empty} |"
+
+
+class Exactly(NamedTuple):
+    found: frozenset[Key]
+    wanted: frozenset[Key]
+
+
+def _find_exactly(memory: Retentive, trial: Trial) -> Iterator[Exactly]:
+    own, known = memory.in_namespace(f"eval/{trial.name}"), keys(trial)
+    for question in trial.questions:
+        hits = own.search(question.text, None, **question.options)
+        found = frozenset((None, content_hash(hit.content)) for hit in hits)
+        yield Exactly(found, frozenset(known[ref] for ref in question.expected))
 
 
 if __name__ == "__main__":

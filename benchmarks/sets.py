@@ -6,7 +6,13 @@
 - `beam100k*.jsonl.gz`: long talk with an assistant
 - `realmem*.jsonl.gz`: short facts and long questions; each question sees the facts of earlier sessions only
 - `supersession*.jsonl`: short statements, all in one namespace
-- `data/facts.jsonl`: short facts about one person, in this repository
+
+In this repository, `data/`, each by another writer:
+
+- `facts`: short facts about one person; `notes`: notes of projects, customers, a family, a researcher
+- `chats-a`, `chats-b`: chats between people; `assistant-a`, `assistant-b`: a user and an assistant
+- `exact`: small stores whose questions have exactly these answers and no others; `mixed`: all kinds of stores. Both
+  were written blind and are never fitted on.
 """
 
 import gzip
@@ -18,7 +24,20 @@ from typing import Any
 
 from retentive.measure import Question, Said, Told, Trial, trials
 
-OWN_FACTS = Path(__file__).parent / "data" / "facts.jsonl"
+OWN = Path(__file__).parent / "data"
+OWN_SETS = ("facts", "notes", "chats-a", "chats-b", "assistant-a", "assistant-b", "exact", "mixed")
+FITTED = (
+    "longmemeval",
+    "realmem",
+    "supersession",
+    "facts",
+    "notes",
+    "chats-a",
+    "chats-b",
+    "assistant-a",
+    "assistant-b",
+)
+"""Sets whose licences allow that weights learned from them ship. The others measure."""
 CONVERSATIONS = ("realtalk", "longmemeval", "beam100k")
 Row = Mapping[str, Any]
 
@@ -35,8 +54,7 @@ def read_sets(folder: Path) -> dict[str, list[Trial]]:
         found["realmem"] = [read_facts(number, row) for number, row in enumerate(read_lines(path))]
     for path in sorted(folder.glob("*supersession*.jsonl")):
         found["supersession"] = [read_scenarios(path)]
-    found["facts"] = trials(OWN_FACTS, "jsonl")
-    return found
+    return found | {name: trials(OWN / f"{name}.jsonl", "jsonl") for name in OWN_SETS}
 
 
 def read_lines(path: Path) -> Iterator[Row]:

@@ -181,7 +181,8 @@ def test_every_hit_explains_its_score(store: Retentive) -> None:
         for hit in store.search("where does the cat sleep", fusion=fusion):
             legs = [leg for leg in (hit.why.text, hit.why.vector) if leg]
             fused = sum(hit.why.shares.values())
-            assert sum(leg.weight * leg.normal for leg in legs) == pytest.approx(fused)
+            related = hit.why.shares.get("related", 0.0)
+            assert sum(leg.weight * leg.normal for leg in legs) + related == pytest.approx(fused)
             assert hit.score == pytest.approx(fused * hit.why.confidence_factor * hit.why.importance_factor)
             assert hit.why.tier is Tier.HYBRID
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from retentive.model import Match
-from retentive.retrieve.blend import RECIPE, Blend, Candidate, Recipe, Trait, pool
+from retentive.retrieve.blend import RECIPE, Blend, Candidate, Recipe, Replies, Trait, pool
 from retentive.retrieve.rank import rank
 from retentive.retrieve.relevance import BOTH, Evidence, least_cosine, relevance
 
@@ -45,10 +45,10 @@ def test_a_pool_has_one_slice_of_each_text() -> None:
 
 def test_neighbours_come_from_the_same_session_alone() -> None:
     near = [event(1, 0.8, "a", 1), event(2, 0.6, "a", 2), event(3, 0.2, "b", 3)]
-    around = {each.match.chunk: each.around for each in pool([], near, 0.7, None)}
-    assert around[2] == pytest.approx(0.3 * 0.6)  # that much nearer than the leg's last
-    assert around[1] == pytest.approx(0.15 * 0.4)
-    assert around[3] == 0
+    found = {each.match.chunk: (each.previous, each.next) for each in pool([], near, 0.7, None)}
+    assert found[2] == pytest.approx((0.6, 0.0))  # that much nearer than the last that vector search found
+    assert found[1] == pytest.approx((0.0, 0.4))
+    assert found[3] == (0, 0)
 
 
 def test_sessions_are_named_as_callers_like() -> None:
@@ -60,30 +60,32 @@ def test_sessions_are_named_as_callers_like() -> None:
     ("better", "worse"),
     [
         # the person named in the question said it
-        (Trait(1.0, 20), Trait(0.0, 20)),
+        (Trait(1.0, words=20), Trait(words=20)),
         # somebody else than "my" means said it
-        (Trait(0.0, 20), Trait(-1.0, 20)),
+        (Trait(words=20), Trait(role=-1.0, words=20)),
         # more words
-        (Trait(0.0, 30), Trait(0.0, 5)),
+        (Trait(words=30), Trait(words=5)),
         # a user said it, and not an assistant
-        (Trait(0.0, 20), Trait(0.0, 20, is_reply=True)),
+        (Trait(words=20), Trait(words=20, is_reply=True)),
         # an assistant's answer, and not the short question before it
-        (Trait(0.0, 20, is_reply=True), Trait(0.0, 5, asks=True)),
+        (Trait(words=20, is_reply=True), Trait(words=5, asks=True)),
         # it tells, and does not ask
-        (Trait(0.0, 20), Trait(0.0, 20, asks=True)),
+        (Trait(words=20), Trait(words=20, asks=True)),
+        # it has more of the question's words, or words that are related
+        (Trait(words=20, related=0.6), Trait(words=20, related=0.2)),
     ],
 )
 def test_of_two_like_messages_the_traits_decide(better: Trait, worse: Trait) -> None:
-    candidates = [Candidate(event(n, 0.5), 0.5, 0.5, 0.1, ("n", f"s{n}")) for n in (1, 2)]
+    candidates = [Candidate(event(n, 0.5), 0.5, 0.5, 0.1, 0.0, ("n", f"s{n}")) for n in (1, 2)]
     found = scores(candidates, {1: worse, 2: better})
     assert found[2] > found[1]
 
 
 def test_a_message_gains_by_the_best_of_its_session() -> None:
     candidates = [
-        Candidate(event(1, 0.9, "a"), 1.0, 0.9, 0.1, ("n", "a")),
-        Candidate(event(2, 0.5, "a"), 0.5, 0.5, 0.1, ("n", "a")),
-        Candidate(event(3, 0.5, "b"), 0.5, 0.5, 0.1, ("n", "b")),
+        Candidate(event(1, 0.9, "a"), 1.0, 0.9, 0.1, 0.0, ("n", "a")),
+        Candidate(event(2, 0.5, "a"), 0.5, 0.5, 0.1, 0.0, ("n", "a")),
+        Candidate(event(3, 0.5, "b"), 0.5, 0.5, 0.1, 0.0, ("n", "b")),
     ]
     found = scores(candidates, {})
     assert found[1] > found[2] > found[3]
@@ -93,8 +95,8 @@ def test_a_message_gains_by_the_best_of_its_session() -> None:
 
 def test_the_only_match_of_few_words_is_no_full_answer() -> None:
     candidates = [
-        Candidate(event(1, 1.0), 1.0, 0.2, 0.0, ("n", "s1")),
-        Candidate(event(2, 0.6), 0.0, 0.5, 0.0, ("n", "s2")),
+        Candidate(event(1, 1.0), 1.0, 0.2, 0.0, 0.0, ("n", "s1")),
+        Candidate(event(2, 0.6), 0.0, 0.45, 0.0, 0.0, ("n", "s2")),
     ]
     covered = {m.chunk: s for s, m in Blend(candidates, {}, 0.7, 1.0).scores()}
     uncovered = {m.chunk: s for s, m in Blend(candidates, {}, 0.7, 0.2).scores()}
@@ -104,13 +106,16 @@ def test_the_only_match_of_few_words_is_no_full_answer() -> None:
 
 def test_a_score_is_the_sum_of_its_shares() -> None:
     candidates = [
-        Candidate(memory(1, 1.0), 1.0, 0.4, 0.0, None),
-        Candidate(event(2, 0.6), 0.3, 0.5, 0.2, ("n", "s")),
+        Candidate(memory(1, 1.0), 1.0, 0.4, 0.0, 0.0, None),
+        Candidate(event(2, 0.6), 0.3, 0.5, 0.2, 0.1, ("n", "s")),
     ]
-    blend = Blend(candidates, {1: Trait(1.0), 2: Trait(1.0, 12, asks=True)}, 0.7, 0.5)
+    traits = {1: Trait(1.0, related=0.5), 2: Trait(1.0, words=12, asks=True, related=0.3)}
+    blend = Blend(candidates, traits, 0.7, 0.5)
     for score, match in blend.scores():
         assert score == pytest.approx(sum(blend.shares(match.chunk).values()))
-    assert {*blend.shares(2)} == {"text", "vector", "neighbours", "person", "reply", "session", "length", "question"}
+    assert {*blend.shares(1)} == {"text", "vector", "related", "person"}
+    own = {"text", "vector", "related", "neighbours", "person", "reply"}
+    assert {*blend.shares(2)} == {*own, "session", "length", "question"}
 
 
 @pytest.mark.parametrize(
@@ -118,7 +123,10 @@ def test_a_score_is_the_sum_of_its_shares() -> None:
     [
         (Evidence(0.3, 0.5), Evidence(0.1, 0.5)),
         (Evidence(0.3, 0.5), Evidence(0.3, 0.2)),
-        (Evidence(0.3, 0.5), Evidence(0.3, 0.5, person=False)),
+        (Evidence(0.3, 0.5), Evidence(0.3, 0.5, other_person=True)),
+        (Evidence(0.3, 0.5), Evidence(0.3, 0.5, missing_names=1.0)),
+        (Evidence(0.3, 0.5), Evidence(0.3, 0.5, lacks_value=True)),
+        (Evidence(0.3, 0.5), Evidence(0.3, 0.5, is_reply=True)),
         (Evidence(0.3, 0.5), Evidence(0.3, 0.5, asks=True)),
         (Evidence(None, 0.8), Evidence(None, 0.3)),
         (Evidence(0.4, None), Evidence(0.1, None)),
@@ -135,13 +143,19 @@ def test_the_least_cosine_is_where_the_threshold_is_met(threshold: float) -> Non
     assert BOTH.cosine > 0
 
 
-def test_among_memories_alone_a_word_of_several_counts_for_less() -> None:
-    candidates = [Candidate(memory(1, 0.0), 1.0, 0.2, 0.0, None), Candidate(memory(2, 0.0), 0.0, 0.4, 0.0, None)]
-    half = {m.chunk: s for s, m in Blend(candidates, {}, 0.65, 0.5).scores()}
-    assert half[2] > half[1]
-    beside = [*candidates, Candidate(event(3, 0.0), 0.0, 0.0, 0.0, ("n", "s"))]
-    half = {m.chunk: s for s, m in Blend(beside, {}, 0.65, 0.5).scores()}
-    assert half[1] > half[2]
+def test_in_talk_with_an_assistant_words_count_more_and_the_message_before_less() -> None:
+    by_words = Candidate(event(1, 0.0), 1.0, 0.2, 0.0, 0.0, ("n", "a"))
+    by_neighbour = Candidate(event(2, 0.0), 0.0, 0.2, 0.6, 0.0, ("n", "b"))
+    reply = Candidate(event(3, 0.0), 0.0, 0.0, 0.0, 0.0, ("n", "c"))
+    said = {1: Trait(words=20), 2: Trait(words=20), 3: Trait(words=20)}
+    among_people = scores([by_words, by_neighbour, reply], said)
+    with_assistant = scores([by_words, by_neighbour, reply], {**said, 3: Trait(words=20, is_reply=True)})
+    assert with_assistant[1] - with_assistant[2] > among_people[1] - among_people[2]
+
+
+def test_replies_are_taken_into_the_pool_after_what_people_said() -> None:
+    found = pool([], [event(1, 0.6, "a"), event(2, 0.59, "b"), event(3, 0.3, "c")], 1.0, 1, replies=Replies({1}, 0.3))
+    assert [each.match.chunk for each in found] == [2]
 
 
 @pytest.mark.parametrize("threshold", [0.01, 0.45, 0.9, 0.99])

@@ -83,7 +83,8 @@ def scope(
         until=_micros(until, "until", "after", asked),
         statuses=_statuses(status, [name for name, value in past.items() if value is not None]),
         ignored=bool(ignored),
-        **past,
+        as_of=past["as_of"],
+        known_at=past["known_at"],
     )
     own = name_of(session, "session")
     asked_at = None if asked is None else to_micros(asked)

@@ -47,12 +47,19 @@ class Found(NamedTuple):
         """Whether it is a message that ends in a question."""
         return not isinstance(self.of, Memory | Record | Passage) and self.excerpt.rstrip(_CLOSING).endswith(_ASKING)
 
-    def trait(self, person: Person | None) -> Trait:
-        theirs = person.share(self.of) if person else 0.0
+    @property
+    def is_reply(self) -> bool:
+        """Whether it is a message of an assistant."""
+        return not isinstance(self.of, Memory | Record | Passage) and self.of.role == Role.ASSISTANT
+
+    def trait(self, person: Person | None, related: float = 0.0) -> Trait:
+        """What a ranking asks about it. `related` is the share of the question's words that it has."""
+        share = person.share(self.of) if person else 0.0
+        by_name, by_role = (share, 0.0) if person and person.speaker else (0.0, share)
         if isinstance(self.of, Memory | Record | Passage):
-            return Trait(theirs)
+            return Trait(by_name, by_role, related=related)
         words = len(self.excerpt.split()) if self.excerpt.isascii() else len(tokens(self.excerpt))
-        return Trait(theirs, words, self.asks(), self.of.role == Role.ASSISTANT)
+        return Trait(by_name, by_role, words, self.asks(), self.is_reply, related)
 
 
 class Reader:

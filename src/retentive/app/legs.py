@@ -48,6 +48,12 @@ class Legs:
         other.notes, other.timings, other.cosines, other._seen = self.notes, self.timings, self.cosines, self._seen
         return other
 
+    def without_replies(self) -> "Legs":
+        """The same searches among what assistants did not say."""
+        scope = self.query.scope
+        assert self.query.limit is not None  # noqa: S101 - a search without a limit finds all there is
+        return self.inside(replace(scope, filter=replace(scope.filter, without_replies=True)), self.query.limit)
+
     def embedded(self, meaning: str) -> tuple[Any, Space] | None:
         """The question as a vector, or None with a note saying why not."""
         if self.query.mode is Mode.TEXT:

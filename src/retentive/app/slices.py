@@ -9,7 +9,17 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from retentive.model import DEFAULT_CONFIDENCE, DEFAULT_IMPORTANCE, Event, Message, Source, to_micros
+from retentive.model import (
+    DEFAULT_CONFIDENCE,
+    DEFAULT_IMPORTANCE,
+    MESSAGE,
+    REPLY,
+    Event,
+    Message,
+    Role,
+    Source,
+    to_micros,
+)
 from retentive.text.chunk import CHUNK_SIZE, chunk
 from retentive.text.messages import readable
 from retentive.text.normal import content_hash
@@ -84,6 +94,7 @@ def _own(event: Event, ordinal: int, text: str) -> Row:
     return {
         "owner": event.id,
         "ordinal": ordinal,
+        "kind": REPLY if event.role == Role.ASSISTANT else MESSAGE,
         "text": None if text == event.content else text,
         "first": event.sequence,
         "confidence": DEFAULT_CONFIDENCE[Source.CONVERSATION],

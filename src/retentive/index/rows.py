@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retentive.index.arrays import Ints, Mask, grow
-from retentive.model import Match, Scope, Type
+from retentive.model import REPLY, Match, Scope, Type
 
 AnyRow = tuple[Any, ...]
 """The fields of `retentive.index.Row`, in its order."""
@@ -231,10 +231,17 @@ class Rows:
             yield self.expires[:used] > scope.now
         if filter.kinds:
             yield _either(self.kind[:used], self._codes_of(self._kinds, *filter.kinds))
+        if filter.without_replies and REPLY in self._kinds:
+            yield self.kind[:used] != self._kinds[REPLY]
         if filter.sources:
             yield _either(self.source[:used], self._codes_of(self._sources, *filter.sources))
         for name in filter.tags:
             yield self._having(name)
+        yield from self._bounds(scope)
+
+    def _bounds(self, scope: Scope) -> Iterator[Mask]:
+        """Which rows are above or below the numbers and times that a filter names."""
+        used, filter = self.used, scope.filter
         if filter.min_importance is not None:
             yield self.importance[:used] >= filter.min_importance
         if filter.min_confidence is not None:

@@ -9,6 +9,8 @@ from retentive.model.consolidation import (
     UndoneConsolidation,
 )
 from retentive.model.conversation import (
+    MESSAGE,
+    REPLY,
     ROLES,
     Appended,
     Context,
@@ -89,7 +91,9 @@ from retentive.model.work import Task, WorkerStatus
 __all__ = [
     "DEFAULT_CONFIDENCE",
     "DEFAULT_IMPORTANCE",
+    "MESSAGE",
     "RECORDS",
+    "REPLY",
     "ROLES",
     "Access",
     "Acquaintance",

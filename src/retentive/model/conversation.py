@@ -17,6 +17,9 @@ class Role(StrEnum):
     TOOL = "tool"
 
 
+MESSAGE, REPLY = "event", "reply"
+"""The kinds of the chunks of messages: what an assistant said is a reply."""
+
 ROLES: Mapping[str, Role] = {
     **{role.value: role for role in Role},
     "human": Role.USER,

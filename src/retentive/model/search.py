@@ -45,6 +45,8 @@ class Filter:
     """What the store held to be true at this instant; with `as_of`: to have been true at that one."""
     ignored: bool = False
     """Whether contacts of type `ignored` are seen, too."""
+    without_replies: bool = False
+    """Whether messages of assistants are left out."""
 
     @property
     def past(self) -> bool:

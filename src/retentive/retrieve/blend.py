@@ -1,30 +1,31 @@
-"""The legs of a search and what else speaks for an answer, as one sum.
+"""One score for each candidate: a weighted sum of what speaks for it.
 
-    own     = text + vector + neighbours + person - reply
-    score   = own                                               of a memory
-            = (1 - m) own + m best own of its session + length - question    of a message
+    own   = vector + text + related words + previous + next + person + role - reply
+    score = own                                                         of a memory, a file or a record
+          = own + session x best own of its session + length - question         of a message
 
-a. Text: BM25 divided by that of the best row, times the root of the share of the question's words that one of the five
-   best has; times a quarter, where there are memories alone. A row that shares one word of five with the question is
-   not a full answer because it is the only one.
-b. Vector: the cosine itself. What has no vector yet is no nearer than the vector leg's last, and is taken as that.
-c. Neighbours: what is said around a message tells what it is about. To its cosine is added by how much the one before
-   it (.3) and the one after it (.15) are above the leg's last. That is the order of e + .3 previous + .15 next, but for
-   the length of that sum, from the cosines that the leg gave: no other vector is read, and it is the same on every
-   engine (R@10 on LoCoMo turns .839, with smoothed vectors .840).
-d. Person: whom the question names said it, or the memory names them; who asks about themselves ("my ...") is rather
-   answered by what the user said than by what the assistant did.
-e. Reply: what an assistant said counts less, and lifts its session less.
-f. Session: a message counts for more in a conversation whose best message says much.
-g. Length, question: a message of few words rarely holds an answer, and neither does one that asks.
+a. Vector: the cosine of question and text. A row without a vector is taken to be as near as the last that vector
+   search found.
+b. Text: BM25 divided by that of the best row, times the root of the largest share of the question's words that one of
+   the five best has. A row with one word of five is not a full answer because it is the only one.
+c. Related words: how much of each telling word of the question the text has (`related_words.py`).
+d. Previous, next: by how much the messages before and after are nearer to the question than the last that vector
+   search found. A short reply says little by itself; what it replies to tells what it is about.
+e. Person: a speaker whom the question names said it, or the memory names them. Role: who asks about themselves
+   ("my ...") is rather answered by what the user said than by what the assistant did.
+f. Reply: what an assistant said repeats the words of what it replies to, and rarely is what is asked.
+g. Session: a message counts for more in a conversation whose best message says much.
+h. Length, question: a message of few words rarely holds an answer, and neither does one that asks.
 
-The weights were fitted on LoCoMo, leaving out the conversation that was asked, and rounded towards what was best:
-`python -m benchmarks.recall --fit-blend` fits them again, without that option it measures what each is worth;
-`benchmarks/README.md` has the figures.
+In talk with an assistant words count more and the message before less: it is a long reply, which repeats everything.
+
+The weights are fitted by `python -m benchmarks.fit_ranking` (there is how, `benchmarks/README.md` has the figures) on
+LongMemEval, RealMem, patha-memory and sets written for this project, each in turn left out. LoCoMo, REALTALK and BEAM
+were never fitted on. They are scaled so that a memory that is all the question has 1.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from types import MappingProxyType
@@ -35,64 +36,81 @@ from retentive.model import Match, Type
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What counts how much, beside `vector_weight`, which divides what the two legs count."""
+    """What counts how much."""
 
     depth: int = 100
-    """Matches asked of each leg where there are conversations: R@10 on LoCoMo turns 30 .821, 50 .831, 100 .838."""
+    """Matches asked of each search where there are conversations: R@10 on LoCoMo turns 30 .821, 50 .831, 100 .838."""
     pool: int = 60
     """Candidates that are read and compared. 40 .838, 60 .841, 80 .838, 100 .837."""
     names: bool = True
     """Whether names of speakers are left out of what becomes the vector, and tell whom a question is about."""
-    previous: float = 0.3
-    next: float = 0.15
-    person: float = 0.35
-    session: float = 0.4
-    length: float = 0.3
-    question: float = 0.05
-    bare_question: float = 0.15
-    """Less, beside that, for a message that is little but a question: the answer is in the reply. No set gains or loses
-    by it; without it a short question would stand above its answer, because of `reply`."""
-    reply: float = 0.2
-    """Less for what an assistant said: a reply repeats the words of what it replies to, and rarely is what is asked.
-    R@10 with 0, .2, .3: LongMemEval .702 .753 .751, BEAM .490 .545 .551; nobody replies in LoCoMo and REALTALK. But
-    what the user asks is answered there, so no more than is needed."""
     cover: float = 0.5
-    """The text leg counts by this power of its best cover of a question. R@5 on LoCoMo: 0.5 .754, 1 .752, 1.5 .747."""
-    text_among_memories: float = 0.25
-    """What the text leg counts where there are memories alone, which have few words: of a short question one common
-    word ("call", "long") is half. With the square of the cover in its place, R@10 of RealMem was .468 and not .484;
-    of facts .940 and of supersession .952 either way."""
+    """The power of the share of the question's words by which text counts."""
+    memory_vector: float = 0.71
+    message_vector: float = 0.344
+    text: float = 0.12
+    text_with_assistant: float = 0.147
+    """Added to `text` in talk with an assistant."""
+    related_words: float = 0.17
+    previous: float = 0.237
+    previous_with_assistant: float = -0.097
+    """Added to `previous` in talk with an assistant."""
+    next: float = 0.034
+    person: float = 0.205
+    role: float = 0.177
+    reply: float = 0.147
+    session: float = 0.226
+    length: float = 0.176
+    question: float = 0.043
+    bare_question: float = 0.09
+    """Beside `question`, for a message that is little but a question: the answer is in the reply."""
 
 
 RECIPE = Recipe()
-HALF = 15  # words at which a message is half as brief as an empty one
-USUAL = 20  # words of a message; beside memories, which have no such share, it is neither brief nor long
-BARE = 12  # words below which a message that asks is little but a question
-COVERS = 5  # of the text leg's best that are looked at for how much of the question they have
+VECTOR_WEIGHT = 0.65  # the setting `vector_weight` by which the recipe was fitted; another shifts text and vector
+HALF_LENGTH = 15  # words at which a message is half as brief as an empty one
+USUAL_LENGTH = 20  # words of a message that is neither brief nor long
+BARE_LENGTH = 12  # words below which a message that asks is little but a question
+COVER_ROWS = 5  # of the best by keywords that are looked at for how much of the question they have
 
 Session = tuple[str, str]
 """Namespace and name."""
 
 
 class Candidate(NamedTuple):
-    """A row of either leg: its share of the best BM25, its cosine, and those around it with their recipe."""
+    """A row that either search found: its share of the best BM25, its cosine, and how near its neighbours are."""
 
     match: Match
     text: float
     cosine: float
-    around: float
+    previous: float
+    next: float
     session: Session | None
+    """None for what is no message."""
 
 
 class Trait(NamedTuple):
-    """What is known of a candidate once it is read. Of a memory `words` is None."""
+    """What is known of a candidate once it is read."""
 
     person: float = 0.0
-    """1: it is of whom the question names. -1: it was said by another than the question means by "I" or "you"."""
+    """1: it is of the speaker whom the question names."""
+    role: float = 0.0
+    """-1: it was said by another than the question means by "I" or "you"."""
     words: int | None = None
+    """None for what is no message."""
     asks: bool = False
     is_reply: bool = False
     """Whether an assistant said it."""
+    related: float = 0.0
+    """How much of the question's words the text has, with those that are related."""
+
+
+class Replies(NamedTuple):
+    """What assistants said among the matches, where those without replies were searched for, too."""
+
+    chunks: Container[int]
+    floor: float
+    """The last cosine of vector search among all."""
 
 
 UNREAD = Trait()
@@ -106,48 +124,59 @@ def pool(
     most: int | None,
     recipe: Recipe = RECIPE,
     measured: Mapping[int, float] = MappingProxyType({}),
+    replies: Replies | None = None,
 ) -> list[Candidate]:
-    """What either leg found, the best by words, meaning and neighbours first: as many as are worth comparing.
+    """The rows that either search found, the most likely first: as many as are worth comparing.
 
-    Of the slices of one text the best, or those of a few long ones would be all that is compared. `measured` are the
-    cosines of what only keyword search found.
+    Of the slices of one text only the best is taken, or those of a few long ones would be all that is compared.
+    `measured` are the cosines of what only keyword search found.
     """
     highest, floor = text[0].score if text else 0.0, vector[-1].score if vector else 0.0
-    words = {match[0]: match[1] / highest for match in text} if highest > 0 else {}
-    near = {match[0]: match[1] for match in vector}
+    is_reply: Container[int] = ()
+    if replies:
+        floor, is_reply = replies.floor, replies.chunks
+    shares = {match[0]: match[1] / highest for match in text} if highest > 0 else {}
+    cosines = {match[0]: match[1] for match in vector}
     rows = {match[0]: match for match in (*text, *vector)}
     places = {chunk: _place(match) for chunk, match in rows.items() if match[3] == _EVENT}
-    said: dict[Session, dict[int, float]] = {session: {} for session, _ in places.values()}
-    for chunk, cosine in reversed(near.items()):
+    nearness: dict[Session, dict[int, float]] = {session: {} for session, _ in places.values()}
+    for chunk, cosine in reversed(cosines.items()):
         if chunk in places:
             session, sequence = places[chunk]
-            said[session][sequence] = cosine - floor
-    text_weight = (1 - vector_weight) * (1.0 if places else weigh_among_memories(vector_weight, recipe))
-    found = []
+            nearness[session][sequence] = max(cosine - floor, 0.0)
+    text_scale, vector_scale = scale_weights(vector_weight)
+    text_weight = recipe.text * text_scale
+    memory_vector = recipe.memory_vector * vector_scale
+    message_vector = recipe.message_vector * vector_scale
+    found: list[tuple[float, Candidate]] = []
     for chunk, match in rows.items():
-        around, whose = 0.0, None
+        share = shares.get(chunk, 0.0)
+        cosine = cosines.get(chunk, measured.get(chunk, floor))
         if chunk in places:
-            whose, sequence = places[chunk]
-            heard = said[whose].get
-            around = recipe.previous * heard(sequence - 1, 0.0) + recipe.next * heard(sequence + 1, 0.0)
-        share, cosine = words.get(chunk, 0.0), near.get(chunk, measured.get(chunk, floor))
-        likely = text_weight * share + vector_weight * (cosine + around)
-        found.append((likely, (match, share, cosine, around, whose)))
+            session, sequence = places[chunk]
+            near = nearness[session].get
+            previous, following = near(sequence - 1, 0.0), near(sequence + 1, 0.0)
+            around = recipe.previous * previous + recipe.next * following
+            own = text_weight * share + message_vector * cosine + around - recipe.reply * (chunk in is_reply)
+            likely = (1 + recipe.session) * own
+            found.append((likely, Candidate(match, share, cosine, previous, following, session)))
+        else:
+            likely = text_weight * share + memory_vector * cosine
+            found.append((likely, Candidate(match, share, cosine, 0.0, 0.0, None)))
     found.sort(key=itemgetter(0), reverse=True)
     best: dict[tuple[str, str, str], Candidate] = {}
     for _, each in found:
         if len(best) == most:
             break
-        _, _, owner, type, _, _, _, namespace = each[0]
-        if (namespace, type, owner) not in best:
-            best[namespace, type, owner] = Candidate._make(each)
+        _, _, owner, type, _, _, _, namespace = each.match
+        best.setdefault((namespace, type, owner), each)
     return [*best.values()]
 
 
 class Blend:
-    """What each candidate comes to.
+    """The scores of all candidates.
 
-    `traits` are by chunk, of those that were read; `cover` is how much of the question the text leg's best has.
+    `traits` are by chunk, of those that were read; `cover` is how much of the question the best by keywords have.
     """
 
     def __init__(
@@ -158,50 +187,62 @@ class Blend:
         cover: float,
         recipe: Recipe = RECIPE,
     ) -> None:
-        self._traits, self._recipe, self._vector = traits, recipe, vector_weight
-        has_messages = any(each.session is not None for each in candidates)
-        among_memories = weigh_among_memories(vector_weight, recipe)
-        self._text = (1 - vector_weight) * (math.pow(cover, recipe.cover) if has_messages else among_memories)
+        self._traits, self._recipe = traits, recipe
         self._candidates = {each.match.chunk: each for each in candidates}
-        self._owns: dict[int, float] = {}
+        with_assistant = any(trait.is_reply for trait in traits.values())
+        text_scale, vector_scale = scale_weights(vector_weight)
+        text_scale *= math.pow(cover, recipe.cover)
+        self._memory_text = recipe.text * text_scale
+        self._message_text = (recipe.text + recipe.text_with_assistant * with_assistant) * text_scale
+        self._memory_vector = recipe.memory_vector * vector_scale
+        self._message_vector = recipe.message_vector * vector_scale
+        self._previous = recipe.previous + recipe.previous_with_assistant * with_assistant
+        self._own = {chunk: sum(self._own_shares(chunk).values()) for chunk in self._candidates}
         self._best: dict[Session, float] = {}
-        for match, text, cosine, around, session in candidates:
-            trait = traits.get(match[0], UNREAD)
-            beside = recipe.person * trait[0] - recipe.reply * trait[3]
-            own = self._owns[match[0]] = self._text * text + vector_weight * (cosine + around) + beside
-            if session is not None:
-                self._best[session] = max(own, self._best.get(session, own))
+        for chunk, each in self._candidates.items():
+            if each.session is not None:
+                own = self._own[chunk]
+                self._best[each.session] = max(own, self._best.get(each.session, own))
 
     def scores(self) -> list[tuple[float, Match]]:
         """In no order."""
-        return [(self._score(chunk, each[4]), each[0]) for chunk, each in self._candidates.items()]
-
-    def _score(self, chunk: int, session: Session | None) -> float:
-        """The sum of its shares."""
-        if session is None:
-            return self._owns[chunk]
-        recipe, trait = self._recipe, self._traits.get(chunk, UNREAD)
-        beside = recipe.length * length_of(trait[1]) - question_of(trait, recipe)
-        return (1 - recipe.session) * self._owns[chunk] + recipe.session * self._best[session] + beside
+        return [
+            (self._own[chunk] + sum(self._message_shares(chunk).values()), each.match)
+            for chunk, each in self._candidates.items()
+        ]
 
     def shares(self, chunk: int) -> dict[str, float]:
         """By name; the score is their sum."""
-        recipe, trait = self._recipe, self._traits.get(chunk, UNREAD)
-        _, text, cosine, around, session = self._candidates[chunk]
+        return {**self._own_shares(chunk), **self._message_shares(chunk)}
+
+    def _own_shares(self, chunk: int) -> dict[str, float]:
+        """What a candidate says for itself."""
+        recipe = self._recipe
+        _, text, cosine, previous, following, session = self._candidates[chunk]
+        trait = self._traits.get(chunk, UNREAD)
+        related = recipe.related_words * trait.related
         if session is None:
-            person = {"person": recipe.person * trait.person} if trait.person else {}
-            return {"text": self._text * text, "vector": self._vector * cosine, **person}
-        part = 1 - recipe.session
-        near = part * self._vector
+            shares = {"text": self._memory_text * text, "vector": self._memory_vector * cosine, "related": related}
+            return {**shares, "person": recipe.person * trait.person} if trait.person else shares
         return {
-            "text": part * self._text * text,
-            "vector": near * cosine,
-            "neighbours": near * around,
-            "person": part * recipe.person * trait.person,
-            "reply": -part * recipe.reply * trait.is_reply,
+            "text": self._message_text * text,
+            "vector": self._message_vector * cosine,
+            "related": related,
+            "neighbours": self._previous * previous + recipe.next * following,
+            "person": recipe.person * trait.person + recipe.role * trait.role,
+            "reply": -recipe.reply * trait.is_reply,
+        }
+
+    def _message_shares(self, chunk: int) -> dict[str, float]:
+        """What the conversation and the form of a message add."""
+        session = self._candidates[chunk].session
+        if session is None:
+            return {}
+        recipe, trait = self._recipe, self._traits.get(chunk, UNREAD)
+        return {
             "session": recipe.session * self._best[session],
-            "length": recipe.length * length_of(trait.words),
-            "question": -question_of(trait, recipe),
+            "length": recipe.length * measure_length(trait.words),
+            "question": -weigh_question(trait, recipe),
         }
 
 
@@ -211,19 +252,21 @@ def _place(match: Match) -> tuple[Session, int]:
     return (match[7], session), int(sequence)
 
 
-def weigh_among_memories(vector_weight: float, recipe: Recipe) -> float:
-    """What keyword search counts for where there are memories alone; all, if nothing else was found."""
-    return recipe.text_among_memories if vector_weight else 1.0
+def scale_weights(vector_weight: float) -> tuple[float, float]:
+    """By how much text and vector count more or less than in the recipe, if `vector_weight` is not the usual."""
+    return (1 - vector_weight) / (1 - VECTOR_WEIGHT), vector_weight / VECTOR_WEIGHT
 
 
-def question_of(trait: Trait, recipe: Recipe) -> float:
+def weigh_question(trait: Trait, recipe: Recipe) -> float:
     """What a message loses because it asks."""
     if not trait.asks:
         return 0.0
-    is_bare = trait.words is not None and trait.words < BARE
+    is_bare = trait.words is not None and trait.words < BARE_LENGTH
     return recipe.question + (recipe.bare_question if is_bare else 0.0)
 
 
-def length_of(words: int | None) -> float:
+def measure_length(words: int | None) -> float:
     """Nothing for a message of usual length, less for a brief one, a little more for a long one."""
-    return 0.0 if words is None else HALF / (USUAL + HALF) - HALF / (words + HALF)
+    if words is None:
+        return 0.0
+    return HALF_LENGTH / (USUAL_LENGTH + HALF_LENGTH) - HALF_LENGTH / (words + HALF_LENGTH)

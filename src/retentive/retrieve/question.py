@@ -101,6 +101,14 @@ def understood(question: str, names: Names, rest: str = "") -> Asked:
     return Asked(looked_for, _without(rest or question, [*named]), content or looked_for, person)
 
 
+def correct_words(question: str, corrections: Mapping[str, str]) -> str:
+    """The question with other words in place of misspelt ones, which are given in lower case."""
+    if not corrections:
+        return question
+    pattern = rf"\b(?:{'|'.join(map(re.escape, corrections))})\b"
+    return re.sub(pattern, lambda match: corrections[match[0].lower()], question, flags=re.IGNORECASE)
+
+
 def plainly(question: str, rest: str = "") -> Asked:
     """As it stands."""
     looked_for = tuple(words(question))

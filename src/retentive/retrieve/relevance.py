@@ -1,56 +1,80 @@
 """How likely a hit answers the question, on one scale for all questions.
 
 A score orders the hits of one search; the best of a poor lot is best, too. Relevance says whether what was found is
-worth showing at all. It is a logistic of four things that mean the same in every search: how far the cosine is above
-the model's own threshold, the share of the question's words that the hit has, whether it is of the person whom the
-question is about, and whether it asks rather than tells. More of any of the first three never lowers it.
+worth showing at all. It is a logistic of what means the same in every search and depends on the question and the hit
+alone: how far the cosine is above the model's own threshold, how much of the question's words the hit has (with those
+that are related), whether it is of the person and has the names that the question asks about, whether it has the kind
+of value that is asked for (a time, a number, a name), whether it asks rather than tells, and whether an assistant said
+it. More of the first two never lowers it.
 
-Fitted by `python -m benchmarks.recall --fit` on what ten hits each of answerable, unanswerable and foreign questions
-were worth, hits that answer weighing as much together as all others: at 0.5 a hit is as likely from among the one as
-from among the other. Where a leg did not take part there are coefficients for what is left.
+Fitted by `python -m benchmarks.fit_ranking` on what ten hits each of answerable and unanswerable questions were worth,
+hits that answer weighing as much together as all others: at 0.5 a hit is as likely from among the one as from among
+the other. Where a search did not take part there are coefficients for what is left.
 """
 
 from math import exp, log
 from typing import NamedTuple
 
 
+class Evidence(NamedTuple):
+    """What speaks for a hit and against it."""
+
+    cosine: float | None
+    """Above the model's threshold; None where vector search was not asked, or has no vector."""
+    related: float | None
+    """The share of the question's words; None where it has none."""
+    other_person: bool = False
+    """The question is about someone, and this is not theirs."""
+    missing_names: float = 0.0
+    """The share of the names in the question that it does not have."""
+    lacks_value: bool = False
+    """It has no value of the kind that is asked for."""
+    asks: bool = False
+    is_reply: bool = False
+
+
 class Coefficients(NamedTuple):
     base: float
     cosine: float
-    cover: float
-    person: float
+    related: float
+    other_person: float
+    missing_names: float
+    lacks_value: float
     asks: float
+    is_reply: float
 
 
-BOTH = Coefficients(-3.4, 6.1, 2.2, 2.9, -1.2)
-# Words alone mislead more easily than the fit shows, which saw the best ten of a long talk (base -3.2): about half of
-# the question's words are asked for.
-TEXT = Coefficients(-4.0, 0.0, 3.7, 2.2, -0.9)
-VECTOR = Coefficients(-2.5, 7.6, 0.0, 2.6, -1.1)
-
-
-class Evidence(NamedTuple):
-    """What speaks for a hit. `cosine` is above the model's threshold; None where a leg was not asked."""
-
-    cosine: float | None
-    cover: float | None
-    person: bool = True
-    """False: the question is about someone, and this is not theirs."""
-    asks: bool = False
+BOTH = Coefficients(0.0, 4.0, 2.1, -3.9, -0.75, -1.0, -0.5, -1.2)
+# Words alone mislead more easily than the fit shows, which saw the best ten of a long talk: about half of the
+# question's words are asked for.
+TEXT = Coefficients(-1.8, 0.0, 3.7, -2.2, -0.75, -1.0, -0.9, -0.9)
+VECTOR = Coefficients(0.1, 7.6, 0.0, -2.6, -0.75, -1.0, -1.1, -1.1)
 
 
 def relevance(evidence: Evidence) -> float:
     """From 0 to 1."""
-    cosine, cover, person, asks = evidence
-    if cosine is None and cover is None:
+    if evidence.cosine is None and evidence.related is None:
         return 0.0
-    by = TEXT if cosine is None else VECTOR if cover is None else BOTH
-    sum = by.base + by.cosine * (cosine or 0.0) + by.cover * (cover or 0.0) + by.person * person + by.asks * asks
-    return 1 / (1 + exp(-sum))
+    by = TEXT if evidence.cosine is None else VECTOR if evidence.related is None else BOTH
+    total = (
+        by.base
+        + by.cosine * (evidence.cosine or 0.0)
+        + by.related * (evidence.related or 0.0)
+        + by.other_person * evidence.other_person
+        + by.missing_names * evidence.missing_names
+        + by.lacks_value * evidence.lacks_value
+        + by.asks * evidence.asks
+        + by.is_reply * evidence.is_reply
+    )
+    return 1 / (1 + exp(-total))
 
 
-def least_cosine(threshold: float, cover: float | None) -> float:
+def least_cosine(threshold: float, related: float | None) -> float:
     """The cosine above the model's threshold from which a hit may pass, if it has this share of the words."""
-    bounded = min(max(threshold, 1e-6), 1 - 1e-6)
-    by = VECTOR if cover is None else BOTH
-    return (log(bounded / (1 - bounded)) - by.base - by.person - by.cover * (cover or 0.0)) / by.cosine
+    by = VECTOR if related is None else BOTH
+    return (to_logit(threshold) - by.base - by.related * (related or 0.0)) / by.cosine
+
+
+def to_logit(relevance: float) -> float:
+    bounded = min(max(relevance, 1e-6), 1 - 1e-6)
+    return log(bounded / (1 - bounded))

@@ -139,6 +139,11 @@ class Chunks:
         values = {"namespaces": namespaces, "chunks": [*chunks]}
         return dict(self.engine.read("chunk_texts", values)) if chunks else {}
 
+    def known_terms(self, namespaces: Sequence[str], terms: Sequence[str]) -> set[str]:
+        """Those that a text of these namespaces has, as the tokenizer breaks texts up."""
+        rows = self.engine.read("terms_known", {"namespaces": namespaces, "terms": [*terms]}) if terms else []
+        return {term for (term,) in rows}
+
     def memory_vectors(self, namespace: str, ids: Sequence[str], space: Space) -> dict[str, bytes]:
         """The vector of the first chunk of each memory that has one, as it is stored."""
         values = {"namespace": namespace, "owners": [*ids], "space": space.name}

@@ -28,12 +28,13 @@ def _filter(wanted: Filter, row: str) -> tuple[list[str], dict[str, Any]]:
         for name in ("kinds", "tags", "sources", "min_importance", "min_confidence", "since", "until")
         if (value := getattr(wanted, name)) not in ((), None)
     }
+    own = ["without_replies"] if wanted.without_replies else []
     if wanted.past:
         moments = {name: at for name in ("as_of", "known_at") if (at := getattr(wanted, name)) is not None}
-        return [row + "_".join(moments), *params], {**params, **moments, "said_until": wanted.said_until}
+        return [row + "_".join(moments), *own, *params], {**params, **moments, "said_until": wanted.said_until}
     if wanted.statuses == (Status.ACTIVE,) and not wanted.ignored:
-        return ["active", *params], params
+        return ["active", *own, *params], params
     if wanted.statuses:
         statuses = (*wanted.statuses, IGNORED) if wanted.ignored else wanted.statuses
-        return ["statuses", *params], {**params, "statuses": statuses}
-    return list(params), params
+        return ["statuses", *own, *params], {**params, "statuses": statuses}
+    return [*own, *params], params

@@ -21,6 +21,9 @@
 -- fragment: kinds
  AND t.kind IN {each:kinds}
 
+-- fragment: without_replies
+ AND t.kind <> 'reply'
+
 -- fragment: sources
  AND t.source IN {each:sources}
 

@@ -48,7 +48,7 @@ WITH new AS ({new_chunk}), {new_vector}, {new_text}
 -- fragment: new_event_chunk
 INSERT INTO chunks (namespace, owner_type, owner, ordinal, text, session, kind, source, tags, confidence, importance,
                     status, valid_from, first_sequence, last_sequence, hash)
-  VALUES (:namespace, 'event', :owner, :ordinal, :text, :session, 'event', 'conversation',
+  VALUES (:namespace, 'event', :owner, :ordinal, :text, :session, :kind, 'conversation',
           (SELECT tags FROM sessions WHERE namespace = :namespace AND id = :session), :confidence, :importance,
           'active', :valid_from, :first, :last, :hash)
   RETURNING namespace, n, status

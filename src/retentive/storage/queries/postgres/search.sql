@@ -99,6 +99,11 @@ SELECT 2, w.n, greatest(least(-(v.vector::vector <#> :full::vector), 1), -1), w.
   w.confidence, w.importance, w.namespace
 FROM words w JOIN vectors v ON v.namespace = w.namespace AND v.space = :space AND v.chunk = w.n
 
+-- name: terms_known
+-- Which of these terms are in a text of these namespaces.
+SELECT w.term FROM unnest(:terms::text[]) AS w (term)
+WHERE EXISTS (SELECT 1 FROM postings p WHERE p.namespace IN {each:namespaces} AND p.term = w.term)
+
 -- name: text_search
 WITH {asked} {text_leg}
 

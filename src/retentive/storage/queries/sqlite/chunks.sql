@@ -122,6 +122,12 @@ SELECT v.term, group_concat(v.doc), group_concat(CASE v.col
   WHEN 'speaker' THEN 5 ELSE 6 END) FROM chunks_terms v
 WHERE v.doc IN (SELECT n FROM chunks WHERE namespace = :namespace AND status = 'active') GROUP BY v.term
 
+-- name: terms_known
+-- Which of these terms are in a text of these namespaces.
+SELECT w.value FROM json_each(:terms) w
+WHERE EXISTS (SELECT 1 FROM chunks_terms v JOIN chunks t ON t.n = v.doc
+              WHERE v.term = w.value AND t.namespace IN {each:namespaces})
+
 -- name: text_fields
 SELECT rowid, content, context, tags, before, after, speaker, date FROM chunks_fts
 WHERE rowid IN {each:chunks}
