@@ -43,6 +43,7 @@ from retentive.text.normal import content_hash
 
 ROUNDS = 4
 MAX_QUESTIONS = 200
+JUDGED_HITS = 10
 RIDGE = 2e-3  # keeps what hardly matters near zero; with a tenth or ten times of it left-out recall falls
 STEPS, SMALLEST = 20, 1e-3  # of Newton's method; a step that makes it worse is halved
 
@@ -133,8 +134,8 @@ def ask_all(memory: Retentive, trials: Sequence[Trial]) -> tuple[list[Compared],
     for trial in trials:
         known = keys(trial)
         for question in trial.questions:
-            asking = Noting(parts_of(memory, trial), query_of(trial, question))
-            hits = asking.answer().hits
+            asking = Noting(parts_of(memory, trial), query_of(trial, question, limit=RECIPE.pool // 2))
+            hits = asking.answer().hits[:JUDGED_HITS]
             if not hits:
                 continue
             rows = asking.note_compared({known[ref] for ref in question.expected})

@@ -34,6 +34,13 @@ class Config:
     cache: str
     fusion: str
     vector_weight: float
+    rrf_k: int
+    rerank: str
+    rerank_model: str
+    rerank_url: str
+    rerank_key: str = field(repr=False)
+    rerank_hits: int
+    rerank_timeout: float
     min_similarity: float
     min_relevance: float
     max_content: int
@@ -234,13 +241,25 @@ SETTINGS = (
         "How the legs of a search are joined: `blend` with all that speaks for a hit, `minmax` and `rrf` alone.",
     ),
     Setting("vector_weight", lambda: 0.65, _between(0, 1), "Weight of the vector leg; the text leg has the rest."),
+    Setting("rrf_k", lambda: 60, _between(1, 10_000, int), "With `rrf`: larger makes the first ranks count less."),
+    Setting(
+        "rerank",
+        lambda: "none",
+        _one_of("none", "model", "provider"),
+        "What reorders the first hits: `none`, `model` (a cross-encoder in ONNX) or `provider` (a rerank endpoint).",
+    ),
+    Setting("rerank_model", lambda: "", str, "The folder of the cross-encoder, or what the provider calls its model."),
+    Setting("rerank_url", lambda: "", _url, "The rerank endpoint: as of Cohere, Jina or text-embeddings-inference."),
+    Setting("rerank_key", lambda: "", _token, "The key that the rerank endpoint asks for.", secret=True),
+    Setting("rerank_hits", lambda: 20, _between(2, 200, int), "How many of the first hits are reranked."),
+    Setting("rerank_timeout", lambda: 1.0, _between(0.01, 60), "Seconds that reranking may take; then it is left out."),
     Setting(
         "min_similarity",
         lambda: 0.0,
         _between(0, 1),
         "Cosine that a threshold search asks for instead of a relevance; 0: none.",
     ),
-    Setting("min_relevance", lambda: 0.45, _between(0, 1), "Relevance that a threshold search asks for."),
+    Setting("min_relevance", lambda: 0.4, _between(0, 1), "Relevance that a threshold search asks for."),
     Setting("max_content", lambda: 100_000, _between(1, 10_000_000, int), "Longest memory, in characters."),
     Setting("max_message", lambda: 10_000_000, _between(1, 100_000_000, int), "Longest message, in characters."),
     Setting("max_file_kb", lambda: 100, _between(1, 1e6, int), "Largest file that is indexed, in kilobytes."),

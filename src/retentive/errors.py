@@ -28,6 +28,7 @@
     │   ├── Spent          as many questions or tokens as a day may have are used up
     │   ├── Declined       the model does not want to answer this
     │   └── Unusable       the answer is not what was asked for
+    ├── RerankError        the reranker could not be asked, or was too slow (the search goes on without)
     └── MissingExtra       an optional dependency is not installed
 
 Every error says in `hint` what to do and in `retryable` whether the same call may succeed later.
@@ -166,6 +167,11 @@ class Unusable(LlmError):
     default_hint = "Learning goes on by rules. If it happens often, name a larger model in the setting llm."
 
 
+class RerankError(RetentiveError):
+    default_hint = "Look at the settings rerank, rerank_model and rerank_url; `rerank = none` switches it off."
+    retryable = True
+
+
 class MissingExtra(RetentiveError): ...
 
 
@@ -186,6 +192,7 @@ OUTCOMES: dict[type[RetentiveError], Outcome] = {
     EmbedError: Outcome(6, 503),
     MissingExtra: Outcome(7, 501),
     LlmError: Outcome(8, 502),
+    RerankError: Outcome(8, 502),
     Forbidden: Outcome(9, 403),
 }
 

@@ -150,8 +150,8 @@ def hit(value: Hit) -> dict[str, Any]:
     first = {"type": value.type, "id": value.id, "content": value.content, "score": round(value.score, 6)}
     first["relevance"] = round(value.relevance, 6)
     span = None if value.span is None else [*value.span]
-    found = {"excerpt": value.excerpt, "span": span, "outdated": outdated(value.outdated), "why": why(value.why)}
-    return {**first, **found, **body}
+    found = {"excerpt": value.excerpt, "span": span, "outdated": outdated(value.outdated)}
+    return {**first, **found, "copies": value.copies, "why": why(value.why), **body}
 
 
 def outdated(value: Outdated | None) -> dict[str, Any] | None:
@@ -170,6 +170,7 @@ def why(value: Why) -> dict[str, Any]:
         "when": _timing(value.when),
         "shares": {name: round(share, 6) for name, share in value.shares.items()},
         "pair": round(value.pair, 6),
+        "rerank": round(value.rerank, 6),
     }
 
 

@@ -117,6 +117,8 @@ class Retentive(Care):
             self._parts.images.made.close()
         if self._parts.writer.made:
             self._parts.writer.made.close()
+        if self._parts.reranker.made:
+            self._parts.reranker.made.close()
         self._parts.engine.close()
         if self._parts.embedder:
             self._parts.embedder.close()
@@ -216,6 +218,7 @@ class Retentive(Care):
             mode=check.one_of(Mode, mode, "mode"),
             fusion=check.one_of(Fusion, fusion or settings.fusion, "fusion"),
             vector_weight=check.fraction(vector_weight, "vector_weight", settings.vector_weight),
+            rrf_k=settings.rrf_k,
             min_similarity=check.fraction(min_similarity, "min_similarity", None),
             min_relevance=check.fraction(min_relevance, "min_relevance", None),
         )

@@ -259,7 +259,9 @@ def _query(parts: Parts, asked: Asked) -> Query:
     settings = parts.config
     similarity = settings.min_similarity or None if asked.min_similarity is None else asked.min_similarity
     relevance = settings.min_relevance if asked.min_relevance is None and similarity is None else asked.min_relevance
-    query = asking(parts, asked.text, asked.scope, min_similarity=similarity, min_relevance=relevance)
+    # Which of several copies goes into the context, and that others were left out, is told there.
+    limits = {"min_similarity": similarity, "min_relevance": relevance}
+    query = asking(parts, asked.text, asked.scope, fold_copies=False, **limits)
     names = parts.people.of(parts.conversations, asked.scope.namespaces).names
     if asked.min_similarity is None and asked.min_relevance is None and read_times(query, names).alone:
         # "what did I do last week?" is like nothing that was said

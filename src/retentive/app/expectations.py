@@ -149,6 +149,7 @@ class Way:
                 mode=self.mode,
                 fusion=self.fusion,
                 vector_weight=self.vector_weight,
+                rrf_k=parts.config.rrf_k,
                 min_similarity=self.min_similarity,
             ),
         )

@@ -15,6 +15,7 @@ from retentive.files.daily import DailyLog
 from retentive.index import open_images
 from retentive.learn import open_rules
 from retentive.llm import Writer, open_writer
+from retentive.rerank import Reranker, RerankSettings, open_reranker
 from retentive.storage import Engine, open_engine
 from retentive.storage.chunks import Chunks
 from retentive.storage.conversations import Conversations
@@ -52,6 +53,7 @@ def open_parts(settings: Config) -> Parts:
         people=People(),
         rules=Once(open_rules),
         writer=Once(lambda: _writer(settings, engine, namespace)),
+        reranker=Once(lambda: _reranker(settings)),
         counter=Once(lambda: open_counter(settings.tokenizer)),
         images=Once(lambda: open_images(
             chunks,
@@ -77,6 +79,11 @@ def _daily_log(settings: Config) -> DailyLog | None:
         folder = Path(settings.db).expanduser().absolute().parent / "log"
     on = settings.daily_log == "on"
     return DailyLog(folder, on=on) if on or settings.db != ":memory:" else None
+
+
+def _reranker(settings: Config) -> Reranker | None:
+    chosen = RerankSettings(settings.rerank, settings.rerank_model, settings.rerank_url, settings.rerank_key)
+    return open_reranker(chosen)
 
 
 def _writer(settings: Config, engine: Engine, namespace: str) -> Writer | None:

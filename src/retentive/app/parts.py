@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from retentive.index import Images
     from retentive.learn import Rules
     from retentive.llm import Writer
+    from retentive.rerank import Reranker
 
 T = TypeVar("T")
 
@@ -65,6 +66,8 @@ class Parts:
     """What can be told from words: loaded by the first memory whose words are read."""
     writer: Once["Writer | None"]
     """The language model, if one is set; opened when it is first asked for."""
+    reranker: Once["Reranker | None"]
+    """What reorders the first hits of a search, if it is set."""
     counter: Once["Counter"]
     """What counts tokens."""
     images: Once["Images"]

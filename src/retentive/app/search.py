@@ -10,6 +10,7 @@ from retentive.app.legs import Legs, Stage
 from retentive.app.outdated import mark_outdated
 from retentive.app.parts import Parts
 from retentive.app.people import NOBODY
+from retentive.app.reranking import answer_reranked
 from retentive.app.spelling import correct_spelling
 from retentive.app.timing import Timed, listing, moment, narrowed, place, read_times, timed, within
 from retentive.errors import Invalid
@@ -35,11 +36,12 @@ from retentive.model import (
 )
 from retentive.retrieve.asked_value import AskedValue, has_value, read_asked_value, read_names
 from retentive.retrieve.blend import COVER_ROWS, RECIPE, Blend, Candidate, Recipe, Replies, pool
+from retentive.retrieve.copies import fold_copies
 from retentive.retrieve.fuse import fuse, weight_of
 from retentive.retrieve.question import Asked, Names, correct_words, plainly, understood
 from retentive.retrieve.rank import Ranked, factors, rank
 from retentive.retrieve.related_words import RelatedWords
-from retentive.retrieve.relevance import Evidence, least_cosine, relevance
+from retentive.retrieve.relevance import MAX_GAP, Evidence, least_cosine, relevance, to_logit
 from retentive.retrieve.spelling import find_suspects
 from retentive.retrieve.when import NOTHING, When
 from retentive.storage.records import Rows
@@ -217,7 +219,7 @@ class Asking:
         return None
 
     def _fused(self, text: Sequence[Match], vector: Sequence[Match]) -> Joined:
-        fused = fuse(text, vector, self.query.fusion, self.query.vector_weight)
+        fused = fuse(text, vector, self.query.fusion, self.query.vector_weight, self.query.rrf_k)
         return Joined(text, vector, rank(fused.scores()), fused.shares, fused.vector.weight, plain=True)
 
     def _blended(self, text: Sequence[Match], vector: Sequence[Match]) -> Joined:
@@ -329,9 +331,22 @@ class Asking:
                     hit = Hit(found.item, score, found.excerpt, why, found.span, sure)
                     if self._passes(hit, found):
                         hits.append(hit)
+            hits = fold_copies(hits) if self.query.fold_copies else hits
             if len(hits) >= limit:
                 break
-        return hits[:limit]
+        return (self._near_the_best(hits) if self._is_exact else hits)[:limit]
+
+    @property
+    def _is_exact(self) -> bool:
+        """Whether all that answers is wanted and nothing else: no limit, and no threshold of the caller's own."""
+        query = self.query
+        asked = query.limit is not None or query.min_relevance is not None or query.min_similarity is not None
+        return not asked and self._bar is not None and not self.when.alone
+
+    @staticmethod
+    def _near_the_best(hits: list[Hit]) -> list[Hit]:
+        best = max((hit.relevance for hit in hits), default=0.0)
+        return [hit for hit in hits if to_logit(hit.relevance) >= to_logit(best) - MAX_GAP]
 
     def _passes(self, hit: Hit, found: Found) -> bool:
         """All the thresholds there are."""
@@ -424,7 +439,8 @@ def _merged(first: list[Match], second: list[Match]) -> list[Match]:
 def asking(parts: Parts, text: str, scope: Scope, **given: Any) -> Query:
     """A question joined as the settings say."""
     settings = parts.config
-    return Query(text, scope, fusion=Fusion(settings.fusion), vector_weight=settings.vector_weight, **given)
+    fusion, weight, rrf_k = Fusion(settings.fusion), settings.vector_weight, settings.rrf_k
+    return Query(text, scope, fusion=fusion, vector_weight=weight, rrf_k=rrf_k, **given)
 
 
 def search(parts: Parts, query: Query) -> Results:
@@ -437,7 +453,7 @@ def search(parts: Parts, query: Query) -> Results:
 
 def answer(parts: Parts, query: Query, recipe: Recipe = RECIPE) -> Results:
     """The answer, of which nobody takes note."""
-    return Asking(parts, query, recipe).answer()
+    return answer_reranked(parts, query, lambda asked: Asking(parts, asked, recipe).answer())
 
 
 def record(parts: Parts, query: Query, *answers: Results) -> None:

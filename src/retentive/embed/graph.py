@@ -40,7 +40,7 @@ class Graph:
         self.path = path
         with calls.one(), ThreadPoolExecutor(1) as aside:  # the two take 15 and 65 ms, and neither needs the other
             words = aside.submit(load_words, vocabulary or VOCABULARY)
-            self._session = _session(path, threads or default_threads())
+            self._session = open_session(path, threads or default_threads())
             self._words = words.result()
         self._inputs = {given.name for given in self._session.get_inputs()}
         if not self._inputs <= _INPUTS:
@@ -105,7 +105,7 @@ def runtime() -> Any:
     return onnxruntime
 
 
-def _session(path: Path, threads: int) -> Any:
+def open_session(path: Path, threads: int) -> Any:
     onnxruntime = runtime()
     options = onnxruntime.SessionOptions()
     options.log_severity_level = _SILENT

@@ -150,8 +150,11 @@ class Query:
     mode: Mode = Mode.HYBRID
     fusion: Fusion = Fusion.BLEND
     vector_weight: float = 0.65
+    rrf_k: int = 60
     min_similarity: float | None = None
     min_relevance: float | None = None
+    fold_copies: bool = True
+    """Whether hits that say the same are one."""
 
 
 class Leg(NamedTuple):
@@ -193,7 +196,7 @@ class Timing(NamedTuple):
 class Why:
     """How a hit came by its score.
 
-    It is `(sum of the shares) x confidence x importance x when.factor + when.bonus + pair`.
+    It is `(sum of the shares) x confidence x importance x when.factor + when.bonus + pair + rerank`.
     """
 
     tier: Tier
@@ -207,6 +210,8 @@ class Why:
     """What each thing that was looked at adds or takes away, by name; those of the legs are `weight x normal`."""
     pair: float = 0.0
     """Added to a hit so that what is newer and what it replaced, or may replace, share the better score of the two."""
+    rerank: float = 0.0
+    """Added by a reranker, which gave the hit another place, and so the score of that place."""
 
 
 class Outdated(NamedTuple):
@@ -243,6 +248,8 @@ class Hit:
     """From 0 to 1, and comparable between searches, as the score is not."""
     outdated: Outdated | None = None
     """The newer memory that replaced it or may replace it, if there is one."""
+    copies: int = 0
+    """How many other hits said the same, and are not shown."""
 
     @property
     def id(self) -> str:

@@ -1,9 +1,9 @@
 """What kind of value a question asks for, and whether a text has one.
 
-"When did she move?" is hardly answered by a text without a time, "how many" by one without a number, "who" and "where"
-by one without a name. That is form, not meaning: a text that has a time may still be about something else, and a
-question of another form (or in another language) asks for nothing in particular. So a missing value lowers the
-relevance of a hit, and never its place.
+"When did she move?" is hardly answered by a text without a time, "how many" by one without a number, "who" by one
+without a name ("where" is: "on the river"). That is form, not meaning: a text that has a time may still be about
+something else, and a question of another form (or in another language) asks for nothing in particular. So a missing
+value lowers the relevance of a hit, and never its place.
 """
 
 import re
@@ -26,7 +26,7 @@ _ASKED = {
         r"\bhow (?:many|much|often|old|far|tall|big|large)\b|\bwhat (?:number|amount|percentage|price)\b", re.IGNORECASE
     ),
     AskedValue.NAME: re.compile(
-        r"\b(?:who|whose|whom|where)\b|\bwhat(?:'s| is| was| are) (?:[\w']+ ){0,6}(?:names?|called)\b"
+        r"\b(?:who|whose|whom)\b|\bwhat(?:'s| is| was| are) (?:[\w']+ ){0,6}(?:names?|called)\b"
         r"|\b(?:what|which) (?:city|country|town|place|company|restaurant|school)\b",
         re.IGNORECASE,
     ),

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 from retentive.model import Fusion, Match
 
-RRF_K = 60  # the constant of the paper (Cormack 2009); larger flattens the ranks
-
 
 @dataclass(frozen=True, slots=True)
 class Scaled:
@@ -49,9 +47,14 @@ class Fused:
         return [(sums[chunk], match) for chunk, match in found.items()]
 
 
-def fuse(text: Sequence[Match], vector: Sequence[Match], fusion: Fusion, vector_weight: float) -> Fused:
+RRF_K = 60  # the constant of the paper (Cormack 2009); larger flattens the ranks
+
+
+def fuse(
+    text: Sequence[Match], vector: Sequence[Match], fusion: Fusion, vector_weight: float, rrf_k: int = RRF_K
+) -> Fused:
     weight = weight_of(text, vector, vector_weight)
-    return Fused(_scaled(text, fusion, 1 - weight), _scaled(vector, fusion, weight))
+    return Fused(_scaled(text, fusion, 1 - weight, rrf_k), _scaled(vector, fusion, weight, rrf_k))
 
 
 def weight_of(text: Sequence[Match], vector: Sequence[Match], vector_weight: float) -> float:
@@ -59,8 +62,8 @@ def weight_of(text: Sequence[Match], vector: Sequence[Match], vector_weight: flo
     return 1.0 if not text else 0.0 if not vector else vector_weight
 
 
-def _scaled(matches: Sequence[Match], fusion: Fusion, weight: float) -> Scaled:
-    normals = _reciprocals(matches) if fusion is Fusion.RRF else _minmax(matches)
+def _scaled(matches: Sequence[Match], fusion: Fusion, weight: float, rrf_k: int) -> Scaled:
+    normals = _reciprocals(matches, rrf_k) if fusion is Fusion.RRF else _minmax(matches)
     return Scaled(matches, {match[0]: normal for match, normal in zip(matches, normals, strict=True)}, weight)
 
 
@@ -74,6 +77,6 @@ def _minmax(matches: Sequence[Match]) -> Sequence[float]:
     return [(match[1] - low) * scale for match in matches]
 
 
-def _reciprocals(matches: Sequence[Match]) -> Sequence[float]:
+def _reciprocals(matches: Sequence[Match], rrf_k: int) -> Sequence[float]:
     """Scaled so that the first of a leg has 1, as with `minmax`."""
-    return [(RRF_K + 1) / (RRF_K + rank) for rank in range(1, len(matches) + 1)]
+    return [(rrf_k + 1) / (rrf_k + rank) for rank in range(1, len(matches) + 1)]
