@@ -59,11 +59,14 @@ class Recipe:
     person: float = 0.205
     role: float = 0.177
     reply: float = 0.147
-    session: float = 0.226
+    session: float = 0.3
     length: float = 0.176
     question: float = 0.043
-    bare_question: float = 0.09
-    """Beside `question`, for a message that is little but a question: the answer is in the reply."""
+    bare_question: float = 0.25
+    """Beside `question`, for a message that is little but a question: the answer is in the reply.
+
+    Set by hand: fitted it is 0.1, and a short question stands above its answer. No set gains or loses by it.
+    """
 
 
 RECIPE = Recipe()
