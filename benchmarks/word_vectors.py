@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from retentive import Retentive
 from retentive.embed.words import VOCABULARY
-from retentive.retrieve.related_words import TABLE
+from retentive.retrieve.related_words import TABLE, WORDS
 
 COMPONENTS = 64  # with 384 the same recall on every collection; with 32 LongMemEval loses two points
 FIRST_WORD = 1996  # the number of "the", the first whole word of the vocabulary
@@ -52,7 +52,8 @@ def main() -> None:
         vectors = np.concatenate([embedder.embed(texts[at : at + BATCH]) for at in range(0, len(texts), BATCH)])
     rank = np.array([*words.values()], np.uint16) - FIRST_WORD
     table = project(vectors.astype(np.float32), given.components)
-    np.savez_compressed(given.out, words=np.array("\n".join(texts)), vectors=table, rank=rank)
+    WORDS.write_text("\n".join(texts) + "\n", "ascii")
+    np.savez_compressed(given.out, vectors=table, rank=rank)
     print(f"{len(texts)} words, {given.out.stat().st_size:,} bytes: {given.out}")
 
 

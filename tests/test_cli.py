@@ -37,7 +37,7 @@ def test_search_json_has_the_documented_shape(run: Run) -> None:
     assert set(answer) == {"query", "tier", "notes", "timings_ms", "hits"}
     hit = answer["hits"][0]
     assert (answer["query"], answer["tier"], hit["content"]) == ("cat", "hybrid", "The user's cat is called Mia")
-    factors = {"confidence_factor", "importance_factor", "when", "shares", "pair"}
+    factors = {"confidence_factor", "importance_factor", "when", "shares", "pair", "rerank"}
     assert set(hit["why"]) == {"tier", "text", "vector", *factors}
     assert hit["outdated"] is None
     assert set(hit["why"]["vector"]) == {"rank", "score", "normal", "weight"}

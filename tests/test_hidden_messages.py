@@ -25,7 +25,7 @@ def learned(
 
 def answers(store: Retentive, session: str | None = "s") -> str:
     """All that a search and a context show."""
-    hits = store.search(f"{QUESTION} Rex", 20)
+    hits = store.search(f"{QUESTION} Rex", 20, fold_copies=False)
     made = store.context(f"{QUESTION} Rex", session=session, min_relevance=0)
     return "\n".join([made.text, *(hit.excerpt for hit in hits)])
 
@@ -103,7 +103,7 @@ def test_what_is_said_anew_is_visible(store: Retentive) -> None:
     store.forget(learned(store).id)
     again = store.sessions.append("s", "user", SAID)
     store.sessions.append("t", "user", SAID)
-    found = {hit.id for hit in store.search("dog Rex park", include="events")}
+    found = {hit.id for hit in store.search("dog Rex park", include="events", fold_copies=False)}
     assert found == {again.id, "t#1"}
 
 

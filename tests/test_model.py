@@ -223,7 +223,7 @@ class Model(RuleBasedStateMachine):
     def search(self, word: str, session: str | None) -> None:
         rows = {id: r for id, r in self.visible().items() if r["session"] in (None, session)}
         having = {id for id, row in rows.items() if word in row["text"].split()}
-        ask = partial(self.store.search, word, limit=100, session=session)
+        ask = partial(self.store.search, word, limit=100, session=session, fold_copies=False)
         assert {hit.id for hit in ask(mode="text", include="memories")} == having
         assert {hit.id for hit in ask(mode="vector", include="memories")} == set(rows)
         said = {(name, text) for name, texts in self.said.items() if session in (None, name) for text in texts}

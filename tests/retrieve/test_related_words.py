@@ -2,7 +2,7 @@
 
 import pytest
 
-from retentive.retrieve.related_words import RelatedWords, load_table
+from retentive.retrieve.related_words import RelatedWords, load_table, load_words
 
 
 def share(question: str, text: str) -> float:
@@ -49,7 +49,7 @@ def test_rare_words_weigh_more_than_common_ones() -> None:
 
 
 def test_the_table_has_unit_vectors_and_each_word_once() -> None:
-    rows, vectors, weights = load_table()
-    assert len(rows) == len(vectors) == len(weights) > 20_000
+    vectors, weights = load_table()
+    assert len(load_words()) == len(vectors) == len(weights) > 20_000
     assert (vectors**2).sum(axis=1) == pytest.approx(1.0, abs=1e-3)
     assert 0 < weights.min() < weights.max() <= 1

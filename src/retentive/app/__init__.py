@@ -195,6 +195,7 @@ class Retentive(Care):
         include: str | Sequence[str] = (),
         ignored: bool = False,
         now: When | None = None,
+        fold_copies: bool = True,
         **filters: Unpack[View],
     ) -> Results:
         """Find what answers a question, best first.
@@ -206,7 +207,8 @@ class Retentive(Care):
         `ignored=True`. Filters: session, kind, tags, source, status,
         min_importance, min_confidence, since, until. With a session, its own memories are seen beside the global ones,
         and of events only its own. `as_of` asks for what was true at a moment, `known_at` for what the store held to
-        be true. Words such as "last week" count from `now`, if it is given. Each hit says why it is there.
+        be true. Words such as "last week" count from `now`, if it is given. Messages in
+        which one person says the same are one hit, unless `fold_copies=False`. Each hit says why it is there.
         """
         check.known(filters, View, "search")
         settings = self._parts.config
@@ -219,6 +221,7 @@ class Retentive(Care):
             fusion=check.one_of(Fusion, fusion or settings.fusion, "fusion"),
             vector_weight=check.fraction(vector_weight, "vector_weight", settings.vector_weight),
             rrf_k=settings.rrf_k,
+            fold_copies=bool(fold_copies),
             min_similarity=check.fraction(min_similarity, "min_similarity", None),
             min_relevance=check.fraction(min_relevance, "min_relevance", None),
         )

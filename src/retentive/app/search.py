@@ -48,7 +48,6 @@ from retentive.storage.records import Rows
 from retentive.text.terms import terms
 
 DEPTH = 2  # matches asked of each leg for each hit wanted. R@10 on LoCoMo: 1 .643, 2 .653, 3 .652, 5 .636, 20 .639
-REPLY_ROWS = 10  # of the best of each search that are looked at for whether assistants take part
 LEAST = 20  # matches at the least, so that the first of one hit is the first of ten
 DEEPER = 4  # times as many, where that was not enough
 TEXT_FLOOR = 0.5  # share of the question's words that a hit without a cosine must have, where a cosine is asked for
@@ -100,8 +99,10 @@ class Asking:
         self.reader = Reader(parts, query.scope)
         self._covers: dict[str, float] = {}
         self._replies: Replies | None = None
+        self._vector: tuple[Any, Space] | None = None
         self._related: dict[int, float] = {}
-        self._related_words = RelatedWords(self.asked.meaning)
+        # Who asks by keywords alone gets those: no table is loaded.
+        self._related_words = RelatedWords("" if query.mode is Mode.TEXT else self.asked.meaning)
         self._value: AskedValue | None = read_asked_value(query.text)
         self._names = read_names(query.text).difference(people.names)
         self.space: Space | None = None
@@ -137,12 +138,12 @@ class Asking:
     def _ranked(self) -> tuple[Tier, list[Hit]]:
         """Both legs joined; deeper into them if the many slices of a few memories left too little."""
         asked = self.legs.embedded(self.asked.meaning)
+        self._vector = asked
         self.space = asked[1] if asked else None
         while True:
             text, vector = self.legs(asked, self.depth, self._floor)
             deep = max(len(text), len(vector))
-            if self.blends and self.query.limit is not None:
-                text, vector = self._beside_replies(asked, text, vector)
+            self._replies = None
             if self.when.spans:
                 text, vector = self._inside(asked, text, vector)
             with self._stage("fuse"):
@@ -159,24 +160,17 @@ class Asking:
                 return tier, hits
             self.depth *= DEEPER
 
-    def _beside_replies(
-        self, asked: tuple[Any, Space] | None, text: list[Match], vector: list[Match]
-    ) -> tuple[list[Match], list[Match]]:
-        """What was found, and where assistants said much of it, as much again of what they did not say.
+    def _beside_replies(self, text: Sequence[Match], vector: Sequence[Match]) -> tuple[list[Match], list[Match]]:
+        """What was found, and as much again of what assistants did not say.
 
         A reply repeats the words of what it replies to: of the first five by keywords 81 % were replies, of the answers
         6 % (LongMemEval).
         """
-        self._replies = None
-        said = [match for match in (*text[:REPLY_ROWS], *vector[:REPLY_ROWS]) if match.type == Type.EVENT]
-        self.reader.read(said)
-        if not any(found.is_reply for match in said if (found := self.reader.get(match.chunk))):
-            return text, vector
-        people_text, people_vector = self.legs.without_replies()(asked, self.depth, self._floor)
+        people_text, people_vector = self.legs.without_replies()(self._vector, self.depth, self._floor)
         by_people = {match.chunk for match in (*people_text, *people_vector)}
         replies = {match.chunk for match in (*text, *vector)} - by_people
         self._replies = Replies(replies, vector[-1].score if vector else 0.0)
-        return _merged(text, people_text), _merged(vector, people_vector)
+        return _merged([*text], people_text), _merged([*vector], people_vector)
 
     def _inside(
         self, asked: tuple[Any, Space] | None, text: list[Match], vector: list[Match]
@@ -227,16 +221,25 @@ class Asking:
         # Where only a time is asked for, what is of it may be like nothing in the question, and stays.
         bounded = self.query.limit is not None and not self.when.alone
         most = max(self.recipe.pool, DEPTH * (self.query.limit or 0)) if bounded else None
+        candidates, found = self._read_pool(text, vector, weight, most)
+        if self.query.limit is not None and any(each.is_reply for each in found.values()):
+            text, vector = self._beside_replies(text, vector)
+            candidates, found = self._read_pool(text, vector, weight, most)
+        related = self._related_shares(found)
+        traits = {chunk: each.trait(self.asked.person, related[chunk]) for chunk, each in found.items()}
+        blend = Blend(candidates, traits, weight, self._cover(text), self.recipe)
+        return Joined(text, vector, rank(blend.scores()), blend.shares, weight)
+
+    def _read_pool(
+        self, text: Sequence[Match], vector: Sequence[Match], weight: float, most: int | None
+    ) -> tuple[list[Candidate], dict[int, Found]]:
+        """The candidates, and by chunk what was read of them."""
         candidates = pool(text, vector, weight, most, self.recipe, self.legs.cosines, self._replies)
         if self._bar is not None:
             candidates = [each for each in candidates if self._may_pass(each)]
         read = [each.match for each in self._worth_reading(candidates)]
         self.reader.read([*read, *text[:COVER_ROWS]])
-        found = {match.chunk: each for match in read if (each := self.reader.get(match.chunk))}
-        related = self._related_shares(found)
-        traits = {chunk: each.trait(self.asked.person, related[chunk]) for chunk, each in found.items()}
-        blend = Blend(candidates, traits, weight, self._cover(text), self.recipe)
-        return Joined(text, vector, rank(blend.scores()), blend.shares, weight)
+        return candidates, {match.chunk: each for match in read if (each := self.reader.get(match.chunk))}
 
     def _related_shares(self, found: Mapping[int, Found]) -> dict[int, float]:
         """By chunk: how much of the question's words each has, with those that are related."""

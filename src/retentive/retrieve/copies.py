@@ -1,15 +1,15 @@
-"""Fold hits that say the same into one.
+"""Fold messages that say the same into one hit.
 
-Two hits are copies if their words are the same in the same order, but for stop words, case and punctuation, and they
-are of one namespace; messages, if one person said both. The better one stays and tells how many there are: somebody who
-reads five answers wants five.
+Two messages are copies if one person said both in one namespace, and their words are the same in the same order, but
+for case and punctuation. The better one stays and tells how many there are: somebody who reads five answers
+wants five. Memories are not folded: the same text is kept once anyway, and two notes may say the same on purpose.
 """
 
 from collections.abc import Iterable
 from dataclasses import replace
 
 from retentive.model import Event, Hit
-from retentive.text.terms import words
+from retentive.text.terms import tokens
 
 Key = tuple[str, str, tuple[str, ...]]
 
@@ -25,5 +25,7 @@ def fold_copies(hits: Iterable[Hit]) -> list[Hit]:
 
 
 def _key_of(hit: Hit) -> Key:
-    speaker = f"{hit.item.role} {hit.item.speaker or ''}" if isinstance(hit.item, Event) else ""
-    return hit.item.namespace, speaker, tuple(words(hit.excerpt, limit=1000))
+    item = hit.item
+    if not isinstance(item, Event):
+        return item.namespace, hit.type, (hit.id,)
+    return item.namespace, f"{item.role} {item.speaker or ''}", tuple(tokens(hit.excerpt.lower()))

@@ -16,17 +16,24 @@ Worth, left out of fitting (R@5 / R@10): LongMemEval +.02 / +.02, BEAM +.01 / +.
 +.01 / +.01; nothing on two-person chats. Cost: some 10 us for a message.
 """
 
-from collections.abc import Sequence
+from __future__ import annotations
+
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, NamedTuple
 
 from retentive.text.terms import STOP_WORDS, tokens
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+WORDS = Path(__file__).with_name("english-words.txt")
+"""From common to rare, a line each."""
 TABLE = Path(__file__).with_name("word-vectors.npz")
+"""Their vectors, and how rare each is."""
 
 FLOOR = 0.3  # the cosine of two words that have little to do with each other
 MAX_QUESTION_WORDS = 64
@@ -37,20 +44,28 @@ MAX_ENDING = 3  # letters that may follow them
 
 
 class Table(NamedTuple):
-    rows: dict[str, int]
+    """By the row of a word."""
+
     vectors: NDArray[np.float32]
     weights: NDArray[np.float32]
 
 
 @cache
+def load_words() -> dict[str, int]:
+    """English words with their rows in the table. Cheap: numpy is not needed for it."""
+    return {word: row for row, word in enumerate(WORDS.read_text("ascii").split())}
+
+
+@cache
 def load_table() -> Table:
+    import numpy as np
+
     with np.load(TABLE) as stored:
-        words = str(stored["words"]).split("\n")
         vectors = stored["vectors"].astype(np.float32)
         rank = stored["rank"].astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     weights = np.log(rank + 30) / np.log(rank[-1] + 30)
-    return Table({word: row for row, word in enumerate(words)}, vectors, weights.astype(np.float32))
+    return Table(vectors, weights.astype(np.float32))
 
 
 class RelatedWords:
@@ -58,29 +73,35 @@ class RelatedWords:
 
     def __init__(self, question: str) -> None:
         words = [word for word in dict.fromkeys(tokens(question.lower())) if word not in STOP_WORDS]
-        table = load_table()
-        self._table = table
-        self._known = [table.rows[word] for word in words if word in table.rows][:MAX_QUESTION_WORDS]
-        self._unknown = [word for word in words if word not in table.rows][:MAX_QUESTION_WORDS]
-        self._weights = table.weights[self._known]
-        self._total = float(self._weights.sum()) + UNKNOWN_WEIGHT * len(self._unknown)
+        rows = load_words() if words else {}
+        self._known = [rows[word] for word in words if word in rows][:MAX_QUESTION_WORDS]
+        self._unknown = [word for word in words if word not in rows][:MAX_QUESTION_WORDS]
 
     def __bool__(self) -> bool:
-        return self._total > 0
+        return bool(self._known or self._unknown)
 
     def shares(self, texts: Sequence[str]) -> list[float]:
         """For each text, from 0 to 1. A question without telling words finds nothing anywhere."""
         if not self or not texts:
             return [0.0] * len(texts)
+        import numpy as np
+
+        table = load_table()
+        weights = table.weights[self._known]
         words = [{*tokens(text.lower())[:MAX_TEXT_WORDS]} for text in texts]
-        total = self._measure_known(words)
+        total = self._measure_known(words, table, weights)
         for word in self._unknown:
             total += UNKNOWN_WEIGHT * np.array([_has_form(word, own) for own in words], np.float64)
-        return [*map(float, total / self._total)]
+        whole = float(weights.sum()) + UNKNOWN_WEIGHT * len(self._unknown)
+        return [*map(float, total / whole)]
 
-    def _measure_known(self, words: Sequence[set[str]]) -> NDArray[np.float64]:
+    def _measure_known(
+        self, words: Sequence[set[str]], table: Table, weights: NDArray[np.float32]
+    ) -> NDArray[np.float64]:
         """The weighted similarities of the words that have vectors, summed for each text."""
-        rows_of, total = self._table.rows, np.zeros(len(words))
+        import numpy as np
+
+        rows_of, total = load_words(), np.zeros(len(words))
         if not self._known:
             return total
         rows = [[rows_of[word] for word in own if word in rows_of] for own in words]
@@ -90,10 +111,10 @@ class RelatedWords:
         # All texts at once: the words of one after those of the other, and the largest of each run.
         starts = np.cumsum([0, *(len(rows[at]) for at in filled[:-1])])
         flat = np.concatenate([rows[at] for at in filled])
-        cosines = self._table.vectors[self._known] @ self._table.vectors[flat].T
+        cosines = table.vectors[self._known] @ table.vectors[flat].T
         nearest = np.maximum.reduceat(cosines, starts, axis=1)
         similar = np.clip((nearest - FLOOR) / (1 - FLOOR), 0, 1)
-        total[filled] = self._weights @ similar
+        total[filled] = weights @ similar
         return total
 
 

@@ -1,13 +1,13 @@
 """What a misspelt word of a question may have been meant to be.
 
-A word is suspected if the table of English words (`related_words.py`) does not have it and nothing that may be seen has
+A word is suspected if the list of English words (`related_words.py`) does not have it and no text of the namespaces has
 it either. Then words one letter away are tried: a letter too many, too few, another, or two swapped; for long words two
 letters away, among English words only. The caller says which of them may be found.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from retentive.retrieve.related_words import load_table
+from retentive.retrieve.related_words import load_words
 from retentive.text.terms import STOP_WORDS, tokens
 
 MIN_LENGTH = 4  # letters: shorter words have too many neighbours
@@ -19,7 +19,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 def find_suspects(question: str) -> list[str]:
     """Words of letters that are no English words, in the order of the question."""
-    known = load_table().rows
+    known = load_words()
     words = dict.fromkeys(tokens(question.lower()))
     suspects = [
         word
@@ -45,7 +45,7 @@ def list_edits(word: str) -> set[str]:
 
 def suggest_english(word: str) -> list[str]:
     """English words near to it, the nearest and most common first."""
-    known = load_table().rows
+    known = load_words()
     near = sorted((other for other in list_edits(word) if other in known), key=known.__getitem__)
     if near or len(word) < MIN_LENGTH_FOR_TWO:
         return near
