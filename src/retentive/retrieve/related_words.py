@@ -119,13 +119,13 @@ class RelatedWords:
 
 
 def _has_form(word: str, own: set[str]) -> bool:
-    return word in own or any(_is_form(word, other) for other in own)
+    """Whether a text has the word, or one that differs by its ending alone, as singular and plural do."""
+    if word in own:
+        return True
+    stem = word[:MIN_STEM]
+    return len(stem) == MIN_STEM and any(_is_form(word, other) for other in own if other.startswith(stem))
 
 
 def _is_form(word: str, other: str) -> bool:
-    """Whether two words differ by their endings alone, as singular and plural do."""
     shorter = min(len(word), len(other))
-    longer = max(len(word), len(other))
-    if longer - shorter > MAX_ENDING or shorter < MIN_STEM:
-        return False
-    return word[: shorter - 1] == other[: shorter - 1] and word[:MIN_STEM] == other[:MIN_STEM]
+    return abs(len(word) - len(other)) <= MAX_ENDING and word[: shorter - 1] == other[: shorter - 1]
