@@ -167,7 +167,11 @@ def test_the_same_words_twice_in_one_load_are_one_chunk(store: Retentive) -> Non
 
 def test_neighbours_speaker_and_date_help_to_find_a_message(store: Retentive) -> None:
     """They count, and less than the words themselves."""
-    for speaker, text in (("Anna", "Tell me where the wedding is."), ("Bo", "In Lisbon"), ("Anna", "Lovely, in spring then.")):
+    for speaker, text in (
+        ("Anna", "Tell me where the wedding is."),
+        ("Bo", "In Lisbon"),
+        ("Anna", "Lovely, in spring then."),
+    ):
         store.sessions.append("s", "user", text, speaker=speaker, time="2023-05-08")
     store.sessions.append("t", "user", "The taxes are due", speaker="Cleo", time="2024-10-10")
     assert found(store, "wedding") == ["s#1", "s#2"]
