@@ -97,7 +97,7 @@ class Noting(Asking):
             joined.text, joined.vector, joined.weight, RECIPE.pool, RECIPE, self.legs.cosines, self._replies
         )
         read = [(each, found) for each in candidates if (found := self.reader.get(each.match.chunk))]
-        related = self._related_shares({each.match.chunk: found for each, found in read})
+        related = self._measure_related({each.match.chunk: found for each, found in read})
         traits = [found.trait(self.asked.person, related[each.match.chunk]) for each, found in read]
         with_assistant = any(trait.is_reply for trait in traits)
         rows = [

@@ -91,7 +91,7 @@ class Asking:
         self.blends = query.fusion is Fusion.BLEND
         people = parts.people.of(parts.conversations, query.scope.namespaces) if self.blends else NOBODY
         self.when = read_times(query, people.names) if when is None else when
-        self._corrections = self._corrected(people.names)
+        self._corrections = self._correct_words(people.names)
         self.asked = self._understood(people.names)
         talk = people.talk and Type.EVENT in query.scope.types
         self.legs = Legs(parts, query, self.asked.words)
@@ -123,7 +123,7 @@ class Asking:
             hits = mark_outdated(self.parts, self.query.scope, tier, hits, self.query.limit)
         return Results(self.query.text, tier, tuple(hits), tuple(self.legs.notes), self.legs.timings)
 
-    def _corrected(self, names: Names) -> dict[str, str]:
+    def _correct_words(self, names: Names) -> dict[str, str]:
         """Misspelt words of the question, with what they are taken to mean."""
         if not self.blends or self.query.mode is Mode.VECTOR:
             return {}
@@ -225,7 +225,7 @@ class Asking:
         if self.query.limit is not None and any(each.is_reply for each in found.values()):
             text, vector = self._beside_replies(text, vector)
             candidates, found = self._read_pool(text, vector, weight, most)
-        related = self._related_shares(found)
+        related = self._measure_related(found)
         traits = {chunk: each.trait(self.asked.person, related[chunk]) for chunk, each in found.items()}
         blend = Blend(candidates, traits, weight, self._cover(text), self.recipe)
         return Joined(text, vector, rank(blend.scores()), blend.shares, weight)
@@ -241,10 +241,11 @@ class Asking:
         self.reader.read([*read, *text[:COVER_ROWS]])
         return candidates, {match.chunk: each for match in read if (each := self.reader.get(match.chunk))}
 
-    def _related_shares(self, found: Mapping[int, Found]) -> dict[int, float]:
+    def _measure_related(self, found: Mapping[int, Found]) -> dict[int, float]:
         """By chunk: how much of the question's words each has, with those that are related."""
         missing = {chunk: each.told for chunk, each in found.items() if chunk not in self._related}
-        self._related.update(zip(missing, self._related_words.shares([*missing.values()]), strict=True))
+        if missing:
+            self._related.update(zip(missing, self._related_words.shares([*missing.values()]), strict=True))
         return self._related
 
     def _worth_reading(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
@@ -283,7 +284,7 @@ class Asking:
         """The share of the question's words, the same or related; what is of the time asked for has its words, too."""
         if not self._content:
             return None
-        share = max(self._related_shares({chunk: found})[chunk], self._covered(found))
+        share = max(self._measure_related({chunk: found})[chunk], self._covered(found))
         of_times = len(self._time_words) / len(self._content)
         return share * (1 - of_times) + of_times * of_time
 

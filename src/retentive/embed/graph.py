@@ -74,7 +74,7 @@ class Graph:
         given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
         try:
             output = self._session.run(None, {name: given[name] for name in self._inputs})[0]
-        except _driver_errors() as error:
+        except driver_errors() as error:
             raise ModelUnfit(f"{self.path.name} cannot be run: {error}") from error
         return _finished(output, mask)
 
@@ -114,7 +114,7 @@ def open_session(path: Path, threads: int) -> Any:
     # threads at once), while without it the allocator is left with 131 and 275.
     try:
         return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except _driver_errors() as error:
+    except driver_errors() as error:
         raise ModelUnfit(f"{path.name} cannot be loaded: {error}") from error
 
 
@@ -132,7 +132,7 @@ def _finished(output: Any, mask: NDArray[np.int64]) -> NDArray[np.float32]:
     return vectors
 
 
-def _driver_errors() -> tuple[type[Exception], ...]:
+def driver_errors() -> tuple[type[Exception], ...]:
     """ONNX Runtime's exceptions have no common ancestor of their own."""
     from onnxruntime.capi import onnxruntime_pybind11_state as state
 

@@ -10,7 +10,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from retentive.embed.graph import default_threads, open_session
+from retentive.embed.graph import default_threads, driver_errors, open_session
 from retentive.embed.native import calls
 from retentive.errors import EmbedError, RerankError
 
@@ -82,7 +82,7 @@ def _run(session: Any, tokenizer: Any, inputs: set[str], pairs: list[tuple[str, 
         given = {name: np.array(rows, np.int64) for name, rows in columns.items() if name in inputs}
         try:
             (output, *_) = session.run(None, given)
-        except Exception as error:  # ONNX Runtime's errors have no common class but this
+        except driver_errors() as error:
             raise RerankError(f"the model cannot be run: {error}") from error
     rows = np.asarray(output, np.float64).reshape(len(pairs), -1)
     return [float(row[-1] - row[0]) if len(row) > 1 else float(row[0]) for row in rows]

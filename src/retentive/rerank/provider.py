@@ -22,15 +22,14 @@ MAX_SAID = 200  # characters of what a server says that are worth telling
 
 class Provider:
     def __init__(self, url: str, key: str, model: str) -> None:
-        self._url, self._key, self._model = url, key, model
-        self._client: httpx.Client | None = None
+        import httpx
+
+        self._url, self._model = url, model
+        self._client = httpx.Client(headers={"Authorization": f"Bearer {key}"} if key else {})
 
     def score(self, question: str, texts: Sequence[str], seconds: float) -> list[float]:
         import httpx
 
-        if self._client is None:
-            headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
-            self._client = httpx.Client(headers=headers)
         if self._model:
             body: dict[str, Any] = {"model": self._model, "query": question, "documents": [*texts]}
         else:
@@ -46,8 +45,7 @@ class Provider:
         return _read_scores(answer, len(texts), self._url)
 
     def close(self) -> None:
-        if self._client is not None:
-            self._client.close()
+        self._client.close()
 
 
 def _read_scores(answer: httpx.Response, count: int, url: str) -> list[float]:
