@@ -100,9 +100,10 @@ def timed(
 def _times(found: Found) -> Times:
     item = found.item
     if isinstance(item, Event):
-        return Times(item.time, told=told(found.excerpt, item.time))
+        return Times(item.time, told=lambda: told(found.excerpt, item.time))
     if isinstance(item, Passage):
-        return Times(item.modified, open=True, told=told(found.excerpt, item.modified))
+        return Times(item.modified, open=True, told=lambda: told(found.excerpt, item.modified))
     if isinstance(item, Record):
-        return Times(item.updated, open=True, told=told(found.excerpt, item.updated))
-    return Times(item.valid_from, item.valid_to, item.valid_to is None, told(found.excerpt, item.valid_from))
+        return Times(item.updated, open=True, told=lambda: told(found.excerpt, item.updated))
+    begin, end = item.valid_from, item.valid_to
+    return Times(begin, end, end is None, lambda: told(found.excerpt, begin))

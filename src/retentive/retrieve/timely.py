@@ -1,7 +1,7 @@
 """How the times of an answer stand to those of a question, and what that is worth."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -38,7 +38,8 @@ class Times:
     """None if it is a moment."""
     open: bool = False
     """Whether it holds to this day."""
-    told: tuple[tuple[datetime, datetime], ...] = ()
+    told: Callable[[], tuple[tuple[datetime, datetime], ...]] = tuple
+    """Read only if it is asked for: half a millisecond for a long text."""
 
 
 def told(text: str, said: datetime) -> tuple[tuple[datetime, datetime], ...]:
@@ -88,7 +89,7 @@ def _shares(span: Span, times: Times) -> Iterator[tuple[Relation, float]]:
         return
     if times.open and (span.until is None or times.begin < span.until):
         yield Relation.HOLDS, HOLDS
-    for begin, finish in times.told:
+    for begin, finish in times.told():
         if _meets(span, begin, finish):
             yield Relation.TOLD, 1.0 if _fits(span, begin, finish) else NEAR
     if span.since and span.until:
