@@ -74,6 +74,7 @@ class Config:
     retention: str
     consolidate: bool
     consolidate_after: float
+    integrity_key: str
     replica: str
     restrict_to: str
     partitions: int
@@ -349,6 +350,12 @@ SETTINGS = (
         lambda: 30.0,
         _between(0, 36_500),
         "Days after which a memory is old enough to be consolidated.",
+    ),
+    Setting(
+        "integrity_key",
+        lambda: "",
+        _folder,
+        "The file of the key that a store in integrity mode is sealed with. Empty: none.",
     ),
     Setting("replica", lambda: "", str, "PostgreSQL: the address of a copy that only reads, for searches."),
     Setting("restrict_to", lambda: "", str, "PostgreSQL: the only namespaces to let through, separated by commas."),

@@ -27,6 +27,7 @@ from retentive.app.consolidate import MAX_GROUPS
 from retentive.app.expectations import Expectations
 from retentive.app.files.verbs import Files
 from retentive.app.filters import Filters, View, namespaces_of, scope
+from retentive.app.integrity import Integrity
 from retentive.app.notes import Notes
 from retentive.app.opening import open_parts
 from retentive.app.parts import Parts
@@ -78,6 +79,7 @@ class Retentive(Care):
         self.projects = Projects(parts)
         self.skills = Skills(parts)
         self.files = Files(parts)
+        self.integrity = Integrity(parts)
 
     @classmethod
     def open(cls, target: str | Path | None = None, namespace: str | None = None, **settings: Any) -> Self:

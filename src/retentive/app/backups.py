@@ -42,7 +42,8 @@ def restore(
     dry_run: bool,
     progress: Progress | None,
 ) -> Restored:
-    where = config.load(db=None if target is None else str(target), **settings).db
+    given = config.load(db=None if target is None else str(target), **settings)
+    where, key = given.db, given.integrity_key
     if where == ":memory:":
         raise Invalid("a store in memory cannot be restored", "Open the backup itself, or a copy of it.")
     if "://" in where:
@@ -50,7 +51,13 @@ def restore(
         raise Invalid("a server has its own backups; a file is not restored into it", hint)
     if where == config.default_db() and not dry_run:
         make_private(config.data_folder())
-    return restoring.restore(_path(file), _path(where), dry_run=dry_run, progress=progress or _quiet)
+    return restoring.restore(
+        _path(file),
+        _path(where),
+        dry_run=dry_run,
+        progress=progress or _quiet,
+        integrity_key=_path(key) if key else None,
+    )
 
 
 def compact(parts: Parts, progress: Progress | None) -> Compacted:

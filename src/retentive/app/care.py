@@ -140,9 +140,9 @@ class Care:
         return report.health(self._parts)
 
     @whole
-    def doctor(self) -> Sequence[Finding]:
-        """A check-up of everything; reads the whole store."""
-        return report.doctor(self._parts)
+    def doctor(self, *, verify: bool = False) -> Sequence[Finding]:
+        """A check-up of everything; reads the whole store. `verify`: compare rows with what integrity mode sealed."""
+        return report.doctor(self._parts, verify=verify)
 
     @whole
     def repair(self) -> None:

@@ -11,6 +11,7 @@ from retentive.app.consolidate import CONSOLIDATIONS
 from retentive.app.daily import PART
 from retentive.app.edit import chunks_anew
 from retentive.app.files.anew import index_anew as index_file
+from retentive.app.integrity import check_integrity
 from retentive.app.keep import expire
 from retentive.app.parts import Parts
 from retentive.app.records.anew import index_anew as index_record
@@ -115,11 +116,12 @@ def health(parts: Parts) -> dict[str, Any]:
     return {"store": "ok", "schema": schema, "model": loaded}
 
 
-def doctor(parts: Parts) -> list[Finding]:
+def doctor(parts: Parts, *, verify: bool = False) -> list[Finding]:
     facts = parts.engine.facts()
     return [
         Finding("schema", ok=True, detail=f"number {facts['schema']}, up to date"),
         *_examined("database", parts.engine.check),
+        *_examined("integrity", lambda: check_integrity(parts, verify=verify)),
         *_examined("conversations", lambda: [_conversations(parts)]),
         *_examined("files", lambda: [_files(parts)]),
         *_examined("records", lambda: [_records(parts)]),

@@ -15,6 +15,7 @@ from retentive.cli import (
     exporting,
     files,
     forgetting,
+    integrity,
     learning,
     moving,
     profile,
@@ -209,7 +210,7 @@ def _backfill(memory: Retentive, arguments: Any) -> int:
 def _doctor(memory: Retentive, arguments: Any) -> int:
     if arguments.repair:
         memory.repair()
-    findings = memory.doctor()
+    findings = memory.doctor(verify=arguments.verify)
     if is_json(arguments):
         show.as_json({"ok": all(each.ok for each in findings), "findings": [each._asdict() for each in findings]})
     else:
@@ -306,6 +307,7 @@ _VERBS: dict[str, Callable[[Retentive, Any], int]] = {
     **exporting.VERBS,
     **files.VERBS,
     **forgetting.VERBS,
+    **integrity.VERBS,
     **learning.VERBS,
     **profile.VERBS,
     **records.VERBS,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 if TYPE_CHECKING:
     from retentive.config import Config
     from retentive.model import Bounds, Match, Matches, Scope, Space
+    from retentive.storage.integrity import IntegrityMode
 
 Params = Mapping[str, Any]
 """Values by name. When reading, a tuple or a list stands for a set, used as `IN {each:name}`."""
@@ -132,6 +133,11 @@ class Engine(Protocol):
         """Where it is, how large, which version: for `stats` and `doctor`."""
         ...
 
+    @property
+    def integrity(self) -> "IntegrityMode | None":
+        """Seals what is written with a key outside the store; None where that is not offered."""
+        ...
+
     def within(self, bounds: "Bounds") -> "Engine":
         """The same database for these namespaces alone, over the same connections; costs nothing.
 
@@ -150,7 +156,8 @@ def open_engine(config: "Config") -> Engine:
     scheme, colon, _ = config.db.partition("://")
     match scheme.lower() if colon else "":
         case "":
-            return SqliteEngine(config.db, durability=config.durability)
+            key = Path(config.integrity_key).expanduser().absolute() if config.integrity_key else None
+            return SqliteEngine(config.db, durability=config.durability, integrity_key=key)
         case "libsql" | "http" | "https":
             from retentive.storage.libsql import LibsqlEngine
 

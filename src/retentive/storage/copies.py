@@ -117,6 +117,12 @@ def identity(path: Path) -> str:
         return ""
 
 
+def is_sealed(path: Path) -> bool:
+    """Whether integrity mode was on when the file was copied."""
+    with translated(str(path)), reading(path) as connection:
+        return bool(_asked(connection, "integrity_mark"))
+
+
 @contextmanager
 def reading(path: Path) -> Iterator[apsw.Connection]:
     """A file that has no log beside it is not open elsewhere, and is not given one for being read."""

@@ -82,6 +82,10 @@ class Fence:
         known = self.engine.facts()
         return {name: known[name] for name in ("engine", "schema")}
 
+    @property
+    def integrity(self) -> None:
+        raise _whole("integrity mode")
+
     def within(self, bounds: Bounds) -> Engine:
         if not self.bounds.contain(bounds):
             raise _outside(bounds.namespaces)

@@ -41,6 +41,7 @@ T = TypeVar("T")
 class LibsqlEngine(Scanning):
     dialect = "sqlite"
     in_process = True
+    integrity = None  # for files: here the server keeps the rows
 
     def __init__(self, target: str, token: str = "", ca_file: str = "") -> None:
         self._server = Server(target, token, ca_file)

@@ -16,6 +16,7 @@ import uuid
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from retentive.errors import Closed, Corrupt, NotAStore, Stale, Unwritable
 from retentive.storage import NOTHING, Finding, Pages, Params, Scrubbed, Step
 from retentive.storage.checkup import agreement, whole
 from retentive.storage.copies import APPLICATION_ID, BUSY_SECONDS, applied, copy, only
+from retentive.storage.integrity import IntegrityMode, KeyFile, Sealer
 from retentive.storage.migrations import Migration, migrations, missing
 from retentive.storage.problems import translated
 from retentive.storage.queries import Queries
@@ -39,7 +41,7 @@ class SqliteEngine(Scanning):
     dialect = "sqlite"
     in_process = True
 
-    def __init__(self, target: str, durability: str = "full") -> None:
+    def __init__(self, target: str, durability: str = "full", integrity_key: Path | None = None) -> None:
         self.target = target
         self._synchronous = durability.upper()
         self._lock = threading.Lock()
@@ -57,6 +59,8 @@ class SqliteEngine(Scanning):
             with translated(target):
                 self._writer = self._connect()
                 self._writer.execute("PRAGMA secure_delete = ON").fetchall()
+            keys = KeyFile(integrity_key) if integrity_key else None
+            self._sealer = Sealer(self._writer, self._queries, keys)
             self.migrate()
         except BaseException:
             self.close()
@@ -181,18 +185,42 @@ class SqliteEngine(Scanning):
             connection.execute("PRAGMA query_only = 1")
         return connection
 
+    @property
+    def integrity(self) -> IntegrityMode | None:
+        if self._path is None:
+            return None
+        unsealed = partial(self._transaction, sealed=False)
+        return IntegrityMode(self._sealer, self._queries, self._lock, unsealed, self._connect)
+
     @contextmanager
-    def _transaction(self) -> Iterator[apsw.Connection]:
+    def _transaction(self, *, sealed: bool = True) -> Iterator[apsw.Connection]:
+        """`sealed`: what is written gets its entries, if integrity mode is on."""
         self._check_process()
         with self._lock, translated(self.target):
             self._check_file()
-            self._writer.execute("BEGIN IMMEDIATE")
+            if sealed:
+                self._begin()
+            else:
+                self._writer.execute("BEGIN IMMEDIATE")
             try:
                 yield self._writer
+                if sealed:
+                    self._sealer.flush()
                 self._writer.execute("COMMIT")
             finally:
                 if self._writer.in_transaction:
                     self._writer.execute("ROLLBACK")
+            if sealed:
+                self._sealer.publish()
+
+    def _begin(self) -> None:
+        """With the integrity mode that holds once the lock is had: another process may switch it."""
+        while True:
+            prepared = self._sealer.prepare()
+            self._writer.execute("BEGIN IMMEDIATE")
+            if self._sealer.read_mark() == prepared:
+                return
+            self._writer.execute("ROLLBACK")
 
     def _check_process(self) -> None:
         """A connection must not be taken along into a forked process: SQLite's locks would not hold."""

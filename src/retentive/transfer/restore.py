@@ -14,7 +14,7 @@ from pathlib import Path
 from retentive.errors import Conflict, Corrupt, Invalid, NotFound
 from retentive.model import Restored
 from retentive.storage import Engine, Step, step
-from retentive.storage.copies import Past, Replacing, copy, identity, reading, replaceable, replacing
+from retentive.storage.copies import Past, Replacing, copy, identity, is_sealed, reading, replaceable, replacing
 from retentive.storage.problems import translated
 from retentive.storage.sqlite import SqliteEngine
 from retentive.transfer.backup import Progress, dated, verify
@@ -23,7 +23,9 @@ from retentive.transfer.placing import passing, place, writable
 GAP = 1 << 30  # changes that a store may have had whose log cannot be read any more, many times over
 
 
-def restore(file: Path, store: Path, *, dry_run: bool, progress: Progress) -> Restored:
+def restore(
+    file: Path, store: Path, *, dry_run: bool, progress: Progress, integrity_key: Path | None = None
+) -> Restored:
     store = store.resolve()
     if store.exists() and file.exists() and file.samefile(store):
         raise Invalid(f"{file} is the store itself", "Give a backup of it.")
@@ -38,12 +40,23 @@ def restore(file: Path, store: Path, *, dry_run: bool, progress: Progress) -> Re
     same = identity(store) in (backup.store_id, "")
     if dry_run:
         return Restored(store, backup, None, same, (), done=False)
+    key = integrity_key if is_sealed(file) else None
+    kept: Path | None = None
+    returned: tuple[str, ...] = ()
     with passing(store.parent) as fresh:
-        _staged(file, fresh, progress)
-        if not there and _placed(fresh, store):
-            return Restored(store, backup, None, same, (), done=True)
-        kept, returned = _replaced(store, fresh, progress)
+        _staged(file, fresh, progress, key)
+        if there or not _placed(fresh, store):
+            kept, returned = _replaced(store, fresh, progress, key)
+    if key:
+        _take_for_newest(store, key)
     return Restored(store, backup, kept, same, returned, done=True)
+
+
+def _take_for_newest(store: Path, key: Path) -> None:
+    """What was restored is older than the last write that integrity mode knows of."""
+    with closing(SqliteEngine(str(store), integrity_key=key)) as engine:
+        if engine.integrity:
+            engine.integrity.accept(lambda _: None)
 
 
 def _alone(store: Path) -> None:
@@ -53,11 +66,11 @@ def _alone(store: Path) -> None:
             raise Conflict(f"{log} is there without its store", "Move it away: what is lost may be in it.")
 
 
-def _staged(file: Path, fresh: Path, progress: Progress) -> None:
+def _staged(file: Path, fresh: Path, progress: Progress, key: Path | None) -> None:
     """As a store of this program, whole."""
     with translated(str(file)), reading(file) as connection:
         copy(connection, fresh, lambda done, of: progress("copying", done, of))
-    with closing(SqliteEngine(str(fresh))) as engine:
+    with closing(SqliteEngine(str(fresh), integrity_key=key)) as engine:
         progress("checking", 0, 1)
         for finding in engine.check():
             if not finding.ok:
@@ -76,10 +89,10 @@ def _placed(fresh: Path, store: Path) -> bool:
     return True
 
 
-def _replaced(store: Path, fresh: Path, progress: Progress) -> tuple[Path, tuple[str, ...]]:
+def _replaced(store: Path, fresh: Path, progress: Progress, key: Path | None) -> tuple[Path, tuple[str, ...]]:
     with replacing(store, fresh) as work:
         kept = _kept(work, store, progress)
-        returned = _continued(fresh, work.past())
+        returned = _continued(fresh, work.past(), key)
         work.finish(lambda done, of: progress("restoring", done, of))
     return kept, returned
 
@@ -96,9 +109,9 @@ def _kept(work: Replacing, store: Path, progress: Progress) -> Path:
     return name
 
 
-def _continued(fresh: Path, past: Past) -> tuple[str, ...]:
+def _continued(fresh: Path, past: Past, key: Path | None) -> tuple[str, ...]:
     """What is back of that which was purged."""
-    with closing(SqliteEngine(str(fresh))) as engine:
+    with closing(SqliteEngine(str(fresh), integrity_key=key)) as engine:
         known = {(namespace, id) for namespace, id in engine.read("purge_list")}
         engine.apply(_following(engine, past))
         gone = [each for each in past.purged if each not in known]

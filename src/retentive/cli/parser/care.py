@@ -39,6 +39,9 @@ def caring(verb: Verbs) -> None:
 
     doctor = verb("doctor", "check everything and say what to do")
     doctor.add_argument("--repair", action="store_true", help="make the full-text and vector indexes anew")
+    doctor.add_argument(
+        "--verify", action="store_true", help="in integrity mode: name every row that was changed without the key"
+    )
 
     verb("demo", "see it work, in a store that is thrown away")
 
@@ -52,9 +55,25 @@ def caring(verb: Verbs) -> None:
     eval_.add_argument("--keep", metavar="FILE", help="keep the store there, and use it again next time")
     eval_.add_argument("--questions", type=int, metavar="N", help="only the first of each collection")
 
+    _sealing(
+        verb.of(
+            "integrity",
+            "seal every row with a key, so that changes behind Retentive's back are found",
+            epilog="For stores in a file. `retentive doctor --verify` names what was changed without the key.",
+        )
+    )
+
     completion = verb(
         "completion",
         "print the completion script of a shell",
         epilog='Try: eval "$(retentive completion bash)"',
     )
     completion.add_argument("shell", choices=("bash", "zsh", "tcsh"))
+
+
+def _sealing(verb: Verbs) -> None:
+    start = verb("start", "seal all rows, and from now on whatever is written")
+    start.add_argument("--key", metavar="FILE", help="the key's file; made if it is not there (setting integrity_key)")
+    verb("stop", "end it; the key file stays")
+    verb("rotate", "seal all rows with a new key, if nothing was changed without the old one")
+    verb("accept", "take the store for the newest though it is older: a backup was restored on purpose")

@@ -69,6 +69,7 @@ class Bound(NamedTuple):
 class PostgresEngine:
     dialect = DIALECT
     in_process = False
+    integrity = None  # for files: here the server keeps the rows
 
     def __init__(self, url: str, options: Options | None = None, *, replica: str = "", partitions: int = 0) -> None:
         self._options = options or Options()
