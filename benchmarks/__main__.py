@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from benchmarks import corpus, engines, filed, filtered, hooked, measure, served, stores, talk
+from benchmarks import corpus, engines, filed, filtered, hooked, measure, sealed, served, stores, talk
 from benchmarks.engines import Value
 from benchmarks.measure import Figure, Target
 from benchmarks.servers import ENGINES
@@ -26,8 +26,9 @@ LINES = 1_000  # that the secrets filter looks at
 HOOKED, QUICK_HOOKED = 10_000, 500  # memories that hooks look through, embedded by the model
 SPREAD, QUICK_SPREAD = 100_000, 5_000  # memories, over the namespaces of the engines that are compared
 CROWDED, QUICK_CROWDED = 10.0, 2.0  # seconds that their clients work
-PARTS = ("bulk", "search", "add", "first", "memory", "mcp", "hook", "help", "talk", "secrets", "files", "engines")
-STORELESS = {"hook", "help", "talk", "secrets", "files", "engines"}  # parts that need no other store
+PARTS = ("bulk", "search", "add", "first", "memory", "mcp", "hook", "help", "talk", "secrets", "files", "engines",
+         "integrity")  # fmt: skip
+STORELESS = {"hook", "help", "talk", "secrets", "files", "engines", "integrity"}  # parts that need no other store
 QUESTIONS = 200
 EXTRA = 100  # single adds
 FIRST_SIZE = 10_000  # the store that fresh processes are asked about, if it is among the sizes
@@ -51,6 +52,7 @@ def main() -> None:
             "messages": _talked(Path(folder), quick=arguments.quick) if "talk" in arguments.only else [],
             "memories, embedded": _hooked(Path(folder), quick=arguments.quick) if "hook" in arguments.only else [],
             "files": _filed(Path(folder), quick=arguments.quick) if "files" in arguments.only else [],
+            "memories, sealed": _sealed(Path(folder), quick=arguments.quick) if "integrity" in arguments.only else [],
             "lines": [*filtered.figures(LINES)] if "secrets" in arguments.only else [],
         }
         values = _compared(Path(folder), arguments.folder, quick=arguments.quick) if "engines" in arguments.only else []
@@ -111,6 +113,10 @@ def _hooked(folder: Path, *, quick: bool) -> Found:
 def _filed(folder: Path, *, quick: bool) -> Found:
     size = QUICK_FILES if quick else FILES
     return [(size, figure) for figure in filed.figures(folder / "filed", size, _teller(size))]
+
+
+def _sealed(folder: Path, *, quick: bool) -> Found:
+    return [*sealed.figures(folder / "sealed", (QUICK if quick else SIZES)[0])]
 
 
 def _compared(folder: Path, disk: str | None, *, quick: bool) -> list[Value]:

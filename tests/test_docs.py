@@ -29,6 +29,7 @@ from retentive.app import check, filters
 from retentive.app.care import Care
 from retentive.app.expectations import Expectations
 from retentive.app.files.verbs import Files
+from retentive.app.integrity import Integrity
 from retentive.app.notes import Notes
 from retentive.app.proposals import Proposals
 from retentive.app.records.contacts import Contacts
@@ -51,6 +52,7 @@ GROUPS: dict[str, type] = {
     "contacts": Contacts,
     "expectations": Expectations,
     "files": Files,
+    "integrity": Integrity,
     "notes": Notes,
     "profile": ProfileVerbs,
     "projects": Projects,

@@ -24,7 +24,7 @@ from tests.engines import ENGINES, open_target
 from tests.support import Place, Run
 
 TABLES = {table.name for table in migrate.TABLES}
-DERIVED = {"meta", "spaces", "changes", "migrations", "leases"}
+DERIVED = {"meta", "spaces", "changes", "migrations", "leases", "integrity_log"}
 NOTICE = Path(__file__).parent.parent / "NOTICE"
 FIELDS = -7  # the last columns of a chunk
 PROGRAM = Path(__file__).parent / "programs" / "mover.py"
@@ -171,7 +171,7 @@ def test_a_moved_store_can_be_written_to(place: Place, engine: str) -> None:
 
 def test_every_table_of_the_schema_is_moved_or_derived(tmp_path: Path) -> None:
     Retentive.open(tmp_path / "a.db", embedder="none").close()
-    assert {*rows(tmp_path / "a.db")} - {"chunks_fts"} == TABLES
+    assert {*rows(tmp_path / "a.db")} - {"chunks_fts", "integrity_log"} == TABLES
 
 
 def test_every_column_of_a_moved_table_is_moved(tmp_path: Path) -> None:

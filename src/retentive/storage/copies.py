@@ -120,7 +120,7 @@ def identity(path: Path) -> str:
 def is_sealed(path: Path) -> bool:
     """Whether integrity mode was on when the file was copied."""
     with translated(str(path)), reading(path) as connection:
-        return bool(_asked(connection, "integrity_mark"))
+        return bool(_asked(connection, "meta_get", key="integrity"))
 
 
 @contextmanager

@@ -32,11 +32,7 @@ class Sealer:
         self._head: Head | None = None
 
     def read_mark(self) -> str:
-        try:
-            rows: list[Any] = self._connection.execute(self._queries.sql("integrity_mark")).fetchall()
-        except apsw.SQLError:  # no tables yet
-            return ""
-        return str(rows[0][0]) if rows else ""
+        return self._read_meta("integrity")
 
     def read_last(self) -> list[Any]:
         """Number, chain and time of the newest entry, if there is any."""
@@ -95,8 +91,14 @@ class Sealer:
 
     @property
     def store_id(self) -> str:
-        rows: list[Any] = self._connection.execute(self._queries.sql("meta_get"), {"key": "store_id"}).fetchall()
-        return str(rows[0][0])
+        return self._read_meta("store_id")
+
+    def _read_meta(self, key: str) -> str:
+        try:
+            rows: list[Any] = self._connection.execute(self._queries.sql("meta_get"), {"key": key}).fetchall()
+        except apsw.SQLError:  # no tables yet
+            return ""
+        return str(rows[0][0]) if rows else ""
 
     def _sql(self, name: str) -> str:
         return self._queries.by_position(name)[0]

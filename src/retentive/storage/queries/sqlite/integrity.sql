@@ -1,6 +1,4 @@
--- name: integrity_mark
--- The fingerprint of the key that the store is sealed with; none: integrity mode is off.
-SELECT value FROM meta WHERE key = 'integrity'
+-- The key `integrity` of `meta` has the fingerprint of the key that the store is sealed with; none: the mode is off.
 
 -- name: integrity_mark_set
 INSERT INTO meta (key, value) VALUES ('integrity', :fingerprint)
