@@ -6,7 +6,7 @@ READY  := $(VENV)/.ready
 
 DATA   ?= ../shared/data
 
-.PHONY: help demo test lint types check bench eval mcpb fix clean
+.PHONY: help demo test lint types check bench eval mcpb lock licences sbom fix clean
 
 help:
 	@echo "make demo    see it work"
@@ -15,9 +15,11 @@ help:
 	@echo "make bench   measure, beside a do-it-yourself build"
 	@echo "make eval    how well corrections, dates and answers are found, on the data of DATA=FOLDER"
 	@echo "make mcpb    pack the bundle for Claude Desktop, into dist/"
+	@echo "make lock    choose the versions that the tests are installed with anew, and list their licences"
+	@echo "make sbom    write the bill of materials for a release, into dist/"
 	@echo "make fix     format and mend what the linter can"
 
-$(READY): pyproject.toml scripts/setup.py scripts/sqld.py scripts/node.py
+$(READY): pyproject.toml requirements/tests.txt scripts/setup.py scripts/lockfile.py scripts/sqld.py scripts/node.py
 	$(PYTHON) scripts/setup.py $(VENV)
 	@touch $@
 
@@ -47,6 +49,16 @@ eval: $(READY)
 
 mcpb:
 	$(PYTHON) scripts/mcpb.py
+
+lock:
+	$(PYTHON) scripts/lock.py
+	$(PYTHON) scripts/licences.py
+
+licences:
+	$(PYTHON) scripts/licences.py
+
+sbom:
+	$(PYTHON) scripts/sbom.py
 
 fix: $(READY)
 	$(BIN)/ruff check --fix .

@@ -7,6 +7,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from tests.server import Server
 from tests.support import Open
 
 WHOLE = {"meta", "spaces", "migrations", "commits", "tokens"}  # tables about the whole store: small, or of no namespace
+SCALE = Path(__file__).parent.parent / "docs" / "scale.md"
 TABLES = "SELECT relname FROM pg_class WHERE relnamespace = 'retentive'::regnamespace AND relkind IN ('r', 'p')"
 
 
@@ -61,7 +63,7 @@ def contents(store: Retentive, question: str, **options: Any) -> list[str]:
 
 
 def test_every_key_begins_with_the_namespace(postgres: str) -> None:
-    """So that Citus can shard the tables by it as they are."""
+    """So that the tables can be partitioned by it."""
     keys = run(
         postgres,
         "SELECT i.indrelid::regclass::text, a.attname FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid"
@@ -71,6 +73,17 @@ def test_every_key_begins_with_the_namespace(postgres: str) -> None:
     assert {table for table, first in keys if first != "namespace"} == WHOLE | {"namespaces"}
     assert {name for (name,) in run(postgres, TABLES)} == {table for table, _ in keys}
     assert ("namespaces", "name") in keys
+
+
+def test_the_page_on_scale_says_that_no_table_can_be_distributed(postgres: str) -> None:
+    """Citus refuses a policy with a subquery. Once there is none, the page should say how to distribute."""
+    policies = run(
+        postgres,
+        "SELECT tablename, qual LIKE '%SELECT%' FROM pg_policies"
+        " WHERE schemaname = 'retentive' AND policyname = 'restricted'",
+    )
+    assert {name for (name,) in run(postgres, TABLES)} - WHOLE == {table for table, refused in policies if refused}
+    assert "One store cannot be sharded today." in SCALE.read_text("utf-8")
 
 
 def test_there_are_no_triggers_and_no_foreign_keys(postgres: str) -> None:
