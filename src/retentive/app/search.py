@@ -221,25 +221,32 @@ class Asking:
         # Where only a time is asked for, what is of it may be like nothing in the question, and stays.
         bounded = self.query.limit is not None and not self.when.alone
         most = max(self.recipe.pool, DEPTH * (self.query.limit or 0)) if bounded else None
-        candidates, found = self._read_pool(text, vector, weight, most)
-        if self.query.limit is not None and any(each.is_reply for each in found.values()):
+        candidates = self._pool(text, vector, weight, most)
+        if self.query.limit is not None and self._has_replies(candidates):
             text, vector = self._beside_replies(text, vector)
-            candidates, found = self._read_pool(text, vector, weight, most)
+            candidates = self._pool(text, vector, weight, most)
+        found = self._read_candidates(candidates, text)
         related = self._measure_related(found)
         traits = {chunk: each.trait(self.asked.person, related[chunk]) for chunk, each in found.items()}
         blend = Blend(candidates, traits, weight, self._cover(text), self.recipe)
         return Joined(text, vector, rank(blend.scores()), blend.shares, weight)
 
-    def _read_pool(
-        self, text: Sequence[Match], vector: Sequence[Match], weight: float, most: int | None
-    ) -> tuple[list[Candidate], dict[int, Found]]:
-        """The candidates, and by chunk what was read of them."""
+    def _pool(self, text: Sequence[Match], vector: Sequence[Match], weight: float, most: int | None) -> list[Candidate]:
         candidates = pool(text, vector, weight, most, self.recipe, self.legs.cosines, self._replies)
-        if self._bar is not None:
-            candidates = [each for each in candidates if self._may_pass(each)]
+        return candidates if self._bar is None else [each for each in candidates if self._may_pass(each)]
+
+    def _has_replies(self, candidates: Sequence[Candidate]) -> bool:
+        """Whether an assistant said one of the first; of all, where they are read in one trip to a server."""
+        first = candidates[:LEAST] if self.parts.engine.in_process else candidates
+        said = [each.match for each in first if each.session is not None]
+        self.reader.read(said)
+        return any((found := self.reader.get(match.chunk)) and found.is_reply for match in said)
+
+    def _read_candidates(self, candidates: Sequence[Candidate], text: Sequence[Match]) -> dict[int, Found]:
+        """By chunk: what those that are worth reading say."""
         read = [each.match for each in self._worth_reading(candidates)]
         self.reader.read([*read, *text[:COVER_ROWS]])
-        return candidates, {match.chunk: each for match in read if (each := self.reader.get(match.chunk))}
+        return {match.chunk: each for match in read if (each := self.reader.get(match.chunk))}
 
     def _measure_related(self, found: Mapping[int, Found]) -> dict[int, float]:
         """By chunk: how much of the question's words each has, with those that are related."""

@@ -18,7 +18,7 @@ Worth, left out of fitting (R@5 / R@10): LongMemEval +.02 / +.02, BEAM +.01 / +.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -38,6 +38,7 @@ TABLE = Path(__file__).with_name("word-vectors.npz")
 FLOOR = 0.3  # the cosine of two words that have little to do with each other
 MAX_QUESTION_WORDS = 64
 MAX_TEXT_WORDS = 400  # of one slice, which has some 130
+MAX_CACHED_TEXTS = 2000  # what was compared is likely to be compared again; some 3 MB of messages
 UNKNOWN_WEIGHT = 1.1  # of a word that is not in the table: rarer than all that are
 MIN_STEM = 4  # letters that two forms of one word share at the least
 MAX_ENDING = 3  # letters that may follow them
@@ -88,24 +89,23 @@ class RelatedWords:
 
         table = load_table()
         weights = table.weights[self._known]
-        words = [{*tokens(text.lower())[:MAX_TEXT_WORDS]} for text in texts]
-        total = self._measure_known(words, table, weights)
-        for word in self._unknown:
-            total += UNKNOWN_WEIGHT * np.array([_has_form(word, own) for own in words], np.float64)
+        total = self._measure_known(texts, table, weights)
+        if self._unknown:
+            words = [_read_words(text) for text in texts]
+            for word in self._unknown:
+                total += UNKNOWN_WEIGHT * np.array([_has_form(word, own) for own in words], np.float64)
         whole = float(weights.sum()) + UNKNOWN_WEIGHT * len(self._unknown)
         return [*map(float, total / whole)]
 
-    def _measure_known(
-        self, words: Sequence[set[str]], table: Table, weights: NDArray[np.float32]
-    ) -> NDArray[np.float64]:
+    def _measure_known(self, texts: Sequence[str], table: Table, weights: NDArray[np.float32]) -> NDArray[np.float64]:
         """The weighted similarities of the words that have vectors, summed for each text."""
         import numpy as np
 
-        rows_of, total = load_words(), np.zeros(len(words))
+        total = np.zeros(len(texts))
         if not self._known:
             return total
-        rows = [[rows_of[word] for word in own if word in rows_of] for own in words]
-        filled = [at for at, own in enumerate(rows) if own]
+        rows = [_find_rows(text) for text in texts]
+        filled = [at for at, own in enumerate(rows) if len(own)]
         if not filled:
             return total
         # All texts at once: the words of one after those of the other, and the largest of each run.
@@ -116,6 +116,19 @@ class RelatedWords:
         similar = np.clip((nearest - FLOOR) / (1 - FLOOR), 0, 1)
         total[filled] = weights @ similar
         return total
+
+
+@lru_cache(MAX_CACHED_TEXTS)
+def _find_rows(text: str) -> NDArray[np.int32]:
+    """Those of its words that are in the table."""
+    import numpy as np
+
+    rows_of = load_words()
+    return np.fromiter((rows_of[word] for word in rows_of.keys() & _read_words(text)), np.int32)
+
+
+def _read_words(text: str) -> set[str]:
+    return {*tokens(text.lower())[:MAX_TEXT_WORDS]}
 
 
 def _has_form(word: str, own: set[str]) -> bool:
