@@ -12,6 +12,8 @@ from retentive.errors import Corrupt, Invalid
 from retentive.index import FEW, open_images
 from retentive.index import image as module
 from retentive.index import rows as rows_module
+from retentive.index.growth import Growth
+from retentive.index.hnsw import Hnsw
 from retentive.index.worker import Worker
 from retentive.model import Filter, Match, Scope
 
@@ -287,6 +289,43 @@ def test_after_a_failure_there_is_a_pause(store: "Store", open_all: Callable[...
         assert images.search_text(["dog"], HERE, 5) is None
         assert images.wait(10)
     assert len(calls) == 1
+    images.close()
+
+
+def test_a_program_that_asks_once_builds_nothing(
+    new_store: Callable[..., "Store"], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would keep both cores busy for a graph that nobody asks."""
+    monkeypatch.setattr(module, "_BUILD_DELAY", 60.0)
+    begun: list[int] = []
+    monkeypatch.setattr(Growth, "add", lambda _, chunks, __: begun.append(len(chunks)))
+    store = new_store(16)
+    store.load(np.random.default_rng(0).standard_normal((100, 16)).astype(np.float32))
+    images = open_images(store, weights=[1, 1], hnsw_from=50)
+    images.search_vectors(np.full(16, 0.25, np.float32), store.space, HERE, 1)
+    images.close()
+    assert begun == []
+
+
+def test_postings_are_loaded_before_a_graph_is_built(
+    new_store: Callable[..., "Store"], open_all: Callable[..., "Images"], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The words are asked for while the graph is being built, and need not wait for its end."""
+    monkeypatch.setattr(module, "_BUILD_BATCH", 100)
+    store = new_store(16)
+    store.load(np.random.default_rng(0).standard_normal((500, 16)).astype(np.float32))
+    images = open_all(store, hnsw_from=300)
+    has_terms: list[bool] = []
+    add = Hnsw.add
+
+    def ask_meanwhile(self: Hnsw, *given: Any, **options: Any) -> None:
+        has_terms.append(images.search_text(["dog"], HERE, 5) is not None)
+        add(self, *given, **options)
+
+    monkeypatch.setattr(Hnsw, "add", ask_meanwhile)
+    images.search_vectors(np.full(16, 0.25, np.float32), store.space, HERE, 1)
+    assert images.wait(30)
+    assert has_terms == [False, True, True, True, True]
     images.close()
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from retentive.errors import Invalid
 from retentive.index import CAPACITY, FEW, HNSW_FROM, ROOM, TERMS_FROM
 from retentive.index.image import Image, Setting
-from retentive.index.sidecar import saved_at
+from retentive.index.sidecar import erase_files
 from retentive.index.worker import Worker
 from retentive.model import Match, Status
 
@@ -115,7 +115,7 @@ class Images:
         """Begin to load what `search_vectors` will want, in the background."""
         for image in self._of(scope):
             if not image.has_vectors(space):
-                self._worker.submit((image.namespace, "load"), partial(image.load_vectors, space))
+                self._worker.submit((image.namespace, "load"), partial(image.load_vectors, space), urgent=True)
 
     def search_text(
         self, terms: Sequence[str], scope: Scope, limit: int, head: int | None = None
@@ -130,7 +130,7 @@ class Images:
             part = image.match(terms, scope, limit, head)
             if part is None:
                 if self._is_large(image.namespace, head):
-                    self._worker.submit((image.namespace, "terms"), image.load_terms)
+                    self._worker.submit((image.namespace, "terms"), image.load_terms, urgent=True)
             else:
                 parts.append(part)
         return _merge(parts, limit) if len(parts) == len(set(scope.namespaces)) else None
@@ -162,8 +162,7 @@ class Images:
                 image.erased = True
         if self._setting.cache is not None:
             for space in spaces:
-                with suppress(OSError):  # where no file can be, there is none
-                    saved_at(self._setting.cache, self._setting.store, namespace, space).unlink(missing_ok=True)
+                erase_files(self._setting.cache, self._setting.store, namespace, space)
 
     def stats(self) -> dict[str, dict[str, Any]]:
         """For each namespace: rows, vectors, tier ("flat", "hnsw" or None), terms loaded, bytes, and errors by job."""
