@@ -157,6 +157,29 @@ def test_images_hold_active_rows_only(images: "Images") -> None:
         images.search_text(["dog"], forgotten, 5)
 
 
+def test_rows_are_counted_again_only_when_enough_has_changed(
+    store: "Store", open_all: Callable[..., "Images"], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counting a large namespace takes as long as a question."""
+    monkeypatch.setattr(Worker, "submit", lambda *_, **__: None)  # the postings are never there
+    counted: list[str] = []
+    count = store.count
+
+    def note_count(namespace: str) -> int:
+        counted.append(namespace)
+        return count(namespace)
+
+    monkeypatch.setattr(store, "count", note_count)
+    images = open_all(store, terms_from=5)
+    found = []
+    for _ in range(12):
+        store.add("dog")
+        assert images.search_text(["dog"], HERE, 5) is None
+        found.append(len(counted))
+    assert found == [1, 1, 1, 1, 2, 3, 4, 4, 5, 5, 5, 5]
+    images.close()
+
+
 def test_the_least_recently_asked_is_given_up(store: "Store", open_all: Callable[..., "Images"]) -> None:
     """No more images than there is room for, but one question is never torn apart."""
     images = open_all(store, capacity=2, room=0)

@@ -36,7 +36,7 @@ def add(parts: Parts, text: Any, vector: Any, options: Mapping[str, Any], actor:
     (kept,) = keep(parts, [_replacing(apply_corrections(parts, draft, known), draft.corrects)], actor)
     others = tuple(each for each in resembling if each.id not in (kept.id, *kept.superseded)) if kept.created else ()
     return Added(
-        memory=edit.load(parts, kept.id),
+        memory=kept.memory or edit.load(parts, kept.id),
         created=kept.created,
         superseded=kept.superseded,
         resembles=others,

@@ -138,10 +138,10 @@ class Images:
     def _is_large(self, namespace: str, seen: int | None) -> bool:
         """Counting costs as much as the question: not again before enough has changed to make a difference."""
         head = self._source.head() if seen is None else seen
-        count, then = self._counted.get(namespace, (self._terms_from, head))
-        if count + abs(head - then) >= self._terms_from:
-            count, then = self._counted[namespace] = self._source.count(namespace), head
-        return count >= self._terms_from
+        known = self._counted.get(namespace)
+        if known is None or abs(head - known[1]) >= abs(known[0] - self._terms_from):
+            known = self._counted[namespace] = self._source.count(namespace), head
+        return known[0] >= self._terms_from
 
     def wait(self, timeout: float | None = None) -> bool:
         """Until no background work is left; False when that took longer."""
