@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 
 from retentive import Retentive
 from retentive.app import summaries
+from retentive.app.filters import scope
 from retentive.context.turns import turns
 from retentive.errors import BadConfig, Invalid, MissingExtra, NotFound, Stale
 from retentive.model import Event
+from retentive.storage.sqlite import SqliteEngine
 from retentive.text.tokens import estimate
 from tests.support import Open
 
@@ -396,3 +398,24 @@ def test_a_context_counts_as_one_question(store: Retentive) -> None:
     figures = store.stats()
     assert (figures["queries"], figures["hit_rate"]) == (3, 1.0)
     assert [access.id for access in store.accesses()] == [memory] * 3
+
+
+@pytest.mark.engines("sqlite")
+def test_where_nobody_said_anything_no_memory_is_looked_at_for_messages(store: Retentive) -> None:
+    """Every context looks for excerpts; in a store without messages that must not go through all the memories."""
+    assert isinstance(store._parts.engine, SqliteEngine)
+    reader = store._parts.engine._reader()
+    events = scope(["default"], include="events")
+    steps: list[int] = []
+    for number in (10, 10, 400):  # the first prepares the statement
+        store.add_many([f"{number} memories, of which this is {n}, {len(steps)}" for n in range(number)])
+        steps.append(0)
+
+        def step() -> bool:
+            steps[-1] += 1
+            return False
+
+        reader.set_progress_handler(step, 1)
+        assert store._parts.conversations.containing("zebra", events, 20) == []
+        reader.set_progress_handler(None)
+    assert steps[1] == steps[2]

@@ -11,6 +11,7 @@ from retentive import Retentive
 from retentive.app import learn
 from retentive.app.parts import Once, Parts
 from retentive.errors import Busy, NotFound
+from retentive.learn import Rules
 from retentive.learn.talk.candidates import Candidate
 from retentive.model import Event
 from retentive.storage import learning
@@ -22,7 +23,7 @@ ANY = ["active", "superseded", "forgotten", "expired"]
 
 def meanwhile(store: Retentive, happens: Callable[[], Any]) -> Parts:
     """The parts of a store, in which something happens once, after messages were read and before claims are kept."""
-    rules, todo = store._parts.rules(), [happens]
+    rules, changed, todo = store._parts.rules(), Rules(), [happens]
 
     def find_candidates(events: Sequence[Event]) -> list[Candidate]:
         found = rules.find_candidates(events)
@@ -30,7 +31,8 @@ def meanwhile(store: Retentive, happens: Callable[[], Any]) -> Parts:
             todo.pop()()
         return found
 
-    return replace(store._parts, rules=Once(lambda: rules._replace(find_candidates=find_candidates)))
+    changed.find_candidates = find_candidates
+    return replace(store._parts, rules=Once(lambda: changed))
 
 
 def everything(store: Retentive) -> list[str]:
@@ -92,7 +94,9 @@ def test_a_message_is_kept_though_what_it_asks_for_cannot_be_done_now(store: Ret
     """The caller would say it again. It is done when the session is learned from."""
     store.sessions.append("s", "user", "Hello.")
     store.sessions.append("s", "user", "Hello there.")
-    busy = replace(store._parts, rules=Once(lambda: store._parts.rules()._replace(parse=_busy)))
+    rules = Rules()
+    rules.parse = _busy
+    busy = replace(store._parts, rules=Once(lambda: rules))
     (event,) = store.sessions.events("s", limit=1)
     asking = replace(event, content="Remember that my desk is blue.")
     assert learn.heed(busy, asking).heard == ()

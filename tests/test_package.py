@@ -65,6 +65,46 @@ def test_what_is_heavy_is_imported_late(code: str, allowed: set[str]) -> None:
     assert loaded & HEAVY <= allowed
 
 
+COUNTING = """
+import re._compiler
+compile, compiled = re._compiler.compile, []
+
+def count(*given):
+    compiled.append(given)
+    return compile(*given)
+
+re._compiler.compile = count
+from retentive import Retentive
+store = Retentive.open(":memory:", embedder="none")
+before = len(compiled)
+store.add("The user prefers tea over coffee")
+import sys
+print(len(compiled) - before, *sys.modules)
+"""
+
+
+def test_a_first_memory_has_only_those_patterns_compiled_that_look_at_it() -> None:
+    """Not those for conversations, secrets and times, of which it shows no sign."""
+    run = subprocess.run([sys.executable, "-c", COUNTING], capture_output=True, text=True, check=True)
+    number, *loaded = run.stdout.split()
+    unneeded = (
+        "learn.talk.candidates",
+        "learn.talk.requests",
+        "learn.asked.model",
+        "text.secrets.named",
+        "text.dates.grammar",
+    )
+    assert {f"retentive.{name}" for name in unneeded}.isdisjoint(loaded)
+    assert int(number) < 100
+
+
+def test_a_question_has_no_patterns_of_corrections_compiled() -> None:
+    code = "from retentive import Retentive; Retentive.open(':memory:').search('tea', mode='text')"
+    report = "; import sys; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code + report], capture_output=True, text=True, check=True)
+    assert "retentive.learn.corrections.statement" not in run.stdout.split()
+
+
 def tree(kind: type[RetentiveError]) -> list[type[RetentiveError]]:
     return [kind, *(each for child in kind.__subclasses__() for each in tree(child))]
 

@@ -15,6 +15,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from retentive import Retentive
 from retentive.errors import BadConfig
+from retentive.rerank.cross_encoder import CrossEncoder
 from tests.support import Open
 
 TEXTS = ("The boat is red", "The boat is blue", "The boat is green and old", "The boat is in the harbour of Porto")
@@ -186,6 +187,11 @@ def test_a_cross_encoder_of_ones_own_orders_the_hits(open_store: Open, tmp_path:
     folder = make_cross_encoder(tmp_path / "cross")
     store = fill(open_store(rerank="model", rerank_model=str(folder), embedder="hashing"))
     assert contents(store)[:2] == [TEXTS[3], TEXTS[2]]
+
+
+def test_the_threads_of_a_cross_encoder_use_no_processor_time_while_they_wait(tmp_path: Path) -> None:
+    session, *_ = CrossEncoder(make_cross_encoder(tmp_path / "cross"))._load()
+    assert session.get_session_options().get_session_config_entry("session.intra_op.allow_spinning") == "0"
 
 
 @pytest.mark.parametrize("missing", ["model.onnx", "tokenizer.json"])

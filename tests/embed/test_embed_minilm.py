@@ -58,6 +58,13 @@ def test_many_threads_load_once(cache: Path, minilm: MiniLM) -> None:
     assert len({id(one) for one in loaded}) == 1
 
 
+@pytest.mark.parametrize("option", ["session.intra_op.allow_spinning", "session.inter_op.allow_spinning"])
+def test_threads_that_wait_use_no_processor_time(minilm: MiniLM, option: str) -> None:
+    """ONNX Runtime's threads spin between two questions unless they are told not to."""
+    options = minilm._load().graph._session.get_session_options()
+    assert options.get_session_config_entry(option) == "0"
+
+
 @pytest.mark.parametrize("text", [" " * 1_000_000, "lorem ipsum, " * 80_000, "a" * 1_000_000, "漢" * 1_000_000])
 def test_a_megabyte_is_cheap(minilm: MiniLM, text: str) -> None:
     """What the model cannot see costs nothing."""

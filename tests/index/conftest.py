@@ -13,21 +13,21 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from retentive.index import FEW, Images, Row, hnsw, open_images
+from retentive.index import FEW, Images, Row, hnsw, image, open_images
 from retentive.index.worker import Worker
 from retentive.model import Match, Scope, Space
 
 WEIGHTS = (1.0, 0.25)
 
 SCHEMA = """
-CREATE TABLE chunks (
+CREATE TABLE IF NOT EXISTS chunks (
   n INTEGER PRIMARY KEY, namespace TEXT, owner TEXT, type TEXT, session TEXT, kind TEXT, source TEXT,
   importance INTEGER, confidence REAL, tags TEXT, time INTEGER, expires INTEGER, active INTEGER);
-CREATE TABLE vectors (chunk INTEGER, space TEXT, vector BLOB, PRIMARY KEY (chunk, space));
-CREATE TABLE changes (seq INTEGER PRIMARY KEY AUTOINCREMENT, namespace TEXT, chunk INTEGER);
-CREATE VIRTUAL TABLE texts USING fts5(content, context, tokenize='porter unicode61');
-CREATE VIRTUAL TABLE words USING fts5vocab(texts, instance);
-CREATE INDEX by_namespace ON chunks (namespace, active);
+CREATE TABLE IF NOT EXISTS vectors (chunk INTEGER, space TEXT, vector BLOB, PRIMARY KEY (chunk, space));
+CREATE TABLE IF NOT EXISTS changes (seq INTEGER PRIMARY KEY AUTOINCREMENT, namespace TEXT, chunk INTEGER);
+CREATE VIRTUAL TABLE IF NOT EXISTS texts USING fts5(content, context, tokenize='porter unicode61');
+CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5vocab(texts, instance);
+CREATE INDEX IF NOT EXISTS by_namespace ON chunks (namespace, active);
 """
 COLUMNS = "n, owner, type, session, kind, source, importance, confidence, tags, time, expires"
 DEFAULTS = {
@@ -250,6 +250,12 @@ def one_thread() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(hnsw, "_THREADS", 1)
         yield
+
+
+@pytest.fixture(autouse=True)
+def no_delay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Graphs are built at once."""
+    monkeypatch.setattr(image, "_BUILD_DELAY", 0.0)
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,8 @@ from retentive.errors import Corrupt, Invalid
 from retentive.index import FEW, open_images
 from retentive.index import image as module
 from retentive.index import rows as rows_module
+from retentive.index.growth import Growth
+from retentive.index.hnsw import Hnsw
 from retentive.index.worker import Worker
 from retentive.model import Filter, Match, Scope
 
@@ -155,6 +157,29 @@ def test_images_hold_active_rows_only(images: "Images") -> None:
         images.search_text(["dog"], forgotten, 5)
 
 
+def test_rows_are_counted_again_only_when_enough_has_changed(
+    store: "Store", open_all: Callable[..., "Images"], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counting a large namespace takes as long as a question."""
+    monkeypatch.setattr(Worker, "submit", lambda *_, **__: None)  # the postings are never there
+    counted: list[str] = []
+    count = store.count
+
+    def note_count(namespace: str) -> int:
+        counted.append(namespace)
+        return count(namespace)
+
+    monkeypatch.setattr(store, "count", note_count)
+    images = open_all(store, terms_from=5)
+    found = []
+    for _ in range(12):
+        store.add("dog")
+        assert images.search_text(["dog"], HERE, 5) is None
+        found.append(len(counted))
+    assert found == [1, 1, 1, 1, 2, 3, 4, 4, 5, 5, 5, 5]
+    images.close()
+
+
 def test_the_least_recently_asked_is_given_up(store: "Store", open_all: Callable[..., "Images"]) -> None:
     """No more images than there is room for, but one question is never torn apart."""
     images = open_all(store, capacity=2, room=0)
@@ -287,6 +312,43 @@ def test_after_a_failure_there_is_a_pause(store: "Store", open_all: Callable[...
         assert images.search_text(["dog"], HERE, 5) is None
         assert images.wait(10)
     assert len(calls) == 1
+    images.close()
+
+
+def test_a_program_that_asks_once_builds_nothing(
+    new_store: Callable[..., "Store"], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would keep both cores busy for a graph that nobody asks."""
+    monkeypatch.setattr(module, "_BUILD_DELAY", 60.0)
+    begun: list[int] = []
+    monkeypatch.setattr(Growth, "add", lambda _, chunks, __: begun.append(len(chunks)))
+    store = new_store(16)
+    store.load(np.random.default_rng(0).standard_normal((100, 16)).astype(np.float32))
+    images = open_images(store, weights=[1, 1], hnsw_from=50)
+    images.search_vectors(np.full(16, 0.25, np.float32), store.space, HERE, 1)
+    images.close()
+    assert begun == []
+
+
+def test_postings_are_loaded_before_a_graph_is_built(
+    new_store: Callable[..., "Store"], open_all: Callable[..., "Images"], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The words are asked for while the graph is being built, and need not wait for its end."""
+    monkeypatch.setattr(module, "_BUILD_BATCH", 100)
+    store = new_store(16)
+    store.load(np.random.default_rng(0).standard_normal((500, 16)).astype(np.float32))
+    images = open_all(store, hnsw_from=300)
+    has_terms: list[bool] = []
+    add = Hnsw.add
+
+    def ask_meanwhile(self: Hnsw, *given: Any, **options: Any) -> None:
+        has_terms.append(images.search_text(["dog"], HERE, 5) is not None)
+        add(self, *given, **options)
+
+    monkeypatch.setattr(Hnsw, "add", ask_meanwhile)
+    images.search_vectors(np.full(16, 0.25, np.float32), store.space, HERE, 1)
+    assert images.wait(30)
+    assert has_terms == [False, True, True, True, True]
     images.close()
 
 

@@ -1,4 +1,10 @@
 import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -6,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from retentive.index import image as image_module
 from retentive.index import open_images
+from retentive.index.growth import Growth
 from retentive.index.hnsw import Hnsw
 from retentive.index.sidecar import Sidecar
 from retentive.model import Scope
@@ -89,6 +97,21 @@ def test_a_restart_builds_nothing(store: "Store", cache: Path, built: list[int])
     assert tier(images) == "hnsw"
     assert images.wait(10)
     assert not built
+    images.close()
+
+
+def test_opening_a_saved_graph_sorts_no_rows(store: "Store", cache: Path) -> None:
+    """Rows are there once, in the database and in the graph: what is missing is found without making sure of it."""
+    called: list[str] = []
+    images = opened(store, cache)
+    sys.setprofile(lambda frame, event, _: called.append(frame.f_code.co_name) if event == "call" else None)
+    try:
+        images.search_vectors(QUERIES[0], store.space, HERE, 1)
+    finally:
+        sys.setprofile(None)
+    assert tier(images) == "hnsw"
+    assert "setdiff1d" in called
+    assert "unique" not in called
     images.close()
 
 
@@ -258,3 +281,220 @@ def test_nothing_is_written_without_a_folder(store: "Store", tmp_path: Path) -> 
     assert images.wait(30)
     images.close()
     assert list(tmp_path.glob("**/*.hnsw")) == []
+
+
+BATCH = 100
+
+
+class Stopper:
+    """Has the images of a test close when so many batches of a graph are added."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.stop_after(3)
+        add = Growth.add
+
+        def add_and_stop(growth: Growth, chunks: Any, vectors: Any) -> None:
+            add(growth, chunks, vectors)
+            self._batches -= 1
+            if self._batches == 0:
+                self._midway.set()
+                assert self._closing.wait(30)
+
+        monkeypatch.setattr(image_module, "_BUILD_BATCH", BATCH)
+        monkeypatch.setattr(Growth, "add", add_and_stop)
+
+    def stop_after(self, batches: int) -> None:
+        self._batches = batches
+        self._midway, self._closing = threading.Event(), threading.Event()
+
+    def close_midway(self, images: "Images") -> None:
+        assert self._midway.wait(30)
+        closing = threading.Thread(target=images.close)
+        closing.start()
+        while not images._worker.is_closing():
+            time.sleep(0.001)
+        self._closing.set()
+        closing.join()
+
+
+@pytest.fixture
+def stopper(monkeypatch: pytest.MonkeyPatch) -> Stopper:
+    return Stopper(monkeypatch)
+
+
+@pytest.fixture
+def unfinished(store: "Store", tmp_path: Path, stopper: Stopper) -> Path:
+    """The folder after everything was closed when half of a graph was built."""
+    folder = tmp_path / "half"
+    images = opened(store, folder)
+    answers(images, store)
+    stopper.close_midway(images)
+    return folder
+
+
+def finish(store: "Store", cache: Path) -> None:
+    """Let the next process come, and look at what it answers before and after the graph is there."""
+    images = opened(store, cache)
+    assert answers(images, store) == exact(store)
+    assert images.wait(30)
+    pairs = zip(answers(images, store), exact(store), strict=True)
+    assert sum(len({*found}.intersection(right)) for found, right in pairs) >= 0.98 * 10 * len(QUERIES)
+    figures = images.stats()["home"]
+    assert (figures["tier"], figures["vectors"]) == ("hnsw", figures["rows"])
+    images.close()
+    assert [file.suffixes for file in cache.iterdir()] == [[".hnsw"]]
+
+
+def test_a_build_that_was_stopped_goes_on_in_the_next_process(
+    store: "Store", unfinished: Path, built: list[int]
+) -> None:
+    """Nothing is added twice, and what is there at the end answers as a graph built at once."""
+    finish(store, unfinished)
+    assert sum(built) == 600 - 3 * BATCH
+
+
+def test_short_lived_processes_get_there_together(
+    store: "Store", unfinished: Path, stopper: Stopper, built: list[int]
+) -> None:
+    """Each goes on where the one before it was stopped."""
+    for _ in range(2):
+        stopper.stop_after(1)
+        images = opened(store, unfinished)
+        answers(images, store)
+        stopper.close_midway(images)
+        assert sum(built) == BATCH
+        built.clear()
+    finish(store, unfinished)
+    assert sum(built) == BATCH
+
+
+def test_what_changed_since_a_build_was_stopped_is_in_the_graph(
+    store: "Store", unfinished: Path, built: list[int]
+) -> None:
+    """Also if the log of changes no longer reaches back: each row is compared."""
+    for chunk in range(1, 20):
+        store.forget(chunk)
+    for chunk in range(50, 60):
+        store.embed(chunk, QUERIES[chunk % 7])
+    store.add(vector=QUERIES[3])
+    store.prune()
+    finish(store, unfinished)
+    assert sum(built) == 600 - 3 * BATCH + 10 + 1
+
+
+def test_a_half_of_which_much_is_gone_is_not_gone_on_with(store: "Store", unfinished: Path, built: list[int]) -> None:
+    for chunk in range(1, 120):
+        store.forget(chunk)
+    finish(store, unfinished)
+    assert sum(built) == 600 - 119
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lambda file: file.write_bytes(b"\0" * 5000),
+        lambda file: file.write_bytes(file.read_bytes()[:-9]),
+        lambda file: damage(file, 3000),
+        lambda file: rewrite(file, store="theirs"),
+        lambda file: rewrite(file, count=1),
+    ],
+)
+def test_a_damaged_half_is_built_anew(
+    store: "Store", unfinished: Path, harm: Callable[[Path], None], built: list[int]
+) -> None:
+    harm(the_file(unfinished))
+    finish(store, unfinished)
+    assert sum(built) == 600
+
+
+def test_erasing_a_namespace_removes_its_unfinished_graph(store: "Store", unfinished: Path) -> None:
+    images = opened(store, unfinished)
+    images.erase("home", [store.space.name])
+    assert list(unfinished.iterdir()) == []
+    images.close()
+
+
+def test_a_graph_that_cannot_be_saved_on_the_way_is_built_all_the_same(
+    store: "Store", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(image_module, "_BUILD_BATCH", BATCH)
+    (tmp_path / "file").write_text("")
+    images = opened(store, tmp_path / "file")
+    answers(images, store)
+    assert images.wait(30)
+    assert tier(images) == "hnsw"
+    images.close()
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from retentive.index import hnsw, image, open_images
+from retentive.index.sidecar import Sidecar
+from retentive.model import Scope
+from tests.index.conftest import Store
+import numpy as np
+
+store, cache, when = Store(Path(sys.argv[1]), 8), Path(sys.argv[2]), sys.argv[3]
+image._BUILD_DELAY, image._BUILD_BATCH, hnsw._THREADS = 0.0, 100, 1
+save, replace, saves = hnsw.Hnsw.save, Path.replace, []
+
+def die(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def torn(graph, path):
+    save(graph, path)
+    saves.append(path)
+    if len(saves) == 3:
+        os.truncate(path, os.path.getsize(path) // 2)
+        die()
+
+def before_the_rename(path, target):
+    if len(saves) == 3:
+        die()
+    return replace(path, target)
+
+def after_the_rename(path, target):
+    replace(path, target)
+    if len(saves) == 3:
+        die()
+
+def counted(graph, path):
+    save(graph, path)
+    saves.append(path)
+
+hnsw.Hnsw.save = torn if when == "while writing" else counted
+Path.replace = {"before the rename": before_the_rename, "after the rename": after_the_rename}.get(when, replace)
+images = open_images(store, weights=[1, 1], cache=cache, store_id="mine", hnsw_from=300)
+images.search_vectors(np.full(8, 8 ** -0.5, np.float32), store.space, Scope(("home",), None, 100), 10)
+images.wait(60)
+print("was not killed")
+"""
+
+
+@pytest.mark.parametrize(
+    ("when", "saved"), [("while writing", 200), ("before the rename", 200), ("after the rename", 300)]
+)
+def test_a_process_killed_while_it_saves_leaves_what_was_saved_before(
+    store: "Store", tmp_path: Path, when: str, saved: int, built: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next process goes on from there, and what the killed one left is removed when it is old."""
+    monkeypatch.setattr(image_module, "_BUILD_BATCH", BATCH)
+    cache = tmp_path / "derived"
+    program = [sys.executable, "-c", KILLED, store._path, str(cache), when]
+    done = subprocess.run(program, check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (-signal.SIGKILL, ""), done.stderr
+    for file in cache.glob("*.tmp"):
+        os.utime(file, (0, 0))
+    finish(store, cache)
+    assert sum(built) == 600 - saved
+
+
+def test_the_file_that_another_process_is_writing_stays(store: "Store", cache: Path) -> None:
+    (cache / "0123.abc.tmp").write_bytes(b"half a graph")
+    images = opened(store, cache)
+    for chunk in range(1, 80):
+        store.forget(chunk)
+    answers(images, store)
+    images.close()
+    assert (cache / "0123.abc.tmp").exists()

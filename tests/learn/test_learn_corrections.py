@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from retentive.learn import MAX_STATEMENT_CHARS
 from retentive.learn.corrections.compare import compare, is_restatement
 from retentive.learn.corrections.slots import find_slot, find_slot_value
-from retentive.learn.corrections.statement import MAX_STATEMENT_CHARS, parse_statement
+from retentive.learn.corrections.statement import parse_statement
 from retentive.learn.corrections.values import correct_value, find_values
 from tests.learn.everyday import EVERYDAY
 

@@ -109,6 +109,19 @@ def test_a_time_that_hangs_on_an_event_is_looked_up(store: Retentive) -> None:
         assert MOVE in results.notes[0]
 
 
+def test_a_question_with_a_vector_loads_no_model_to_look_up_an_event(open_store: Open) -> None:
+    """The event is found by its words; the vector says what the question means, not when it was."""
+    store = open_store(embedder="minilm")
+    days = ("2023-11-02", "2024-03-20", "2024-06-01")
+    texts = ("The user rented a flat", MOVE, "The user rented a house")
+    vectors = [[float(place == number) for place in range(384)] for number in range(3)]
+    store.add_many([{"text": text, "valid_from": day} for day, text in zip(days, texts, strict=True)], vectors)
+    results = store.search("What did the user rent after the move?", vector=[1.0] * 384)
+    assert MOVE in results.notes[0]
+    assert store._parts.embedder is not None
+    assert store._parts.embedder.describe()["loaded"] == "no"
+
+
 def test_a_birthday_is_looked_up_in_the_year_that_is_named(store: Retentive) -> None:
     store.add("The user's birthday is on 5 May")
     say(store, ("2023-05-05", "Ann gave me a bicycle"), ("2024-05-05", "Ann gave me a lamp"))

@@ -11,12 +11,12 @@ from retentive.app.check import Options
 from retentive.app.correct import apply_corrections
 from retentive.app.filters import scope
 from retentive.app.keep import check_named, keep
-from retentive.app.legs import having_words
+from retentive.app.legs import find_like
 from retentive.app.parts import Parts
 from retentive.app.plan import REPLACES
 from retentive.app.vectors import space_for, with_vectors
 from retentive.errors import Conflict, Invalid, NotFound, SecretFound
-from retentive.learn.likeness import NEAR, overlap, telling
+from retentive.learn.likeness import NEAR, overlap
 from retentive.model import Added, Draft, Loaded, Memory, Refusal, Replacement, Resemblance, Space, Status, Traits
 from retentive.text.terms import words
 
@@ -36,7 +36,7 @@ def add(parts: Parts, text: Any, vector: Any, options: Mapping[str, Any], actor:
     (kept,) = keep(parts, [_replacing(apply_corrections(parts, draft, known), draft.corrects)], actor)
     others = tuple(each for each in resembling if each.id not in (kept.id, *kept.superseded)) if kept.created else ()
     return Added(
-        memory=edit.load(parts, kept.id),
+        memory=kept.memory or edit.load(parts, kept.id),
         created=kept.created,
         superseded=kept.superseded,
         resembles=others,
@@ -192,7 +192,7 @@ def _matched(items: Iterable[Any], vectors: Iterable[Any]) -> Iterator[tuple[Any
 def near(parts: Parts, draft: Draft, status: Status = Status.ACTIVE) -> Sequence[Memory]:
     """Memories of the same scope that share telling words."""
     within = scope([parts.namespace], session=draft.traits.session, status=status, include="memories")
-    found = having_words(parts, telling(words(draft.content)), within, CANDIDATES)
+    found = find_like(parts, draft.content, within, CANDIDATES)
     return [memory for memory in found if memory.session == draft.traits.session]
 
 

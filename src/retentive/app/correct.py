@@ -8,7 +8,7 @@ Instructions and decisions are never ended by words, nor are several memories at
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from retentive import clock
 from retentive.app.filters import scope
@@ -16,12 +16,13 @@ from retentive.app.legs import find_neighbours
 from retentive.app.parts import Parts
 from retentive.app.vectors import packed, unpack_vector
 from retentive.errors import EmbedError
-from retentive.learn.corrections.pair_features import CROWD
-from retentive.learn.corrections.statement import MAX_STATEMENT_CHARS, Statement
-from retentive.learn.judges import VECTOR_SPACE
+from retentive.learn import CROWD, MAX_STATEMENT_CHARS, VECTOR_SPACE
 from retentive.model import Draft, Kind, Memory, Replacement, Status, Traits, from_micros
 from retentive.text.chunk import CHUNK_SIZE
 from retentive.text.sentences import spans
+
+if TYPE_CHECKING:
+    from retentive.learn.corrections.statement import Statement
 
 MAX_NEIGHBOURS = CROWD  # memories near by vector that a new one is compared with
 MAX_PROPOSALS = 2  # for one new memory: more would be noise
@@ -104,7 +105,7 @@ def is_judged(parts: Parts) -> bool:
 
 
 def _find_known(
-    parts: Parts, draft: Draft, statement: Statement, near: Iterable[Memory], vector: Any
+    parts: Parts, draft: Draft, statement: "Statement", near: Iterable[Memory], vector: Any
 ) -> Sequence[Memory]:
     """The active memories that it may concern."""
     found = {memory.id: memory for memory in near}
@@ -125,7 +126,7 @@ def _find_known(
     ]
 
 
-def _compare_all(parts: Parts, older: Sequence[Memory], newer: Statement, vector: Any) -> list[_Compared]:
+def _compare_all(parts: Parts, older: Sequence[Memory], newer: "Statement", vector: Any) -> list[_Compared]:
     """What the form says of each, and how likely the judge finds that it is replaced."""
     rules, space = parts.rules(), parts.space
     vectors: Mapping[str, bytes] = {}
@@ -161,7 +162,7 @@ def _name(each: _Compared) -> Replacement:
 
 
 def _find_free_slot(
-    parts: Parts, statement: Statement, known: Sequence[Memory], ended: Sequence[Replacement], when: datetime
+    parts: Parts, statement: "Statement", known: Sequence[Memory], ended: Sequence[Replacement], when: datetime
 ) -> str | None:
     """The slot that the words name, unless a memory that is not ended holds it."""
     slot: str | None = parts.rules().find_slot(statement)
@@ -172,7 +173,7 @@ def _find_free_slot(
     return None if is_held else slot
 
 
-def _find_successor(parts: Parts, statement: Statement, known: Sequence[Memory], when: datetime) -> str | None:
+def _find_successor(parts: Parts, statement: "Statement", known: Sequence[Memory], when: datetime) -> str | None:
     """A memory that tells of a later time and surely replaced this one before it came."""
     for memory in known:
         if memory.valid_from > when:

@@ -86,6 +86,8 @@ def _keep(parts: Parts, drafts: Sequence[Draft], actor: str, also: Also) -> list
         for at in plan.fresh:
             if not all(vectors[at]):
                 plan.kept[at] = plan.kept[at]._replace(pending=True)
+        if len(drafts) == 1 and plan.fresh:
+            plan.kept[0] = plan.kept[0]._replace(memory=_written(parts, decided[0], plan, now))
         return plan.kept
     raise Busy("other writers kept changing the same memories", "Retry in a moment.")
 
@@ -137,6 +139,18 @@ def new_steps(parts: Parts, draft: Draft, id: str, now: int) -> Iterator[Step]:
     """A memory under an id of the caller's choice; a broken key means that it is taken."""
     vectors = dict(_vectors(parts, [draft], [0]))
     yield from _insert_steps(parts, [draft], Plan([Kept(id, created=True)], [0]), vectors, parts.space, now)
+
+
+def new_memory(parts: Parts, draft: Draft, id: str, now: int) -> Memory:
+    """The memory that the steps of a draft have written."""
+    return _written(parts, draft, Plan([Kept(id, created=True)], [0]), now)
+
+
+def _written(parts: Parts, draft: Draft, plan: Plan, now: int) -> Memory:
+    text = {"id": plan.kept[0].id, "content": draft.content, "content_hash": draft.content_hash}
+    ending = {"status": Status.SUPERSEDED, **_ending(plan.ended[0])} if plan.ended else {}
+    values = {**_common(parts.namespace, draft.traits, None, now), **text, **ending}
+    return memories.inserted_memory(values, clock.now())
 
 
 def _insert_steps(

@@ -3,14 +3,17 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from retentive.app.parts import Parts
 from retentive.app.vectors import length_of, space_of, unit
 from retentive.errors import Closed, EmbedError, StorageError
 from retentive.index import TERMS_FROM
+from retentive.learn.likeness import MAX_COUNTED_WORDS, MAX_ROWS, TELLING_WORDS, choose_rarest, telling
 from retentive.model import Match, Memory, Mode, Query, Scope, Space
 from retentive.storage.scan import read_cosines
+from retentive.text.terms import words
 
 MAX_CHUNKS_UNLOADED = 20_000  # of a store whose vectors are loaded for a write: some 80 ms, once in a process
 
@@ -161,17 +164,47 @@ def text_matches(
     """From the image of the postings if there is one, else from the database. `head` tells how far to be in step."""
     if not asked:
         return []
-    if _image_pays(parts) and parts.images().answers(scope):
-        terms = parts.engine.tokens(" ".join(asked))
-        found = parts.images().search_text(terms, scope, depth, head() if head else None)
-        if found is not None:
-            return found
-    return parts.engine.search_text(asked, scope, depth)
+    found = _image_matches(parts, asked, scope, depth, head)
+    return parts.engine.search_text(asked, scope, depth) if found is None else found
+
+
+def _image_matches(
+    parts: Parts, asked: Sequence[str], scope: Scope, depth: int, head: Callable[[], int] | None = None
+) -> list[Match] | None:
+    if not _image_pays(parts) or not parts.images().answers(scope):
+        return None
+    terms = parts.engine.tokens(" ".join(asked))
+    return parts.images().search_text(terms, scope, depth, head() if head else None)
 
 
 def having_words(parts: Parts, asked: Sequence[str], within: Scope, most: int) -> list[Memory]:
     """Memories that have some of the words, the nearest first, as far as the scope still sees them."""
-    owners = dict.fromkeys((match.namespace, match.owner) for match in text_matches(parts, asked, within, most))
+    return _load_memories(parts, text_matches(parts, asked, within, most), within)
+
+
+def find_like(parts: Parts, text: str, within: Scope, most: int) -> list[Memory]:
+    """Memories that share telling words with a text, the nearest first.
+
+    In memory by the longest words; the database is asked for the rarest, because its work grows with what they find.
+    """
+    candidates = telling(words(text), MAX_COUNTED_WORDS)
+    matches = _image_matches(parts, candidates[:TELLING_WORDS], within, most) if candidates else []
+    if matches is None:
+        rarest = _find_rarest(parts, candidates, within.namespaces)
+        matches = parts.engine.search_text(rarest, within, most) if rarest else []
+    return _load_memories(parts, matches, within)
+
+
+def _find_rarest(parts: Parts, candidates: Sequence[str], namespaces: Sequence[str]) -> list[str]:
+    terms = {word: parts.engine.tokens(word) for word in candidates}
+    counted = parts.chunks.count_terms(namespaces, [*{*chain.from_iterable(terms.values())}], MAX_ROWS)
+    # A word of several terms is looked for as a phrase: it is as rare as the rarest of them.
+    known = {word: own for word, own in terms.items() if own and counted.keys() >= {*own}}
+    return choose_rarest(candidates, {word: min(counted[term] for term in own) for word, own in known.items()})
+
+
+def _load_memories(parts: Parts, matches: Sequence[Match], within: Scope) -> list[Memory]:
+    owners = dict.fromkeys((match.namespace, match.owner) for match in matches)
     seen = parts.memories.some([id for _, id in owners], within) if owners else {}
     return [seen[owner] for owner in owners if owner in seen]
 
@@ -199,6 +232,4 @@ def find_neighbours(parts: Parts, vector: Any, within: Scope, limit: int) -> lis
         matches = parts.images().search_vectors(vector, space, within, limit, None, parts.chunks.head())
     else:
         return []
-    owners = [*dict.fromkeys((match.namespace, match.owner) for match in matches)]
-    found = parts.memories.some([id for _, id in owners], within) if owners else {}
-    return [found[owner] for owner in owners if owner in found]
+    return _load_memories(parts, matches, within)

@@ -8,7 +8,7 @@ from retentive.app import check, daily, edit, guard
 from retentive.app.bounds import writes
 from retentive.app.edit import chunks_anew
 from retentive.app.filters import scope
-from retentive.app.keep import TRIES, new_steps
+from retentive.app.keep import TRIES, new_memory, new_steps
 from retentive.app.parts import Parts
 from retentive.errors import Busy, Conflict, Invalid, NotFound, Stale
 from retentive.ids import new_ids
@@ -45,9 +45,10 @@ class Notes:
                     parts.journal.kept(parts.namespace, 1)
             except Stale:
                 continue
-            if old is None:
-                daily.log(parts, [(id, draft)], now)
-            return edit.load(parts, id)
+            if old is not None:
+                return edit.load(parts, id)
+            daily.log(parts, [(id, draft)], now)
+            return new_memory(parts, draft, id, now)
         raise Busy(f"others kept changing note {id!r}", "Retry in a moment.")
 
     def get(self, note_id: str) -> Memory:

@@ -13,7 +13,7 @@ from retentive.context import open_counter
 from retentive.embed import open_embedder
 from retentive.files.daily import DailyLog
 from retentive.index import open_images
-from retentive.learn import open_rules
+from retentive.learn import Rules
 from retentive.llm import Writer, open_writer
 from retentive.rerank import Reranker, RerankSettings, open_reranker
 from retentive.storage import Engine, open_engine
@@ -51,7 +51,7 @@ def open_parts(settings: Config) -> Parts:
         fruitless={},
         learning=Learning(engine),
         people=People(),
-        rules=Once(open_rules),
+        rules=Once(Rules),
         writer=Once(lambda: _writer(settings, engine, namespace)),
         reranker=Once(lambda: _reranker(settings)),
         counter=Once(lambda: open_counter(settings.tokenizer)),

@@ -46,6 +46,8 @@ class Kept(NamedTuple):
     ended: tuple[Ended, ...] = ()
     """The same as `superseded`, with texts and reasons."""
     proposals: tuple[Proposal, ...] = ()
+    memory: Memory | None = None
+    """As it was written, if it is new and came alone."""
 
 
 @dataclass(slots=True)

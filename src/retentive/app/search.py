@@ -202,6 +202,8 @@ class Asking:
         """What surely tells of an event: it has all of its words, or half of them and is near in meaning."""
         scope = replace(self.query.scope, types=tuple(Type))
         query = replace(self.query, text=words, scope=scope, vector=None, limit=EVENTS)
+        if self._brings_vector:
+            query = replace(query, mode=Mode.TEXT)
         asking = Asking(self.parts, replace(query, min_similarity=None, min_relevance=None), self.recipe, NOTHING)
         asking.legs.timings = self.legs.timings
         space = self.parts.embedder.space if self.parts.embedder else None
@@ -211,6 +213,15 @@ class Asking:
             if share == 1 or (share >= TEXT_FLOOR and space and near >= SURE * space.min_similarity):
                 return hit
         return None
+
+    @property
+    def _brings_vector(self) -> bool:
+        """Whether no model was needed for the question so far: then it is not loaded for an event either.
+
+        The question's vector says nothing of the event alone, so that is found by its words.
+        """
+        embedder = self.parts.embedder
+        return self.query.vector is not None and embedder is not None and embedder.describe().get("loaded") == "no"
 
     def _fused(self, text: Sequence[Match], vector: Sequence[Match]) -> Joined:
         fused = fuse(text, vector, self.query.fusion, self.query.vector_weight, self.query.rrf_k)

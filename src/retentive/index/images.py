@@ -17,7 +17,7 @@ import numpy as np
 from retentive.errors import Invalid
 from retentive.index import CAPACITY, FEW, HNSW_FROM, ROOM, TERMS_FROM
 from retentive.index.image import Image, Setting
-from retentive.index.sidecar import saved_at
+from retentive.index.sidecar import erase_files
 from retentive.index.worker import Worker
 from retentive.model import Match, Status
 
@@ -115,7 +115,7 @@ class Images:
         """Begin to load what `search_vectors` will want, in the background."""
         for image in self._of(scope):
             if not image.has_vectors(space):
-                self._worker.submit((image.namespace, "load"), partial(image.load_vectors, space))
+                self._worker.submit((image.namespace, "load"), partial(image.load_vectors, space), urgent=True)
 
     def search_text(
         self, terms: Sequence[str], scope: Scope, limit: int, head: int | None = None
@@ -130,7 +130,7 @@ class Images:
             part = image.match(terms, scope, limit, head)
             if part is None:
                 if self._is_large(image.namespace, head):
-                    self._worker.submit((image.namespace, "terms"), image.load_terms)
+                    self._worker.submit((image.namespace, "terms"), image.load_terms, urgent=True)
             else:
                 parts.append(part)
         return _merge(parts, limit) if len(parts) == len(set(scope.namespaces)) else None
@@ -138,10 +138,10 @@ class Images:
     def _is_large(self, namespace: str, seen: int | None) -> bool:
         """Counting costs as much as the question: not again before enough has changed to make a difference."""
         head = self._source.head() if seen is None else seen
-        count, then = self._counted.get(namespace, (self._terms_from, head))
-        if count + abs(head - then) >= self._terms_from:
-            count, then = self._counted[namespace] = self._source.count(namespace), head
-        return count >= self._terms_from
+        known = self._counted.get(namespace)
+        if known is None or abs(head - known[1]) >= abs(known[0] - self._terms_from):
+            known = self._counted[namespace] = self._source.count(namespace), head
+        return known[0] >= self._terms_from
 
     def wait(self, timeout: float | None = None) -> bool:
         """Until no background work is left; False when that took longer."""
@@ -162,8 +162,7 @@ class Images:
                 image.erased = True
         if self._setting.cache is not None:
             for space in spaces:
-                with suppress(OSError):  # where no file can be, there is none
-                    saved_at(self._setting.cache, self._setting.store, namespace, space).unlink(missing_ok=True)
+                erase_files(self._setting.cache, self._setting.store, namespace, space)
 
     def stats(self) -> dict[str, dict[str, Any]]:
         """For each namespace: rows, vectors, tier ("flat", "hnsw" or None), terms loaded, bytes, and errors by job."""

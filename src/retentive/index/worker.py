@@ -1,4 +1,9 @@
-"""Work that a search must not wait for: one thread per store, one job at a time, none twice."""
+"""Work that a search must not wait for: one thread per store, one job at a time, none twice.
+
+Jobs that make the next question quicker are urgent: they come first, and a long job lets them in between two pieces of
+its work. Building the graph of 300,000 vectors takes minutes; until the postings are loaded, a question takes 145 ms
+instead of 4.
+"""
 
 import threading
 import time
@@ -7,8 +12,31 @@ from collections.abc import Callable
 Key = tuple[str, str]
 """Whose work it is, and what."""
 
-Job = Callable[[threading.Event], None]
-"""Looks at the event now and then, and returns early when it is set."""
+
+class Turn:
+    """A job's turn at work. A long job asks here, between two pieces of its work, what to do; it holds no lock then."""
+
+    def __init__(self, worker: "Worker") -> None:
+        self._worker = worker
+
+    def is_over(self) -> bool:
+        """Whether to return early, because the store is being closed."""
+        return self._worker.is_closing()
+
+    def give_way(self) -> None:
+        """Run the urgent jobs that wait."""
+        self._worker.run_urgent()
+
+    def rest(self, seconds: float) -> bool:
+        """Do nothing but urgent jobs for so long; whether to return early."""
+        until = time.monotonic() + seconds
+        while not self.is_over() and (left := until - time.monotonic()) > 0:
+            self._worker.wait_for_urgent(left)
+            self.give_way()
+        return self.is_over()
+
+
+Job = Callable[[Turn], None]
 
 
 class Worker:
@@ -19,21 +47,23 @@ class Worker:
     def __init__(self) -> None:
         self.errors: dict[Key, Exception] = {}
         """The last failure of each job, until it succeeds."""
+        self._urgent: dict[Key, Job] = {}
         self._jobs: dict[Key, Job] = {}
-        self._running: Key | None = None
+        self._running: set[Key] = set()
+        """A long job, and the urgent one that it gave way to."""
         self._not_before: dict[Key, float] = {}
         self._changed = threading.Condition()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def submit(self, key: Key, job: Job) -> None:
+    def submit(self, key: Key, job: Job, *, urgent: bool = False) -> None:
         """Run it soon, unless a job of this key waits, runs, or failed just now."""
         with self._changed:
-            if self._stop.is_set() or key in self._jobs or key == self._running:
+            if self._stop.is_set() or key in self._jobs or key in self._urgent or key in self._running:
                 return
             if time.monotonic() < self._not_before.get(key, 0.0):
                 return
-            self._jobs[key] = job
+            (self._urgent if urgent else self._jobs)[key] = job
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name="retentive-index", daemon=True)
                 self._thread.start()
@@ -42,16 +72,30 @@ class Worker:
     def wait(self, timeout: float | None = None) -> bool:
         """Until there is nothing to do; False when that took too long."""
         with self._changed:
-            return self._changed.wait_for(lambda: not self._jobs and self._running is None, timeout)
+            return self._changed.wait_for(lambda: not (self._jobs or self._urgent or self._running), timeout)
 
     def close(self) -> None:
         """Stop at the next chance; return when stopped."""
         with self._changed:
             self._stop.set()
             self._jobs.clear()
+            self._urgent.clear()
             self._changed.notify_all()
         if self._thread is not None:
             self._thread.join()
+
+    def is_closing(self) -> bool:
+        return self._stop.is_set()
+
+    def run_urgent(self) -> None:
+        """In a job's own thread."""
+        while (key_and_job := self._take(self._urgent)) is not None:
+            self._do(*key_and_job)
+
+    def wait_for_urgent(self, timeout: float) -> None:
+        """Until an urgent job waits, or the worker is closing."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._urgent or self._stop.is_set(), timeout)
 
     def _work(self) -> None:
         while (key_and_job := self._next()) is not None:
@@ -59,20 +103,26 @@ class Worker:
 
     def _next(self) -> tuple[Key, Job] | None:
         with self._changed:
-            self._changed.wait_for(lambda: self._jobs or self._stop.is_set())
-            if self._stop.is_set():
+            self._changed.wait_for(lambda: self._urgent or self._jobs or self._stop.is_set())
+            return self._take(self._urgent or self._jobs)
+
+    def _take(self, jobs: dict[Key, Job]) -> tuple[Key, Job] | None:
+        """The job that waited longest; None if there is none, or the worker is closing."""
+        with self._changed:
+            if self._stop.is_set() or not jobs:
                 return None
-            self._running = next(iter(self._jobs))
-            return self._running, self._jobs.pop(self._running)
+            key = next(iter(jobs))
+            self._running.add(key)
+            return key, jobs.pop(key)
 
     def _do(self, key: Key, job: Job) -> None:
         error = None
         try:
-            job(self._stop)
+            job(Turn(self))
         except Exception as problem:  # noqa: BLE001 - the top of a thread is an edge; it is kept, shown and retried
             error = problem
         with self._changed:
-            self._running = None
+            self._running.discard(key)
             if error is None:
                 self.errors.pop(key, None)
                 self._not_before.pop(key, None)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retentive.model import Claim, Event, Kind, Memory
@@ -14,6 +15,12 @@ if TYPE_CHECKING:
     from retentive.llm import Writer
 
 
+MAX_STATEMENT_CHARS = 300  # a longer text states several things, and none of them surely
+CROWD = 24  # memories that one is compared with: where so much is known, more look alike by chance
+VECTOR_SPACE = "all-MiniLM-L6-v2"
+"""The model whose vectors the judges were trained on: a space's name begins with it."""
+
+
 class Correction(NamedTuple):
     """A message that corrects an earlier one: "no, I meant 14 May"."""
 
@@ -21,74 +28,125 @@ class Correction(NamedTuple):
     value: str
 
 
-class Rules(NamedTuple):
-    """What can be told from words and by the judges."""
+class Rules:
+    """What can be told from words and by the judges.
 
-    parse: "Callable[[str], Statement]"
-    compare: "Callable[[Statement, Statement], Verdict | None]"
-    """Why the newer of two statements surely replaces the older."""
-    score_replacements: "Callable[[Sequence[Statement], Statement, Sequence[Any], Any], list[float]]"
-    """How likely a newer statement replaces each of several older ones, by all of them and their vectors."""
-    is_restatement: "Callable[[Statement, Statement], bool]"
-    """Whether the newer of two statements says no more than the older."""
-    find_slot: "Callable[[Statement], str | None]"
-    find_slot_value: "Callable[[Statement], str]"
-    find_question_words: Callable[[str], str | None]
-    """The words in which people ask for what is in a slot."""
-    correct_value: Callable[[str, str], str | None]
-    """An earlier statement with the value that a correction gives."""
-    is_vital: Callable[[str], bool]
-    """Whether a statement bears on somebody's safety, whatever is asked."""
-    ends: Callable[[str, datetime], tuple[datetime | None, datetime | None]]
-    """From when and until when a statement of that moment holds, if its words say so."""
-    find_requests: "Callable[[str], tuple[Request, ...]]"
-    """What a message asks to be kept, forgotten or corrected."""
-    make_dates_absolute: Callable[[str, Kind, datetime], str]
-    find_candidates: "Callable[[Sequence[Event]], list[Candidate]]"
-    """The sentences of a conversation that may be worth keeping."""
-    choose_claims: "Callable[[Sequence[Candidate], Sequence[Any] | None, Iterable[Correction]], list[Claim]]"
-    """Those that are, by the judges; with the vectors of all, if there are any, and what later messages correct."""
-    score_personal: Callable[[str, Any], float]
-    """How likely a statement in the first person, with its vector, is about the person rather than the project."""
-    batches: Callable[[Sequence[Event]], list[tuple[Event, ...]]]
-    """A conversation in parts that a language model is shown one at a time."""
-    ask: "Callable[[Writer, Sequence[Event], Sequence[Memory | Claim]], tuple[Claim, ...]]"
-    """What is worth keeping of a part, by a language model."""
+    Each is loaded when it is first asked for: compiling all their patterns takes 100 ms, and an add needs few of them.
+    """
 
+    @cached_property
+    def parse(self) -> "Callable[[str], Statement]":
+        from retentive.learn.corrections.statement import parse_statement
 
-def open_rules() -> Rules:
-    """Loaded when first needed: compiling the patterns takes some time."""
-    from retentive.learn.asked.model import batches
-    from retentive.learn.asked.model import extract as ask
-    from retentive.learn.corrections.compare import compare, is_restatement
-    from retentive.learn.corrections.judge import score_replacements
-    from retentive.learn.corrections.slots import find_question_words, find_slot, find_slot_value
-    from retentive.learn.corrections.statement import parse_statement
-    from retentive.learn.corrections.values import correct_value
-    from retentive.learn.talk.about_person import score_personal
-    from retentive.learn.talk.candidates import find_candidates
-    from retentive.learn.talk.choose import choose_claims
-    from retentive.learn.talk.dated import make_dates_absolute
-    from retentive.learn.talk.kinds import is_vital
-    from retentive.learn.talk.requests import find_requests
-    from retentive.text.dates import ends
+        return parse_statement
 
-    return Rules(
-        parse=parse_statement,
-        compare=compare,
-        score_replacements=score_replacements,
-        is_restatement=is_restatement,
-        find_slot=find_slot,
-        find_slot_value=find_slot_value,
-        find_question_words=find_question_words,
-        correct_value=correct_value,
-        is_vital=is_vital,
-        ends=ends,
-        find_requests=find_requests,
-        make_dates_absolute=make_dates_absolute,
-        find_candidates=find_candidates,
-        choose_claims=choose_claims,
-        score_personal=score_personal,
-        batches=batches,
-        ask=ask,
-    )
+    @cached_property
+    def compare(self) -> "Callable[[Statement, Statement], Verdict | None]":
+        """Why the newer of two statements surely replaces the older."""
+        from retentive.learn.corrections.compare import compare
+
+        return compare
+
+    @cached_property
+    def score_replacements(self) -> "Callable[[Sequence[Statement], Statement, Sequence[Any], Any], list[float]]":
+        """How likely a newer statement replaces each of several older ones, by all of them and their vectors."""
+        from retentive.learn.corrections.judge import score_replacements
+
+        return score_replacements
+
+    @cached_property
+    def is_restatement(self) -> "Callable[[Statement, Statement], bool]":
+        """Whether the newer of two statements says no more than the older."""
+        from retentive.learn.corrections.compare import is_restatement
+
+        return is_restatement
+
+    @cached_property
+    def find_slot(self) -> "Callable[[Statement], str | None]":
+        from retentive.learn.corrections.slots import find_slot
+
+        return find_slot
+
+    @cached_property
+    def find_slot_value(self) -> "Callable[[Statement], str]":
+        from retentive.learn.corrections.slots import find_slot_value
+
+        return find_slot_value
+
+    @cached_property
+    def find_question_words(self) -> Callable[[str], str | None]:
+        """The words in which people ask for what is in a slot."""
+        from retentive.learn.corrections.slots import find_question_words
+
+        return find_question_words
+
+    @cached_property
+    def correct_value(self) -> Callable[[str, str], str | None]:
+        """An earlier statement with the value that a correction gives."""
+        from retentive.learn.corrections.values import correct_value
+
+        return correct_value
+
+    @cached_property
+    def is_vital(self) -> Callable[[str], bool]:
+        """Whether a statement bears on somebody's safety, whatever is asked."""
+        from retentive.learn.talk.kinds import is_vital
+
+        return is_vital
+
+    @cached_property
+    def ends(self) -> Callable[[str, datetime], tuple[datetime | None, datetime | None]]:
+        """From when and until when a statement of that moment holds, if its words say so."""
+        from retentive.text.dates import ends
+
+        return ends
+
+    @cached_property
+    def find_requests(self) -> "Callable[[str], tuple[Request, ...]]":
+        """What a message asks to be kept, forgotten or corrected."""
+        from retentive.learn.talk.requests import find_requests
+
+        return find_requests
+
+    @cached_property
+    def make_dates_absolute(self) -> Callable[[str, Kind, datetime], str]:
+        from retentive.learn.talk.dated import make_dates_absolute
+
+        return make_dates_absolute
+
+    @cached_property
+    def find_candidates(self) -> "Callable[[Sequence[Event]], list[Candidate]]":
+        """The sentences of a conversation that may be worth keeping."""
+        from retentive.learn.talk.candidates import find_candidates
+
+        return find_candidates
+
+    @cached_property
+    def choose_claims(
+        self,
+    ) -> "Callable[[Sequence[Candidate], Sequence[Any] | None, Iterable[Correction]], list[Claim]]":
+        """Those that are, by the judges; with the vectors of all, if there are any, and what later messages correct."""
+        from retentive.learn.talk.choose import choose_claims
+
+        return choose_claims
+
+    @cached_property
+    def score_personal(self) -> Callable[[str, Any], float]:
+        """How likely a statement in the first person, with its vector, is about the person rather than the project."""
+        from retentive.learn.talk.about_person import score_personal
+
+        return score_personal
+
+    @cached_property
+    def batches(self) -> Callable[[Sequence[Event]], list[tuple[Event, ...]]]:
+        """A conversation in parts that a language model is shown one at a time."""
+        from retentive.learn.asked.model import batches
+
+        return batches
+
+    @cached_property
+    def ask(self) -> "Callable[[Writer, Sequence[Event], Sequence[Memory | Claim]], tuple[Claim, ...]]":
+        """What is worth keeping of a part, by a language model."""
+        from retentive.learn.asked.model import extract
+
+        return extract

@@ -21,7 +21,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
-from retentive.learn.corrections.statement import MAX_STATEMENT_CHARS, parse_statement
+from retentive.learn import MAX_STATEMENT_CHARS
+from retentive.learn.corrections.statement import parse_statement
 from retentive.learn.talk.person import plain
 from retentive.learn.talk.verbs import is_past
 from retentive.model import ConsolidationRule, Kind, Memory

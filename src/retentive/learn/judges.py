@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-VECTOR_SPACE = "all-MiniLM-L6-v2"
-"""The model whose vectors the weights were trained on: a space's name begins with it."""
 MAX_LOGIT = 30.0  # beyond it the probability is 0 or 1, and exp may overflow
 
 

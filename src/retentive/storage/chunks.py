@@ -144,6 +144,11 @@ class Chunks:
         rows = self.engine.read("terms_known", {"namespaces": namespaces, "terms": [*terms]}) if terms else []
         return {term for (term,) in rows}
 
+    def count_terms(self, namespaces: Sequence[str], terms: Sequence[str], most: int) -> dict[str, float]:
+        """About how many rows of these namespaces have each of the terms that a text has, counted up to `most`."""
+        values = {"namespaces": [*namespaces], "terms": [*terms], "most": most}
+        return dict(self.engine.read("terms_counted", values)) if terms else {}
+
     def memory_vectors(self, namespace: str, ids: Sequence[str], space: Space) -> dict[str, bytes]:
         """The vector of the first chunk of each memory that has one, as it is stored."""
         values = {"namespace": namespace, "owners": [*ids], "space": space.name}

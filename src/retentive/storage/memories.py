@@ -1,7 +1,7 @@
 """Memories as rows: reading them, and the steps that write them."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -152,6 +152,22 @@ def memory_of(row: Sequence[Any], now: int) -> Memory:
         from_micros(updated), _moment(expires), access_count, _moment(last_access),
         json.loads(metadata) if metadata else {}, version,
     )  # fmt: skip
+
+
+_COLUMNS = (
+    "id", "namespace", "session", "kind", "content", "context", "tags", "slot", "source", "origin", "confidence",
+    "importance", "status", "superseded_by", "content_hash", "valid_from", "valid_to", "created", "updated", "expires",
+    "access_count", "last_access", "metadata", "version",
+)  # fmt: skip
+_NEW: dict[str, Any] = {
+    "status": "active", "superseded_by": None, "valid_to": None, "access_count": 0, "last_access": None, "version": 1,
+}  # fmt: skip
+
+
+def inserted_memory(values: Mapping[str, Any], now: int) -> Memory:
+    """The memory that these values were just inserted as; to read it back would give the same."""
+    row = {**_NEW, "updated": values["created"], **values}
+    return memory_of([row[name] for name in _COLUMNS], now)
 
 
 def namespace_step(namespace: str, now: int) -> Step:

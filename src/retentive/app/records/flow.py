@@ -57,22 +57,26 @@ class Profiles(Store[Profile]):
         new = _in_step(self._parts, row, clock.now())
         if new is None or (self._parts.bounds and self._parts.bounds.read_only):
             return new or row
+        first = [_learned(row, new)]
+
+        def decide(now: int) -> list[Change]:
+            """By what was read just now; only if another was first, read again."""
+            return [first.pop() if first else self._learn(now)]
+
         try:
-            self._done(self._learned)
+            return self._write(decide)
         except StorageError as error:
             self._parts.journal.failed("profile", error)
             return new
-        return self.stored()
 
-    def _learned(self, now: int) -> list[Change]:
+    def _learn(self, now: int) -> Change:
         old = self.stored()
-        new = _in_step(self._parts, old, now) or next_row(old, old.body, now)
-        return [Change(new, Said("learned", "facts", _reason(old, new)))]
+        return _learned(old, _in_step(self._parts, old, now) or next_row(old, old.body, now))
 
     def _steps(self, changes: Sequence[Change], vectors: dict[str, bytes | None]) -> Iterator[Step]:
         """With guards for the facts that are new in it: none of them is purged meanwhile."""
         if steps := [*super()._steps(changes, vectors)]:
-            known = self.stored().body.get("flowed", {})
+            known = (changes[-1].old or self.stored()).body.get("flowed", {})
             flowed: dict[str, Any] = changes[-1].row.body.get("flowed", {})
             new = (each for slot, each in flowed.items() if known.get(slot) != each)
             yield from (fact_step(self._parts.namespace, each["memory"], each["hash"]) for each in new)
@@ -86,6 +90,10 @@ def flow(parts: Parts, slots: Iterable[str | None]) -> None:
     """After a write of facts in these slots."""
     if any(slot and slot.startswith(OF) for slot in slots):
         Profiles(parts).current()
+
+
+def _learned(old: Row, new: Row) -> Change:
+    return Change(new, Said("learned", "facts", _reason(old, new)), old)
 
 
 def _in_step(parts: Parts, row: Row, now: int) -> Row | None:

@@ -45,6 +45,8 @@ class Change(NamedTuple):
 
     row: Row
     said: Said
+    old: Row | None = None
+    """The version before it, if it was read to decide."""
 
 
 class Store(Generic[R]):
@@ -145,6 +147,9 @@ class Store(Generic[R]):
         return iter(())
 
     def _done(self, decide: Callable[[int], Sequence[Change]]) -> R:
+        return self._read(self._write(decide))
+
+    def _write(self, decide: Callable[[int], Sequence[Change]]) -> Row:
         """The last of what is decided, written; again if another was first."""
         vectors: dict[str, bytes | None] = {}
         for _ in range(TRIES):
@@ -156,12 +161,12 @@ class Store(Generic[R]):
             except Stale:
                 continue
             last = changes[-1].row
-            return self._read(last if steps else self._present(last))
+            return last if steps else self._present(last)
         raise Busy(f"others kept changing the same {self.shape.plural}", "Retry in a moment.")
 
     def _steps(self, changes: Sequence[Change], vectors: dict[str, bytes | None]) -> Iterator[Step]:
-        for row, said in changes:
-            old = self._rows.get(*row.key) if row.version > 1 else None
+        for row, said, read in changes:
+            old = (read or self._rows.get(*row.key)) if row.version > 1 else None
             if old and not old.deleted and not row.deleted and rows.as_text(old.body) == rows.as_text(row.body):
                 continue
             shape = SHAPES[row.type]

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from retentive.learn import CROWD
 from retentive.learn.corrections.compare import compare
 from retentive.learn.corrections.statement import Statement
 from retentive.learn.corrections.stems import are_alike, stem
@@ -19,9 +20,6 @@ class Nearness(NamedTuple):
     """By how much the nearest is nearer than the second; below 0, by how much another is less near than the nearest."""
     crowd: float
     """How many are compared, as a share of `CROWD`, 1 at most: where much is known, more look alike by chance."""
-
-
-CROWD = 24
 
 
 def rank_similarities(similarities: Sequence[float]) -> list[Nearness]:

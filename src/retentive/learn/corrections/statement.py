@@ -12,6 +12,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
+from retentive.learn import MAX_STATEMENT_CHARS
 from retentive.learn.corrections.stems import stem, stem_words
 from retentive.learn.corrections.values import BLANK, NUMBER, Value, find_values
 from retentive.learn.talk.person import plain
@@ -19,7 +20,6 @@ from retentive.learn.talk.verbs import MODALS, is_adverb, is_past
 from retentive.text.terms import STOP_WORDS
 
 CACHED_STATEMENTS = 4096  # a new memory is compared with the same few again and again
-MAX_STATEMENT_CHARS = 300  # a longer text states several things, and none of them surely
 
 TABLES: dict[str, Any] = tomllib.loads((files("retentive.learn.corrections") / "attributes.toml").read_text("utf-8"))
 

@@ -106,7 +106,10 @@ e.namespace = p.namespace AND e.session = p.session AND e.sequence = (
 
 -- fragment: event_of_chunk
 -- The first message that has the slice; if that is hidden, the last, which may have been said since.
-FROM chunks t JOIN events e ON e.namespace = t.namespace AND e.session = t.session AND e.sequence =
+FROM chunks t {join_event}
+
+-- fragment: join_event
+JOIN events e ON e.namespace = t.namespace AND e.session = t.session AND e.sequence =
   CASE WHEN t.first_sequence < t.last_sequence AND EXISTS (
     SELECT 1 FROM hidden_messages f
     WHERE f.namespace = t.namespace AND f.session = t.session AND f.sequence = t.first_sequence)
@@ -116,11 +119,6 @@ FROM chunks t JOIN events e ON e.namespace = t.namespace AND e.session = t.sessi
 -- What hits show, if they may still be seen: the event, its slice, and where it was said.
 SELECT t.n, t.text, t.first_sequence, t.last_sequence, {event} {event_of_chunk}
 WHERE t.n IN {each:chunks} AND +t.namespace IN {each:namespaces} AND NOT {is_hidden}{filters}
-
--- name: event_containing
-SELECT t.n, t.text, t.first_sequence, t.last_sequence, {event} {event_of_chunk}
-WHERE t.namespace IN {each:namespaces} AND coalesce(t.text, e.content) LIKE :pattern ESCAPE '\' AND NOT {is_hidden}{filters}
-ORDER BY e.time DESC, t.n DESC LIMIT :limit
 
 -- name: event_speakers
 -- Who speaks in a namespace, one step in the index for each; and NULL, if there are conversations at all.

@@ -16,9 +16,10 @@ with its square.
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
-from retentive.text.secrets import hints, issued, named, numbers
+from retentive.text.secrets import hints
 
 # Pieces are searched again so many times. Ordinary texts need two; one that needs more was made to be slow, and what is
 # left of it is taken as a whole.
@@ -28,10 +29,27 @@ ROUNDS = 6
 LONG_TEXT = 10_000  # characters
 
 UNCLEAR = "several secrets"
-RULES: tuple[str, ...] = tuple(dict.fromkeys((*issued.RULES, *numbers.RULES, *named.RULES, UNCLEAR)))
-"""The names of all rules. They are stable: they stand in texts that were kept."""
 
-_MARK = re.compile(rf"\[redacted: (?:{'|'.join(map(re.escape, RULES))})\]")
+
+def __getattr__(name: str) -> Any:
+    """Give `RULES` to whoever names it. The rules take 25 ms to compile: a text without a hint needs none."""
+    if name == "RULES":
+        return _list_rules()
+    raise AttributeError(name)
+
+
+@cache
+def _list_rules() -> tuple[str, ...]:
+    """The names of all rules. They are stable: they stand in texts that were kept."""
+    from retentive.text.secrets import issued, named, numbers
+
+    return tuple(dict.fromkeys((*issued.RULES, *numbers.RULES, *named.RULES, UNCLEAR)))
+
+
+@cache
+def _mark() -> re.Pattern[str]:
+    """What `redact` leaves."""
+    return re.compile(rf"\[redacted: (?:{'|'.join(map(re.escape, _list_rules()))})\]")
 
 
 class Secret(NamedTuple):
@@ -54,7 +72,7 @@ def find(text: str) -> tuple[Secret, ...]:
     if len(text) < LONG_TEXT and not hints.any_in(text):
         return ()
     known: _Known = {}
-    marks = [match.span() for match in _MARK.finditer(text)]
+    marks = [match.span() for match in _mark().finditer(text)]
     found = _search_between(text, marks, ROUNDS, known) if marks else _search_all(text, ROUNDS, known)
     return tuple(sorted(found, key=lambda secret: secret.start))
 
@@ -90,6 +108,8 @@ def _search_between(text: str, spans: Sequence[tuple[int, int]], rounds: int, kn
 
 def _all(piece: str) -> list[Secret]:
     """By every rule, still overlapping. The order decides between rules that find the same."""
+    from retentive.text.secrets import issued, named, numbers
+
     places = hints.of(piece)
     if not places.names and not places.digits and not hints.may_hold_token(piece):
         return []

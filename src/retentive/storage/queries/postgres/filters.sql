@@ -16,7 +16,8 @@ ORDER BY t.confidence DESC, t.last_access DESC NULLS LAST, t.created DESC, t.id 
 
 -- name: event_containing
 SELECT t.n, t.text, t.first_sequence, t.last_sequence, {event} {event_of_chunk}
-WHERE t.namespace IN {each:namespaces} AND coalesce(t.text, e.content) ILIKE :pattern ESCAPE '\' AND NOT {is_hidden}{filters}
+WHERE t.namespace IN {each:namespaces} AND t.session IS NOT NULL
+  AND coalesce(t.text, e.content) ILIKE :pattern ESCAPE '\' AND NOT {is_hidden}{filters}
 ORDER BY e.time DESC, t.n DESC LIMIT :limit
 
 -- name: event_hits

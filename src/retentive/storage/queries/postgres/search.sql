@@ -104,6 +104,14 @@ FROM words w JOIN vectors v ON v.namespace = w.namespace AND v.space = :space AN
 SELECT w.term FROM unnest(:terms::text[]) AS w (term)
 WHERE EXISTS (SELECT 1 FROM postings p WHERE p.namespace IN {each:namespaces} AND p.term = w.term)
 
+-- name: terms_counted
+-- How many rows of these namespaces have each term, counted up to :most; terms that no text has are left out.
+SELECT c.term, c.found FROM (
+  SELECT w.term, (SELECT count(*) FROM (
+    SELECT 1 FROM postings p WHERE p.namespace IN {each:namespaces} AND p.term = w.term LIMIT :most
+  ) counted) AS found FROM unnest(:terms::text[]) AS w (term)
+) c WHERE c.found > 0
+
 -- name: text_search
 WITH {asked} {text_leg}
 

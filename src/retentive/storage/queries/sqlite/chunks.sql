@@ -128,6 +128,24 @@ SELECT w.value FROM json_each(:terms) w
 WHERE EXISTS (SELECT 1 FROM chunks_terms v JOIN chunks t ON t.n = v.doc
               WHERE v.term = w.value AND t.namespace IN {each:namespaces})
 
+-- name: terms_counted
+-- About how many rows of these namespaces have each term; terms that no text has are left out. Rows are counted in the
+-- whole store, up to :most, and taken to be spread evenly: some thirty rows tell the share of the namespaces. Where they
+-- have fewer than :most rows at all, one is enough.
+WITH RECURSIVE
+place (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM place WHERE i < 31),
+newest (n) AS MATERIALIZED (SELECT max(n) FROM chunks),
+share (part) AS MATERIALIZED (
+  SELECT coalesce(avg(t.namespace IN {each:namespaces}), 0) FROM place, newest
+  JOIN chunks t ON t.n = 1 + place.i * (newest.n - 1) / 31
+)
+SELECT term, found * (SELECT part FROM share) FROM (
+  SELECT w.value AS term, (SELECT count(*) FROM (
+    SELECT 1 FROM chunks_terms v WHERE v.term = w.value
+    LIMIT iif((SELECT part * n FROM share, newest) < :most, 1, :most)
+  )) AS found FROM json_each(:terms) w
+) WHERE found > 0
+
 -- name: text_fields
 SELECT rowid, content, context, tags, before, after, speaker, date FROM chunks_fts
 WHERE rowid IN {each:chunks}

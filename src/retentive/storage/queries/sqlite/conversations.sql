@@ -15,6 +15,13 @@ VALUES (:namespace, 'event', :owner, :ordinal, :text, :session, :kind, 'conversa
 {new_text}
 {new_vector}
 
+-- name: event_containing
+-- By the index of what was said in sessions: where nobody has said anything, all the memories need not be looked at.
+SELECT t.n, t.text, t.first_sequence, t.last_sequence, {event} FROM chunks t INDEXED BY chunks_session {join_event}
+WHERE t.namespace IN {each:namespaces} AND t.session IS NOT NULL
+  AND coalesce(t.text, e.content) LIKE :pattern ESCAPE '\' AND NOT {is_hidden}{filters}
+ORDER BY e.time DESC, t.n DESC LIMIT :limit
+
 -- name: chunk_extend
 -- Said again: the range of the slice grows.
 UPDATE chunks SET last_sequence = :last, valid_from = max(valid_from, :valid_from)
