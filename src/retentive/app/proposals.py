@@ -13,9 +13,10 @@ from retentive.app.bounds import writes
 from retentive.app.keep import TRIES
 from retentive.app.move_memory import move_memory
 from retentive.app.parts import Parts
+from retentive.app.plan import SLOT
 from retentive.errors import Busy, Conflict, NotFound, Stale
-from retentive.model import Proposal, ProposalStatus, Status, from_micros
-from retentive.storage import Step, memories
+from retentive.model import AGENT, Memory, Proposal, ProposalStatus, Status, from_micros, may_replace
+from retentive.storage import Step, chunks, memories
 from retentive.storage import proposals as rows
 
 PAGE_SIZE = 50
@@ -40,6 +41,7 @@ class Proposals:
     def accept(self, id: str, actor: str = "user") -> Proposal:
         """Have the newer memory replace the older one. `restore` of the older one undoes it.
 
+        If it was held back because of its source, a person has to accept it, and it then takes the slot, too.
         A proposal to move a memory has it kept in the other namespace, and ended here. `newer_id` of the answer is its
         id there; `restore` of the older one brings it back here, too.
         """
@@ -59,6 +61,9 @@ class Proposals:
 
     def _ending_steps(self, proposal: Proposal, actor: str, now: int) -> builtins.list[Step]:
         newer, older = (edit.load(self._parts, id) for id in (proposal.newer_id, proposal.older_id))
+        if actor == AGENT and not may_replace(newer.source, older.source):
+            hint = "Ask the user. If they say so, keep their own statement, with replaces; or: retentive review"
+            raise Conflict(f"a person decides on {proposal.id}: {proposal.reason}", hint)
         ended = replace(
             older,
             status=Status.SUPERSEDED,
@@ -69,9 +74,20 @@ class Proposals:
         reason = f"proposal accepted: {proposal.rule}: {proposal.reason}"
         return [
             rows.accept_step(proposal),
-            memories.unchanged_step(newer),
             *memories.status_steps(older, ended, actor, reason),
+            *self._slot_steps(proposal, newer, older, actor, now),
         ]
+
+    def _slot_steps(
+        self, proposal: Proposal, newer: Memory, older: Memory, actor: str, now: int
+    ) -> builtins.list[Step]:
+        """Have the newer memory take the slot that it could not have before; or see that it is unchanged."""
+        rules = self._parts.rules()
+        is_value = proposal.rule == SLOT or older.slot == rules.find_slot(rules.parse(newer.content))
+        if newer.slot or not older.slot or newer.session != older.session or not is_value:
+            return [memories.unchanged_step(newer)]
+        taken = replace(newer, slot=older.slot, updated=from_micros(now), version=newer.version + 1)
+        return [*memories.update_steps(newer, taken, actor, "proposal accepted"), chunks.refresh_step(taken)]
 
     def _decide(self, id: str, steps_of: Callable[[Proposal, int], builtins.list[Step]]) -> Proposal:
         """Read, decide, apply; again if someone else was first."""

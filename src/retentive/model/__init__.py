@@ -86,9 +86,19 @@ from retentive.model.search import (
 )
 from retentive.model.times import from_micros, iso, to_micros
 from retentive.model.tokens import Bounds, Issued, Token
+from retentive.model.trust import (
+    AGENT,
+    Trust,
+    describe_refusal,
+    find_lowest_trust,
+    find_trust,
+    is_said,
+    may_replace,
+)
 from retentive.model.work import Task, WorkerStatus
 
 __all__ = [
+    "AGENT",
     "DEFAULT_CONFIDENCE",
     "DEFAULT_IMPORTANCE",
     "MESSAGE",
@@ -182,11 +192,17 @@ __all__ = [
     "Timing",
     "Token",
     "Traits",
+    "Trust",
     "Type",
     "UndoneConsolidation",
     "Why",
     "WorkerStatus",
+    "describe_refusal",
+    "find_lowest_trust",
+    "find_trust",
     "from_micros",
+    "is_said",
     "iso",
+    "may_replace",
     "to_micros",
 ]

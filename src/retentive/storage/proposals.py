@@ -90,6 +90,11 @@ def insert_step(proposals: Iterable[NewProposal]) -> Step:
     return Step("proposal_insert", [_values(each) for each in proposals], expect=1)
 
 
+def insert_unless_there_step(proposals: Iterable[NewProposal]) -> Step:
+    """Nothing happens where the pair was proposed or rejected before, or its older memory has ended."""
+    return Step("proposal_insert_unless_there", [_values(each) for each in proposals])
+
+
 def accept_step(proposal: Proposal) -> Step:
     """Delete it; refused if it was decided meanwhile."""
     return step("proposal_accept", expect=1, namespace=proposal.namespace, id=proposal.id)

@@ -50,6 +50,14 @@ SELECT :namespace, :id, :newer, :older, :newer_hash, :older_hash, :rule, :reason
 WHERE EXISTS (SELECT 1 FROM memories WHERE namespace = :namespace AND id = :older AND status = 'active'
               AND content_hash = :older_hash)
 
+-- name: proposal_insert_unless_there
+-- The newer memory was there before: the pair may be known.
+INSERT INTO proposals (namespace, id, newer, older, newer_hash, older_hash, rule, reason, status, created, move_to)
+SELECT :namespace, :id, :newer, :older, :newer_hash, :older_hash, :rule, :reason, 'open', :created, :move_to
+WHERE EXISTS (SELECT 1 FROM memories WHERE namespace = :namespace AND id = :older AND status = 'active'
+              AND content_hash = :older_hash)
+  AND NOT EXISTS (SELECT 1 FROM proposals WHERE namespace = :namespace AND newer = :newer AND older = :older)
+
 -- name: proposal_decide_against
 -- Keeps a pair apart, whether or not it was proposed.
 INSERT INTO proposals (namespace, id, newer, older, newer_hash, older_hash, rule, reason, status, created, decided)
