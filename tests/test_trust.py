@@ -59,7 +59,7 @@ def by_bulk_load(store: Retentive, source: Source) -> None:
 
 def by_bulk_load_with_vectors(store: Retentive, source: Source) -> None:
     """The quick way, on which nothing is read before it is written."""
-    texts = [{"text": BERGEN, "slot": HOME}, "Something else"]
+    texts: list[Any] = [{"text": BERGEN, "slot": HOME}, "Something else"]
     store.add_many(texts, vectors=[[1.0] * 384, [0.5] * 384], source=source)
 
 
@@ -234,6 +234,23 @@ def test_an_agent_that_repeats_a_text_does_not_raise_it(store: Retentive) -> Non
     imported = store.add(OSLO, source="import")
     again = store.add(OSLO, actor=AGENT)
     assert (again.id, again.created, again.memory.source) == (imported.id, False, Source.IMPORT)
+
+
+def test_an_import_beside_it_does_not_keep_the_user_from_correcting_what_they_said(store: Retentive) -> None:
+    older = store.add(OSLO)
+    brought = store.add("The user lives in Rome", source="import")
+    corrected = store.add(BERGEN)
+    assert [each.id for each in corrected.ended] == [older.id]
+    assert [each.older_id for each in corrected.proposals] == [brought.id]
+    assert corrected.memory.slot == HOME
+
+
+def test_an_import_ends_an_import_and_is_proposed_for_what_the_user_said(store: Retentive) -> None:
+    older = store.add(OSLO)
+    brought = store.add("The user lives in Rome", source="import")
+    added = store.add(BERGEN, source="import")
+    assert [each.id for each in added.ended] == [brought.id]
+    assert [each.older_id for each in added.proposals] == [older.id]
 
 
 def test_editing_does_not_raise_a_source(store: Retentive) -> None:

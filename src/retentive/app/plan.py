@@ -8,6 +8,7 @@ caller names the older memory. Drafts come here after they were weighed (`weigh.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from retentive.errors import Conflict, Invalid
@@ -18,7 +19,6 @@ from retentive.model import (
     Ended,
     Kind,
     Memory,
-    Move,
     Proposal,
     Replacement,
     Source,
@@ -33,6 +33,10 @@ from retentive.storage.proposals import NewProposal
 REPLACES = "replaces"  # the rule of memories that the caller named
 RESTATED = "restated"  # the rule by which the user's own words take the place of the same text from elsewhere
 SLOT = "slot"
+LATER = "later"  # the rule of a memory of a later time that is trusted less
+VERSION = "version"  # the rule of an import that has another text for a memory of the user
+SUCCESSOR = "successor"  # the rule of an import in which a memory of the user was replaced
+HELD_RULES = frozenset({SLOT, LATER, VERSION, SUCCESSOR})  # rules of proposals that only a person decides on
 CONSOLIDATION = "consolidation"
 ACTORS = {"model": "model"} | dict.fromkeys(map(str, ConsolidationRule), CONSOLIDATION)  # words are read by rules
 SURELY_NAMED = frozenset({REPLACES, *map(str, ConsolidationRule)})  # rules that name a memory, whatever its time
@@ -132,9 +136,7 @@ def planned(drafts: Sequence[Draft], present: Present, now: int, actor: str) -> 
 
 
 def _names_others(draft: Draft) -> bool:
-    return bool(
-        draft.corrects or draft.proposes or draft.held or draft.outlived or draft.ended_by or draft.move
-    )
+    return bool(draft.corrects or draft.proposes or draft.held or draft.outlived or draft.ended_by or draft.move)
 
 
 def _differs(draft: Draft, twin: Draft) -> bool:
@@ -190,76 +192,59 @@ def is_rejected(draft: Draft, old: Memory, present: Present) -> bool:
 def _propose(plan: Plan, at: int, draft: Draft, present: Present, now: int) -> None:
     """Add the proposals of a memory: all if it is new, else those that its source keeps from being done."""
     kept = plan.kept[-1]
+    own = Side(kept.id, draft.content, draft.content_hash, draft.traits.valid_from or from_micros(now))
     named = (*draft.held, *draft.proposes) if kept.created else draft.held
     olds = {each.id: each for each in named if each.id in present.named and each.id not in kept.superseded}
-    made = [_make_proposal(kept.id, draft, present.named[each.id], each, now) for each in olds.values()]
+    made = []
+    for each in olds.values():
+        old = present.named[each.id]
+        made.append(make_proposal(old.namespace, own, Side.of(old), each.rule, each.reason, now))
     if not kept.created:
         plan.proposals_of_known += made
         return
-    if draft.move and (draft.content_hash, draft.content_hash) not in present.rejected:
-        made.append(_make_move(kept.id, draft, draft.move, now))
+    move = draft.move
+    if move and (draft.content_hash, draft.content_hash) not in present.rejected:
+        made.append(make_proposal(move.source, own, own, move.rule, move.reason, now, move.target))
     for each in draft.outlived:
         newer = present.named[each.id]
         if (newer.content_hash, draft.content_hash) not in present.rejected:
-            made.append(_make_reverse(kept.id, draft, newer, each, now))
+            made.append(make_proposal(newer.namespace, Side.of(newer), own, each.rule, each.reason, now))
     plan.proposals += made
     plan.kept[at] = kept._replace(proposals=tuple(each.proposal for each in made))
 
 
-def _make_proposal(id: str, draft: Draft, old: Memory, why: Replacement, now: int) -> NewProposal:
-    """A proposal that the draft replaces an older memory."""
-    proposal = Proposal(
-        id=new_ids(now, 1)[0],
-        namespace=old.namespace,
-        newer_id=id,
-        newer=draft.content,
-        newer_time=draft.traits.valid_from or from_micros(now),
-        older_id=old.id,
-        older=old.content,
-        older_time=old.valid_from,
-        rule=why.rule,
-        reason=why.reason,
-        created=from_micros(now),
-    )
-    return NewProposal(proposal, draft.content_hash, old.content_hash)
+class Side(NamedTuple):
+    """One of the two memories of a proposal."""
+
+    id: str
+    content: str
+    content_hash: str
+    begun: datetime
+
+    @classmethod
+    def of(cls, memory: Memory) -> "Side":
+        return cls(memory.id, memory.content, memory.content_hash, memory.valid_from)
 
 
-def _make_reverse(id: str, draft: Draft, newer: Memory, why: Replacement, now: int) -> NewProposal:
-    """A proposal that a memory of a later time replaces the draft."""
+def make_proposal(
+    namespace: str, newer: Side, older: Side, rule: str, reason: str, now: int, move_to: str | None = None
+) -> NewProposal:
+    """A proposal that one memory replaces another; or that one is moved, which is then both of the two."""
     proposal = Proposal(
         id=new_ids(now, 1)[0],
-        namespace=newer.namespace,
+        namespace=namespace,
         newer_id=newer.id,
         newer=newer.content,
-        newer_time=newer.valid_from,
-        older_id=id,
-        older=draft.content,
-        older_time=draft.traits.valid_from or from_micros(now),
-        rule=why.rule,
-        reason=why.reason,
+        newer_time=newer.begun,
+        older_id=older.id,
+        older=older.content,
+        older_time=older.begun,
+        rule=rule,
+        reason=reason,
         created=from_micros(now),
+        move_to=move_to,
     )
-    return NewProposal(proposal, newer.content_hash, draft.content_hash)
-
-
-def _make_move(id: str, draft: Draft, move: Move, now: int) -> NewProposal:
-    """A proposal to move a memory that is new: it is both of the memories that a proposal names."""
-    begun = draft.traits.valid_from or from_micros(now)
-    proposal = Proposal(
-        id=new_ids(now, 1)[0],
-        namespace=move.source,
-        newer_id=id,
-        newer=draft.content,
-        newer_time=begun,
-        older_id=id,
-        older=draft.content,
-        older_time=begun,
-        rule=move.rule,
-        reason=move.reason,
-        created=from_micros(now),
-        move_to=move.target,
-    )
-    return NewProposal(proposal, draft.content_hash, draft.content_hash)
+    return NewProposal(proposal, newer.content_hash, older.content_hash)
 
 
 def is_late(draft: Draft, holder: Memory | None) -> bool:

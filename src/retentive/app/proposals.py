@@ -13,7 +13,7 @@ from retentive.app.bounds import writes
 from retentive.app.keep import TRIES
 from retentive.app.move_memory import move_memory
 from retentive.app.parts import Parts
-from retentive.app.plan import SLOT
+from retentive.app.plan import HELD_RULES, SLOT, VERSION
 from retentive.errors import Busy, Conflict, NotFound, Stale
 from retentive.model import AGENT, Memory, Proposal, ProposalStatus, Status, from_micros, may_replace
 from retentive.storage import Step, chunks, memories
@@ -61,7 +61,8 @@ class Proposals:
 
     def _ending_steps(self, proposal: Proposal, actor: str, now: int) -> builtins.list[Step]:
         newer, older = (edit.load(self._parts, id) for id in (proposal.newer_id, proposal.older_id))
-        if actor == AGENT and not may_replace(newer.source, older.source):
+        is_held = proposal.rule in HELD_RULES or not may_replace(newer.source, older.source)
+        if actor == AGENT and is_held:
             hint = "Ask the user. If they say so, keep their own statement, with replaces; or: retentive review"
             raise Conflict(f"a person decides on {proposal.id}: {proposal.reason}", hint)
         ended = replace(
@@ -83,7 +84,7 @@ class Proposals:
     ) -> builtins.list[Step]:
         """Have the newer memory take the slot that it could not have before; or see that it is unchanged."""
         rules = self._parts.rules()
-        is_value = proposal.rule == SLOT or older.slot == rules.find_slot(rules.parse(newer.content))
+        is_value = proposal.rule in (SLOT, VERSION) or older.slot == rules.find_slot(rules.parse(newer.content))
         if newer.slot or not older.slot or newer.session != older.session or not is_value:
             return [memories.unchanged_step(newer)]
         taken = replace(newer, slot=older.slot, updated=from_micros(now), version=newer.version + 1)

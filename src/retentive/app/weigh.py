@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from retentive.app.plan import REPLACES, RESTATED, SLOT, Present, find_successor, is_late, is_rejected
+from retentive.app.plan import LATER, REPLACES, RESTATED, SLOT, Present, find_successor, is_late, is_rejected
 from retentive.model import (
     AGENT,
     Draft,
@@ -125,7 +125,7 @@ def _hold_successors(draft: Draft, present: Present) -> Draft:
     later = present.named.get(draft.ended_by or "")
     if later and not may_replace(later.source, source):
         draft = draft._replace(ended_by=None)
-        found.append(_refuse(Replacement(later.id, "later", "it tells of a later time"), later.source, source))
+        found.append(_refuse(Replacement(later.id, LATER, "it tells of a later time"), later.source, source))
     holder = _find_holder(draft, present)
     if holder and is_late(draft, holder) and find_successor(draft, holder, present) is None:
         present.named[holder.id] = holder

@@ -153,7 +153,7 @@ def find_form(memory: Memory, text: str | None = None) -> bytes | None:
     if not words:
         return None
     day = f"{memory.valid_from:%Y-%m-%d}" if _tells_of_its_day(memory.kind, said, words) else ""
-    # What the user said and what came from elsewhere stay apart: the one memory would be trusted less than some of them.
+    # What the user said and what came from elsewhere stay apart: one memory of both would end what is trusted more.
     trust = find_trust(memory.source)
     key = (memory.session, memory.kind.value, memory.context, words, day, trust)
     return blake2b(repr(key).encode(), digest_size=KEY_BYTES).digest()

@@ -88,8 +88,10 @@ from retentive.model.times import from_micros, iso, to_micros
 from retentive.model.tokens import Bounds, Issued, Token
 from retentive.model.trust import (
     AGENT,
+    ImportTrust,
     Trust,
     describe_refusal,
+    describe_source,
     find_lowest_trust,
     find_trust,
     is_said,
@@ -137,6 +139,7 @@ __all__ = [
     "Fusion",
     "Heard",
     "Hit",
+    "ImportTrust",
     "Imported",
     "ImportedMemories",
     "Indexed",
@@ -198,6 +201,7 @@ __all__ = [
     "Why",
     "WorkerStatus",
     "describe_refusal",
+    "describe_source",
     "find_lowest_trust",
     "find_trust",
     "from_micros",

@@ -5,7 +5,7 @@ Every way by which a memory ends another asks `may_replace`. Every way by which 
 """
 
 from collections.abc import Iterable, Mapping
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 
 from retentive.model.memory import Source
 
@@ -21,6 +21,17 @@ class Trust(IntEnum):
     """The user chose the file or the import, but did not say each sentence in it."""
     SAID = 3
     """The user: asked for it to be kept, or said it in a conversation."""
+
+
+class ImportTrust(StrEnum):
+    """What the person who imports a file says of it."""
+
+    USER = "user"
+    """They vouch for it: it counts as their own word."""
+    STATED = "stated"
+    """An export says of each memory where it came from. It is believed of what is new, but ends nothing of the user."""
+    IMPORT = "import"
+    """It is a stranger's: nothing in it counts for more than an import, whatever it says."""
 
 
 # The most trusted first. Within one level the order only names the source of a memory that is made of several.
@@ -57,7 +68,11 @@ def is_said(source: Source) -> bool:
 
 def describe_refusal(new: Source, old: Source) -> str:
     """Why a memory of one source does not end a memory of another, for people."""
-    return f"what is {_FROM[new]} does not replace what is {_FROM[old]}"
+    return f"what is {describe_source(new)} does not replace what is {describe_source(old)}"
+
+
+def describe_source(source: Source) -> str:
+    return _FROM[source]
 
 
 _FROM: Mapping[Source, str] = {
