@@ -25,18 +25,15 @@ from retentive.model import (
     Status,
     Traits,
     from_micros,
+    is_held,
     may_replace,
 )
+from retentive.model.proposals import SLOT
 from retentive.storage import Step, chunks, memories
 from retentive.storage.proposals import NewProposal
 
 REPLACES = "replaces"  # the rule of memories that the caller named
 RESTATED = "restated"  # the rule by which the user's own words take the place of the same text from elsewhere
-SLOT = "slot"
-LATER = "later"  # the rule of a memory of a later time that is trusted less
-VERSION = "version"  # the rule of an import that has another text for a memory of the user
-SUCCESSOR = "successor"  # the rule of an import in which a memory of the user was replaced
-HELD_RULES = frozenset({SLOT, LATER, VERSION, SUCCESSOR})  # rules of proposals that only a person decides on
 CONSOLIDATION = "consolidation"
 ACTORS = {"model": "model"} | dict.fromkeys(map(str, ConsolidationRule), CONSOLIDATION)  # words are read by rules
 SURELY_NAMED = frozenset({REPLACES, *map(str, ConsolidationRule)})  # rules that name a memory, whatever its time
@@ -192,7 +189,8 @@ def is_rejected(draft: Draft, old: Memory, present: Present) -> bool:
 def _propose(plan: Plan, at: int, draft: Draft, present: Present, now: int) -> None:
     """Add the proposals of a memory: all if it is new, else those that its source keeps from being done."""
     kept = plan.kept[-1]
-    own = Side(kept.id, draft.content, draft.content_hash, draft.traits.valid_from or from_micros(now))
+    begun = draft.traits.valid_from or from_micros(now)
+    own = Side(kept.id, draft.content, draft.content_hash, begun, draft.traits.source)
     named = (*draft.held, *draft.proposes) if kept.created else draft.held
     olds = {each.id: each for each in named if each.id in present.named and each.id not in kept.superseded}
     made = []
@@ -220,10 +218,11 @@ class Side(NamedTuple):
     content: str
     content_hash: str
     begun: datetime
+    source: Source
 
     @classmethod
     def of(cls, memory: Memory) -> "Side":
-        return cls(memory.id, memory.content, memory.content_hash, memory.valid_from)
+        return cls(memory.id, memory.content, memory.content_hash, memory.valid_from, memory.source)
 
 
 def make_proposal(
@@ -243,6 +242,7 @@ def make_proposal(
         reason=reason,
         created=from_micros(now),
         move_to=move_to,
+        is_held=is_held(rule, newer.source, older.source),
     )
     return NewProposal(proposal, newer.content_hash, older.content_hash)
 

@@ -13,13 +13,20 @@ from retentive.app.bounds import writes
 from retentive.app.keep import TRIES
 from retentive.app.move_memory import move_memory
 from retentive.app.parts import Parts
-from retentive.app.plan import HELD_RULES, SLOT, VERSION
 from retentive.errors import Busy, Conflict, NotFound, Stale
-from retentive.model import AGENT, Memory, Proposal, ProposalStatus, Status, from_micros, may_replace
+from retentive.model import AGENT, Memory, Proposal, ProposalStatus, Status, from_micros
+from retentive.model.proposals import SLOT, VERSION
 from retentive.storage import Step, chunks, memories
 from retentive.storage import proposals as rows
 
 PAGE_SIZE = 50
+
+
+def check_may_accept(proposal: Proposal, actor: str) -> None:
+    """Raise if only a person may accept it."""
+    if actor == AGENT and proposal.is_held:
+        hint = "Ask the user. If they say so, keep their own statement, with replaces; or: retentive review"
+        raise Conflict(f"a person decides on proposal {proposal.id}: {proposal.reason}", hint)
 
 
 class Proposals:
@@ -47,6 +54,7 @@ class Proposals:
         """
         check.plain(actor, "actor")
         proposal = self._load(check.plain(id, "id"), clock.now())
+        check_may_accept(proposal, actor)
         if proposal.move_to:
             return move_memory(self._parts, proposal, actor)
         return self._decide(id, lambda proposal, now: self._ending_steps(proposal, actor, now))
@@ -61,10 +69,6 @@ class Proposals:
 
     def _ending_steps(self, proposal: Proposal, actor: str, now: int) -> builtins.list[Step]:
         newer, older = (edit.load(self._parts, id) for id in (proposal.newer_id, proposal.older_id))
-        is_held = proposal.rule in HELD_RULES or not may_replace(newer.source, older.source)
-        if actor == AGENT and is_held:
-            hint = "Ask the user. If they say so, keep their own statement, with replaces; or: retentive review"
-            raise Conflict(f"a person decides on {proposal.id}: {proposal.reason}", hint)
         ended = replace(
             older,
             status=Status.SUPERSEDED,

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from retentive.app.plan import LATER, REPLACES, RESTATED, SLOT, Present, find_successor, is_late, is_rejected
+from retentive.app.plan import REPLACES, RESTATED, Present, find_successor, is_late, is_rejected
 from retentive.model import (
     AGENT,
     Draft,
@@ -27,6 +27,7 @@ from retentive.model import (
     find_trust,
     may_replace,
 )
+from retentive.model.proposals import LATER, SLOT
 
 
 class _Weighed(NamedTuple):

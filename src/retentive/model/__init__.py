@@ -94,6 +94,7 @@ from retentive.model.trust import (
     describe_source,
     find_lowest_trust,
     find_trust,
+    is_held,
     is_said,
     may_replace,
 )
@@ -205,6 +206,7 @@ __all__ = [
     "find_lowest_trust",
     "find_trust",
     "from_micros",
+    "is_held",
     "is_said",
     "iso",
     "may_replace",

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from enum import IntEnum, StrEnum
 
 from retentive.model.memory import Source
+from retentive.model.proposals import HELD_RULES
 
 AGENT = "agent"  # the actor of what an agent does by itself: it cannot vouch for anything
 
@@ -54,6 +55,11 @@ def find_trust(source: Source) -> Trust:
 def may_replace(new: Source, old: Source) -> bool:
     """Whether a memory of one source may end a memory of another. If not, it becomes a proposal."""
     return _LEVELS[new] >= _LEVELS[old]
+
+
+def is_held(rule: str, newer: Source, older: Source) -> bool:
+    """Whether a proposal is one because of its sources: then no agent accepts it."""
+    return rule in HELD_RULES or not may_replace(newer, older)
 
 
 def find_lowest_trust(sources: Iterable[Source]) -> Source:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from retentive.model import Memory, Proposal, Scope, from_micros, to_micros
+from retentive.model import Memory, Proposal, Scope, Source, from_micros, is_held, to_micros
 from retentive.storage import Engine, Step, step
 
 
@@ -147,7 +147,8 @@ def _values(new: NewProposal) -> dict[str, Any]:
 
 
 def _proposal(row: Sequence[Any]) -> Proposal:
-    id, namespace, newer_id, newer, newer_time, older_id, older, older_time, rule, reason, created, move_to = row
+    id, namespace, newer_id, newer, newer_time, older_id, older, older_time, rule, reason, created, *rest = row
+    move_to, newer_source, older_source = rest
     return Proposal(
         id=id,
         namespace=namespace,
@@ -161,4 +162,5 @@ def _proposal(row: Sequence[Any]) -> Proposal:
         reason=reason,
         created=from_micros(created),
         move_to=move_to,
+        is_held=is_held(rule, Source(newer_source), Source(older_source)),
     )

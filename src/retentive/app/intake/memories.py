@@ -15,7 +15,7 @@ from typing import Any
 
 from retentive.app.intake import vectors
 from retentive.app.intake.tally import Decided, Desk, Outcome
-from retentive.app.plan import SLOT, SUCCESSOR, VERSION, Side, expiry, make_proposal
+from retentive.app.plan import Side, expiry, make_proposal
 from retentive.ids import new_ids
 from retentive.model import (
     ImportTrust,
@@ -31,6 +31,7 @@ from retentive.model import (
     may_replace,
     to_micros,
 )
+from retentive.model.proposals import SLOT, SUCCESSOR, VERSION
 from retentive.storage import Step, step
 from retentive.storage.chunks import chunk_values, field_values
 from retentive.storage.forgetting import Purges

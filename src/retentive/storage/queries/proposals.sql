@@ -9,7 +9,7 @@ JOIN memories o ON o.namespace = p.namespace AND o.id = p.older AND o.status = '
 
 -- fragment: shown_proposal
 p.id, p.namespace, p.newer, n.content, n.valid_from, p.older, o.content, o.valid_from, p.rule, p.reason, p.created,
-p.move_to
+p.move_to, n.source, o.source
 
 -- name: proposal_list
 -- The live ones, newest first: ids grow with time.
