@@ -63,7 +63,7 @@ def test_replay_and_summary(run: Run, refused: Run) -> None:
     assert read(run(*write, "--json")) == {"session": "s", "text": "They counted.", "upto": 4, "epoch": 1}
     assert "is at epoch 1, not 0" in refused(*write, code=4)
     assert "--upto and --epoch" in refused("session", "summary", "s", "--write", "x", code=2)
-    assert run("session", "replay", "s").splitlines()[0] == "Rolling session summary: They counted."
+    assert run("session", "replay", "s").splitlines()[0] == "Rolling session summary: > They counted."
     assert run("session", "summary", "s", "--condense", "--budget", "100") == "They counted.\n"
 
 

@@ -276,7 +276,7 @@ def test_the_question_and_the_summary_are_not_quoted_as_excerpts(store: Retentiv
     store.sessions.append("now", "user", "The ferry to Bergen leaves at seven")
     store.sessions.set_summary("now", "user: The ferry to Bergen leaves at seven", upto=1, epoch=0)
     context = store.context("when does the ferry leave?", session="now", min_similarity=0.05)
-    assert context.text == "Rolling session summary: user: The ferry to Bergen leaves at seven"
+    assert context.text == "Rolling session summary: > user: The ferry to Bergen leaves at seven"
     assert {each.id for each in context.left_out} == {"before#1", "now#1"}
 
 

@@ -312,7 +312,7 @@ def test_passages_are_in_a_context(store: Retentive, folder: Path) -> None:
     write(folder, dogs=DOGS)
     store.files.index(folder)
     made = store.context("what does Rex like?")
-    assert f"- Rex likes carrots. ({folder.resolve()}/dogs.md:5-7 > Dogs > Rex, " in made.text
+    assert f"- > Rex likes carrots. ({folder.resolve()}/dogs.md:5-7 > Dogs > Rex, " in made.text
     assert made.cites == (store.files.list()[0].id,)
 
 

@@ -196,7 +196,7 @@ def test_what_had_expired_before_it_came_is_known_the_second_time(store: Retenti
 def test_a_known_text_may_take_a_slot(store: Retentive, tmp_path: Path) -> None:
     store.add("Dana lives in Rome")
     (tmp_path / "x.csv").write_text("text,slot\nDana lives in Rome,home\n")
-    assert store.import_memories(tmp_path / "x.csv").known == 1
+    assert store.import_memories(tmp_path / "x.csv", trust="user").known == 1
     assert [memory.slot for memory in store.list()] == ["home"]
 
 

@@ -24,10 +24,10 @@ TALK = talk("user: one", "assistant: two", "user: three")
         (11, "", "user: three", 2),
         (10, "", "", 3),
         (0, "", "", 3),
-        (100, "so far", "Rolling session summary: so far\nuser: one\nassistant: two\nuser: three", 0),
-        (58, "so far", "Rolling session summary: so far\nassistant: two\nuser: three", 1),
-        (31, "so far", "Rolling session summary: so far", 3),
-        (30, "so far", "assistant: two\nuser: three", 1),  # a summary that does not fit makes room
+        (100, "so far", "Rolling session summary: > so far\nuser: one\nassistant: two\nuser: three", 0),
+        (60, "so far", "Rolling session summary: > so far\nassistant: two\nuser: three", 1),
+        (33, "so far", "Rolling session summary: > so far", 3),
+        (32, "so far", "assistant: two\nuser: three", 1),  # a summary that does not fit makes room
     ],
 )
 def test_the_newest_that_fit_are_replayed(budget: int, summary: str, text: str, left_out: int) -> None:
@@ -54,7 +54,7 @@ def test_a_replay_is_the_newest_whole_turns(
     groups = turns(events)
     ends = [tuple(chain.from_iterable(groups[number:])) for number in range(len(groups) + 1)]
     assert found.events in ends
-    heading = [f"Rolling session summary: {found.summary}"] if found.summary else []
+    heading = [f"Rolling session summary: > {found.summary}"] if found.summary else []
     whole = "\n".join([*heading, *map(line, found.events)])
     if found.text.endswith("…") and len(found.events) == 1:
         assert whole.startswith(found.text.removesuffix("…").rstrip())  # the beginning of a newest that is too long
@@ -85,7 +85,7 @@ def test_an_answer_whose_call_was_not_read_is_left_out() -> None:
 def test_an_answer_whose_call_was_never_logged_is_replayed() -> None:
     """With nothing before it, there is nothing to wait for."""
     events = [event(1, "seen", "tool", answer("a")), event(2, "three")]
-    assert replay("s", "", events, 0, 100, len).text == "tool: seen\nuser: three"
+    assert replay("s", "", events, 0, 100, len).text == "tool: > seen\nuser: three"
 
 
 def test_a_call_and_its_answer_fit_together_or_not_at_all() -> None:

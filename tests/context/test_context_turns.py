@@ -103,10 +103,12 @@ def test_a_turn_dangles_if_it_holds_an_answer_without_its_call(messages: list[tu
         (event(1, "Hello"), "user: Hello"),
         (event(1, "Hello", speaker="Dana"), "Dana: Hello"),
         (event(1, "", "assistant", call("a")), 'assistant: look {"at": 1}'),
-        (event(1, "", "user", blocks("a")), "tool: seen"),
+        (event(1, "", "user", blocks("a")), "tool: > seen"),
+        (event(1, "one\ntwo", "tool"), "tool: > one\n  > two"),
+        (event(1, "one\u2028two", speaker="Da\u2028na"), "Da na: one\n  two"),
         (event(1), "user: "),
     ],
 )
 def test_a_message_reads_as_who_said_what(message: Event, expected: str) -> None:
-    """The speaker if known, else the role; with it all that is readable."""
+    """The speaker if known, else the role; with it all that is readable, what a tool said quoted."""
     assert line(message) == expected

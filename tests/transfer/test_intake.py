@@ -181,7 +181,7 @@ def test_of_one_memory_the_newer_version_stays(place: Place, open_store: Open, s
     target.import_memories(saved(exported(source)))
     source.update(newer, content="The second, changed there")
     target.update(older, content="The first, changed here")
-    done = target.import_memories(saved(exported(source)))
+    done = target.import_memories(saved(exported(source)), trust="user")
     assert done.lines["memory"] == {"kept": 1, "replaced": 1}
     assert [target.get(id).content for id in (older, newer)] == ["The first, changed here", "The second, changed there"]
     assert [hit.id for hit in target.search("changed there", mode="text", limit=1)] == [newer]
@@ -207,7 +207,7 @@ def test_of_a_slot_the_later_time_holds_it(place: Place, open_store: Open, saved
     blue = target.add("The car is blue", slot="car.colour", valid_from="2023-01-01").id
     young = target.add("The house is new", slot="house.age", valid_from="2021-01-01").id
     path = saved(exported(source))
-    done = target.import_memories(path)
+    done = target.import_memories(path, trust="user")
     assert done.lines["memory"] == {"created": 1, "superseded": 1}
     assert done.superseded == 1
     assert {memory.content for memory in target.list()} == {"The car is blue", "The house is old"}
@@ -215,7 +215,7 @@ def test_of_a_slot_the_later_time_holds_it(place: Place, open_store: Open, saved
     assert (red.superseded_by, f"{red.valid_to:%Y}") == (blue, "2023")
     assert target.get(young).status == "superseded"
     after = exported(target)
-    assert wholly(target.import_memories(path)) <= {"same", "kept"}
+    assert wholly(target.import_memories(path, trust="user")) <= {"same", "kept"}
     assert exported(target) == after
 
 

@@ -31,6 +31,7 @@ from retentive.model import (
     Source,
     Status,
     from_micros,
+    may_replace,
     to_micros,
 )
 from retentive.storage import Step, chunks, memories
@@ -106,7 +107,7 @@ def _concerns(parts: Parts, session: str, deed: Deed, *, repeated: bool = True) 
     except Invalid:
         return repeated
     known = [memory for memory in near(parts, draft) if memory.kind not in NOT_COMPARED]
-    if repeated and any(_repeats(parts, memory, draft) for memory in known):
+    if repeated and any(_stands_for(parts, memory, draft) for memory in known):
         return True
     draft = apply_corrections(parts, draft, known, judge=not claim.among_people)
     return bool(draft.corrects or (claim.tentative and draft.proposes))
@@ -124,8 +125,8 @@ def _keep(parts: Parts, session: str, deed: Deed, also: Also) -> Outcome:
         _pass_over(parts, also)
         return Outcome(Heard("keep", claim.content, refused=str(error)))
     known = [memory for memory in near(parts, draft) if memory.kind not in NOT_COMPARED]
-    same = next((memory for memory in known if _repeats(parts, memory, draft)), None)
-    if same and _is_told_by(same, session, deed):
+    same = next((memory for memory in known if _stands_for(parts, memory, draft)), None)
+    if same and (_is_told_by(same, session, deed) or not may_replace(deed.source, same.source)):
         _pass_over(parts, also)
         return Outcome(Heard("keep", claim.content), reinforced=True)
     if same:
@@ -185,6 +186,11 @@ def _repeats(parts: Parts, memory: Memory, draft: Draft) -> bool:
     """Whether the draft says no more than a memory does."""
     rules = parts.rules()
     return rules.is_restatement(rules.parse(memory.content), rules.parse(draft.content))
+
+
+def _stands_for(parts: Parts, memory: Memory, draft: Draft) -> bool:
+    """Whether a memory says all that the draft does, and is trusted as much: no import stands for the user's word."""
+    return may_replace(memory.source, draft.traits.source) and _repeats(parts, memory, draft)
 
 
 def _is_told_by(memory: Memory, session: str, deed: Deed) -> bool:

@@ -17,7 +17,21 @@ from retentive.app.plan import REPLACES
 from retentive.app.vectors import space_for, with_vectors
 from retentive.errors import Conflict, Invalid, NotFound, SecretFound
 from retentive.learn.likeness import NEAR, overlap
-from retentive.model import Added, Draft, Loaded, Memory, Refusal, Replacement, Resemblance, Space, Status, Traits
+from retentive.model import (
+    Added,
+    Draft,
+    Loaded,
+    Memory,
+    Proposal,
+    Refusal,
+    Replacement,
+    Resemblance,
+    Space,
+    Status,
+    Traits,
+    may_replace,
+)
+from retentive.storage.proposals import Proposals
 from retentive.text.terms import words
 
 BATCH = 2000  # memories that share one commit in a bulk load: a tenth faster than 1,000, and 4,000 gain nothing more
@@ -26,6 +40,7 @@ LONGEST = (
 )
 MOST_REPLACED = 100  # ids that one memory may name as replaced
 CANDIDATES = 20  # memories looked at for what resembles a new one
+MAX_PROPOSALS_READ = 1000  # open proposals looked through for those of one memory: people decide on them
 
 
 def add(parts: Parts, text: Any, vector: Any, options: Mapping[str, Any], actor: str) -> Added:
@@ -34,16 +49,25 @@ def add(parts: Parts, text: Any, vector: Any, options: Mapping[str, Any], actor:
     known = near(parts, draft)
     resembling = _resembling(parts, draft, known)
     (kept,) = keep(parts, [_replacing(apply_corrections(parts, draft, known), draft.corrects)], actor)
+    memory = kept.memory or edit.load(parts, kept.id)
     others = tuple(each for each in resembling if each.id not in (kept.id, *kept.superseded)) if kept.created else ()
     return Added(
-        memory=kept.memory or edit.load(parts, kept.id),
+        memory=memory,
         created=kept.created,
         superseded=kept.superseded,
         resembles=others,
         pending=kept.pending,
         ended=kept.ended,
-        proposals=kept.proposals,
+        proposals=kept.proposals if kept.created else _find_proposals(parts, draft, memory),
     )
+
+
+def _find_proposals(parts: Parts, draft: Draft, known: Memory) -> tuple[Proposal, ...]:
+    """What a known text may replace, if it is from a lesser source than the draft: why that was not done."""
+    if may_replace(known.source, draft.traits.source):
+        return ()
+    found = Proposals(parts.engine).page(parts.namespace, clock.now(), MAX_PROPOSALS_READ)
+    return tuple(each for each in found if each.newer_id == known.id)
 
 
 def _replacing(draft: Draft, named: Sequence[Replacement]) -> Draft:

@@ -31,6 +31,7 @@ from retentive.model import (
     Compacted,
     Exported,
     ImportedMemories,
+    ImportTrust,
     Query,
     Restored,
 )
@@ -87,6 +88,7 @@ class Care:
         path: str | Path,
         format: str | None = None,
         *,
+        trust: str = ImportTrust.STATED,
         dry_run: bool = False,
         progress: Callable[[int, int | None], None] | None = None,
         **options: Unpack[Common],
@@ -97,10 +99,14 @@ class Care:
         whole or not at all, so what was stopped is simply repeated. What cannot be kept is told with its place and
         does not stop the rest. `options` hold for all that do not say otherwise themselves; tags are added to theirs.
         `dry_run` only tells. `progress` hears how many were read, and at the end of how many.
+
+        What the user said here is neither ended nor changed by it: what would is proposed. `trust="user"` vouches for
+        the file, so that it counts as the user's own word; `trust="import"` has nothing in an export count for more
+        than an import, whatever it says.
         """
         from retentive.app.imports import import_memories  # the readers take 25 ms to load
 
-        return import_memories(self._parts, path, format, options, dry_run=dry_run, progress=progress)
+        return import_memories(self._parts, path, format, options, trust=trust, dry_run=dry_run, progress=progress)
 
     def export(
         self,

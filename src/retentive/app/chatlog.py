@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retentive.app import check, guard
+from retentive.app.imported import MARK, UPTO
 from retentive.app.parts import Parts
 from retentive.errors import Conflict, Invalid
-from retentive.model import Imported, Message, Session, iso
+from retentive.model import Imported, ImportTrust, Message, Session, iso
 from retentive.text.blank import PURGED
 from retentive.transfer.chatlogs import Conversation, Format, read
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from retentive.app.sessions import Sessions
 
 Progress = Callable[[int, int], None]
-MARK = "imported"  # among a session's metadata: what was brought in, and may be brought in again
 
 
 def import_log(
@@ -25,8 +25,10 @@ def import_log(
     format: str | None,
     session: str | None,
     me: str | None,
+    trust: str,
     progress: Progress | None,
 ) -> Imported:
+    is_vouched = check.one_of(ImportTrust, trust, "trust") is ImportTrust.USER
     known = None if format is None else check.one_of(Format, format, "format")
     found = [*read(Path(path).expanduser(), known, me)]
     if session is not None:
@@ -37,8 +39,9 @@ def import_log(
     kept = 0
     for each, messages, skipped in wanting:
         rest = messages[skipped:]
+        if rest or is_vouched:
+            _describe(sessions, each, is_vouched=is_vouched)
         if rest:
-            _describe(sessions, each)
             begun = done
             tell = None if progress is None else lambda count, begun=begun: progress(begun + count, total)
             kept += _appended(sessions, each.id, rest, tell)
@@ -96,9 +99,10 @@ def _checked(parts: Parts, given: Conversation) -> Sequence[Message]:
         raise type(error)(f"conversation {given.id!r}, {error}", error.hint) from error
 
 
-def _describe(sessions: "Sessions", given: Conversation) -> None:
+def _describe(sessions: "Sessions", given: Conversation, *, is_vouched: bool) -> None:
     about: dict[str, Any] = {"title": given.title, "begun": iso(given.created)}
-    told = {name: value for name, value in about.items() if value}
+    about[UPTO] = 0 if is_vouched else len(given.messages)
+    told = {name: value for name, value in about.items() if value not in (None, "")}
     here = sessions.put(given.id)
     if here.metadata.get(MARK) != told:
         sessions.put(given.id, metadata={**here.metadata, MARK: told})

@@ -31,10 +31,10 @@ from retentive.model import (
     Memory,
     ProposalStatus,
     Replacement,
-    Source,
     Status,
     Traits,
     UndoneConsolidation,
+    find_lowest_trust,
     from_micros,
 )
 from retentive.storage import Step, memories
@@ -239,7 +239,7 @@ def _cite(members: Sequence[Memory]) -> tuple[CitedMemory, ...]:
 
 
 def _merge_traits(parts: Parts, members: Sequence[Memory], base: Memory, run: str, rule: ConsolidationRule) -> Traits:
-    """What is said of the memory that is made: the best of each, and what it came from."""
+    """What is said of the memory that is made: the best of each but for the source, and what it came from."""
     tags = dict.fromkeys(tag for each in members for tag in each.tags)
     metadata: dict[str, Any] = {}
     for each in members:
@@ -249,7 +249,7 @@ def _merge_traits(parts: Parts, members: Sequence[Memory], base: Memory, run: st
         tags=tuple(tags)[: check.MAX_TAGS],
         importance=max(each.importance for each in members),
         confidence=max(each.confidence for each in members),
-        source=Source.EXPLICIT if any(each.source is Source.EXPLICIT for each in members) else base.source,
+        source=find_lowest_trust(each.source for each in members),
         context=base.context,
         session=base.session,
         slot=next((each.slot for each in members if each.slot), None),

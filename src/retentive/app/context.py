@@ -7,16 +7,19 @@ from itertools import accumulate, takewhile
 from typing import Any, NamedTuple
 
 from retentive.app import check
+from retentive.app.imported import find_imported
 from retentive.app.outdated import mark_outdated
 from retentive.app.parts import Parts
 from retentive.app.records.profile import ProfileVerbs
 from retentive.app.search import answer, asking, record
-from retentive.app.summaries import latest, shortened
+from retentive.app.summaries import fit_summary, latest
 from retentive.app.timing import read_times
 from retentive.context import Counter
 from retentive.context.assemble import Item, Section, assemble, distinct
 from retentive.context.fit import cut
-from retentive.context.turns import dangling, has_hidden, indented, line, speaker, turns
+from retentive.context.quote import flatten, indent, quote
+from retentive.context.replay import render_summary
+from retentive.context.turns import dangling, has_hidden, has_quotes, line, render_excerpt, speaker, turns
 from retentive.errors import Invalid
 from retentive.model import (
     Context,
@@ -34,6 +37,7 @@ from retentive.model import (
     Tier,
     Type,
     Why,
+    is_said,
     to_micros,
 )
 from retentive.records.told import profile as rendered
@@ -45,7 +49,6 @@ from retentive.text.sentences import (
     MEMORIES_HEADING,
     PROFILE_HEADING,
     RECENT_HEADING,
-    SUMMARY_HEADING,
 )
 
 MEMORIES = 40  # looked at for a context: more than a usual budget holds
@@ -129,10 +132,15 @@ class Found:
     earlier: int
     """Messages that no summary covers and that no budget would hold."""
     notes: Sequence[str]
+    imported: Mapping[tuple[str, str], int]
+    """By namespace and session: the last message of it that was imported."""
 
     @property
     def spoken(self) -> list[Event]:
         return [event for turn in self.recent for event in turn]
+
+    def is_imported(self, event: Event) -> bool:
+        return event.sequence <= self.imported.get((event.namespace, event.session), 0)
 
 
 def context(parts: Parts, asked: Asked) -> Context:
@@ -158,7 +166,10 @@ def _found(parts: Parts, asked: Asked) -> Found:
         notes.append(f"there is no session {asked.session!r} yet")
     facts = _facts(parts, asked.scope, hits)
     profile = [*_profiles(parts, asked, {fact.item.id for fact in facts})]
-    return Found(profile, _summary(asked, state), facts, excerpts, recent, earlier, notes)
+    messages = (*(hit.event for hit in excerpts), *(event for turn in recent for event in turn))
+    marks = parts.conversations.metadata(messages)
+    imported = {key: find_imported(metadata) for key, metadata in marks.items()}
+    return Found(profile, _summary(asked, state), facts, excerpts, recent, earlier, notes, imported)
 
 
 def _facts(parts: Parts, scope: Scope, hits: Iterable[Hit]) -> list[Fact]:
@@ -202,19 +213,19 @@ def _profiles(parts: Parts, asked: Asked, told: Collection[str]) -> Iterator[Ite
 def _assembled(parts: Parts, asked: Asked, found: Found, spoken: Sequence[Event]) -> Context:
     """Without what is said twice: the question itself, a memory, a recent message or the summary in an excerpt."""
     known = [asked.text, *(fact.excerpt for fact in found.memories), *(event.content for event in spoken)]
-    known += [text.partition(": ")[2] for text in found.summary.removeprefix(SUMMARY_HEADING).splitlines()]
+    known += [text.partition(": ")[2] for text in found.summary.splitlines()]
     told = distinct((_key(fact.item), fact.excerpt) for fact in found.memories)
     quoted = distinct(((_key(hit.item), hit.excerpt) for hit in found.excerpts if hit.item not in spoken), known)
     quotes = [hit for hit in found.excerpts if _key(hit.item) in quoted.kept]
     shown = {_key(each) for each in (*spoken, *(hit.item for hit in found.excerpts))}
-    answers = _answers(parts, quotes, shown, asked.scope.filter.said_until)
+    answers = _answers(parts, found, quotes, shown, asked.scope.filter.said_until)
     facts = {key: fact for fact in found.memories if (key := _key(fact.item)) in told.kept}
     groups: dict[str, Sequence[tuple[Item, ...]]] = {
         "profile": [(each,) for each in found.profile],
-        "summary": [(Item(asked.session or "", found.summary, 0),)] if found.summary else [],
+        "summary": [(Item(asked.session or "", render_summary(found.summary), 0),)] if found.summary else [],
         "memories": [(_fact(fact, _place(fact, facts)),) for fact in facts.values()],
-        "excerpts": [*((_said(hit.event, _quoted(hit), hit.outdated),) for hit in quotes), *answers],
-        "recent": _latest_first(asked, found.recent),
+        "excerpts": [*((_said(found, hit.event, _quoted(hit), hit.outdated),) for hit in quotes), *answers],
+        "recent": _latest_first(asked, found),
     }
     sections = [
         Section(name, HEADINGS[name], asked.shares[name], items, in_sequence=name == "recent", waits=name == "profile")
@@ -294,9 +305,7 @@ def _recent(parts: Parts, state: Summary, end: int | None, asked: Asked) -> tupl
 def _summary(asked: Asked, state: Summary | None) -> str:
     if state is None or not state.text:
         return ""
-    room = int(asked.shares["summary"] * asked.budget) - asked.count(SUMMARY_HEADING)
-    text = shortened(state.text, max(room, 0), asked.count)
-    return SUMMARY_HEADING + text if text else ""
+    return fit_summary(state.text, int(asked.shares["summary"] * asked.budget), asked.count)
 
 
 def _needs(facts: Mapping[str, Fact]) -> dict[int, int]:
@@ -320,13 +329,16 @@ def _place(fact: Fact, facts: Mapping[str, Fact], depth: int = 0) -> tuple[Any, 
 def _fact(fact: Fact, place: tuple[Any, ...]) -> Item:
     item, excerpt = fact.item, fact.excerpt.strip()
     if isinstance(item, Passage):
-        words = indented(_below_heading(item, excerpt))
-        return Item(item.id, f"- {words} ({item.place}, {item.modified:%Y-%m-%d})", place)
+        words = quote(_below_heading(item, excerpt))
+        text = f"- {words} ({flatten(item.place)}, {item.modified:%Y-%m-%d})"
+        return Item(item.id, text, place, has_quotes=True)
     if isinstance(item, Record):
         return Item(item.id, f"- {' '.join(excerpt.split())} ({item.TYPE}, {item.updated:%Y-%m-%d})", place)
     text = excerpt if excerpt == item.content.strip() else f"{excerpt} …"
-    mark = f", {fact.outdated}" if fact.outdated else ""
-    return Item(item.id, f"- {indented(text)} ({item.valid_from:%Y-%m-%d}{mark})", place)
+    mark = f"{item.valid_from:%Y-%m-%d}" + (f", {fact.outdated}" if fact.outdated else "")
+    if is_said(item.source):
+        return Item(item.id, f"- {indent(text)} ({mark})", place)
+    return Item(item.id, f"- {quote(text)} ({item.source}, {mark})", place, has_quotes=True)
 
 
 def _below_heading(item: Passage, excerpt: str) -> str:
@@ -346,11 +358,13 @@ def _order(item: Memory | Record | Passage) -> tuple[datetime, str]:
             return item.updated, item.id
 
 
-def _said(event: Event, text: str, outdated: Outdated | None = None) -> Item:
+def _said(found: Found, event: Event, text: str, outdated: Outdated | None = None) -> Item:
     """A message of an earlier conversation; those that are outdated stand below the others."""
     mark = f" ({outdated})" if outdated else ""
-    words = f"- {event.time:%Y-%m-%d} {speaker(event)}: {indented(text)}{mark}"
-    return Item(event.id, words, (outdated is not None, event.time, event.session, event.sequence))
+    is_imported = found.is_imported(event)
+    words = f"- {event.time:%Y-%m-%d} {speaker(event)}: {render_excerpt(event, text, is_imported=is_imported)}{mark}"
+    order = outdated is not None, event.time, event.session, event.sequence
+    return Item(event.id, words, order, has_quotes=has_quotes(event, is_imported=is_imported))
 
 
 def _quoted(hit: Hit) -> str:
@@ -358,15 +372,21 @@ def _quoted(hit: Hit) -> str:
     return hit.excerpt if hit.excerpt.strip() == whole.strip() else f"{hit.excerpt.strip()} …"
 
 
-def _answers(parts: Parts, hits: Sequence[Hit], known: Collection[str], until: int | None) -> list[tuple[Item, ...]]:
+def _answers(
+    parts: Parts, found: Found, hits: Sequence[Hit], known: Collection[str], until: int | None
+) -> list[tuple[Item, ...]]:
     """What was said right after the best excerpts, as far as it is short: a question is found more easily than its
     answer.
     """
     following = sorted(parts.conversations.following([hit.event for hit in hits[:ANSWERED]]).items())
     said = [after for _, after in following if until is None or to_micros(after.time) <= until]
     said = [after for after in said if not after.is_hidden]
-    found = ((after, readable(after.content, after.payload)) for after in said)
-    return [(_said(after, text),) for after, text in found if _key(after) not in known and 0 < len(text) <= CHUNK_SIZE]
+    texts = [(after, readable(after.content, after.payload)) for after in said]
+    return [
+        (_said(found, after, text),)
+        for after, text in texts
+        if _key(after) not in known and 0 < len(text) <= CHUNK_SIZE
+    ]
 
 
 def _newest(recent: Sequence[Sequence[Event]], limit: int) -> int:
@@ -375,10 +395,16 @@ def _newest(recent: Sequence[Sequence[Event]], limit: int) -> int:
     return 1 + sum(size < limit for size in sizes)
 
 
-def _latest_first(asked: Asked, recent: Sequence[Sequence[Event]]) -> list[tuple[Item, ...]]:
-    turns = [tuple(Item(event.id, line(event), event.sequence) for event in turn) for turn in reversed(recent)]
+def _latest_first(asked: Asked, found: Found) -> list[tuple[Item, ...]]:
+    turns = [tuple(_message(found, event) for event in turn) for turn in reversed(found.recent)]
     if turns and len(turns[0]) == 1:
         # The newest message is what all is about: of one that would leave no room for the rest there is the beginning.
         newest, room = turns[0][0], int(max(LONGEST_NEWEST, asked.shares["recent"]) * asked.budget)
         turns[0] = (replace(newest, text=cut(newest.text, room, asked.count)),)
     return [turn for turn in turns if turn[0].text]
+
+
+def _message(found: Found, event: Event) -> Item:
+    is_imported = found.is_imported(event)
+    words = line(event, is_imported=is_imported)
+    return Item(event.id, words, event.sequence, has_quotes=has_quotes(event, is_imported=is_imported))

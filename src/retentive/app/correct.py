@@ -2,7 +2,8 @@
 
 It is compared with the memories that share its words, those whose vectors are near, and the one that holds its slot.
 One that it surely replaces is ended with it. One that it may replace is proposed: both stay, and somebody decides.
-Instructions and decisions are never ended by words, nor are several memories at once: those are proposed, too.
+Instructions and decisions are never ended by words, nor are several memories at once: those are proposed, too. Several
+are counted among those that are trusted most: an import beside what the user said does not keep them from mending it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +18,18 @@ from retentive.app.parts import Parts
 from retentive.app.vectors import packed, unpack_vector
 from retentive.errors import EmbedError
 from retentive.learn import CROWD, MAX_STATEMENT_CHARS, VECTOR_SPACE
-from retentive.model import Draft, Kind, Memory, Replacement, Status, Traits, from_micros
+from retentive.model import (
+    Draft,
+    Kind,
+    Memory,
+    Replacement,
+    Source,
+    Status,
+    Traits,
+    find_trust,
+    from_micros,
+    may_replace,
+)
 from retentive.text.chunk import CHUNK_SIZE
 from retentive.text.sentences import spans
 
@@ -62,7 +74,7 @@ def apply_corrections(parts: Parts, draft: Draft, near: Iterable[Memory], *, jud
     older = [memory for memory in known if memory.valid_from <= when]
     compared = _compare_all(parts, older, statement, vector if judge and is_judged(parts) else None)
     adds_mostly = draft.traits.kind is Kind.DECISION or (statement.is_event and not statement.says_change)
-    ended, proposed = _decide(compared, EVENT_MARGIN if adds_mostly else 0.0)
+    ended, proposed = _decide(compared, EVENT_MARGIN if adds_mostly else 0.0, draft.traits.source)
     slot = _find_free_slot(parts, statement, known, ended, when)
     return draft._replace(
         traits=replace(draft.traits, slot=slot) if slot else draft.traits,
@@ -143,16 +155,27 @@ def _compare_all(parts: Parts, older: Sequence[Memory], newer: "Statement", vect
     ]
 
 
-def _decide(compared: Sequence[_Compared], margin: float) -> tuple[tuple[Replacement, ...], tuple[Replacement, ...]]:
+def _decide(
+    compared: Sequence[_Compared], margin: float, source: Source
+) -> tuple[tuple[Replacement, ...], tuple[Replacement, ...]]:
     """What is ended, and what is proposed; `margin` is added to the score that is needed."""
     sure = [each for each in compared if each.verdict and (not each.verdict.needs_judge or each.score >= MIN_AGREED)]
     proposed = [_name(each) for each in sure]
-    if len(sure) == 1 and sure[0].memory.kind not in NOT_ENDED_BY_WORDS:
-        return tuple(proposed), ()
+    foremost = _find_foremost(sure, source)
+    if len(foremost) == 1 and foremost[0].memory.kind not in NOT_ENDED_BY_WORDS:
+        others = [_name(each) for each in sure if each is not foremost[0]]
+        return (_name(foremost[0]),), tuple(others[:MAX_PROPOSALS])
     threshold = MIN_PROPOSED + margin + CROWD_MARGIN * min(1.0, len(compared) / MAX_NEIGHBOURS)
     doubtful = [each for each in compared if each not in sure and (each.verdict or each.score >= threshold)]
     proposed += [_name(each) for each in sorted(doubtful, key=lambda each: -each.score)]
     return (), tuple(proposed[:MAX_PROPOSALS])
+
+
+def _find_foremost(sure: Sequence[_Compared], source: Source) -> list[_Compared]:
+    """The most trusted memories of those that a source may end; all if it may end none."""
+    endable = [each for each in sure if may_replace(source, each.memory.source)] or [*sure]
+    most = max((find_trust(each.memory.source) for each in endable), default=None)
+    return [each for each in endable if find_trust(each.memory.source) is most]
 
 
 def _name(each: _Compared) -> Replacement:

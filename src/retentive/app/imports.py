@@ -3,6 +3,9 @@
 Five hundred at a time are checked, compared with what is here, and kept: an import that was stopped is begun anew, and
 what came in before is known then. Known is a text that is here already; and one that was here and has been replaced,
 forgotten or has expired, unless it is told as newer than its end: an old export must not bring back what was forgotten.
+
+What comes in is of the source `import`, so it ends nothing that the user said (`weigh.py`). If the person who imports
+it vouches for it, it counts as their own word.
 """
 
 from collections import defaultdict
@@ -20,7 +23,7 @@ from retentive.app.intake import restored
 from retentive.app.keep import keep
 from retentive.app.parts import Parts
 from retentive.errors import Invalid
-from retentive.model import Draft, ImportedMemories, Memory, Refusal, Source, Status, iso
+from retentive.model import Draft, ImportedMemories, ImportTrust, Memory, Refusal, Source, Status, iso, may_replace
 from retentive.transfer.memories import READERS, Format, Item, Remark, Told, chosen
 
 BATCH = 500  # that share a commit: three seconds of embedding, which is what a crash loses
@@ -39,6 +42,7 @@ class _Tally:
     created: int = 0
     known: int = 0
     superseded: int = 0
+    proposed: int = 0
     pending: int = 0
     refused: int = 0
     refusals: list[Refusal] = field(default_factory=list)
@@ -68,19 +72,22 @@ def import_memories(
     format: str | None,
     options: Mapping[str, Any],
     *,
+    trust: str,
     dry_run: bool,
     progress: Progress | None,
 ) -> ImportedMemories:
     check.known(options, Common, "import_memories")
+    vouched = check.one_of(ImportTrust, trust, "trust")
+    source = Source.EXPLICIT if vouched is ImportTrust.USER else Source.IMPORT
     draft_of(parts, "x", options)  # what is wrong for all of them should be told once
     known = None if format is None else check.one_of(Format, format, "format")
     tally, seen = _Tally(), set[Key]()
     with chosen(Path(path).expanduser(), known) as (found, given):
         if found is Format.RETENTIVE:
-            return restored(parts, given, options, dry_run=dry_run, progress=progress)
+            return restored(parts, given, options, trust=vouched, dry_run=dry_run, progress=progress)
         items = _items(tally, _to_the_end(READERS[found].read(given), str(path)))
         while batch := [*islice(items, BATCH)]:
-            drafts = [*_drafts(parts, tally, batch, found, options)]
+            drafts = [*_drafts(parts, tally, batch, found, {**options, "source": source})]
             fresh = [*_fresh(parts, tally, drafts, seen if dry_run else None)]
             _keep(parts, tally, fresh, dry_run=dry_run)
             if progress:
@@ -138,7 +145,6 @@ def _options(item: Item, format: Format, common: Mapping[str, Any]) -> dict[str,
         **own,
         "tags": tags,
         "metadata": metadata,
-        "source": Source.IMPORT,
         "origin": {name: value for name, value in origin.items() if value is not None},
     }
 
@@ -170,11 +176,13 @@ def _here(parts: Parts, drafts: Sequence[Draft]) -> Mapping[Key, list[Memory]]:
 
 
 def _is_told_by(memory: Memory, draft: Draft) -> bool:
+    if memory.status is Status.ACTIVE and not may_replace(memory.source, draft.traits.source):
+        return False  # it is now vouched for
     if memory.status is Status.ACTIVE:
         longer = memory.expires is not None and draft.traits.expires != memory.expires
         return draft.traits.slot in (None, memory.slot) and not longer
     mine, its = draft.traits.origin or {}, memory.origin or {}
-    same = memory.source is Source.IMPORT and its.get("product") == mine.get("product")
+    same = its.get("product") == mine.get("product")
     when = draft.traits.valid_from
     if when is None or (same and "id" in mine and its.get("id") == mine["id"]):
         return same
@@ -185,6 +193,7 @@ def _keep(parts: Parts, tally: _Tally, drafts: Sequence[Draft], *, dry_run: bool
     for piece in cut(drafts) if drafts and not dry_run else ():
         for draft, kept in zip(piece, keep(parts, piece, "import"), strict=True):
             tally.superseded += len(kept.superseded)
+            tally.proposed += len(kept.proposals)
             tally.pending += kept.pending
             if kept.created:
                 tally.make(draft)
@@ -212,4 +221,5 @@ def _answer(tally: _Tally, format: Format, path: str | Path, *, dry_run: bool) -
         examples=tuple(tally.examples),
         notes=tuple(tally.notes),
         dry_run=dry_run,
+        proposed=tally.proposed,
     )

@@ -29,6 +29,7 @@ from retentive.app.plan import (
     without_rejected,
 )
 from retentive.app.vectors import packed, space_of
+from retentive.app.weigh import weigh
 from retentive.errors import Busy, EmbedError, NotFound, Stale
 from retentive.model import Draft, Memory, Space, Status, Traits, to_micros
 from retentive.storage import Step, chunks, memories, proposals
@@ -72,12 +73,13 @@ def _keep(parts: Parts, drafts: Sequence[Draft], actor: str, also: Also) -> list
         plan, decided = all_new(drafts, now) if hopeful and not attempt else None, drafts
         if plan is None:
             present = _present(parts, drafts, now)
-            decided = [without_rejected(draft, present) for draft in drafts]
+            decided = [weigh(without_rejected(draft, present), present, actor) for draft in drafts]
             plan = planned(decided, present, now, actor)
         vectors.update(_vectors(parts, drafts, [at for at in plan.fresh if at not in vectors]))
         try:
             made = _insert_steps(parts, decided, plan, vectors, space, now)
-            parts.engine.apply([*also(len(plan.kept)), *plan.steps, *made])
+            known = proposals.insert_unless_there_step(plan.proposals_of_known)
+            parts.engine.apply([*also(len(plan.kept)), *plan.steps, *made, known])
         except Stale:
             continue
         parts.journal.kept(parts.namespace, len(plan.kept))
@@ -108,8 +110,8 @@ def _present(parts: Parts, drafts: Sequence[Draft], now: int) -> Present:
         {(memory.session, memory.content_hash): memory for memory in same_text},
         {(memory.session, memory.slot): memory for memory in same_slot},
         {memory.id: memory for memory in named.values() if memory.status is Status.ACTIVE},
-        rejected=_rejected(parts, drafts, has_holders=bool(same_slot)),
     )
+    present.rejected = _rejected(parts, drafts, present)
     for draft in drafts:
         key = draft.traits.session, draft.traits.slot
         if key not in present.chains and is_late(draft, present.same_slot.get(key)):
@@ -126,13 +128,16 @@ def check_named(parts: Parts, drafts: Sequence[Draft], named: Mapping[str, Memor
             check_replaced(draft, named[id])
 
 
-def _rejected(parts: Parts, drafts: Sequence[Draft], *, has_holders: bool) -> set[tuple[str, str]]:
-    hashes = [
-        draft.content_hash
-        for draft in drafts
-        if draft.corrects or draft.proposes or draft.move or (has_holders and draft.traits.slot)
-    ]
-    return Proposals(parts.engine).rejected(parts.namespace, hashes) if hashes else set()
+def _rejected(parts: Parts, drafts: Sequence[Draft], present: Present) -> set[tuple[str, str]]:
+    """The pairs of texts that somebody keeps apart: with a draft as the newer one, or with what came before it."""
+    hashes: dict[str, None] = {}
+    for draft in drafts:
+        holder = present.same_slot.get((draft.traits.session, draft.traits.slot)) if draft.traits.slot else None
+        later = present.named.get(draft.ended_by or "")
+        if draft.corrects or draft.proposes or draft.move or holder:
+            hashes[draft.content_hash] = None
+        hashes |= {each.content_hash: None for each in (holder, later) if each}
+    return Proposals(parts.engine).rejected(parts.namespace, [*hashes]) if hashes else set()
 
 
 def new_steps(parts: Parts, draft: Draft, id: str, now: int) -> Iterator[Step]:

@@ -19,6 +19,7 @@ from retentive import clock
 from retentive.app.act import Deed, Outcome, act, read, written
 from retentive.app.correct import is_judged
 from retentive.app.filters import scope
+from retentive.app.imported import find_imported
 from retentive.app.judge_person import is_of_several, judge_claims
 from retentive.app.legs import having_words
 from retentive.app.parts import Parts
@@ -37,6 +38,7 @@ from retentive.model import (
     Proposal,
     Role,
     Source,
+    find_lowest_trust,
 )
 from retentive.storage import Step, conversations, learning
 from retentive.storage.learning import State
@@ -186,11 +188,22 @@ def _do(parts: Parts, state: State, tally: Tally) -> None:
 
     claim = json.loads(state.claims)[-state.left]
     try:
-        outcome = act(parts, state.session, read(claim), done)
+        outcome = act(parts, state.session, _weigh(parts, state.session, read(claim)), done)
     except Invalid as error:  # it will never do: what comes after it must not wait for it
         parts.engine.apply([*done()])
         outcome = Outcome(Heard(claim["verb"], claim["content"], refused=str(error)))
     tally.count(outcome)
+
+
+def _weigh(parts: Parts, session: str, deed: Deed) -> Deed:
+    """What comes of an imported message as the import that it is; what it asks to forget is only shown."""
+    about = parts.conversations.get(parts.namespace, session)
+    if about is None or min(deed.claim.events, default=1) > find_imported(about.metadata):
+        return deed
+    confidence = min(deed.claim.confidence, DEFAULT_CONFIDENCE[Source.IMPORT])
+    is_tentative = deed.claim.tentative or deed.verb == "forget"
+    claim = replace(deed.claim, confidence=confidence, tentative=is_tentative)
+    return deed._replace(claim=claim, source=find_lowest_trust([deed.source, Source.IMPORT]))
 
 
 def _read(parts: Parts, state: State, tally: Tally) -> None:

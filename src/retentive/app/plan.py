@@ -3,11 +3,12 @@
 A text that is known is not kept twice. A memory with a slot takes the place of the one that holds it, and one whose
 words put an end to others takes theirs; unless it tells of an earlier time than they do: then it comes late, and is
 kept as what held before. A pair of texts that somebody rejected is neither replaced nor proposed again, unless the
-caller names the older memory.
+caller names the older memory. Drafts come here after they were weighed (`weigh.py`): what they name, they may end.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from retentive.errors import Conflict, Invalid
@@ -18,19 +19,21 @@ from retentive.model import (
     Ended,
     Kind,
     Memory,
-    Move,
     Proposal,
     Replacement,
     Source,
     Status,
     Traits,
     from_micros,
+    is_held,
+    may_replace,
 )
+from retentive.model.proposals import SLOT
 from retentive.storage import Step, chunks, memories
 from retentive.storage.proposals import NewProposal
 
 REPLACES = "replaces"  # the rule of memories that the caller named
-SLOT = "slot"
+RESTATED = "restated"  # the rule by which the user's own words take the place of the same text from elsewhere
 CONSOLIDATION = "consolidation"
 ACTORS = {"model": "model"} | dict.fromkeys(map(str, ConsolidationRule), CONSOLIDATION)  # words are read by rules
 SURELY_NAMED = frozenset({REPLACES, *map(str, ConsolidationRule)})  # rules that name a memory, whatever its time
@@ -62,6 +65,8 @@ class Plan:
     ended: dict[int, Memory] = field(default_factory=dict)
     """The places of what came late, each with the memory that has taken its place already."""
     proposals: list[NewProposal] = field(default_factory=list)
+    proposals_of_known: list[NewProposal] = field(default_factory=list)
+    """About memories that are there already: some may have been made before."""
 
 
 @dataclass(slots=True)
@@ -106,14 +111,18 @@ def planned(drafts: Sequence[Draft], present: Present, now: int, actor: str) -> 
         corrected = [present.named[each.id] for each in draft.corrects if each.id in present.named]
         olds = [old for old in (same, holder, *corrected) if old]
         touches = {old.id for old in olds} | ({(session, slot)} if slot else set())
-        touches |= {each.id for each in draft.proposes}
-        depends = touches & touched if twin == at else slot or draft.corrects or drafts[twin].traits.expires
+        touches |= {each.id for each in (*draft.proposes, *draft.held, *draft.outlived)}
+        depends = touches & touched if twin == at else slot or draft.corrects or _differs(draft, drafts[twin])
         if depends:
             break
         touched |= touches
+        if holder and holder.id in {each.id for each in draft.outlived}:
+            plan.steps += _give_up_slot(holder, now, actor)
+            olds = [old for old in olds if old.id != holder.id]
+            holder = None
         if twin != at:
             plan.kept.append(Kept(plan.kept[twin].id, created=False))
-        elif same is None and (later := _later(draft, holder, present, now)):
+        elif same is None and (later := _later(draft, holder, present)):
             _come_late(plan, at, draft, ids[at], later, present, now, actor)
         elif not olds:
             plan.kept.append(Kept(ids[at], created=True))
@@ -126,7 +135,12 @@ def planned(drafts: Sequence[Draft], present: Present, now: int, actor: str) -> 
 
 
 def _names_others(draft: Draft) -> bool:
-    return bool(draft.corrects or draft.proposes or draft.ended_by or draft.move)
+    return bool(draft.corrects or draft.proposes or draft.held or draft.outlived or draft.ended_by or draft.move)
+
+
+def _differs(draft: Draft, twin: Draft) -> bool:
+    """Whether the same text once more in a batch may change what the first became."""
+    return twin.traits.expires is not None or draft.traits.source is not twin.traits.source
 
 
 def check_replaced(draft: Draft, old: Memory) -> None:
@@ -154,7 +168,7 @@ def without_rejected(draft: Draft, present: Present) -> Draft:
     traits, holder = draft.traits, present.same_slot.get((draft.traits.session, draft.traits.slot))
     by_caller = {each.id for each in draft.corrects if each.rule == REPLACES}
     by_words = {each.id for each in draft.corrects} - by_caller
-    if holder and holder.id not in by_caller and _is_rejected(draft, holder, present):
+    if holder and holder.id not in by_caller and is_rejected(draft, holder, present):
         # A slot that the caller gave is obeyed; one that was read out of the words is not taken.
         was_read = holder.id in by_words or traits.source is not Source.EXPLICIT
         traits = replace(traits, slot=None) if was_read else traits
@@ -167,59 +181,72 @@ def without_rejected(draft: Draft, present: Present) -> Draft:
 
 def _may_end(draft: Draft, older: Replacement, present: Present) -> bool:
     old = present.named.get(older.id)
-    return old is None or not _is_rejected(draft, old, present)
+    return old is None or not is_rejected(draft, old, present)
 
 
-def _is_rejected(draft: Draft, old: Memory, present: Present) -> bool:
+def is_rejected(draft: Draft, old: Memory, present: Present) -> bool:
     return (draft.content_hash, old.content_hash) in present.rejected
 
 
 def _propose(plan: Plan, at: int, draft: Draft, present: Present, now: int) -> None:
-    """Add the proposals of a memory that is new, for what stays active beside it."""
+    """Add the proposals of a memory: all if it is new, else those that its source keeps from being done."""
     kept = plan.kept[-1]
-    olds = {each.id: each for each in draft.proposes if each.id in present.named and each.id not in kept.superseded}
-    if not kept.created or not (olds or draft.move):
-        return
-    if draft.move and (draft.content_hash, draft.content_hash) not in present.rejected:
-        plan.proposals.append(_make_move(kept.id, draft, draft.move, now))
-    for id, each in zip(new_ids(now, len(olds)), olds.values(), strict=True):
-        old = present.named[each.id]
-        proposal = Proposal(
-            id=id,
-            namespace=old.namespace,
-            newer_id=kept.id,
-            newer=draft.content,
-            newer_time=draft.traits.valid_from or from_micros(now),
-            older_id=old.id,
-            older=old.content,
-            older_time=old.valid_from,
-            rule=each.rule,
-            reason=each.reason,
-            created=from_micros(now),
-        )
-        plan.proposals.append(NewProposal(proposal, draft.content_hash, old.content_hash))
-    made = tuple(each.proposal for each in plan.proposals if each.proposal.newer_id == kept.id)
-    plan.kept[at] = kept._replace(proposals=made)
-
-
-def _make_move(id: str, draft: Draft, move: Move, now: int) -> NewProposal:
-    """A proposal to move a memory that is new: it is both of the memories that a proposal names."""
     begun = draft.traits.valid_from or from_micros(now)
+    own = Side(kept.id, draft.content, draft.content_hash, begun, draft.traits.source)
+    named = (*draft.held, *draft.proposes) if kept.created else draft.held
+    olds = {each.id: each for each in named if each.id in present.named and each.id not in kept.superseded}
+    made = []
+    for each in olds.values():
+        old = present.named[each.id]
+        made.append(make_proposal(old.namespace, own, Side.of(old), each.rule, each.reason, now))
+    if not kept.created:
+        plan.proposals_of_known += made
+        return
+    move = draft.move
+    if move and (draft.content_hash, draft.content_hash) not in present.rejected:
+        made.append(make_proposal(move.source, own, own, move.rule, move.reason, now, move.target))
+    for each in draft.outlived:
+        newer = present.named[each.id]
+        if (newer.content_hash, draft.content_hash) not in present.rejected:
+            made.append(make_proposal(newer.namespace, Side.of(newer), own, each.rule, each.reason, now))
+    plan.proposals += made
+    plan.kept[at] = kept._replace(proposals=tuple(each.proposal for each in made))
+
+
+class Side(NamedTuple):
+    """One of the two memories of a proposal."""
+
+    id: str
+    content: str
+    content_hash: str
+    begun: datetime
+    source: Source
+
+    @classmethod
+    def of(cls, memory: Memory) -> "Side":
+        return cls(memory.id, memory.content, memory.content_hash, memory.valid_from, memory.source)
+
+
+def make_proposal(
+    namespace: str, newer: Side, older: Side, rule: str, reason: str, now: int, move_to: str | None = None
+) -> NewProposal:
+    """A proposal that one memory replaces another; or that one is moved, which is then both of the two."""
     proposal = Proposal(
         id=new_ids(now, 1)[0],
-        namespace=move.source,
-        newer_id=id,
-        newer=draft.content,
-        newer_time=begun,
-        older_id=id,
-        older=draft.content,
-        older_time=begun,
-        rule=move.rule,
-        reason=move.reason,
+        namespace=namespace,
+        newer_id=newer.id,
+        newer=newer.content,
+        newer_time=newer.begun,
+        older_id=older.id,
+        older=older.content,
+        older_time=older.begun,
+        rule=rule,
+        reason=reason,
         created=from_micros(now),
-        move_to=move.target,
+        move_to=move_to,
+        is_held=is_held(rule, newer.source, older.source),
     )
-    return NewProposal(proposal, draft.content_hash, draft.content_hash)
+    return NewProposal(proposal, newer.content_hash, older.content_hash)
 
 
 def is_late(draft: Draft, holder: Memory | None) -> bool:
@@ -232,16 +259,23 @@ def is_late(draft: Draft, holder: Memory | None) -> bool:
     )
 
 
-def _later(draft: Draft, holder: Memory | None, present: Present, now: int) -> Memory | None:
+def _later(draft: Draft, holder: Memory | None, present: Present) -> Memory | None:
     """What had taken a late draft's place before it came; nothing that the caller has it replace."""
     named = {each.id for each in draft.corrects if each.rule in SURELY_NAMED}
     if draft.ended_by:
         return present.named.get(draft.ended_by) if draft.ended_by not in named else None
-    if not is_late(draft, holder) or (holder and holder.id in named):
+    if holder is None or not is_late(draft, holder) or holder.id in named:
         return None
+    return find_successor(draft, holder, present)
+
+
+def find_successor(draft: Draft, holder: Memory, present: Present) -> Memory | None:
+    """What has held a late draft's slot since its time, as far as its source may end the draft."""
     chain = present.chains.get((draft.traits.session, draft.traits.slot), [])
-    from_when = draft.traits.valid_from or from_micros(now)
-    return next((memory for memory in chain if memory.valid_from > from_when), holder)
+    begun = draft.traits.valid_from
+    later = [memory for memory in chain if begun is None or memory.valid_from > begun]
+    may_end = (memory for memory in (*later, holder) if may_replace(memory.source, draft.traits.source))
+    return next(may_end, None)
 
 
 def _come_late(
@@ -253,7 +287,7 @@ def _come_late(
     chain = present.chains.get((draft.traits.session, draft.traits.slot), [])
     from_when = draft.traits.valid_from or from_micros(now)
     earlier = [memory for memory in chain if memory.valid_from <= from_when and memory.status is Status.SUPERSEDED]
-    for old in earlier[-1:]:
+    for old in (each for each in earlier[-1:] if may_replace(draft.traits.source, each.source)):
         plan.steps += _superseding(old, id, draft.traits, now, actor, _why(draft, old))
     named = {each.id: present.named[each.id] for each in draft.corrects if each.rule == REPLACES}
     for old in named.values():
@@ -296,6 +330,9 @@ def _ended(old: Memory, why: Replacement) -> Ended:
 
 def _said_again(known: Memory, traits: Traits, now: int, actor: str) -> Iterator[Step]:
     """A known text may take a slot, and may now hold for longer."""
+    if not may_replace(traits.source, known.source):
+        yield memories.touch_step(known, now)
+        return
     longer = known.expires is not None and (traits.expires is None or traits.expires > known.expires)
     changed = replace(
         known,
@@ -310,13 +347,20 @@ def _said_again(known: Memory, traits: Traits, now: int, actor: str) -> Iterator
         yield chunks.refresh_step(changed)
 
 
+def _give_up_slot(holder: Memory, now: int, actor: str) -> Iterator[Step]:
+    """Have a memory stay without its slot: what is trusted more takes that."""
+    changed = replace(holder, slot=None, updated=from_micros(now), version=holder.version + 1)
+    yield from memories.update_steps(holder, changed, actor, f"the slot {holder.slot} is taken by a better source")
+    yield chunks.refresh_step(changed)
+
+
 def _superseding(old: Memory, by: str, traits: Traits, now: int, actor: str, why: Replacement) -> Iterator[Step]:
     moment = from_micros(now)
     end = max(old.valid_from, traits.valid_from or moment)
     ended = replace(old, status=Status.SUPERSEDED, superseded_by=by, valid_to=end, updated=moment)
     if why.rule == SLOT:
         return memories.status_steps(old, ended, actor, why.reason)
-    by_whom = actor if why.rule == REPLACES else ACTORS.get(why.rule, "rules")
+    by_whom = actor if why.rule in (REPLACES, RESTATED) else ACTORS.get(why.rule, "rules")
     return memories.status_steps(old, ended, by_whom, f"{why.rule}: {why.reason}")
 
 

@@ -14,11 +14,19 @@ from retentive.app.keep import TRIES
 from retentive.app.move_memory import move_memory
 from retentive.app.parts import Parts
 from retentive.errors import Busy, Conflict, NotFound, Stale
-from retentive.model import Proposal, ProposalStatus, Status, from_micros
-from retentive.storage import Step, memories
+from retentive.model import AGENT, Memory, Proposal, ProposalStatus, Status, from_micros
+from retentive.model.proposals import SLOT, VERSION
+from retentive.storage import Step, chunks, memories
 from retentive.storage import proposals as rows
 
 PAGE_SIZE = 50
+
+
+def check_may_accept(proposal: Proposal, actor: str) -> None:
+    """Raise if only a person may accept it."""
+    if actor == AGENT and proposal.is_held:
+        hint = "Ask the user. If they say so, keep their own statement, with replaces; or: retentive review"
+        raise Conflict(f"a person decides on proposal {proposal.id}: {proposal.reason}", hint)
 
 
 class Proposals:
@@ -40,11 +48,13 @@ class Proposals:
     def accept(self, id: str, actor: str = "user") -> Proposal:
         """Have the newer memory replace the older one. `restore` of the older one undoes it.
 
+        If it was held back because of its source, a person has to accept it, and it then takes the slot, too.
         A proposal to move a memory has it kept in the other namespace, and ended here. `newer_id` of the answer is its
         id there; `restore` of the older one brings it back here, too.
         """
         check.plain(actor, "actor")
         proposal = self._load(check.plain(id, "id"), clock.now())
+        check_may_accept(proposal, actor)
         if proposal.move_to:
             return move_memory(self._parts, proposal, actor)
         return self._decide(id, lambda proposal, now: self._ending_steps(proposal, actor, now))
@@ -69,9 +79,20 @@ class Proposals:
         reason = f"proposal accepted: {proposal.rule}: {proposal.reason}"
         return [
             rows.accept_step(proposal),
-            memories.unchanged_step(newer),
             *memories.status_steps(older, ended, actor, reason),
+            *self._slot_steps(proposal, newer, older, actor, now),
         ]
+
+    def _slot_steps(
+        self, proposal: Proposal, newer: Memory, older: Memory, actor: str, now: int
+    ) -> builtins.list[Step]:
+        """Have the newer memory take the slot that it could not have before; or see that it is unchanged."""
+        rules = self._parts.rules()
+        is_value = proposal.rule in (SLOT, VERSION) or older.slot == rules.find_slot(rules.parse(newer.content))
+        if newer.slot or not older.slot or newer.session != older.session or not is_value:
+            return [memories.unchanged_step(newer)]
+        taken = replace(newer, slot=older.slot, updated=from_micros(now), version=newer.version + 1)
+        return [*memories.update_steps(newer, taken, actor, "proposal accepted"), chunks.refresh_step(taken)]
 
     def _decide(self, id: str, steps_of: Callable[[Proposal, int], builtins.list[Step]]) -> Proposal:
         """Read, decide, apply; again if someone else was first."""

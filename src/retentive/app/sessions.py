@@ -17,7 +17,18 @@ from retentive.app.parts import Parts
 from retentive.app.person import find_person
 from retentive.context import Condenser
 from retentive.errors import Busy, Invalid, NotFound, Stale
-from retentive.model import Appended, Deleted, Event, Imported, Message, Replay, Session, Summary, from_micros
+from retentive.model import (
+    Appended,
+    Deleted,
+    Event,
+    Imported,
+    ImportTrust,
+    Message,
+    Replay,
+    Session,
+    Summary,
+    from_micros,
+)
 from retentive.storage import Step, conversations, expectations, step
 from retentive.storage.memories import as_json, namespace_step
 
@@ -102,13 +113,18 @@ class Sessions:
         session: str | None = None,
         me: str | None = None,
         progress: Callable[[int, int], None] | None = None,
+        *,
+        trust: str = ImportTrust.IMPORT,
     ) -> Imported:
         """Keep the conversations of a file: OpenAI messages, an account export of Claude or ChatGPT, `Name: text`.
 
         Each conversation becomes a session, named by the export or after the file; `session` names the one of a file
         that holds one. Once more with the same file, only what is new in it is kept. `me` is the user's name in it.
+
+        What is learned from it counts as an import, and requests to forget in it are not carried out. With
+        `trust="user"` you vouch for the file: the messages of the user in it count as said here.
         """
-        return chatlog.import_log(self._parts, self, path, format, session, me, progress)
+        return chatlog.import_log(self._parts, self, path, format, session, me, trust, progress)
 
     @writes
     def put(

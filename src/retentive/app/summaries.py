@@ -5,10 +5,12 @@ from functools import lru_cache
 from typing import Any
 
 from retentive.app.check import question
+from retentive.app.imported import find_imported
 from retentive.app.keep import TRIES
 from retentive.app.parts import Parts
 from retentive.context import Condenser, Counter
 from retentive.context.prose import Prose
+from retentive.context.replay import render_summary
 from retentive.context.replay import replay as replayed
 from retentive.context.summary import Extractive, Policy, oldest
 from retentive.context.turns import line
@@ -101,8 +103,10 @@ def write(parts: Parts, state: Summary, text: str, upto: int, epoch: int, about:
 def replay(parts: Parts, state: Summary, budget: int, counter: Counter | None) -> Replay:
     count = counter or parts.counter()
     events, earlier = latest(parts, state, budget, count)
-    summary = shortened(state.text, int(LARGEST_SHARE * budget), count)
-    return replayed(state.session, summary, events, earlier, budget, count)
+    summary = fit_summary(state.text, int(LARGEST_SHARE * budget), count)
+    about = parts.conversations.get(parts.namespace, state.session)
+    imported = find_imported(about.metadata) if about else 0
+    return replayed(state.session, summary, events, earlier, budget, count, imported)
 
 
 def latest(
@@ -123,6 +127,18 @@ def latest(
         events = page + events
         tokens += sum(count(line(event)) for event in page)
     return events, max(0, waiting - len(events))
+
+
+def fit_summary(text: str, room: int, count: Counter) -> str:
+    """A summary that fits as it is shown: quoted, and below its heading."""
+    limit = room
+    while text and limit > 0:
+        made = shortened(text, limit, count)
+        excess = count(render_summary(made)) - room
+        if not made or excess <= 0:
+            return made
+        limit -= excess
+    return ""
 
 
 def shortened(text: str, limit: int, count: Counter) -> str:

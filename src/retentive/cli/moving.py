@@ -16,6 +16,7 @@ def _import(memory: Retentive, arguments: Any) -> int:
     done = memory.import_memories(
         path,
         arguments.format,
+        trust=arguments.trust,
         dry_run=arguments.dry_run,
         progress=_progress(),
         **given(arguments, ("session", "tags")),
@@ -41,7 +42,12 @@ def _progress() -> Callable[[int, int | None], None]:
 
 def _told(path: str, done: ImportedMemories) -> None:
     kept = "would be kept" if done.dry_run else "kept"
-    counted = {"known already": done.known, "superseded": done.superseded, "refused": done.refused}
+    counted = {
+        "proposed": done.proposed,
+        "known already": done.known,
+        "superseded": done.superseded,
+        "refused": done.refused,
+    }
     more = "".join(f", {number} {what}" for what, number in counted.items() if number)
     show.say(f"{path} ({done.format}): {show.counted(done.created, 'memory', 'memories')} {kept}{more}")
     if done.lines:
@@ -49,6 +55,8 @@ def _told(path: str, done: ImportedMemories) -> None:
     if done.dry_run:
         for text in (*_kinds(done), *done.examples):
             show.say(f"  {show.line(text)[:200]}")
+    if done.proposed and not done.dry_run:
+        show.say("what may replace what you said: `retentive review` shows it")
     if done.pending:
         show.say(f"vectors pending: {done.pending}; `retentive backfill` makes them")
     show.refusals(done.refusals)

@@ -198,7 +198,9 @@ def _import(memory: Retentive, arguments: Any) -> int:
     for file in arguments.files:
         progress = show.progress(None, file)
         path = "/dev/stdin" if file == "-" else file
-        done = memory.sessions.import_log(path, arguments.format, arguments.session, arguments.me, progress)
+        done = memory.sessions.import_log(
+            path, arguments.format, arguments.session, arguments.me, progress, trust=arguments.trust
+        )
         told.append({"file": file, **wire.shown(done)})
         if not is_json(arguments):
             known = f", {done.known} known already" if done.known else ""

@@ -2,7 +2,7 @@
 
 `turns.py` says which messages must stay together, `summary.py` what to condense and how without a language model
 (`sentences.py`: which sentences are worth keeping), `replay.py` rebuilds a conversation, `assemble.py` makes one text
-of several sections. `fit.py` finds what fits.
+of several sections. `fit.py` finds what fits, `quote.py` sets off what is not the user's own word.
 
 Tokens are counted by a `Counter` that nothing is assumed of: what is counted at the end is the text that is handed out.
 """

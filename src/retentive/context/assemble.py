@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from retentive.context import Counter
 from retentive.context.fit import most
+from retentive.context.quote import LEGEND
 from retentive.model import Context, Omission
 from retentive.text.terms import STOP_WORDS, tokens
 
@@ -28,6 +29,8 @@ class Item:
     text: str
     order: Any
     """Where it stands among the items of its section: anything that compares with theirs."""
+    has_quotes: bool = False
+    """Whether something in it is quoted: then the heading says what that means."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,10 @@ def _cost(section: Section, count: Counter) -> _Cost:
 
 
 def _opening(section: Section) -> list[str]:
-    return [section.heading] if section.heading else []
+    if not section.heading:
+        return []
+    has_quotes = any(item.has_quotes for group in section.groups for item in group)
+    return [section.heading + LEGEND if has_quotes else section.heading]
 
 
 def _further(

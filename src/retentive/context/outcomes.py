@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from datetime import datetime
 
 from retentive.context.sentences import joined, score, sentences
-from retentive.model import Kind, Memory, Role
+from retentive.model import Kind, Memory, Role, find_trust
 
 MAX_SUMMARY_CHARS = 3000  # some 700 tokens: twenty-five outcomes of a line each fit whole
 MAX_OUTCOME_CHARS = 300  # a longer one is no small outcome and stays
@@ -47,8 +47,9 @@ def is_small_outcome(memory: Memory) -> bool:
 
 
 def find_project(memory: Memory) -> Hashable:
-    """Equal for outcomes of one project and month: the same tags, session and context."""
-    return memory.session, memory.context, tuple(sorted(memory.tags)), f"{memory.valid_from:%Y-%m}"
+    """Equal for outcomes of one project and month: the same tags, session and context; and trusted as much."""
+    place = memory.session, memory.context, tuple(sorted(memory.tags))
+    return *place, f"{memory.valid_from:%Y-%m}", find_trust(memory.source)
 
 
 def split_outcomes(outcomes: Iterable[Memory]) -> list[list[Memory]]:

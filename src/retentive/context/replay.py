@@ -5,6 +5,7 @@ from itertools import chain, takewhile
 
 from retentive.context import Counter
 from retentive.context.fit import cut, most
+from retentive.context.quote import quote
 from retentive.context.turns import dangling, has_hidden, line, turns
 from retentive.model import Event, Replay
 from retentive.text.sentences import SUMMARY_HEADING
@@ -12,19 +13,28 @@ from retentive.text.sentences import SUMMARY_HEADING
 LEAST = 40  # characters of a message that are worth showing
 
 
-def replay(session: str, summary: str, events: Sequence[Event], earlier: int, budget: int, count: Counter) -> Replay:
+def replay(
+    session: str,
+    summary: str,
+    events: Sequence[Event],
+    earlier: int,
+    budget: int,
+    count: Counter,
+    imported: int = 0,
+) -> Replay:
     """The summary, then the newest whole turns that fit, without holes.
 
     `events` are the newest that are in no summary, in order; `earlier` says how many of that kind lie before them. If
     there are some, a turn whose call may lie among them is not taken, nor one with a hidden message. A summary that
-    does not fit is left out.
+    does not fit is left out. Messages up to the number `imported` are quoted, and so is the summary: it is made of
+    all that was said, also by tools.
     """
-    if count(SUMMARY_HEADING + summary) > budget:
+    if count(render_summary(summary)) > budget:
         summary = ""
-    heading = [SUMMARY_HEADING + summary] if summary else []
+    heading = [render_summary(summary)] if summary else []
     whole = takewhile(lambda turn: not (earlier > 0 and dangling(turn)), reversed(turns(events)))
     usable = [turn for turn in whole if not has_hidden(turn)]
-    lines = ["\n".join(map(line, turn)) for turn in usable]
+    lines = ["\n".join(line(each, is_imported=each.sequence <= imported) for each in turn) for turn in usable]
 
     def text(number: int) -> str:
         return "\n".join([*heading, *reversed(lines[:number])])
@@ -44,3 +54,7 @@ def replay(session: str, summary: str, events: Sequence[Event], earlier: int, bu
         tokens=count(text(fitting)),
         left_out=earlier + len(events) - len(taken),
     )
+
+
+def render_summary(summary: str) -> str:
+    return SUMMARY_HEADING + quote(summary)

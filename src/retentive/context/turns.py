@@ -7,8 +7,9 @@ said between them are one turn, and whatever is cut is cut between turns.
 from collections.abc import Sequence
 from itertools import pairwise
 
+from retentive.context.quote import flatten, indent, quote
 from retentive.model import Event, Role
-from retentive.text.messages import answers, calls, readable
+from retentive.text.messages import answers, calls, is_answer, passed_on, readable, spoken
 
 
 def turns(events: Sequence[Event]) -> list[tuple[Event, ...]]:
@@ -50,18 +51,43 @@ def has_hidden(turn: Sequence[Event]) -> bool:
     return any(event.is_hidden for event in turn)
 
 
-def line(event: Event) -> str:
+def line(event: Event, *, is_imported: bool = False) -> str:
     """How a message reads in a prompt."""
-    return f"{speaker(event)}: {indented(readable(event.content, event.payload))}"
+    return f"{speaker(event)}: {render_message(event, is_imported=is_imported)}"
 
 
 def speaker(event: Event) -> str:
     """Who said it. Results of tools come to Anthropic's models as if the user had said them."""
     if event.role is Role.USER and not event.content.strip() and answers(event.payload):
         return Role.TOOL
-    return event.speaker or event.role
+    return flatten(event.speaker) if event.speaker else event.role
 
 
-def indented(text: str) -> str:
-    """Further lines set in, so that no message can pass for a heading, for another message, or for a memory."""
-    return "\n  ".join(text.splitlines())
+def render_message(event: Event, *, is_imported: bool = False) -> str:
+    """The words of a message: those of its sender set in, all others quoted; of an imported one all are."""
+    others = passed_on(event.payload)
+    if is_imported or is_foreign(event):
+        return quote(readable(event.content, event.payload))
+    own = indent(spoken(event.content, event.payload))
+    return f"{own}\n  {quote(others)}" if others else own
+
+
+def render_excerpt(event: Event, text: str, *, is_imported: bool = False) -> str:
+    """A part of a message: quoted unless it is found in the words of its sender."""
+    if text == readable(event.content, event.payload):
+        return render_message(event, is_imported=is_imported)
+    own = spoken(event.content, event.payload)
+    is_own = not passed_on(event.payload) or text.removesuffix(" …") in own
+    return indent(text) if is_own and not is_imported and not is_foreign(event) else quote(text)
+
+
+def is_foreign(event: Event) -> bool:
+    """Whether all of a message is what a tool or a file says."""
+    if event.role is Role.TOOL or is_answer(event.payload):
+        return True
+    return not spoken(event.content, event.payload) and bool(passed_on(event.payload))
+
+
+def has_quotes(event: Event, *, is_imported: bool = False) -> bool:
+    """Whether something of a message is quoted."""
+    return is_imported or is_foreign(event) or bool(passed_on(event.payload))

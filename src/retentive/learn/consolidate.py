@@ -25,7 +25,7 @@ from retentive.learn import MAX_STATEMENT_CHARS
 from retentive.learn.corrections.statement import parse_statement
 from retentive.learn.talk.person import plain
 from retentive.learn.talk.verbs import is_past
-from retentive.model import ConsolidationRule, Kind, Memory
+from retentive.model import ConsolidationRule, Kind, Memory, find_trust
 
 NOT_CONSOLIDATED = frozenset({Kind.NOTE, Kind.FILE})  # known by an id of their own
 EXACT_KINDS = frozenset({Kind.INSTRUCTION, Kind.DECISION})  # their order and extent matter: no lists, no refinements
@@ -154,7 +154,9 @@ def find_form(memory: Memory, text: str | None = None) -> bytes | None:
     if not words:
         return None
     day = f"{memory.valid_from:%Y-%m-%d}" if _tells_of_its_day(memory.kind, said, words) else ""
-    key = (memory.session, memory.kind.value, memory.context, words, day)
+    # What the user said and what came from elsewhere stay apart: one memory of both would end what is trusted more.
+    trust = find_trust(memory.source)
+    key = (memory.session, memory.kind.value, memory.context, words, day, trust)
     return blake2b(repr(key).encode(), digest_size=KEY_BYTES).digest()
 
 
@@ -370,7 +372,7 @@ def make_group(memories: Sequence[Memory]) -> Group | None:
     """The group of memories that a `FormIndex` found, as they are now; None if they no longer fit together."""
     members = sorted(memories, key=lambda each: (each.valid_from, each.id))
     forms = [find_form(each) for each in members]
-    if len(members) < MIN_GROUP or None in forms:
+    if len(members) < MIN_GROUP or None in forms or len({find_trust(each.source) for each in members}) > 1:
         return None
     if len({each.slot for each in members if each.slot}) > 1 or _differ_in_metadata(members):
         return None

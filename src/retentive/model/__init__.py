@@ -86,9 +86,22 @@ from retentive.model.search import (
 )
 from retentive.model.times import from_micros, iso, to_micros
 from retentive.model.tokens import Bounds, Issued, Token
+from retentive.model.trust import (
+    AGENT,
+    ImportTrust,
+    Trust,
+    describe_refusal,
+    describe_source,
+    find_lowest_trust,
+    find_trust,
+    is_held,
+    is_said,
+    may_replace,
+)
 from retentive.model.work import Task, WorkerStatus
 
 __all__ = [
+    "AGENT",
     "DEFAULT_CONFIDENCE",
     "DEFAULT_IMPORTANCE",
     "MESSAGE",
@@ -127,6 +140,7 @@ __all__ = [
     "Fusion",
     "Heard",
     "Hit",
+    "ImportTrust",
     "Imported",
     "ImportedMemories",
     "Indexed",
@@ -182,11 +196,19 @@ __all__ = [
     "Timing",
     "Token",
     "Traits",
+    "Trust",
     "Type",
     "UndoneConsolidation",
     "Why",
     "WorkerStatus",
+    "describe_refusal",
+    "describe_source",
+    "find_lowest_trust",
+    "find_trust",
     "from_micros",
+    "is_held",
+    "is_said",
     "iso",
+    "may_replace",
     "to_micros",
 ]

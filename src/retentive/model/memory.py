@@ -37,6 +37,8 @@ class Source(StrEnum):
     CONVERSATION = "conversation"
     FILE = "file"
     IMPORT = "import"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
 
 
 DEFAULT_CONFIDENCE: dict[Source, float] = {
@@ -45,6 +47,8 @@ DEFAULT_CONFIDENCE: dict[Source, float] = {
     Source.EXTRACTED: 0.6,
     Source.CONVERSATION: 0.6,
     Source.IMPORT: 0.6,
+    Source.ASSISTANT: 0.5,
+    Source.TOOL: 0.5,
 }
 DEFAULT_IMPORTANCE = 5
 
@@ -131,6 +135,10 @@ class Draft(NamedTuple):
     """The memories that it may replace: both stay, and a proposal is kept for each."""
     ended_by: str | None = None
     """The id of a memory that tells of a later time and has taken its place already."""
+    held: tuple[Replacement, ...] = ()
+    """The memories that it would replace if its source were trusted as much: they are proposed."""
+    outlived: tuple[Replacement, ...] = ()
+    """Memories of a later time that would replace it if their source were trusted as much: they are proposed."""
     move: Move | None = None
     """Where it may belong instead: a proposal to move it there is kept with it."""
 

@@ -30,5 +30,7 @@ class ImportedMemories:
     """What was passed over on purpose, such as files that a text names; the first twenty."""
     dry_run: bool
     """True: nothing was changed."""
+    proposed: int = 0
+    """Memories of the user that new ones may replace: they stay until a person decides."""
     lines: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Of an export of our own: what became of its lines, by their types."""

@@ -4,6 +4,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+SLOT = "slot"  # the rule of what has or had the same slot
+LATER = "later"  # the rule of a memory of a later time that is trusted less
+VERSION = "version"  # the rule of an import that has another text for a memory of the user
+SUCCESSOR = "successor"  # the rule of an import in which a memory of the user was replaced
+HELD_RULES = frozenset({SLOT, LATER, VERSION, SUCCESSOR})
+"""Rules that make a proposal only where a source may not do more."""
+
 
 class ProposalStatus(StrEnum):
     OPEN = "open"
@@ -47,3 +54,5 @@ class Proposal:
     created: datetime
     move_to: str | None = None
     """The namespace that the memory should be moved to; None: a proposal about two memories."""
+    is_held: bool = False
+    """Held back because of where the newer memory came from: only a person accepts it, no agent."""

@@ -1,7 +1,7 @@
 """Sessions and events as rows: reading them, and the steps that write them."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -60,6 +60,14 @@ class Conversations:
     def get(self, namespace: str, session: str) -> Session | None:
         rows = self.engine.read("session_get", {"namespace": namespace, "session": session})
         return _session(rows[0]) if rows else None
+
+    def metadata(self, events: Iterable[Event]) -> dict[tuple[str, str], Any]:
+        """By namespace and name: what is said of the sessions of some messages, as far as something is."""
+        keys = {(event.namespace, event.session) for event in events}
+        if not keys:
+            return {}
+        values = {"namespaces": sorted({each for each, _ in keys}), "sessions": sorted({each for _, each in keys})}
+        return {(space, name): json.loads(text) for space, name, text in self.engine.read("session_metadata", values)}
 
     def page(self, namespace: str, limit: int, before: str | None) -> list[Session]:
         values = {"namespace": namespace, "limit": limit, "before": before}

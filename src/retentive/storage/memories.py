@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from retentive.model import Change, Kind, Memory, Scope, Source, Status, Traits, from_micros, iso, to_micros
+from retentive.model import Change, Kind, Memory, Scope, Source, Status, Traits, from_micros, is_said, iso, to_micros
 from retentive.storage import Engine, Step, step
 from retentive.storage.scopes import scope_filters
 from retentive.text.retention import Rule
@@ -14,6 +14,7 @@ from retentive.text.retention import Rule
 # Looking a member up by its text is three times as fast as calling the enumeration.
 _KINDS = {str(each): each for each in Kind}
 _SOURCES = {str(each): each for each in Source}
+SAID_SOURCES = tuple(str(each) for each in Source if is_said(each))
 _STATUSES = {str(each): each for each in Status}
 
 
@@ -52,9 +53,9 @@ class Memories:
         return [memory_of(row, now) for row in rows]
 
     def in_slots(self, namespace: str, prefix: str, now: int, limit: int) -> list[Memory]:
-        """The active ones of no session whose slot begins so."""
+        """The active ones of no session whose slot begins so, as far as the user said them."""
         values = {"namespace": namespace, "first": prefix, "beyond": after_prefix(prefix), "now": now, "limit": limit}
-        rows = self.engine.read("memory_in_slots", values)
+        rows = self.engine.read("memory_in_slots", {**values, "sources": SAID_SOURCES})
         return [memory_of(row, now) for row in rows]
 
     def chain(self, namespace: str, session: str | None, slot: str | None, now: int) -> list[Memory]:

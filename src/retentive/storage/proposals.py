@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from retentive.model import Memory, Proposal, Scope, from_micros, to_micros
+from retentive.model import Memory, Proposal, Scope, Source, from_micros, is_held, to_micros
 from retentive.storage import Engine, Step, step
 
 
@@ -90,6 +90,11 @@ def insert_step(proposals: Iterable[NewProposal]) -> Step:
     return Step("proposal_insert", [_values(each) for each in proposals], expect=1)
 
 
+def insert_unless_there_step(proposals: Iterable[NewProposal]) -> Step:
+    """Nothing happens where the pair was proposed or rejected before, or its older memory has ended."""
+    return Step("proposal_insert_unless_there", [_values(each) for each in proposals])
+
+
 def accept_step(proposal: Proposal) -> Step:
     """Delete it; refused if it was decided meanwhile."""
     return step("proposal_accept", expect=1, namespace=proposal.namespace, id=proposal.id)
@@ -142,7 +147,8 @@ def _values(new: NewProposal) -> dict[str, Any]:
 
 
 def _proposal(row: Sequence[Any]) -> Proposal:
-    id, namespace, newer_id, newer, newer_time, older_id, older, older_time, rule, reason, created, move_to = row
+    id, namespace, newer_id, newer, newer_time, older_id, older, older_time, rule, reason, created, *rest = row
+    move_to, newer_source, older_source = rest
     return Proposal(
         id=id,
         namespace=namespace,
@@ -156,4 +162,5 @@ def _proposal(row: Sequence[Any]) -> Proposal:
         reason=reason,
         created=from_micros(created),
         move_to=move_to,
+        is_held=is_held(rule, Source(newer_source), Source(older_source)),
     )

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from retentive.model import DEFAULT_CONFIDENCE, DEFAULT_IMPORTANCE, Match, Scope, Source, Space, Status
 from retentive.storage import Engine, Step, step
 from retentive.storage.chunks import chunk_values, field_values, insert_steps
-from retentive.storage.memories import after_prefix, containing_pattern, namespace_step
+from retentive.storage.memories import SAID_SOURCES, after_prefix, containing_pattern, namespace_step
 from retentive.storage.scopes import chunk_filters
 
 
@@ -80,8 +80,9 @@ class Rows:
         return [found[id] for id in ids if id in found]
 
     def profile(self, namespace: str, id: str, slots: str, now: int) -> tuple[Row | None, dict[str, tuple[str, str]]]:
-        """A profile, and the id and hash of the fact in each slot that begins so: in one read."""
-        values = {"namespace": namespace, "id": id, "now": now, "first": slots, "beyond": after_prefix(slots)}
+        """A profile, and the id and hash of the user's fact in each slot that begins so: in one read."""
+        bounds = {"first": slots, "beyond": after_prefix(slots), "sources": SAID_SOURCES}
+        values = {"namespace": namespace, "id": id, "now": now, **bounds}
         row, facts = None, {}
         for slot, text, hash, *numbers in self.engine.read("profile_and_facts", values):
             if slot:

@@ -39,8 +39,31 @@ def readable(content: str, payload: Any) -> str:
         text = content.replace("\0", " ").strip()
         return text if text.isascii() else unicodedata.normalize("NFC", text)
     said = [content, *(call.text for call in calls(payload)), *(answer.text for answer in answers(payload))]
-    said += _attached(payload)
-    whole = "\n".join(dict.fromkeys(text for text in (each.replace("\0", " ").strip() for each in said) if text))
+    return _join([*said, *_refusal(payload), *_attachments(payload)])
+
+
+def spoken(content: str, payload: Any) -> str:
+    """The part of a message that is its sender's: without the results of tools and the texts of files."""
+    if payload is None:
+        return readable(content, None)
+    return _join([content, *(call.text for call in calls(payload)), *_refusal(payload)])
+
+
+def passed_on(payload: Any) -> str:
+    """The part of a message that its sender only passes on: the results of tools and the texts of files."""
+    if payload is None:
+        return ""
+    return _join([*(answer.text for answer in answers(payload)), *_attachments(payload)])
+
+
+def is_answer(payload: Any) -> bool:
+    """Whether a message is, as a whole, the result of a tool."""
+    return isinstance(payload, Mapping) and bool(_answered(payload))
+
+
+def _join(texts: Sequence[str]) -> str:
+    """The texts that are not empty, each once."""
+    whole = "\n".join(dict.fromkeys(text for text in (each.replace("\0", " ").strip() for each in texts) if text))
     return whole if whole.isascii() else unicodedata.normalize("NFC", whole)
 
 
@@ -75,10 +98,14 @@ def _items(payload: Any) -> Iterator[Mapping[str, Any]]:
         yield payload["function_call"]
 
 
-def _attached(payload: Any) -> Iterator[str]:
-    """A refusal, which OpenAI's models have a field for; the texts of files, as Claude's exports have them."""
+def _refusal(payload: Any) -> Iterator[str]:
+    """A refusal, which OpenAI's models have a field for."""
     if isinstance(payload, Mapping) and isinstance(payload.get("refusal"), str):
         yield payload["refusal"]
+
+
+def _attachments(payload: Any) -> Iterator[str]:
+    """The texts of files, as Claude's exports have them."""
     for each in _blocks(payload.get("attachments") if isinstance(payload, Mapping) else None):
         if isinstance(each.get("extracted_content"), str):
             yield each["extracted_content"]

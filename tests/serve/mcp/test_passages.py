@@ -13,7 +13,7 @@ def test_a_passage_is_found_with_its_place_and_read_by_its_id(store: Retentive, 
     reached = Reached(store)
     hit = memories.search(reached, "what does Rex like?", include="files").data["hits"][0]
     assert hit["kind"] == "file"
-    assert hit["text"].startswith(f"{tmp_path.resolve()}/dogs.md:3-5 > Dogs > Rex: ")
+    assert hit["text"].startswith(f"> {tmp_path.resolve()}/dogs.md:3-5 > Dogs > Rex: ")
     items = memories.get(reached, [hit["id"]]).data["items"]
     assert items[-1]["content"] == "## Rex\n\nRex likes carrots."
     assert items[-1]["headings"] == ["Dogs", "Rex"]

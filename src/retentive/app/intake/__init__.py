@@ -17,7 +17,7 @@ from retentive.app.intake import files, memories, others, records, talk
 from retentive.app.intake.tally import Desk, Outcome, Tally
 from retentive.app.parts import Parts
 from retentive.errors import EmbedError, Forbidden, Invalid
-from retentive.model import ImportedMemories, Refusal
+from retentive.model import ImportedMemories, ImportTrust, Refusal
 from retentive.transfer.inlet import Bad, Entry, inlet
 from retentive.transfer.lines import PARTS
 from retentive.transfer.memories import Format, Given
@@ -30,18 +30,24 @@ _PART = {line.type: part for part, found in PARTS.items() for line in found} | {
 
 
 def restored(
-    parts: Parts, given: Given, options: Mapping[str, Any], *, dry_run: bool, progress: Progress | None
+    parts: Parts,
+    given: Given,
+    options: Mapping[str, Any],
+    *,
+    trust: ImportTrust,
+    dry_run: bool,
+    progress: Progress | None,
 ) -> ImportedMemories:
     """`progress` hears how many lines were read, and at the end of how many; then the same of vectors."""
     if options:
         raise Invalid(f"an export is restored as it is; {min(options)} cannot be set for all of it", "Leave it out.")
-    tally = restore(parts, given.path, given.name, dry_run=dry_run, progress=progress)
+    tally = restore(parts, given.path, given.name, trust=trust, dry_run=dry_run, progress=progress)
     counts = tally.counts.get("memory", Counter())
     known = sum(counts[each] for each in (Outcome.SAME, Outcome.KNOWN, Outcome.KEPT, Outcome.FORGOTTEN, Outcome.PURGED))
     names = sorted(tally.namespaces)
     return ImportedMemories(
         format=Format.RETENTIVE,
-        created=counts[Outcome.CREATED],
+        created=counts[Outcome.CREATED] + counts[Outcome.PROPOSED],
         known=known,
         superseded=tally.superseded,
         pending=parts.chunks.pending_count(parts.space, names) if names and not dry_run else 0,
@@ -51,18 +57,26 @@ def restored(
         examples=tuple(tally.examples),
         notes=tuple(tally.notes),
         dry_run=dry_run,
+        proposed=tally.proposed,
         lines={type: {str(name): count for name, count in each.items()} for type, each in tally.counts.items()},
     )
 
 
 def restore(
-    parts: Parts, source: Path | IO[bytes], name: str = "", *, dry_run: bool, progress: Progress | None
+    parts: Parts,
+    source: Path | IO[bytes],
+    name: str = "",
+    *,
+    trust: ImportTrust = ImportTrust.STATED,
+    dry_run: bool,
+    progress: Progress | None,
 ) -> Tally:
     tell = progress or (lambda _, __: None)
-    desk, wrote = Desk(parts, Tally(), dry_run), parts.journal.wrote
+    desk, wrote = Desk(parts, Tally(), dry_run, trust), parts.journal.wrote
     parts.journal.flush()
     with inlet(source, name) as lines:
         _take_in(desk, lines, tell)
+    memories.propose_successors(desk)
     tell(desk.tally.done, desk.tally.done)
     if not dry_run:
         _fill(desk, tell)

@@ -2,27 +2,48 @@
 
 The same id: the newer stays. Another id with the same text: known already. A slot that is taken: what tells of the
 later time holds it, and the other is kept as what held it before.
+
+All that as far as the source of a line may (`model/trust.py`), and a line counts for no more than an import unless the
+person who imports it vouches for it. What the user said here stays as it is; what would change it is proposed.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from retentive.app.intake import vectors
 from retentive.app.intake.tally import Decided, Desk, Outcome
-from retentive.app.plan import expiry
-from retentive.model import Kind, Memory, Status, from_micros, to_micros
+from retentive.app.plan import Side, expiry, make_proposal
+from retentive.ids import new_ids
+from retentive.model import (
+    ImportTrust,
+    Kind,
+    Memory,
+    Replacement,
+    Source,
+    Status,
+    describe_source,
+    find_lowest_trust,
+    find_trust,
+    from_micros,
+    may_replace,
+    to_micros,
+)
+from retentive.model.proposals import SLOT, SUCCESSOR, VERSION
 from retentive.storage import Step, step
 from retentive.storage.chunks import chunk_values, field_values
 from retentive.storage.forgetting import Purges
 from retentive.storage.memories import as_json, memory_of, snapshot, status_steps
+from retentive.storage.proposals import Proposals
 from retentive.text.chunk import CHUNK_SIZE, chunk
 from retentive.text.normal import content_hash
 from retentive.transfer.inlet import Entry
 from retentive.transfer.lines import MEMORY, Row
 
+HELD = 'the one here is said by the user, and stays; `--trust user` (trust="user") has the newer version replace it'
+MAX_CHAIN = 100  # of memories that replaced one another
 OF_USE = ("access_count", "last_access")  # differ by being read; not a difference
 ACTOR = "import"
 
@@ -58,7 +79,7 @@ def _decide(desk: Desk, namespace: str, entries: Sequence[Entry], now: int) -> D
         if keys & touched:
             break
         touched |= keys
-        if row := _fate(decided, here, entry, now):
+        if row := _fate(desk, decided, here, entry, now):
             new.append(row)
     decided.steps += _insert_steps(desk, new)
     return decided
@@ -124,18 +145,65 @@ def _keys(row: Row, here: Here) -> set[Any]:
     return keys
 
 
-def _fate(decided: Decided, here: Here, entry: Entry, now: int) -> Row | None:
+def _fate(desk: Desk, decided: Decided, here: Here, entry: Entry, now: int) -> Row | None:
     """The row as it is to be written, if it is."""
-    row, old = entry.row, here.lines.get(entry.row["id"])
+    old = here.lines.get(entry.row["id"])
+    row = _with_source(desk, entry.row, old)
     outcome = _by_id(row, old, here)
+    if outcome is Outcome.REPLACED and old and not may_replace(_weight(desk, row), Source(old["source"])):
+        return _hold_version(decided, here, entry, row, old, now)
     if outcome in (Outcome.CREATED, Outcome.REPLACED) and row["status"] == Status.ACTIVE:
-        outcome, row = _among_others(decided, here, row, outcome, now)
+        outcome, row = _among_others(desk, decided, here, row, outcome, now)
     decided.settle(entry, outcome)
-    if outcome not in (Outcome.CREATED, Outcome.REPLACED, Outcome.SUPERSEDED):
+    if outcome not in (Outcome.CREATED, Outcome.REPLACED, Outcome.SUPERSEDED, Outcome.PROPOSED):
         return None
     if old:
         decided.before += _removed(row, old)
     return row
+
+
+def _with_source(desk: Desk, row: Row, old: Row | None) -> Row:
+    """The row with the source that it may claim: no better one than the memory of this id has here."""
+    sources = [Source(row["source"])]
+    if desk.trust is ImportTrust.IMPORT:
+        sources.append(Source.IMPORT)
+    if desk.trust is not ImportTrust.USER and old:
+        sources.append(Source(old["source"]))
+    return {**row, "source": str(find_lowest_trust(sources))}
+
+
+def _weight(desk: Desk, row: Row) -> Source:
+    """What a row counts as where it would end or change a memory."""
+    own = Source(row["source"])
+    return own if desk.trust is ImportTrust.USER else find_lowest_trust([own, Source.IMPORT])
+
+
+def _hold_version(decided: Decided, here: Here, entry: Entry, row: Row, old: Row, now: int) -> Row | None:
+    """Leave a memory of the user as it is. Another text for it becomes a memory of its own, which may replace it."""
+    is_text = row["content"] != old["content"] and row["kind"] != Kind.NOTE
+    if not is_text or not row["status"] == old["status"] == Status.ACTIVE:
+        if row["superseded_by"] and old["status"] == Status.ACTIVE:
+            decided.successors[row["namespace"], row["id"]] = row["superseded_by"]
+        decided.settle(entry, Outcome.KEPT, HELD)
+        return None
+    fresh: Row = {"id": new_ids(now, 1)[0], "slot": None, "history": [], "version": 1, "access_count": 0}
+    copy = {**row, **fresh, "last_access": None}
+    outcome = _if_new(copy, here)
+    twin = here.texts.get((row["session"], content_hash(row["content"])))
+    if twin and twin.status is Status.ACTIVE:
+        outcome = Outcome.KNOWN
+    if outcome is not Outcome.CREATED:
+        decided.settle(entry, outcome)
+        return None
+    _propose(decided, _memory(copy), _memory(MEMORY.decode(old)), Replacement("", VERSION, "its text there"), now)
+    decided.settle(entry, Outcome.PROPOSED, HELD)
+    return copy
+
+
+def _propose(decided: Decided, newer: Memory, older: Memory, why: Replacement, now: int) -> None:
+    reason = f"{why.reason}; an import does not replace what is {describe_source(older.source)}"
+    made = make_proposal(older.namespace, Side.of(newer), Side.of(older), why.rule, reason, now)
+    decided.proposals.append(made)
 
 
 def _by_id(row: Row, old: Row | None, here: Here) -> Outcome:
@@ -154,22 +222,74 @@ def _if_new(row: Row, here: Here) -> Outcome:
     return Outcome.FORGOTTEN if is_back else Outcome.CREATED
 
 
-def _among_others(decided: Decided, here: Here, row: Row, outcome: Outcome, now: int) -> tuple[Outcome, Row]:
+def _among_others(
+    desk: Desk, decided: Decided, here: Here, row: Row, outcome: Outcome, now: int
+) -> tuple[Outcome, Row]:
     """Beside what says the same, or holds its slot."""
     twin = here.texts.get((row["session"], content_hash(row["content"]))) if row["kind"] != Kind.NOTE else None
     holder = here.slots.get((row["session"], row["slot"])) if row["slot"] else None
-    others = {each.id: each for each in (twin, holder) if each and each.id != row["id"]}
-    if twin and twin.id in others and twin.status is Status.ACTIVE:
-        return Outcome.KNOWN, row
-    for other in others.values():
+    if twin and twin.id != row["id"] and twin.status is Status.ACTIVE:
+        is_vouched = desk.trust is ImportTrust.USER and find_trust(Source(row["source"])) > find_trust(twin.source)
+        if not is_vouched:
+            return Outcome.KNOWN, row
+        decided.before += _ended(twin, row, now)
+    for other in {each.id: each for each in (twin, holder) if each and each.id != row["id"]}.values():
         if other.status is not Status.ACTIVE:
             decided.before += expiry(other, now, ACTOR)
-        elif row["valid_from"] >= to_micros(other.valid_from):
-            decided.before += _ended(other, row, now)
-            decided.superseded += 1
-        else:
-            return Outcome.SUPERSEDED, _late(row, other, now)
+    is_free = holder is None or holder.id in (row["id"], twin.id if twin else "")
+    if holder and not is_free and holder.status is Status.ACTIVE:
+        return _for_slot(desk, decided, row, holder, outcome, now)
     return outcome, row
+
+
+def _for_slot(
+    desk: Desk, decided: Decided, row: Row, holder: Memory, outcome: Outcome, now: int
+) -> tuple[Outcome, Row]:
+    """Of the row and what holds its slot, the later one holds it, as far as its source may."""
+    is_later = row["valid_from"] >= to_micros(holder.valid_from)
+    if is_later and may_replace(_weight(desk, row), holder.source):
+        decided.before += _ended(holder, row, now)
+        decided.superseded += 1
+        return outcome, row
+    if not is_later and may_replace(holder.source, Source(row["source"])):
+        return Outcome.SUPERSEDED, _late(row, holder, now)
+    without = {**row, "slot": None}
+    newer, older = (_memory(without), holder) if is_later else (holder, _memory(without))
+    _propose(decided, newer, older, Replacement("", SLOT, f"same slot {row['slot']}"), now)
+    return Outcome.PROPOSED, without
+
+
+def propose_successors(desk: Desk) -> None:
+    """Propose what replaced a memory of the user where the lines come from, now that all of them are in."""
+    if desk.dry_run:
+        desk.tally.proposed += sum((space, newer) in desk.would_create for (space, _), newer in desk.successors.items())
+        return
+    for namespace in dict.fromkeys(space for space, _ in desk.successors):
+        links = {older: newer for (space, older), newer in desk.successors.items() if space == namespace}
+        desk.apply(namespace, partial(_decide_successors, desk, namespace, links))
+
+
+def _decide_successors(desk: Desk, namespace: str, links: Mapping[str, str], now: int) -> Decided:
+    decided, rows = Decided(), Proposals(desk.parts.engine)
+    olds = desk.parts.memories.named(namespace, [*links], now)
+    known = {(each.newer_id, each.older_id) for each in rows.of_memories(namespace, [*links])}
+    for id, old in olds.items():
+        newer = _find_current(desk, namespace, links[id], now)
+        if newer is None or old.status is not Status.ACTIVE or (newer.id, id) in known or newer.id == id:
+            continue
+        if (newer.content_hash, old.content_hash) not in rows.rejected(namespace, [newer.content_hash]):
+            _propose(decided, newer, old, Replacement("", SUCCESSOR, "replaced there"), now)
+    return decided
+
+
+def _find_current(desk: Desk, namespace: str, id: str | None, now: int) -> Memory | None:
+    """Follow what replaced what to the memory that holds now."""
+    for _ in range(MAX_CHAIN):
+        memory = desk.parts.memories.get(namespace, id, now) if id else None
+        if memory is None or memory.status is Status.ACTIVE:
+            return memory
+        id = memory.superseded_by
+    return None
 
 
 def _alike(old: Row, row: Row) -> bool:

@@ -11,12 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from retentive.app import act
+from retentive.app import act, check
+from retentive.app.imported import find_imported, mark_imported
 from retentive.app.intake import vectors
 from retentive.app.intake.tally import Decided, Desk, Outcome
 from retentive.app.slices import heard, sliced, slices
 from retentive.errors import Invalid
-from retentive.model import Event, Role, from_micros
+from retentive.model import Event, ImportTrust, Role, from_micros
 from retentive.storage import Step, step
 from retentive.storage.conversations import event_values
 from retentive.text.blank import PURGED, blanked
@@ -142,7 +143,8 @@ def _decide(desk: Desk, talk: Talk, decided: Decided, group: Group, here: Row | 
         return talk
     group = _once(decided, group)
     known = _known(desk, group) if here else {}
-    if talk.is_other or not all(_says_the_same(known[key], entry) for key, entry in _keyed(group) if key in known):
+    is_other = talk.is_other or (here is not None and _is_the_users(desk, here))
+    if is_other or not all(_says_the_same(known[key], entry) for key, entry in _keyed(group) if key in known):
         _leave_out(decided, group)
         return replace(talk, is_other=True, is_open=False)
     fresh = sorted(((key, entry) for key, entry in _keyed(group) if key not in known), key=lambda each: each[0])
@@ -289,7 +291,7 @@ def _is_as_it_was(here: Row, wanted: Row) -> bool:
 def _steps(desk: Desk, talk: Talk, here: Row | None, wanted: Row, new: Sequence[Entry]) -> Iterator[Step]:
     key = {"namespace": talk.namespace, "session": talk.name}
     if here is None:
-        yield Step("put_sessions", [_with_person(desk, talk.given or {})])
+        yield Step("put_sessions", [_with_mark(desk, _with_person(desk, talk.given or {}))])
         yield Step("put_session_state", [{**key, **wanted, "claims_left": _left(wanted["claims"])}])
     elif not _is_as_it_was(here, wanted):
         left = here["claims_left"] if wanted["claims"] == here["claims"] else _left(wanted["claims"])
@@ -304,6 +306,19 @@ def _with_person(desk: Desk, row: Row) -> Row:
     person = row.get("person")
     bounds = desk.parts.bounds
     return {**row, "person": None} if person and bounds and not bounds.cover(person) else row
+
+
+def _with_mark(desk: Desk, row: Row) -> Row:
+    """A session of a stranger's export, marked so: what is learned from it counts as an import."""
+    if desk.trust is not ImportTrust.IMPORT:
+        return row
+    marked = mark_imported(SESSION.again(row)["metadata"], check.LAST)
+    return {**row, "metadata": SESSION.shapes["metadata"].back(marked)}
+
+
+def _is_the_users(desk: Desk, here: Row) -> bool:
+    """Whether a session here must not be gone on with by a stranger's export."""
+    return desk.trust is ImportTrust.IMPORT and not find_imported(SESSION.again(here)["metadata"])
 
 
 def _left(claims: str) -> int:

@@ -10,8 +10,10 @@ from retentive import clock
 from retentive.app.keep import TRIES
 from retentive.app.parts import Parts
 from retentive.errors import Busy, Stale
+from retentive.model import ImportTrust
 from retentive.storage import Step
 from retentive.storage.memories import namespace_step
+from retentive.storage.proposals import NewProposal, insert_unless_there_step
 from retentive.transfer.inlet import Entry
 from retentive.transfer.lines import Row
 
@@ -37,6 +39,8 @@ class Outcome(StrEnum):
     """Not taken in: the same text was forgotten here after it was last changed there."""
     PURGED = "purged"
     """Not taken in: purged here after it was last changed."""
+    PROPOSED = "proposed"
+    """Come in beside what the user said here, which it may replace if a person says so."""
     SKIPPED = "skipped"
     """Not taken in: a proposal about a memory, or a mark on a message, that is not here."""
 
@@ -63,6 +67,9 @@ class Decided:
     steps: list[Step] = field(default_factory=list)
     superseded: int = 0
     """Memories here whose slots are taken."""
+    proposals: list[NewProposal] = field(default_factory=list)
+    successors: dict[tuple[str, str], str] = field(default_factory=dict)
+    """By namespace and id of a memory that stays: what replaced it there."""
     refusals: list[tuple[Entry, str]] = field(default_factory=list)
 
     def refuse(self, entry: Entry, reason: str) -> None:
@@ -81,6 +88,7 @@ class Tally:
     kinds: Counter[str] = field(default_factory=Counter)
     examples: list[str] = field(default_factory=list)
     superseded: int = 0
+    proposed: int = 0
     namespaces: set[str] = field(default_factory=set)
     done: int = 0
     cut_off: bool = False
@@ -105,7 +113,7 @@ class Tally:
             self.counts[entry.type][outcome] += 1
             self.done += 1
             self.namespaces.add(entry.namespace)
-            if entry.type == "memory" and outcome is Outcome.CREATED:
+            if entry.type == "memory" and outcome in (Outcome.CREATED, Outcome.PROPOSED):
                 self._show(entry.row)
             told = note or TELLING.get(outcome)
             if told:
@@ -122,7 +130,8 @@ def _key(entry: Entry) -> tuple[str, str]:
 
 
 def _is_new_memory(fate: Fate) -> bool:
-    return fate.entry.type == "memory" and fate.outcome in (Outcome.CREATED, Outcome.SUPERSEDED)
+    is_new = fate.outcome in (Outcome.CREATED, Outcome.SUPERSEDED, Outcome.PROPOSED)
+    return fate.entry.type == "memory" and is_new
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +141,9 @@ class Desk:
     parts: Parts
     tally: Tally
     dry_run: bool
+    trust: ImportTrust = ImportTrust.STATED
+    successors: dict[tuple[str, str], str] = field(default_factory=dict)
+    """By namespace and id of a memory of the user that stays: what replaced it where the lines come from."""
     forgetful: dict[str, bool] = field(default_factory=dict)
     """By namespace: whether anything was forgotten there before."""
     dimensions: dict[str, int] = field(default_factory=dict)
@@ -145,6 +157,7 @@ class Desk:
             now = clock.now()
             decided = decide(now)
             steps = [*decided.before, *decided.steps]
+            steps += [insert_unless_there_step(decided.proposals)] if decided.proposals else []
             try:
                 if steps and not self.dry_run:
                     self.parts.engine.apply([*steps, namespace_step(namespace, now)])
@@ -154,6 +167,8 @@ class Desk:
             if self.dry_run:
                 self.would_create.update(_key(each.entry) for each in decided.fates if _is_new_memory(each))
             self.tally.superseded += decided.superseded
+            self.tally.proposed += len(decided.proposals)
+            self.successors.update(decided.successors)
             for entry, reason in decided.refusals:
                 self.tally.refuse(entry.number, reason)
             return len(decided.fates) + len(decided.refusals)

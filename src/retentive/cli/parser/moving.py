@@ -6,6 +6,8 @@ from retentive.cli.parser.options import Verbs
 
 FORMATS = ("retentive", "mem0", "mcp-memory", "mcp-memory-service", "basic-memory", "claude-memory", "markdown", "csv")
 
+TRUSTS = ("user", "stated", "import")
+
 
 def bringing(verb: Verbs) -> None:
     import_ = verb(
@@ -20,6 +22,12 @@ def bringing(verb: Verbs) -> None:
         choices=FORMATS,
         metavar="FORMAT",
         help=f"{', '.join(FORMATS)}; recognised if not given",
+    )
+    import_.add_argument(
+        "--trust",
+        choices=TRUSTS,
+        default="stated",
+        help="user: you vouch for it, so it counts as your own word; import: it is a stranger's, whatever it says",
     )
     import_.add_argument("--dry-run", action="store_true", help="only tell what would come in")
     import_.add_argument("--session", default=argparse.SUPPRESS, metavar="ID", help="keep them for this session only")

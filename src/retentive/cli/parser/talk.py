@@ -81,3 +81,9 @@ def importing(verb: Verbs) -> None:
     import_.add_argument("--format", choices=("openai", "claude", "chatgpt", "plain"), help="recognised if not given")
     import_.add_argument("--session", metavar="ID", help="the session's name, if the file holds one conversation")
     import_.add_argument("--me", metavar="NAME", help="the user's name in it")
+    import_.add_argument(
+        "--trust",
+        choices=("user", "import"),
+        default="import",
+        help="user: you vouch for it, so that its words of the user count as said here",
+    )

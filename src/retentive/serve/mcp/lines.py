@@ -4,7 +4,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from retentive import wire
-from retentive.model import Event, Hit, Memory, Outdated, Passage, Record, Status
+from retentive.context.quote import flatten, indent, quote
+from retentive.context.turns import is_foreign
+from retentive.model import Event, Hit, Memory, Outdated, Passage, Record, Status, is_said
 
 LINE = 200  # characters of a text shown in a list; `memory_get` has the whole
 _NOISE = ("content_hash", "access_count", "last_access", "heard")
@@ -18,11 +20,11 @@ def line(text: str, most: int = LINE) -> str:
 
 def hit(value: Hit) -> dict[str, Any]:
     item = value.item
-    told: dict[str, Any] = {"id": value.id, "text": line(_said(item, value.excerpt))}
+    told: dict[str, Any] = {"id": value.id, "text": _said(item, value.excerpt)}
     told |= {"date": f"{value.time:%Y-%m-%d}", "score": round(value.relevance, 2)}
     kind = item.kind if isinstance(item, Memory) else "message" if isinstance(item, Event) else value.type
     mark = {"outdated": _outdated(value.outdated)} if value.outdated else {}
-    return told | {"kind": kind} | mark
+    return told | {"kind": kind} | _source(item) | mark
 
 
 def _outdated(value: Outdated) -> dict[str, Any]:
@@ -31,9 +33,15 @@ def _outdated(value: Outdated) -> dict[str, Any]:
 
 
 def memory(value: Memory) -> dict[str, Any]:
-    told: dict[str, Any] = {"id": value.id, "text": line(value.content), "date": f"{value.valid_from:%Y-%m-%d}"}
+    told: dict[str, Any] = {"id": value.id, "text": _said(value, value.content)}
+    told |= {"date": f"{value.valid_from:%Y-%m-%d}", "kind": value.kind}
     state = {} if value.status is Status.ACTIVE else {"status": value.status}
-    return told | {"kind": value.kind} | state
+    return told | _source(value) | state
+
+
+def _source(item: Memory | Event | Record | Passage) -> dict[str, Any]:
+    """Where a memory came from, if the user did not say it."""
+    return {"source": item.source} if isinstance(item, Memory) and not is_said(item.source) else {}
 
 
 def listed(rows: Iterable[Mapping[str, Any]]) -> str:
@@ -49,16 +57,30 @@ def whole(value: Memory | Event | Record | Passage) -> dict[str, Any]:
     return {name: each for name, each in told.items() if each not in (None, [], {}, "") and name not in noise}
 
 
-def told(value: Mapping[str, Any]) -> str:
-    """A whole one as text: its words, then the rest in one line."""
+def told(item: Memory | Event | Record | Passage, value: Mapping[str, Any]) -> str:
+    """A whole one as text: its words, then the rest in one line. What is not the user's own word is quoted."""
     rest = ", ".join(f"{name}: {each}" for name, each in value.items() if name not in ("content", "id"))
-    return f"[{value['id']}] {value.get('content') or value.get('name', '')}\n  ({rest})"
+    words = value.get("content") or value.get("name", "")
+    return f"[{value['id']}] {quote(words) if _is_foreign(item) else indent(words)}\n  ({rest})"
 
 
-def _said(item: Memory | Event | Record | Passage, excerpt: str) -> str:
-    if isinstance(item, Passage):
-        return f"{item.place}: {excerpt}"
-    return f"{item.speaker or item.role}: {excerpt}" if isinstance(item, Event) else excerpt
+def _is_foreign(item: Memory | Event | Record | Passage) -> bool:
+    """Whether it is not the user's own word, or what was said in a conversation."""
+    match item:
+        case Memory():
+            return not is_said(item.source)
+        case Event():
+            return is_foreign(item)
+        case _:
+            return isinstance(item, Passage)
+
+
+def _said(item: Memory | Event | Record | Passage, text: str) -> str:
+    """Its words on one line, with who said them or where they stand."""
+    mark = "> " if _is_foreign(item) else ""
+    if isinstance(item, Event):
+        return f"{flatten(item.speaker or item.role)}: {mark}{line(text)}"
+    return mark + line(f"{item.place}: {text}" if isinstance(item, Passage) else text)
 
 
 def _more(row: Mapping[str, Any]) -> str:

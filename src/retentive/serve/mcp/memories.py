@@ -6,8 +6,10 @@ from typing import Any
 
 from retentive import wire
 from retentive.app import Retentive
+from retentive.app.proposals import check_may_accept
 from retentive.errors import Conflict, Invalid, NotFound
 from retentive.model import (
+    AGENT,
     Added,
     CitedMemory,
     Consolidation,
@@ -25,7 +27,6 @@ from retentive.serve.mcp import lines
 from retentive.serve.mcp.reach import Reached
 from retentive.serve.mcp.tool import Answer, Tool, choice, flag, several, text, whole
 
-AGENT = "agent"  # who changed it, in a memory's history
 NOISE = 0.15  # relevance below which a hit only costs: what has nothing to do with a question has .05 to .11
 PROFILE = "profile"  # the id of every profile
 AROUND = 5  # messages shown with one that was asked for
@@ -38,6 +39,7 @@ KIND = choice(KINDS, "fact")
 TAGS = several(text(most=60), 20, least=0)
 IMPORTANCE = whole(1, 10, 5, "9-10: always shown to you")
 SLOT = text("What it is the value of, e.g. user.dog.name: replaces the value before")
+SOURCE = choice(("file", "tool", "assistant"), description="If the user did not say it")
 TIME = text(most=40)
 LIMIT = whole(1, 50, 8)
 PASSAGES = 20  # of a file that are shown whole: some 3,000 tokens
@@ -54,15 +56,20 @@ def add(reached: Reached, content: str, *, personal: bool = False, **options: An
 def _told(added: Added) -> str:
     told = [f"{'Kept' if added.created else 'Known already'}: {added.id}"]
     told += [f"Replaced [{each.id}] {lines.line(each.content)} ({_why(each)})" for each in added.ended]
-    told += [
-        f"May replace [{each.older_id}] {lines.line(each.older)} ({_why(each)}); if so call memory_add again with "
-        f"replaces=[{each.older_id}]"
-        for each in added.proposals
-    ]
+    told += [_describe_doubt(each) for each in added.proposals]
     if added.memory.expires and added.memory.expires <= added.memory.updated:
         told.append(f"It expired on {added.memory.expires:%Y-%m-%d}, so it is not found: memory_update corrects that.")
     told += [f"Resembles [{each.id}] {lines.line(each.content)}" for each in added.resembles]
     return "\n".join(told)
+
+
+def _describe_doubt(each: Proposal) -> str:
+    """What a new memory may replace, and what to do about it."""
+    older = f"[{each.older_id}] {lines.line(each.older)} ({_why(each)})"
+    if each.is_held:
+        how = f"if they say so, keep it as their word: memory_add with replaces=[{each.older_id}]"
+        return f"Not replaced: {older}. Ask the user; {how}"
+    return f"May replace {older}; if so call memory_add again with replaces=[{each.older_id}]"
 
 
 def _brief(added: Added) -> dict[str, Any]:
@@ -89,6 +96,7 @@ def _proposal(each: Proposal) -> dict[str, Any]:
         "older_id": each.older_id,
         "older": lines.line(each.older),
         "move_to": each.move_to,
+        "is_held": each.is_held,
         "why": _why(each),
     }
 
@@ -100,6 +108,8 @@ def review(
     if both := {*accept} & {*reject}:
         raise Invalid(f"{min(both)} is to be accepted and rejected", "Name it once.")
     accepted = [(_deciding(reached, id), id) for id in dict.fromkeys(accept)]
+    for memory, id in accepted:
+        check_may_accept(memory.proposals.get(id), AGENT)
     rejected = [(_deciding(reached, id), id) for id in dict.fromkeys(reject)]
     done = [memory.proposals.accept(id, AGENT) for memory, id in accepted]
     told = [_describe_accepted(each) for each in done]
@@ -115,7 +125,8 @@ def _describe_open(each: Proposal) -> str:
     older = f"[{each.older_id}] {lines.line(each.older)}"
     if each.move_to:
         return f"{each.id}: {older} may belong to {each.move_to!r} ({_why(each)})"
-    return f"{each.id}: [{each.newer_id}] {lines.line(each.newer)} may replace {older} ({_why(each)})"
+    who = "; only the user decides" if each.is_held else ""
+    return f"{each.id}: [{each.newer_id}] {lines.line(each.newer)} may replace {older} ({_why(each)}{who})"
 
 
 def _describe_accepted(each: Proposal) -> str:
@@ -148,7 +159,7 @@ def _writable(reached: Reached) -> Iterator[Retentive]:
 
 
 def add_many(reached: Reached, contents: Sequence[str], *, personal: bool = False, **options: Any) -> Answer:
-    loaded = reached.keeping(personal=personal).add_many(contents, **options)
+    loaded = reached.keeping(personal=personal).add_many(contents, actor=AGENT, **options)
     refusals = [each._asdict() for each in loaded.refusals]
     data = {"ids": [*loaded.ids], "created": loaded.created, "repeated": loaded.repeated, "refusals": refusals}
     told = [f"Kept {loaded.created}, known already {loaded.repeated}."]
@@ -169,17 +180,19 @@ def search_conversations(reached: Reached, query: str, limit: int = 8, **options
 
 def get(reached: Reached, ids: Sequence[str]) -> Answer:
     """Some that are there are better than an error for one that is not."""
-    found: list[dict[str, Any]] = []
+    found: list[Memory | Event | Record | Passage] = []
     missing: list[str] = []
     for id in ids:
         try:
-            found += [lines.whole(each) for each in _one(reached, id)]
+            found += _one(reached, id)
         except NotFound:
             missing.append(id)
     if not found:
         raise NotFound(f"no memory has the id {', '.join(missing)}", "Ids are those that memory_search gives.")
-    told = [lines.told(each) for each in found] + [f"There is no {id}." for id in missing]
-    return Answer("\n".join(told), {"items": found, "missing": missing})
+    items = [lines.whole(each) for each in found]
+    told = [lines.told(each, item) for each, item in zip(found, items, strict=True)]
+    told += [f"There is no {id}." for id in missing]
+    return Answer("\n".join(told), {"items": items, "missing": missing})
 
 
 def _one(reached: Reached, id: str) -> Sequence[Memory | Event | Record | Passage]:
@@ -328,7 +341,7 @@ def _cited(done: Consolidation) -> str:
 
 def tools(*, person: bool) -> Sequence[Tool]:
     """Those of `memory_...`. With `person`, what is kept may be said to concern the person and not the project."""
-    personal = {"personal": flag("About the user, not this project: known in all their projects")} if person else {}
+    personal = {"personal": flag("About the user, not this project")} if person else {}
     return (
         Tool(
             "memory_add", "Remember",
@@ -338,8 +351,8 @@ def tools(*, person: bool) -> Sequence[Tool]:
             "use now.",
             add,
             {"content": CONTENT, "kind": KIND, "tags": TAGS, "importance": IMPORTANCE, "slot": SLOT,
-             "replaces": several(text(), 20, "Ids that this surely replaces"),
-             "valid_from": TIME, "expires": TIME, "session": text("Keep it for this session only"), **personal},
+             "replaces": several(text(), 20, "Ids it surely replaces"), "source": SOURCE,
+             "valid_from": TIME, "expires": TIME, "session": text("For this session only"), **personal},
             ("content",),
             {"id": "string", "created": "boolean", "superseded": "array", "ended": "array", "proposals": "array",
              "resembles": "array"},
@@ -401,7 +414,9 @@ def more(*, person: bool) -> Sequence[Tool]:
             "memory_add_many", "Remember many",
             "Keep many statements at once, e.g. notes brought from elsewhere. For single ones use memory_add: it also "
             "sees what a statement corrects.",
-            add_many, {"contents": several(CONTENT, 500), "kind": KIND, "tags": TAGS, **personal}, ("contents",),
+            add_many,
+            {"contents": several(CONTENT, 500), "kind": KIND, "tags": TAGS, "source": SOURCE, **personal},
+            ("contents",),
             {"ids": "array", "created": "integer", "repeated": "integer"}, repeatable=True,
         ),
         Tool(

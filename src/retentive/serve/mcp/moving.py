@@ -30,6 +30,8 @@ def export(reached: Reached, path: str, format: str = "jsonl", vectors: bool = F
 def bring_in(reached: Reached, path: str, format: str | None = None, dry_run: bool = False) -> Answer:
     done = reached.memory.import_memories(_whole(path), format, dry_run=dry_run)
     told = [f"{'Would be new' if dry_run else 'New'}: {done.created}, known already: {done.known}."]
+    if done.proposed:
+        told.append(f"New ones that may replace what the user said: {done.proposed}. Only the user decides on them.")
     told += [f"Refused: {each.place}: {each.reason}" for each in done.refusals]
     return Answer("\n".join([*told, *done.notes]), wire.imported(done))
 

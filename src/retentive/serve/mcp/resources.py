@@ -5,7 +5,7 @@ from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from retentive.errors import NotFound
-from retentive.model import Kind, Memory
+from retentive.model import Kind, Memory, is_said
 from retentive.serve.mcp import lines, memories, talk
 from retentive.serve.mcp.reach import Reached
 
@@ -64,8 +64,14 @@ def recent(reached: Reached) -> str:
 def _section(reached: Reached, kind: Kind) -> str:
     found = [each for memory in reached.readable() for each in memory.list(KNOWN, kind=kind)]
     found.sort(key=_vital, reverse=True)
-    told = [f"- {lines.line(each.content, 500)}" for each in found[:KNOWN]]
+    told = [_line(each) for each in found[:KNOWN]]
     return "\n".join([f"{kind.title()}:", *told]) if told else ""
+
+
+def _line(memory: Memory) -> str:
+    """A memory on one line: quoted, with its source, if it is not the user's own word."""
+    text = lines.line(memory.content, 500)
+    return f"- {text}" if is_said(memory.source) else f"- > {text} ({memory.source})"
 
 
 def _vital(memory: Memory) -> tuple[int, float]:

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from retentive import wire
+from retentive.context.quote import flatten, indent, quote
+from retentive.context.turns import is_foreign
 from retentive.errors import Invalid, RetentiveError
 from retentive.model import Event, Heard, Memory, Role
 from retentive.serve.mcp import lines
@@ -79,7 +81,10 @@ def read(reached: Reached, session: str, limit: int = READ, **where: Any) -> Ans
 
 def _said(event: Event) -> str:
     mark = "(forgotten) " if event.is_hidden else ""
-    return f"#{event.sequence} {event.time:%Y-%m-%d %H:%M} {event.speaker or event.role}: {mark}{event.content}"
+    who, words = flatten(event.speaker or event.role), indent(event.content)
+    if is_foreign(event):
+        words = quote(event.content)
+    return f"#{event.sequence} {event.time:%Y-%m-%d %H:%M} {who}: {mark}{words}"
 
 
 def delete(reached: Reached, session: str, *, dry_run: bool = True) -> Answer:

@@ -38,8 +38,9 @@ SELECT {memory} FROM memories t
 WHERE t.namespace = :namespace AND t.status = 'active' AND t.slot IN {each:slots}
 
 -- fragment: in_slots
--- Of those whose slots begin alike, the active and global ones.
+-- Of those whose slots begin alike, the active and global ones from some sources.
 t.namespace = :namespace AND t.status = 'active' AND t.slot >= :first AND t.slot < :beyond AND t.session IS NULL
+  AND t.source IN {each:sources}
   AND (t.expires IS NULL OR t.expires > :now)
 
 -- name: memory_in_slots

@@ -9,7 +9,7 @@ JOIN memories o ON o.namespace = p.namespace AND o.id = p.older AND o.status = '
 
 -- fragment: shown_proposal
 p.id, p.namespace, p.newer, n.content, n.valid_from, p.older, o.content, o.valid_from, p.rule, p.reason, p.created,
-p.move_to
+p.move_to, n.source, o.source
 
 -- name: proposal_list
 -- The live ones, newest first: ids grow with time.
@@ -49,6 +49,14 @@ INSERT INTO proposals (namespace, id, newer, older, newer_hash, older_hash, rule
 SELECT :namespace, :id, :newer, :older, :newer_hash, :older_hash, :rule, :reason, 'open', :created, :move_to
 WHERE EXISTS (SELECT 1 FROM memories WHERE namespace = :namespace AND id = :older AND status = 'active'
               AND content_hash = :older_hash)
+
+-- name: proposal_insert_unless_there
+-- The newer memory was there before: the pair may be known.
+INSERT INTO proposals (namespace, id, newer, older, newer_hash, older_hash, rule, reason, status, created, move_to)
+SELECT :namespace, :id, :newer, :older, :newer_hash, :older_hash, :rule, :reason, 'open', :created, :move_to
+WHERE EXISTS (SELECT 1 FROM memories WHERE namespace = :namespace AND id = :older AND status = 'active'
+              AND content_hash = :older_hash)
+  AND NOT EXISTS (SELECT 1 FROM proposals WHERE namespace = :namespace AND newer = :newer AND older = :older)
 
 -- name: proposal_decide_against
 -- Keeps a pair apart, whether or not it was proposed.
