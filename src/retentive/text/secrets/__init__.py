@@ -16,6 +16,7 @@ with its square. `effort` limits how much looking a text may cost for its length
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from retentive.text.secrets import hints, issued, named, numbers
@@ -107,8 +108,11 @@ class _Search:
         places = hints.of(piece)
         if not places.names and not places.digits and not hints.may_hold_token(piece):
             return []
-        found = [*(issued.find(piece) if places.long else ()), *numbers.find(piece, places.digits)]
-        return [Secret(*each) for each in (*found, *named.find(piece, places.names, self._effort))]
+        enough = max(0, self._effort.secrets) + 1  # see `_limit`; these two find in the order of the text
+        cards = islice(numbers.find(piece, places.digits), enough)
+        named_ones = islice(named.find(piece, places.names, self._effort), enough)
+        found = (*(issued.find(piece) if places.long else ()), *cards, *named_ones)
+        return [Secret(*each) for each in found]
 
 
 def _apart(found: list[Secret]) -> list[Secret]:

@@ -103,7 +103,8 @@ _REACH = 600  # characters: seven words of thirty, a link and the longest value,
 
 # For texts with too many names to look at each: name, sign and a value with letters and digits.
 _QUICK = re.compile(
-    r"""(?:(?P<password>pass(?:words?|wd|code)?|pwd)|secret|token|key)["'\]]{0,2}\s{0,2}[:=]\s{0,2}["'`]?
+    r"""(?:(?P<password>pass(?:words?|wd|code)?|pwd)|secret|token|(?:api|secret|access|auth)[_-]?key)
+    ["'\]]{0,2}\s{0,2}[:=]\s{0,2}["'`]?
     (?P<value>(?=[0-9]{0,40}[a-z])(?=[^\s0-9"'`,;]{0,40}[0-9])[^\s"'`,;]{8,200})""",
     re.VERBOSE,
 )
@@ -207,7 +208,10 @@ def _find_at(piece: Piece, places: Sequence[int]) -> Iterator[Found]:
 def _find_quickly(piece: Piece, start: int) -> Iterator[Found]:
     """What follows its name and a sign directly: one pattern for a text that has too many names."""
     for match in _QUICK.finditer(piece.lower, start):
-        yield SETTING if match["password"] else TOKEN, *match.span("value")
+        rule, need = (SETTING, Need.MIXED) if match["password"] else (TOKEN, Need.DENSE)
+        begin, end = match.span("value")
+        if values.is_believed(piece.text[begin:end], need, 8):
+            yield rule, begin, end
 
 
 def _password(piece: Piece, name: re.Match[str]) -> Iterator[Found]:
