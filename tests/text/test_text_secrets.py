@@ -1,4 +1,5 @@
 import json
+import random
 import subprocess
 import sys
 import time
@@ -10,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from retentive.text import secrets
-from retentive.text.secrets import RULES, Secret, find, named, numbers, redact
+from retentive.text.secrets import RULES, Secret, effort, find, named, numbers, redact
 from tests.text import secret_lines as lines
 from tests.text import vendor_lines as vendors
 from tests.text.secret_lines import LETTERS
@@ -18,6 +19,7 @@ from tests.text.secret_lines import LETTERS
 POSITIVE = [*lines.POSITIVE, *vendors.COMMANDS, *vendors.HEADERS, *vendors.TOKENS]
 NEGATIVE = [*lines.NEGATIVE, *vendors.LOOK_ALIKES]
 
+LIKE_A_TOKEN = f"{'gh'}p_{LETTERS}aB3d"
 BEGIN, END = (f"-----{side} {'PRIVATE'} KEY-----\n" for side in ("BEGIN", "END"))
 
 RULES_BY_TABLE = {
@@ -67,6 +69,7 @@ def test_what_repeats_is_found_as_if_each_were_looked_at(unit: str, size: int, m
     text = (f"PIN: 4821 {unit}" + unit * size)[:size] + "\nDB_PASSWORD=hunter2"
     grouped = find(text)
     monkeypatch.setattr(named, "GROUP_SIZE", size)
+    monkeypatch.setattr(effort, "MIN_NAMES", size)
     assert find(text) == grouped
 
 
@@ -185,6 +188,50 @@ def _seconds(text: str) -> float:
         find(text)
         best = min(best, time.process_time() - begun)
     return best
+
+
+HOSTILE = [
+    "token=", "key=", "api_key: ", "pwd=", "password: ", "password is ", "password for ", "x1 is my password ",
+    "secret='", "passphrase=", "door code ", "PIN ", "login is ", "curl -u ", "mysql -p", "bearer ", "basic YTpi",
+    "Authorization: ", "密码=", "AKIA", "ghp_", "glpat-", "xoxb-1-2-", "sk-", "eyJabcdefgh.eyJ", "sig=", "+ASt",
+    "AzFu", "a/", "M/",
+    "https://hooks.slack.com/services/T0/", "://a:b@", BEGIN, "PuTTY Private-Lines: 1", "4111 1111 1111 111",
+    "[redacted: key or token]token=a1b2c3d4e5", "=", ".", "-", "\\n", "A", "7",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", HOSTILE)
+def test_no_megabyte_takes_long(unit: str) -> None:
+    """Each time with another digit or letter behind it, so that nothing repeats.
+
+    Each took less than 0.6 s of a slow and busy processor, and up to 20 s before there was a limit.
+    """
+    chance = random.Random(unit)
+    units = (unit + chance.choice("abcdef0123456789=: ") for _ in range(1_000_000 // len(unit)))
+    text = "".join(units)[:1_000_000]
+    find(LIKE_A_TOKEN)  # the import of the library is not what is measured
+    assert _seconds(text) < 1.5
+
+
+def test_past_the_limit_of_names_a_value_right_behind_its_name_is_found() -> None:
+    text = " ".join(f"token {number} of the lexer" for number in range(12_000))
+    assert [secret.rule for secret in find(f"{text}\napi_key={LETTERS}b3d4e5")] == ["key or token"]
+    assert find(text) == ()
+
+
+def test_below_the_limit_of_names_every_name_is_looked_at() -> None:
+    text = "\n".join(f"{number}: the token of the lexer was read" for number in range(2_000))
+    found = find(f"{text}\nthe password for the wifi in the attic is hunter2")
+    assert [secret.rule for secret in found] == ["password in prose"]
+
+
+def test_of_too_many_secrets_the_rest_is_taken_as_one() -> None:
+    text = "\n".join(f"DB_PASSWORD=hunter{number}" for number in range(4_000))
+    *first, last = find(text)
+    assert {secret.rule for secret in first} == {"password in a setting"}
+    assert len(first) > 1_000
+    assert last == Secret("several secrets", last.start, len(text))
+    assert find(redact(text, find(text))) == ()
 
 
 def test_what_would_need_many_rounds_is_taken_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ from retentive import clock
 from retentive.app import check, daily, summaries
 from retentive.app.append import anew_steps
 from retentive.app.keep import TRIES
+from retentive.app.logged_questions import read_text, tells_of
 from retentive.app.origins import sequence_of
 from retentive.app.parts import Parts
 from retentive.app.person import may_read
@@ -171,7 +172,8 @@ def _doomed(parts: Parts, ids: Sequence[str], with_origin: bool) -> Doomed:
     texts += [readable(event.content, event.payload) for event in doomed.events.values()]
     texts += [text for row in doomed.records for text in erase.texts(parts, row)]
     texts += [passage.content for file in doomed.files for passage in FileRows(parts.engine).all_passages(file)]
-    doomed.traces = traces(texts, _about(versions))
+    about = [*_about(versions)]
+    doomed.traces = traces(texts, about)
     places = _places(parts, doomed)
     doomed.proposals = [*dict.fromkeys(place.name for place in places if place.place == "proposal")]
     learned = [event for memory in doomed.memories for event in said_in(parts, memory) if event.content != PURGED]
@@ -183,13 +185,13 @@ def _doomed(parts: Parts, ids: Sequence[str], with_origin: bool) -> Doomed:
     if with_origin:
         doomed.events |= origins
         doomed.events |= {id: event for id, event in said.items() if _repeats(event, texts)}
-        doomed.queries = [place for place in places if place.place == "query"]
         doomed.expectations = [*dict.fromkeys(place.name for place in places if place.place == "expectation")]
         doomed.summaries = _covering(parts, doomed.events, places)
         doomed.traces = _with(doomed.traces, doomed.events.values())
         covering = []
     doomed.claims = [*_claims(parts, doomed, texts, places)]
-    left = {place for place in places if place.place == "query"} - {*doomed.queries}
+    texts += [readable(event.content, event.payload) for event in doomed.events.values()]
+    doomed.queries = _questions(parts, {*doomed.ids}, [*texts, *about], places)
     profile = erase.profile_left(parts, {memory.id for memory in doomed.memories})
     places = [each for each in places if not each.place.startswith("profile") or doomed.traces.are_in(profile)]
     doomed.remaining = [
@@ -197,7 +199,6 @@ def _doomed(parts: Parts, ids: Sequence[str], with_origin: bool) -> Doomed:
         *(Repeat("message", event.id, namespace=event.namespace) for event in elsewhere),
         *(Repeat("memory", each.id, namespace=each.namespace) for each in _learned_elsewhere(parts, doomed.events)),
         *(Repeat("summary", name) for name in covering),
-        *([Repeat("query", "", len(left))] if left else []),
         *(Repeat("claim", state.session) for state, rest in doomed.claims if doomed.traces.are_in(_json(rest))),
         *(Repeat(place.place, place.name) for place in places if _stays(parts, place, doomed)),
     ]
@@ -288,6 +289,20 @@ def _places(parts: Parts, doomed: Doomed) -> list[Place]:
         if text in doomed.traces.phrases or not any(each.place == "memory" for each in places):
             found += places
     return [*dict.fromkeys(each for each in found if f"{each.name}#{each.number}" not in doomed.events)]
+
+
+def _questions(parts: Parts, going: set[str], texts: Iterable[str], places: Iterable[Place]) -> list[Place]:
+    """The logged questions that have a phrase or a rare word of it, or give it away in another manner."""
+    known = [read_text(text) for text in dict.fromkeys(texts)]
+    repeating = {place for place in places if place.place == "query"}
+    telling: dict[str, bool] = {}
+    found: list[Place] = []
+    for place, question in Purges(parts.engine).questions(parts.namespace):
+        if question not in telling:
+            telling[question] = tells_of(question, known)
+        if place.name not in going and (place in repeating or telling[question]):
+            found.append(place)
+    return found
 
 
 def _events(parts: Parts, places: Iterable[Place]) -> Iterator[Event]:

@@ -1,7 +1,7 @@
 """What gives a purged text away: the pieces of it that are looked for, in rows and in the bytes of files."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -67,10 +67,15 @@ def _telling(text: str) -> list[str]:
 def is_rare(word: str) -> bool:
     """Whether a word is in no dictionary: a name, a number, a key."""
     least = _MIXED if any(letter.isdigit() for letter in word) else _LETTERS
-    return len(word) >= least and word.lower() not in _dictionary()
+    return len(word) >= least and rank_of(word.lower()) is None
+
+
+def rank_of(word: str) -> int | None:
+    """The place of a word in the dictionary, which has the most frequent ones first; None: it is not in there."""
+    return _dictionary().get(word)
 
 
 @cache
-def _dictionary() -> frozenset[str]:
+def _dictionary() -> Mapping[str, int]:
     """The thirty thousand words that the model knows whole."""
-    return frozenset(VOCABULARY.read_text("utf-8").split())
+    return {word: rank for rank, word in enumerate(VOCABULARY.read_text("utf-8").split())}

@@ -102,7 +102,6 @@ def _repeat(each: Repeat) -> str:
     return {
         "message": f"message {each.id}",
         "summary": f"the summary of session {each.id}",
-        "query": f"{show.counted(each.entries, 'question')} in the access log",
         "claim": f"what is about to be learned from session {each.id}",
         "history": f"the history of {each.id}",
         "log": f"a line of the daily log, {each.id}",

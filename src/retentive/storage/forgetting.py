@@ -57,6 +57,11 @@ class Purges:
         values = {"namespace": namespace, "pattern": containing_pattern(text), "limit": MOST}
         return [Place(*row) for row in self.engine.read("repeats", values)]
 
+    def questions(self, namespace: str) -> Iterator[tuple[Place, str]]:
+        """Those of the access log, each with its place."""
+        for memory, number, question in self.engine.read("question_list", {"namespace": namespace}):
+            yield Place("query", memory, number), question
+
     def is_name(self, text: str) -> bool:
         """Whether a file has it as a name of its own: of a table, a model, a namespace."""
         return bool(self.engine.read("named_by_us", {"pattern": containing_pattern(text)}))

@@ -49,6 +49,16 @@ def tokens(text: str) -> list[str]:
     return _WORD.findall(terms(text.replace("\0", " ")))
 
 
+def find_unspaced(text: str) -> list[str]:
+    """The stretches of a text in scripts that are written without blanks."""
+    return _RUN.findall(text)
+
+
+def find_words(text: str) -> list[str]:
+    """The words of a text in scripts that have blanks between them."""
+    return _WORD.findall(_RUN.sub(" ", text.replace("\0", " ")))
+
+
 def words(text: str, limit: int = 64) -> list[str]:
     """The distinct words of a question that are worth looking for, in order. Stop words only if there is nothing else.
 

@@ -46,6 +46,10 @@ DELETE FROM access_log WHERE namespace = :namespace AND memory = :id
 -- name: query_delete
 DELETE FROM access_log WHERE namespace = :namespace AND n = :n
 
+-- name: question_list
+-- Every question of the access log, with the memory that it found and its number.
+SELECT memory, n, query FROM access_log WHERE namespace = :namespace AND query IS NOT NULL ORDER BY n
+
 -- name: event_blank
 UPDATE events SET content = :content, payload = :payload, tokens = :tokens
 WHERE namespace = :namespace AND session = :session AND sequence = :sequence

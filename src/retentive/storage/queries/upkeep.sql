@@ -46,18 +46,8 @@ SELECT value FROM meta WHERE key = :key
 -- name: meta_set
 INSERT INTO meta (key, value) VALUES (:key, :value) ON CONFLICT (key) DO UPDATE SET value = excluded.value
 
--- name: lease_take
--- If nobody holds it, its time is up, or it is the holder's own (which makes it last longer).
-INSERT INTO leases (namespace, name, holder, expires) VALUES (:namespace, :name, :holder, :now + :span)
-ON CONFLICT (namespace, name) DO UPDATE SET holder = excluded.holder, expires = excluded.expires
-WHERE leases.holder = excluded.holder OR leases.expires <= :now
-
 -- name: lease_release
 DELETE FROM leases WHERE namespace = :namespace AND name = :name AND holder = :holder
-
--- name: lease_held
--- By whom, and for how much longer, in microseconds.
-SELECT holder, expires - :now FROM leases WHERE namespace = :namespace AND name = :name AND expires > :now
 
 -- name: work_due
 -- Is there anything to do in the background? Asked every few seconds, so each part is answered by the end of an index.

@@ -11,15 +11,17 @@ A rule never looks across a secret that was found or a mark that `redact` left. 
 their own, and they are searched again until nothing is found in them: what `redact` gives back holds no secret.
 
 Every pattern is bounded, or begins only where a word begins, so the time grows with the length of the text and not
-with its square.
+with its square. `effort` limits how much looking a text may cost for its length.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import islice
 from typing import Any, NamedTuple
 
 from retentive.text.secrets import hints
+from retentive.text.secrets.effort import Effort
 
 # Pieces are searched again so many times. Ordinary texts need two; one that needs more was made to be slow, and what is
 # left of it is taken as a whole.
@@ -60,9 +62,6 @@ class Secret(NamedTuple):
     end: int
 
 
-_Known = dict[tuple[str, int], list[Secret]]
-"""Secrets of the pieces searched so far, by their text and the rounds that are left."""
-
 suspected = hints.any_in
 """Is there anything to look at closely? In microseconds, for texts that come by the thousand."""
 
@@ -71,9 +70,9 @@ def find(text: str) -> tuple[Secret, ...]:
     """All secrets in the order of the text; none overlaps another."""
     if len(text) < LONG_TEXT and not hints.any_in(text):
         return ()
-    known: _Known = {}
+    search = _Search(Effort.for_text(text))
     marks = [match.span() for match in _mark().finditer(text)]
-    found = _search_between(text, marks, ROUNDS, known) if marks else _search_all(text, ROUNDS, known)
+    found = search.find_between(text, marks, ROUNDS) if marks else search.find_all(text, ROUNDS)
     return tuple(sorted(found, key=lambda secret: secret.start))
 
 
@@ -87,34 +86,53 @@ def redact(text: str, found: Sequence[Secret], *, lines: bool = False) -> str:
     return "".join([*kept, text[last:]])
 
 
-def _search_all(piece: str, rounds: int, known: _Known) -> list[Secret]:
-    found = _apart(_all(piece))
-    if found and not rounds:
-        return [Secret(UNCLEAR, 0, len(piece))]
-    spans = [(secret.start, secret.end) for secret in found]
-    return found + _search_between(piece, spans, rounds - 1, known) if found else []
+class _Search:
+    """The search of one text and of the pieces that it falls into."""
 
+    def __init__(self, effort: Effort) -> None:
+        self._effort = effort
+        self._known: dict[tuple[str, int], list[Secret]] = {}
+        """Secrets of the pieces searched so far, by their text and the rounds that are left."""
 
-def _search_between(text: str, spans: Sequence[tuple[int, int]], rounds: int, known: _Known) -> list[Secret]:
-    """Secrets in the pieces that the spans leave. A piece that repeats is searched once."""
-    found: list[Secret] = []
-    for start, end in _between(text, spans):
-        key = (text[start:end], rounds)
-        if key not in known:
-            known[key] = _search_all(*key, known) if hints.any_in(key[0]) else []
-        found += [Secret(rule, start + begin, start + stop) for rule, begin, stop in known[key]]
-    return found
+    def find_all(self, piece: str, rounds: int) -> list[Secret]:
+        if not self._effort.may_search(len(piece)):
+            return [Secret(UNCLEAR, 0, len(piece))]
+        found = self._limit(_apart(self._find_by_every_rule(piece)), len(piece))
+        if found and not rounds:
+            return [Secret(UNCLEAR, 0, len(piece))]
+        spans = [(secret.start, secret.end) for secret in found]
+        return found + self.find_between(piece, spans, rounds - 1) if found else []
 
+    def _limit(self, found: list[Secret], size: int) -> list[Secret]:
+        """As many as may be told apart; one that is too many stands for the rest of the piece."""
+        left = max(0, self._effort.secrets)
+        self._effort.secrets -= len(found)
+        if len(found) <= left:
+            return found
+        return [*found[:left], Secret(UNCLEAR, found[left].start, size)]
 
-def _all(piece: str) -> list[Secret]:
-    """By every rule, still overlapping. The order decides between rules that find the same."""
-    from retentive.text.secrets import issued, named, numbers
+    def find_between(self, text: str, spans: Sequence[tuple[int, int]], rounds: int) -> list[Secret]:
+        """Secrets in the pieces that the spans leave. A piece that repeats is searched once."""
+        found: list[Secret] = []
+        for start, end in _between(text, spans):
+            key = (text[start:end], rounds)
+            if key not in self._known:
+                self._known[key] = self.find_all(*key) if hints.any_in(key[0]) else []
+            found += [Secret(rule, start + begin, start + stop) for rule, begin, stop in self._known[key]]
+        return found
 
-    places = hints.of(piece)
-    if not places.names and not places.digits and not hints.may_hold_token(piece):
-        return []
-    found = [*(issued.find(piece) if places.long else ()), *numbers.find(piece, places.digits)]
-    return [Secret(*each) for each in (*found, *named.find(piece, places.names))]
+    def _find_by_every_rule(self, piece: str) -> list[Secret]:
+        """Still overlapping. The order decides between rules that find the same."""
+        from retentive.text.secrets import issued, named, numbers
+
+        places = hints.of(piece)
+        if not places.names and not places.digits and not hints.may_hold_token(piece):
+            return []
+        enough = max(0, self._effort.secrets) + 1  # see `_limit`; these two find in the order of the text
+        cards = islice(numbers.find(piece, places.digits), enough)
+        named_ones = islice(named.find(piece, places.names, self._effort), enough)
+        found = (*(issued.find(piece) if places.long else ()), *cards, *named_ones)
+        return [Secret(*each) for each in found]
 
 
 def _apart(found: list[Secret]) -> list[Secret]:

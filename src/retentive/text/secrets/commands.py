@@ -6,7 +6,7 @@ Here the place says that the value is a password, so the value may be a plain wo
 import base64
 import binascii
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from retentive.text.secrets import values
 from retentive.text.secrets.values import Need
@@ -120,3 +120,9 @@ def _decode_login(value: str) -> tuple[str, str] | None:
         return None
     user, colon, password = decoded.partition(":")
     return (user, password) if colon and password and decoded.isprintable() else None
+
+
+FINDERS: dict[str, Callable[[str, re.Match[str]], Iterator[Found]]] = {
+    "header": find_header_value, "authorization": find_authorization, "curl": find_curl_login,
+    "mysql": find_mysql_password, "sql": find_sql_password, "vendor": find_vendor_key,
+}  # fmt: skip

@@ -26,6 +26,8 @@ _ISSUER = re.compile(
     r"|3(?:0[0-5]|[689][0-9])[0-9]{11}|62[0-9]{14}(?:[0-9]{3})?|6759[0-9]{12})"
 )
 
+_DOUBLED = str.maketrans("0123456789", "0246813579")  # the digits of twice each, added
+
 
 def find(text: str, places: Sequence[int]) -> Iterator[tuple[str, int, int]]:
     known: dict[str, bool] = {}
@@ -34,7 +36,7 @@ def find(text: str, places: Sequence[int]) -> Iterator[tuple[str, int, int]]:
         if match is None:
             continue
         if match[0] not in known:
-            known[match[0]] = is_card(re.sub(r"[ -]", "", match[0]))
+            known[match[0]] = is_card(match[0].replace(" ", "").replace("-", ""))
         if known[match[0]]:
             yield CARD, *match.span()
 
@@ -45,5 +47,5 @@ def is_card(digits: str) -> bool:
 
 def _checks(digits: str) -> bool:
     """Luhn's sum: every second digit from the right counts twice, and its digits are added."""
-    doubled = [int(digit) * (1 + place % 2) for place, digit in enumerate(reversed(digits))]
-    return sum(number // 10 + number % 10 for number in doubled) % 10 == 0
+    doubled = digits[-2::-2].translate(_DOUBLED)
+    return sum(map(int, digits[-1::-2] + doubled)) % 10 == 0

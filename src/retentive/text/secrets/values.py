@@ -11,9 +11,12 @@ show depends on how plainly it was named:
 # ruff: noqa: RUF001 - apostrophes as people type them
 
 import re
+from collections.abc import Callable
 from enum import IntEnum
+from itertools import islice
 
 from retentive.text.secrets import words
+from retentive.text.secrets.words import gather
 
 SHORTEST = 4  # characters of a password; shorter ones are words and numbers nearly always
 RANDOM, SOME = 24, 3  # characters of a text by chance, and of each kind in it
@@ -26,13 +29,13 @@ class Need(IntEnum):
 
 
 # Open places: somebody is to fill something in, or something was taken out.
-_OPEN = re.compile(
-    r"\A[<$%{\[(]|\.\.\.|…|\*\*\*|•••|xxx|\$\{|\{\{|\$\(|%\(|\A(?P<one>.)(?P=one)*+\Z|\A[_.*•-]+\Z",
-    re.IGNORECASE | re.DOTALL,
-)
-_EXAMPLE = re.compile(
-    rf"{words.any_of(words.EXAMPLES)}|\A(?:test|fake|sample|default|secret|password|token)\Z", re.IGNORECASE
-)
+_OPENS = tuple("<$%{[(")
+_OPEN = ("...", "…", "***", "•••", "xxx", "${", "{{", "$(", "%(")
+_RULE = "_.*•-"  # a line to write on
+
+# Over the value in lower case, for that is ten times as quick as a pattern that ignores case.
+_EXAMPLE = re.compile(gather(words.EXAMPLES.split()))
+_EXAMPLES = {"test", "fake", "sample", "default", "secret", "password", "token"}
 
 # Code that gets a secret from somewhere, and names of things: calls, attributes, variables, files, addresses.
 _CODE = re.compile(
@@ -78,11 +81,16 @@ _NOT_WORD = re.compile(r"[^\w\s'’.,:;/()-]")
 
 def is_open(value: str) -> bool:
     """A place to be filled: `<password>`, `$TOKEN`, `{{key}}`, `***`, `sk-...`."""
-    return _OPEN.search(value) is not None
+    lower = value.lower()
+    if value.startswith(_OPENS) or any(sign in lower for sign in _OPEN):
+        return True
+    is_one_sign = lower[:1] * len(lower) == lower
+    return value != "" and (is_one_sign or not value.strip(_RULE))
 
 
 def is_placeholder(value: str) -> bool:
-    return is_open(value) or _EXAMPLE.search(value) is not None
+    lower = value.lower()
+    return is_open(value) or lower in _EXAMPLES or _EXAMPLE.search(lower) is not None
 
 
 def has_base64(text: str) -> bool:
@@ -116,13 +124,13 @@ def is_mixed(value: str) -> bool:
 
 def _is_random(value: str) -> bool:
     """Too long and too mixed for a path or the name of a variable."""
-    kinds = (str.islower, str.isupper, str.isdigit)
-    return (
-        len(value) >= RANDOM
-        and all(sum(map(kind, value)) >= SOME for kind in kinds)
-        and " " not in value
-        and "(" not in value
-    )
+    if len(value) < RANDOM or " " in value or "(" in value:
+        return False
+    return all(_has_some(value, kind) for kind in (str.isdigit, str.isupper, str.islower))
+
+
+def _has_some(value: str, is_kind: Callable[[str], bool]) -> bool:
+    return len(list(islice(filter(is_kind, value), SOME))) == SOME
 
 
 def _is_plain(value: str) -> bool:

@@ -36,17 +36,6 @@ INSERT INTO batches (id, outcome, at) VALUES (:id, 'kept', unixepoch());
 INSERT INTO batches (id, outcome, at) VALUES (:id, 'never', unixepoch())
 ON CONFLICT (id) DO UPDATE SET outcome = batches.outcome RETURNING outcome
 
--- name: lease_take
--- By the server's clock: those of the holders, who are on many machines, differ.
-INSERT INTO leases (namespace, name, holder, expires)
-VALUES (:namespace, :name, :holder, CAST(unixepoch('subsec') * 1000000 AS INTEGER) + :span)
-ON CONFLICT (namespace, name) DO UPDATE SET holder = excluded.holder, expires = excluded.expires
-WHERE leases.holder = excluded.holder OR leases.expires <= excluded.expires - :span
-
--- name: lease_held
-SELECT holder, expires - CAST(unixepoch('subsec') * 1000000 AS INTEGER) FROM leases
-WHERE namespace = :namespace AND name = :name AND expires > CAST(unixepoch('subsec') * 1000000 AS INTEGER)
-
 -- name: server_facts
 SELECT pages.page_count * size.page_size, free.freelist_count * size.page_size,
   CASE WHEN disk.synchronous >= 2 THEN 'full' ELSE 'normal' END, sqlite_version(), (SELECT max(number) FROM migrations)

@@ -86,16 +86,18 @@ SELECT memory, at, how, query, score FROM access_log
 WHERE namespace = :namespace AND (:id::text IS NULL OR memory = :id) ORDER BY n DESC LIMIT :limit
 
 -- name: lease_take
--- By the server's clock: those of the holders may differ.
-INSERT INTO leases (namespace, name, holder, expires)
-SELECT :namespace, :name, :holder, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint + :span
-WHERE :now::bigint IS NOT NULL
-ON CONFLICT (namespace, name) DO UPDATE SET holder = excluded.holder, expires = excluded.expires
-WHERE leases.holder = excluded.holder OR leases.expires <= excluded.expires - :span
+-- As on SQLite. The moment is read once more in WHERE: it may have waited for the one who was first.
+INSERT INTO leases (namespace, name, holder, expires, span)
+SELECT :namespace, :name, :holder, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint + :span, :span
+ON CONFLICT (namespace, name) DO UPDATE SET holder = excluded.holder, expires = excluded.expires, span = excluded.span
+WHERE leases.holder = excluded.holder
+  OR leases.expires - (extract(epoch FROM clock_timestamp()) * 1000000)::bigint NOT BETWEEN 1 AND leases.span
 
 -- name: lease_held
-SELECT holder, expires - (extract(epoch FROM clock_timestamp()) * 1000000)::bigint FROM leases
-WHERE namespace = :namespace AND name = :name AND expires > (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+SELECT holder, remaining
+FROM (SELECT holder, span, expires - (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS remaining
+  FROM leases WHERE namespace = :namespace AND name = :name) held
+WHERE remaining BETWEEN 1 AND span
 
 -- name: work_due
 SELECT 0::bigint, (SELECT coalesce(max(n), 0) FROM chunks),
