@@ -75,6 +75,7 @@ _MASKS = (
     (re.compile(r"\b[1-9]\d{3,}\b"), "LARGE"),
     (re.compile(r"(?<![\w.])(/[\w.@+-]+)+/"), "FOLDER/"),
     (re.compile(r"rt_[\w-]{43}"), "SECRET"),
+    (re.compile(r"minilm-[\w-]+\.onnx"), "MODEL"),  # its name has its hash, which hangs on the processor
     (re.compile("rebuilt now"), "rebuilt, from the cache"),
     (re.compile(r"[ \t]+"), " "),
 )
