@@ -17,6 +17,7 @@ from retentive.app import (
     learn,
     purge,
     search,
+    unfinished,
     why,
 )
 from retentive.app import context as contexts
@@ -94,7 +95,9 @@ class Retentive(Care):
         given = config.load(db=None if target is None else str(target), namespace=namespace, **settings)
         if target is None and given.db == config.default_db():
             make_private(config.data_folder())
-        return cls(open_parts(given))
+        parts = open_parts(given)
+        unfinished.sweep_at_opening(parts)
+        return cls(parts)
 
     def __enter__(self) -> Self:
         return self

@@ -8,6 +8,7 @@ from typing import Any
 from retentive import config
 from retentive.app import check
 from retentive.app.parts import Parts
+from retentive.app.unfinished import note_copy
 from retentive.errors import Busy, DiskFull, Invalid
 from retentive.folders import make_private
 from retentive.model import Backup, Compacted, Restored
@@ -20,14 +21,12 @@ PATIENCE = 5.0  # seconds that those who read an older state are waited for
 
 
 def backup(parts: Parts, target: str | Path, *, keep: int | None, overwrite: bool, progress: Progress | None) -> Backup:
-    return copying.create(
-        parts.engine,
-        _path(target),
-        store=_file(parts),
-        keep=None if keep is None else check.limit_of(keep, "keep"),
-        overwrite=overwrite,
-        progress=progress or _quiet,
-    )
+    path = _path(target)
+    most = None if keep is None else check.limit_of(keep, "keep")
+    with note_copy(parts, path if path.is_dir() else path.parent):
+        return copying.create(
+            parts.engine, path, store=_file(parts), keep=most, overwrite=overwrite, progress=progress or _quiet
+        )
 
 
 def verify(file: str | Path, progress: Progress | None) -> Backup:

@@ -17,6 +17,7 @@ from retentive.app import (
     purge,
     report,
     search,
+    unfinished,
 )
 from retentive.app.bounds import whole, writes
 from retentive.app.check import Common
@@ -178,12 +179,16 @@ class Care:
 
     @whole
     def upkeep(self) -> None:
-        """The regular chores: expiry, retention, purges, proposals, statistics, logs. `close` does them."""
+        """The regular chores: expiry, retention, purges, proposals, statistics, logs, unfinished copies.
+
+        `close` does them.
+        """
         self._parts.journal.flush()
         sum(keep.expire(self._parts))
         Proposals(self._parts.engine).prune(clock.now())
         sum(forget.apply_retention(self._parts))
         self._parts.upkeep.prune_changes(KEEP_CHANGES)
+        unfinished.sweep(self._parts)
         purge.finish(self._parts)
 
     @whole

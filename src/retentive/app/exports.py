@@ -10,6 +10,7 @@ from retentive import __version__
 from retentive.app import check
 from retentive.app.filters import namespaces_of
 from retentive.app.parts import Parts
+from retentive.app.unfinished import note_copy
 from retentive.errors import Invalid
 from retentive.model import Exported
 from retentive.transfer import markdown
@@ -48,6 +49,15 @@ def export(
     if isinstance(target, str | Path) and _is_store(parts, Path(target).expanduser()):
         raise Invalid(f"{target} is the store itself", "Choose another name.")
     parts.journal.flush()
+    if not isinstance(target, str | Path):
+        return _written(parts, target, asked, format, progress, force=force)
+    with note_copy(parts, Path(target).expanduser().resolve().parent):
+        return _written(parts, target, asked, format, progress, force=force)
+
+
+def _written(
+    parts: Parts, target: Target, asked: Wanted, format: Format, progress: Progress | None, *, force: bool
+) -> Exported:
     if format is Format.JSONL:
         return _lines(parts, target, asked, progress, force=force)
     if not isinstance(target, str | Path):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from retentive import clock
-from retentive.app import consolidate, fill, forget, keep, learn, purge, summaries
+from retentive.app import consolidate, fill, forget, keep, learn, purge, summaries, unfinished
 from retentive.app.parts import Parts
 from retentive.errors import NotFound
 from retentive.model import Task
@@ -22,7 +22,7 @@ SLICE = 5.0  # seconds of filling in vectors before other work has its turn
 GIVE_WAY = 0.25  # seconds of rest after a batch during which a question came: where one is, more follow
 FIRST_REST = 5.0  # seconds until what failed is tried again; twice as many after each further failure
 LONGEST_REST = 600.0
-REGULAR = ("retention", "changes", "proposals", "consolidate")  # are not looked for at every look
+REGULAR = ("retention", "changes", "copies", "proposals", "consolidate")  # are not looked for at every look
 
 
 class Later(Exception):
@@ -74,6 +74,7 @@ class Jobs:
             "purges": self._purges,
             "proposals": self._proposals,
             "changes": self._changes,
+            "copies": self._copies,
             "consolidate": lambda: self._consolidate(task),
         }
         return jobs[task.job]()
@@ -102,6 +103,8 @@ class Jobs:
             yield Task("changes")
         if Proposals(self._parts.engine).has_outdated(clock.now()):
             yield Task("proposals")
+        if unfinished.find(self._parts):
+            yield Task("copies")
         if self._parts.config.consolidate:
             yield from (Task("consolidate", each) for each in consolidate.find_due_namespaces(self._parts))
 
@@ -152,6 +155,12 @@ class Jobs:
     def _changes(self) -> Iterator[int]:
         self._parts.upkeep.prune_changes(KEEP_CHANGES)
         yield 1
+
+    def _copies(self) -> Iterator[int]:
+        copies = unfinished.sweep(self._parts)
+        if copies.busy:
+            raise Later("a copy of the store is being written")
+        yield copies.removed or 1
 
     def _proposals(self) -> Iterator[int]:
         Proposals(self._parts.engine).prune(clock.now())

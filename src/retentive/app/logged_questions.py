@@ -5,8 +5,7 @@ A logged question is an entry of a log, not a memory: in doubt it goes. One goes
   b. in a script without blanks, a word: two signs of Han, katakana or Hangul, three of hiragana, four of the others;
   c. only words that the text has, too, or two that are at least half of its own.
 What nearly every question has (stop words, endings, "我的") does not count, so that the rest of the log stays. Of a
-long text only names, numbers, emoji and words that are in no dictionary count: it shares all others with most
-questions.
+long text only names, numbers, emoji and words that are in no dictionary count: the others are in most questions.
 """
 
 import re

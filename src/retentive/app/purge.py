@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from retentive import clock
-from retentive.app import check, daily, summaries
+from retentive.app import check, daily, summaries, unfinished
 from retentive.app.append import anew_steps
 from retentive.app.keep import TRIES
 from retentive.app.logged_questions import read_text, tells_of
@@ -156,6 +156,8 @@ def finish(parts: Parts) -> tuple[int, str]:
     due = Purges(parts.engine).due()
     if not due:
         return 0, ""
+    if unfinished.sweep(parts).busy:
+        return 0, "in a copy of the store that is being written"
     scrubbed = parts.engine.scrub(patience=0)
     if not scrubbed.done:
         return 0, scrubbed.detail
@@ -431,6 +433,7 @@ def _proven(parts: Parts, known: Traces, tell: Progress) -> tuple[str, bool, lis
     """The proof, whether it is complete, and in which other namespaces the text was found."""
     purges = Purges(parts.engine)
     due = purges.due()
+    copies = unfinished.sweep(parts)
     tell("rewriting", 0, 1)
     try:
         scrubbed = parts.engine.scrub(PATIENCE)
@@ -442,10 +445,12 @@ def _proven(parts: Parts, known: Traces, tell: Progress) -> tuple[str, bool, lis
     proof, elsewhere = scrubbed.detail, list[Repeat]()
     if scrubbed.files:
         proof, elsewhere = _looked_through(parts, [*scrubbed.files, *_cached(parts)], known, tell)
+    if copies.busy:
+        proof = f"incomplete: another process writes a copy of the store, {copies.busy[0].name}"
     complete = not proof.startswith("incomplete")
     if complete:
         parts.engine.apply([forgetting.gone_step(due, clock.now())])
-    return proof, complete, elsewhere
+    return unfinished.describe(copies) + proof if complete else proof, complete, elsewhere
 
 
 def _looked_through(parts: Parts, files: Sequence[Path], known: Traces, tell: Progress) -> tuple[str, list[Repeat]]:

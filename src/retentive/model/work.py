@@ -10,7 +10,8 @@ class Task(NamedTuple):
     """A piece of background work."""
 
     job: str
-    """`learn`, `vectors`, `expiry`, `retention`, `purges`, `proposals`, `changes` or `consolidate`."""
+    """`learn`, `vectors`, `expiry`, `retention`, `purges`, `proposals`, `changes`, `copies` or
+    `consolidate`."""
     namespace: str = ""
     """Whose it is; empty: the whole store's."""
     session: str = ""

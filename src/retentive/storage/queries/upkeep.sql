@@ -46,6 +46,13 @@ SELECT value FROM meta WHERE key = :key
 -- name: meta_set
 INSERT INTO meta (key, value) VALUES (:key, :value) ON CONFLICT (key) DO UPDATE SET value = excluded.value
 
+-- name: copy_list
+-- The folders in which copies of the store are being written, or were when their writer was killed.
+SELECT key, value FROM meta WHERE key >= 'copy_' AND key < 'copy`' ORDER BY key
+
+-- name: copy_forget
+DELETE FROM meta WHERE key = :key
+
 -- name: lease_release
 DELETE FROM leases WHERE namespace = :namespace AND name = :name AND holder = :holder
 

@@ -10,8 +10,6 @@ shown as it is: nothing in it is taken for Markdown. It is written beside its pl
 """
 
 import os
-import secrets
-import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -25,6 +23,7 @@ from retentive.transfer.export import Wanted, rows
 from retentive.transfer.lines import Row
 from retentive.transfer.markdown import pages
 from retentive.transfer.markdown.escape import file_name, inline
+from retentive.transfer.placing import passing
 
 NOT_SHOWN = ("files", "expectations", "proposals", "hidden-messages", "access-log", "purges")
 TITLES = {"contact": "Contacts", "project": "Projects", "skill": "Skills"}
@@ -133,16 +132,15 @@ def _placed(target: Path, *, force: bool) -> Iterator[Path]:
         raise Invalid(f"{target} is a file", "Give a folder for the pages.")
     if target.is_dir() and any(target.iterdir()) and not force:
         raise Conflict(f"{target} is not empty", "Choose another folder, or say --force: pages of the same name go.")
-    part = target.resolve().with_name(f".{target.resolve().name}.{secrets.token_hex(4)}.part")
+    folder = target.resolve().parent
     try:
-        make_private(part)
-        yield part
-        _put(part, target)
+        make_private(folder)
+        with passing(folder, is_folder=True) as part:
+            yield part
+            _put(part, target)
     except OSError as error:
         hint = "See to the folder, its permissions and the room on the disk."
         raise Unwritable(f"{target} cannot be written: {error.strerror or error}", hint) from error
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
 
 
 def _put(part: Path, target: Path) -> None:
