@@ -155,7 +155,7 @@ def _note_get(memory: Retentive, arguments: Any) -> int:
 
 
 def _note_list(memory: Retentive, arguments: Any) -> int:
-    page = memory.notes.list(arguments.limit, arguments.before, arguments.session)
+    page = memory.notes.list(arguments.limit, arguments.before, arguments.session, tags=arguments.tags)
     if is_json(arguments):
         show.as_json(wire.page(page))
     elif page or not sys.stdout.isatty():
