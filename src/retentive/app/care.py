@@ -126,9 +126,9 @@ class Care:
             check.one_of(exports.Format, format, "format"), progress, force=force,
         )  # fmt: skip
 
-    @whole
+    @writes
     def backfill(self, batch: int = fill.BATCH, progress: Callable[[int, int], None] | None = None) -> Backfilled:
-        """Make the vectors that are still missing, in all namespaces of the store."""
+        """Make the vectors that are still missing, in all namespaces of the store, or of this view of it."""
         return fill.backfill(self._parts, check.limit_of(batch, "batch"), progress)
 
     def stats(self) -> dict[str, Any]:

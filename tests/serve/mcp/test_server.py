@@ -14,6 +14,7 @@ from retentive.serve.http.answers import outward
 from retentive.serve.mcp.catalogue import Offer
 from retentive.serve.mcp.reach import Reached
 from retentive.serve.mcp.server import Asked, Handlers
+from tests.serve.calls import NEAR
 
 
 async def nowhere(_: Asked) -> Reached:
@@ -65,9 +66,9 @@ def test_why_a_search_did_without_is_for_those_near(store: Retentive) -> None:
     assert Reached(store, near=False).noted([note]) == ["vectors were not used"]
 
 
-def test_who_sees_a_part_is_not_offered_what_is_about_the_whole(store: Retentive) -> None:
+def test_who_is_elsewhere_is_not_offered_the_files_of_this_machine(store: Retentive) -> None:
     full = Handlers(nowhere, Offer.FULL, lambda error: error, in_order=False)
-    assert {*full._tools(Reached(store))} - {*full._tools(Reached(store, whole=False))} == {"memory_backfill"}
+    assert {*full._tools(Reached(store))} - {*full._tools(Reached(store, near=False))} == NEAR
 
 
 def test_a_server_that_could_not_warm_up_works_all_the_same(store: Retentive) -> None:

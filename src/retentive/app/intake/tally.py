@@ -38,7 +38,7 @@ class Outcome(StrEnum):
     PURGED = "purged"
     """Not taken in: purged here after it was last changed."""
     SKIPPED = "skipped"
-    """Not taken in: a proposal about a memory, or a mark on a message, that is not here."""
+    """Not taken in: a proposal about a memory, or a mark on a message, that is not here; or one that leads out."""
 
 
 TELLING = {

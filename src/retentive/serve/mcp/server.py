@@ -140,7 +140,7 @@ class Handlers:
     def _tools(self, reached: Reached) -> Mapping[str, Tool]:
         offer = self._offer if self._writes(reached) else Offer.READ
         known = catalogue.offered(offer, person=reached.person is not None)
-        return {name: tool for name, tool in known.items() if reached.allows(whole=tool.whole, near=tool.near)}
+        return {name: tool for name, tool in known.items() if reached.near or not tool.near}
 
     async def _answered(self, do: Callable[[], T], **about: str) -> T:
         """What is no tool has no place for an error of its own: it becomes one of the protocol, `about` what it is."""
