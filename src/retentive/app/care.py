@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Unpack
+from typing import IO, Any, Unpack
 
 from retentive import clock
 from retentive.app import (
@@ -84,7 +84,7 @@ class Care:
     @writes
     def import_memories(
         self,
-        path: str | Path,
+        path: str | Path | IO[bytes],
         format: str | None = None,
         *,
         dry_run: bool = False,
@@ -93,10 +93,11 @@ class Care:
     ) -> ImportedMemories:
         """Keep the memories that a file or folder of another product holds; or restore what `export` wrote.
 
-        The format is recognised unless given. Once more, it keeps only what is new: five hundred at a time are kept
-        whole or not at all, so what was stopped is simply repeated. What cannot be kept is told with its place and
-        does not stop the rest. `options` hold for all that do not say otherwise themselves; tags are added to theirs.
-        `dry_run` only tells. `progress` hears how many were read, and at the end of how many.
+        `path` may also be a stream of bytes. The format is recognised unless given. Once more, it keeps only what is
+        new: five hundred at a time are kept whole or not at all, so what was stopped is simply repeated. What cannot be
+        kept is told with its place and does not stop the rest. `options` hold for all that do not say otherwise
+        themselves; tags are added to theirs. `dry_run` only tells. `progress` hears how many were read, and at the end
+        of how many.
         """
         from retentive.app.imports import import_memories  # the readers take 25 ms to load
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from retentive.app import check, guard
 from retentive.app.parts import Parts
@@ -10,6 +10,7 @@ from retentive.errors import Conflict, Invalid
 from retentive.model import Imported, Message, Session, iso
 from retentive.text.blank import PURGED
 from retentive.transfer.chatlogs import Conversation, Format, read
+from retentive.transfer.source import LARGEST, as_file
 
 if TYPE_CHECKING:
     from retentive.app.sessions import Sessions
@@ -21,16 +22,19 @@ MARK = "imported"  # among a session's metadata: what was brought in, and may be
 def import_log(
     parts: Parts,
     sessions: "Sessions",
-    path: str | Path,
+    source: str | Path | IO[bytes],
     format: str | None,
     session: str | None,
     me: str | None,
     progress: Progress | None,
 ) -> Imported:
     known = None if format is None else check.one_of(Format, format, "format")
-    found = [*read(Path(path).expanduser(), known, me)]
+    path = Path(source).expanduser() if isinstance(source, str | Path) else source
+    with as_file(path, LARGEST) as file:
+        found = [*read(file, known, me)]
     if session is not None:
-        found = [_only(found, path)._replace(id=check.required(session, "session"))]
+        name = source if isinstance(source, str | Path) else "the input"
+        found = [_only(found, name)._replace(id=check.required(session, "session"))]
     wanting = [(each, _checked(parts, each), _already(parts, each)) for each in found]
     total = sum(len(each.messages) for each in found)
     done = sum(skipped for _, _, skipped in wanting)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from retentive import clock
 from retentive.app import check
@@ -28,6 +28,7 @@ TOLD = 20  # refusals and notes that are told; more say no more, and a file may 
 EXAMPLES = 5
 
 Progress = Callable[[int, int | None], None]
+Given = str | Path | IO[bytes]
 Key = tuple[str | None, str]  # session and hash: one text is kept once in each
 
 
@@ -64,7 +65,7 @@ class _Tally:
 
 def import_memories(
     parts: Parts,
-    path: str | Path,
+    source: Given,
     format: str | None,
     options: Mapping[str, Any],
     *,
@@ -75,10 +76,11 @@ def import_memories(
     draft_of(parts, "x", options)  # what is wrong for all of them should be told once
     known = None if format is None else check.one_of(Format, format, "format")
     tally, seen = _Tally(), set[Key]()
-    with chosen(Path(path).expanduser(), known) as (found, given):
+    name = str(source) if isinstance(source, str | Path) else "the input"
+    with chosen(_given(source), known) as (found, given):
         if found is Format.RETENTIVE:
             return restored(parts, given, options, dry_run=dry_run, progress=progress)
-        items = _items(tally, _to_the_end(READERS[found].read(given), str(path)))
+        items = _items(tally, _to_the_end(READERS[found].read(given), name))
         while batch := [*islice(items, BATCH)]:
             drafts = [*_drafts(parts, tally, batch, found, options)]
             fresh = [*_fresh(parts, tally, drafts, seen if dry_run else None)]
@@ -87,7 +89,11 @@ def import_memories(
                 progress(tally.read, None)
     if progress:
         progress(tally.read, tally.read)
-    return _answer(tally, found, path, dry_run=dry_run)
+    return _answer(tally, found, name, dry_run=dry_run)
+
+
+def _given(source: Given) -> Path | IO[bytes]:
+    return Path(source).expanduser() if isinstance(source, str | Path) else source
 
 
 def _to_the_end(told: Iterator[Told], name: str) -> Iterator[Told]:
@@ -194,7 +200,7 @@ def _keep(parts: Parts, tally: _Tally, drafts: Sequence[Draft], *, dry_run: bool
         tally.make(draft)
 
 
-def _answer(tally: _Tally, format: Format, path: str | Path, *, dry_run: bool) -> ImportedMemories:
+def _answer(tally: _Tally, format: Format, path: str, *, dry_run: bool) -> ImportedMemories:
     if not tally.created and not tally.known:
         if tally.refusals:
             first = tally.refusals[0]

@@ -8,7 +8,7 @@ from typing import Any
 from retentive import wire
 from retentive.app import Retentive
 from retentive.cli import show
-from retentive.cli.given import MOMENTS, agreed, given, is_json, json_of, text_of
+from retentive.cli.given import MOMENTS, agreed, given, is_json, json_of, source_of, text_of
 from retentive.cli.learning import heard
 from retentive.errors import Invalid
 from retentive.model import Deleted, Event, Session
@@ -197,8 +197,8 @@ def _import(memory: Retentive, arguments: Any) -> int:
     told = []
     for file in arguments.files:
         progress = show.progress(None, file)
-        path = "/dev/stdin" if file == "-" else file
-        done = memory.sessions.import_log(path, arguments.format, arguments.session, arguments.me, progress)
+        source = source_of(file, "conversations")
+        done = memory.sessions.import_log(source, arguments.format, arguments.session, arguments.me, progress)
         told.append({"file": file, **wire.shown(done)})
         if not is_json(arguments):
             known = f", {done.known} known already" if done.known else ""

@@ -11,7 +11,7 @@ from retentive import Retentive
 from retentive.cli.serving import _begin
 from retentive.errors import Busy, Invalid, RetentiveError, Unwritable
 from retentive.serve.http.answers import outward
-from retentive.serve.mcp.catalogue import Offer
+from retentive.serve.mcp.catalogue import Offer, offered
 from retentive.serve.mcp.reach import Reached
 from retentive.serve.mcp.server import Asked, Handlers
 from tests.serve.calls import NEAR
@@ -37,6 +37,20 @@ def test_who_is_cancelled_does_not_wait_for_a_call_at_work() -> None:
     anyio.run(ask)
     over.set()
     assert time.monotonic() - begun < 10
+
+
+def test_long_calls_that_never_end_hold_up_no_question() -> None:
+    over, served = threading.Event(), handlers()
+    tools = offered(Offer.FULL).values()
+    for tool in tools:
+        if tool.long:
+            served._threads_for(tool).submit(over.wait)
+    try:
+        for tool in tools:
+            if not tool.long:
+                assert served._threads_for(tool).submit(lambda: "answered").result(60) == "answered"
+    finally:
+        over.set()
 
 
 def test_what_fails_unexpectedly_tells_nothing_of_our_insides() -> None:
