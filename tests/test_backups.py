@@ -243,9 +243,10 @@ def test_what_is_no_whole_backup_is_told_and_left_as_it_is(
 
 
 def test_a_file_that_is_not_there_is_not_found(tmp_path: Path) -> None:
-    for path in (tmp_path / "none.db", tmp_path):
-        with pytest.raises(NotFound):
-            Retentive.verify_backup(path)
+    with pytest.raises(NotFound):
+        Retentive.verify_backup(tmp_path / "none.db")
+    with pytest.raises(Invalid, match="is a folder"):
+        Retentive.verify_backup(tmp_path)
 
 
 @pytest.mark.parametrize("newest", [1, 5, 8])

@@ -83,6 +83,7 @@ def test_a_session_is_deleted_only_if_one_says_so(run: Run, refused: Run, monkey
 def test_notes(run: Run, refused: Run) -> None:
     assert run("note", "put", "Buy milk", "--id", "shopping", "--tag", "home") == "kept shopping\n"
     assert run("note", "put", "Water the plants").startswith("kept note-")
+    assert run("note", "list", "--tag", "home").count("\n") == 1
     assert read(run("note", "get", "shopping", "--json"))["tags"] == ["home"]
     assert [line.split("\t")[2] for line in run("note", "list").splitlines()] == ["Water the plants", "Buy milk"]
     page = read(run("note", "list", "--limit", "1", "--json"))

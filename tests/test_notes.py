@@ -71,6 +71,15 @@ def test_notes_are_listed_newest_first_whatever_their_ids(store: Retentive, time
     assert [memory.id for memory in store.list(before="c")] == ["a", "b"]
 
 
+def test_notes_are_listed_by_all_of_their_tags(store: Retentive, time: Clock) -> None:
+    store.notes.put("Buy milk", "milk", tags=["shop", "dairy"])
+    time.forward(1)
+    store.notes.put("Buy nails", "nails", tags=["shop"])
+    assert [note.id for note in store.notes.list(tags=["shop"])] == ["nails", "milk"]
+    assert [note.id for note in store.notes.list(tags=["shop", "dairy"])] == ["milk"]
+    assert not [*store.notes.list(tags=["garden"])]
+
+
 def test_the_id_of_another_memory_is_no_notes(store: Retentive) -> None:
     fact = store.add("Water boils at 100 degrees").id
     with pytest.raises(Conflict, match="is a fact, not a note"):

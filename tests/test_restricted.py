@@ -1,5 +1,7 @@
 """Restricted views: one open store, of which each caller sees a part."""
 
+import io
+import json
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,7 +16,7 @@ from retentive.app.notes import Notes
 from retentive.app.proposals import Proposals
 from retentive.app.sessions import Sessions
 from retentive.errors import Forbidden, Invalid, NotFound, RetentiveError
-from retentive.model import Bounds
+from retentive.model import Backfilled, Bounds
 from retentive.storage import step
 from retentive.storage.fence import OF_MANY, OF_NOBODY, Fence
 from tests.support import Open
@@ -31,7 +33,7 @@ READING = {  # all others write, or are about the whole store
     "sessions.get", "sessions.list", "sessions.events", "sessions.summary", "sessions.replay", "notes.get",
     "notes.list", "expectations.list", "expectations.run", "proposals.list", "proposals.get",
 }  # fmt: skip
-WHOLE = {"backfill", "backup", "compact", "doctor", "repair", "upkeep", "worker"}
+WHOLE = {"backup", "compact", "doctor", "repair", "upkeep", "worker"}
 
 
 @pytest.fixture
@@ -124,10 +126,121 @@ def test_a_view_of_a_view_is_narrower(store: Retentive) -> None:
         inner.in_namespace("alice")
 
 
+def test_what_is_also_read_is_found_and_never_changed(store: Retentive) -> None:
+    view = store.restricted("alice", also_read=["bob", "team/*"])
+    store.in_namespace("team/design").add("The harbour of the team is drawn")
+    assert found(view, namespaces=["bob", "team/*"]) == {"alice", "bob", "team/design"}
+    assert [*view.namespaces()] == ["alice", "bob", "team/design"]
+    view.add("The harbour of alice is wide")
+    for name in ("bob", "team/design"):
+        before = exported(store, name)
+        other = view.in_namespace(name)
+        for change in changes(other):
+            with pytest.raises(Forbidden, match="for reading only"):
+                change()
+        with pytest.raises(Forbidden):
+            other._parts.engine.apply([step("namespace_insert", namespace=name, now=1)])
+        assert exported(store, name) == before
+    with pytest.raises(Forbidden):
+        view.in_namespace("alicent")
+
+
+def changes(view: Retentive) -> list[Callable[[], object]]:
+    id = view.list()[0].id
+    return [
+        lambda: view.add("The harbour is mine"), lambda: view.forget(id), lambda: view.update(id, tags=["mine"]),
+        lambda: view.purge(id), lambda: view.notes.put("Mine"), lambda: view.sessions.append("talk", "user", "Mine"),
+        lambda: view.profile.merge({"city": "Oslo"}), lambda: view.contacts.create(name="Ada"), view.consolidate,
+        view.learn, view.backfill,
+    ]  # fmt: skip
+
+
+def exported(store: Retentive, *namespaces: str) -> bytes:
+    stream = io.BytesIO()
+    store.export(stream, namespaces=namespaces, without="access-log")
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("narrower", ["bob", "alice/coder"])
+def test_a_view_of_a_view_may_not_write_what_that_only_reads(store: Retentive, narrower: str) -> None:
+    view = store.restricted("alice", also_read=["bob", "alice/*"])
+    inner = view.restricted(["alice", narrower])
+    inner.add("The harbour of alice is wide")
+    with pytest.raises(Forbidden, match="for reading only"):
+        inner.in_namespace(narrower).add("The harbour is mine")
+    with pytest.raises(Forbidden, match="for reading only"):
+        view.restricted("alice", subtree=True).in_namespace("alice/coder").add("The harbour is mine")
+    with pytest.raises(Forbidden):
+        view.restricted("alice", also_read="alicent")
+    with pytest.raises(Forbidden):
+        view.restricted("alice", also_read="bob/*")
+
+
+def test_a_view_fills_in_the_vectors_of_its_own_namespaces(open_store: Open) -> None:
+    for name in ("alice", "bob", "team"):
+        open_store(embedder="none", namespace=name).add(f"The harbour of {name} is deep")
+    store = open_store()
+    view = store.restricted("alice", also_read="team")
+    assert view.backfill() == Backfilled(done=1, remaining=0)
+    assert store.backfill().done == 2
+
+
+def test_an_export_that_names_other_namespaces_is_refused_whole(store: Retentive, tmp_path: Path) -> None:
+    """Before anything is written, and whatever the others hold; it is not told what that is."""
+    own = store.restricted("alice", also_read="alicent")
+    file = tmp_path / "all.jsonl"
+    for name in EVERYONE:
+        store.in_namespace(name).add(f"The lighthouse of {name}")
+    store.export(file, namespaces="*")
+    for name in EVERYONE:
+        store.in_namespace(name).forget_matching("lighthouse")
+    before = exported(store, *EVERYONE)
+    for dry_run in (False, True):
+        with pytest.raises(Forbidden, match="lines of other namespaces: 'alice/coder', 'alicent', 'bob'") as told:
+            own.import_memories(file, dry_run=dry_run)
+        assert "'alice' can be changed" in told.value.hint
+    assert exported(store, *EVERYONE) == before
+
+
+def test_an_export_of_the_views_own_namespaces_is_taken_in(store: Retentive, tmp_path: Path) -> None:
+    file = tmp_path / "own.jsonl"
+    store.export(file, namespaces="alice")
+    view = store.restricted("alice", also_read="bob")
+    view.purge(view.list(kind="fact")[0].id)
+    assert view.import_memories(file).refused == 0
+
+
+def test_what_leads_out_of_a_view_is_not_taken_in(store: Retentive, tmp_path: Path) -> None:
+    """A session that others would learn from for bob; a proposal to move a memory to him."""
+    file = tmp_path / "own.jsonl"
+    store.in_namespace("carol").add("The harbour of carol is deep")
+    store.export(file, namespaces="carol", without=["access-log"])
+    memory = store.in_namespace("carol").list()[0]
+    lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    now, key = lines[1]["created"], {"namespace": "carol"}
+    moved = {"newer": memory.id, "older": memory.id, "newer_hash": "h", "older_hash": "h"}
+    more = [
+        {"type": "session", **key, "id": "s", "agent": None, "tags": [], "metadata": {}, "person": "bob",
+         "created": now, "last_sequence": 0, "events": 0, "active": now, "summary": "", "summary_upto": 0, "epoch": 0,
+         "learned_upto": 0, "claims": []},
+        {"type": "proposal", **key, "id": "p", **moved, "rule": "r", "reason": "r", "status": "open", "created": now,
+         "decided": None, "move_to": "bob"},
+    ]  # fmt: skip
+    file.write_text("".join(json.dumps(each) + "\n" for each in [*lines[:-1], *more]), "utf-8")
+    view = store.restricted("carol", also_read="bob")
+    done = view.import_memories(file)
+    assert done.lines["proposal"] == {"skipped": 1}
+    assert done.lines["session"] == {"created": 1}
+    assert view.sessions.get("s").person is None
+
+
 def test_a_view_needs_a_namespace_that_can_be_one(store: Retentive) -> None:
     for given in ([], "", "a//b", ["alice", "/"]):
         with pytest.raises(Invalid):
             store.restricted(given)
+    for given in ("", "/*", "a//*", "*"):
+        with pytest.raises(Invalid):
+            store.restricted("alice", also_read=given)
 
 
 def test_all_that_a_caller_does_works_in_a_view(store: Retentive) -> None:
@@ -285,6 +398,8 @@ def test_the_server_itself_refuses_when_a_filter_is_broken(store: Retentive) -> 
         (Bounds(("alice",)), "alice/coder", "row-level security"),
         (Bounds(("alice",), subtree=True), "alicent", "row-level security"),
         (Bounds(("alice",), read_only=True), "alice", "read-only transaction"),
+        (Bounds(("alice",), also_read=("bob",)), "bob", "row-level security"),
+        (Bounds(("alice",), also_read=("alice/*",)), "alice/coder", "row-level security"),
     ],
 )
 def test_the_server_itself_refuses_to_write(store: Retentive, bounds: Bounds, namespace: str, said: str) -> None:

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from retentive.errors import BadConfig
+from retentive.errors import BadConfig, Invalid
 
 SECRET = "***"  # noqa: S105 - stands in its place
 PROVIDER_KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
 """Where people keep the keys of their language models already."""
+MAX_FILE_BYTES = 1_000_000  # of config.toml: a hundred times all settings with their comments
 
 
 @dataclass(frozen=True, slots=True)
@@ -494,10 +495,14 @@ def _checked(setting: Setting, given: Any, origin: str) -> Any:
 def _read_toml(path: Path) -> dict[str, Any]:
     import tomllib
 
+    from retentive.regular_files import read_regular
+
     try:
-        return tomllib.loads(path.read_text("utf-8"))
+        return tomllib.loads(read_regular(path, MAX_FILE_BYTES).decode("utf-8"))
     except FileNotFoundError:
         return {}
+    except Invalid as error:
+        raise BadConfig(str(error), error.hint) from error
     except (OSError, ValueError) as error:
         raise BadConfig(f"{path}: {error}") from error
 

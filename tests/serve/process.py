@@ -39,7 +39,7 @@ def call(id: Any, tool: str, arguments: Any, era: str = "2025-11-25") -> Message
 class Piped:
     """A server behind two pipes. Lines are read as they come, so that it never waits for us."""
 
-    def __init__(self, db: Path, era: str = "2025-11-25", *options: str, greet: bool = True) -> None:
+    def __init__(self, db: Path | str, era: str = "2025-11-25", *options: str, greet: bool = True) -> None:
         self.era = era
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `remove`
         self.process = subprocess.Popen(

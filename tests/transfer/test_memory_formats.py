@@ -4,21 +4,23 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import IO
 
 import pytest
 
 from retentive.errors import Invalid
 from retentive.model import Refusal, iso
 from retentive.transfer.memories import Format, Item, Remark, opened
+from retentive.transfer.source import as_file
 from tests.transfer.elsewhere import CLAUDE, CSV, GRAPH, MEM0, NOTE, everywhere, service
 
 
-def found(path: Path, format: str | None = None) -> list[Item]:
+def found(path: Path | IO[bytes], format: str | None = None) -> list[Item]:
     with opened(path, Format(format) if format else None) as (_, told):
         return [each for each in told if isinstance(each, Item)]
 
 
-def said(path: Path, format: str | None = None) -> list[str]:
+def said(path: Path | IO[bytes], format: str | None = None) -> list[str]:
     return [each.text for each in found(path, format)]
 
 
@@ -262,12 +264,18 @@ def test_an_unknown_format_lists_those_there_are(tmp_path: Path) -> None:
     assert all(word in error.value.hint for word in ["--from", *Format])
 
 
-def test_a_pipe_is_read_like_a_file() -> None:
+def test_a_pipe_is_read_as_a_stream() -> None:
     read, write = os.pipe()
     os.write(write, GRAPH.encode())
     os.close(write)
-    assert len(said(Path(f"/dev/fd/{read}"))) == 5
-    os.close(read)
+    with os.fdopen(read, "rb") as pipe:
+        assert len(said(pipe)) == 5
+
+
+def test_a_stream_that_never_ends_is_read_up_to_a_limit() -> None:
+    too_much = pytest.raises(Invalid, match="has more than 1,000,000 bytes")
+    with Path("/dev/zero").open("rb") as endless, too_much, as_file(endless, 1_000_000):
+        pass
 
 
 @pytest.mark.parametrize("text", [MEM0, GRAPH, NOTE, CSV, CLAUDE], ids=["mem0", "graph", "note", "csv", "rules"])

@@ -147,13 +147,21 @@ class Retentive(Care):
         theirs = self._parts.person if person is None else person and check.namespace_of(person)
         return type(self)(replace(self._parts, namespace=own, person=theirs))
 
-    def restricted(self, namespaces: str | Sequence[str], *, subtree: bool = False, read_only: bool = False) -> Self:
+    def restricted(
+        self,
+        namespaces: str | Sequence[str],
+        *,
+        subtree: bool = False,
+        read_only: bool = False,
+        also_read: str | Sequence[str] = (),
+    ) -> Self:
         """The same open store for these namespaces alone: costs nothing, so a server may ask for one with each request.
 
-        With `subtree` those below them, too. Whatever is about others is `Forbidden`, and so are verbs about the whole
-        store; with `read_only` also those that write. PostgreSQL itself sees to it, by row-level security.
+        With `subtree` those below them, too. `also_read` names others, or prefixes such as `team/*`, that may be read
+        and not changed. Whatever is about others is `Forbidden`, and so are verbs about the whole store; with
+        `read_only` also those that write. PostgreSQL itself sees to it, by row-level security.
         """
-        within = bounds_of(namespaces, subtree=subtree, read_only=read_only)
+        within = bounds_of(namespaces, subtree=subtree, read_only=read_only, also_read=also_read)
         return type(self)(restricted(self._parts, within))
 
     @writes

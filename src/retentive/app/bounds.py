@@ -34,12 +34,24 @@ def writes(verb: Method[V, P, R]) -> Method[V, P, R]:
 
     @wraps(verb)
     def checked(self: V, /, *given: P.args, **named: P.kwargs) -> R:
-        bounds = self._parts.bounds
-        if bounds and bounds.read_only and not named.get("dry_run"):
-            raise Forbidden(f"{_named(verb)} changes the store, and this view of it is for reading only")
+        if not named.get("dry_run"):
+            _require_writable(self._parts, _named(verb))
         return verb(self, *given, **named)
 
     return checked
+
+
+def _require_writable(parts: Parts, verb: str) -> None:
+    if can_write(parts, parts.namespace):
+        return
+    if parts.bounds and parts.bounds.read_only:
+        raise Forbidden(f"{verb} changes the store, and this view of it is for reading only")
+    raise Forbidden(f"{verb} changes the store, and namespace {parts.namespace!r} is for reading only in this view")
+
+
+def can_write(parts: Parts, namespace: str) -> bool:
+    """Whether this view of the store may change a namespace."""
+    return parts.bounds is None or parts.bounds.can_write(namespace)
 
 
 def whole(verb: Method[V, P, R]) -> Method[V, P, R]:
@@ -59,23 +71,30 @@ def _named(verb: Callable[..., Any]) -> str:
     return verb.__qualname__.removeprefix("Retentive.").removeprefix("Care.").lower()
 
 
-def bounds_of(namespaces: Any, *, subtree: bool, read_only: bool) -> Bounds:
+def bounds_of(namespaces: Any, *, subtree: bool, read_only: bool, also_read: Any) -> Bounds:
     names = tuple(dict.fromkeys(check.namespace_of(name) for name in check.each_of(namespaces, "namespaces")))
     if not names:
         raise Invalid("a view needs a namespace", "Name at least one.")
-    return Bounds(names, bool(subtree), bool(read_only))
+    others = tuple(dict.fromkeys(_pattern_of(name) for name in check.each_of(also_read, "also_read")))
+    return Bounds(names, bool(subtree), bool(read_only), others)
+
+
+def _pattern_of(given: Any) -> str:
+    """A namespace, or a prefix such as `team/*`, checked."""
+    text = check.plain(given, "namespace")
+    return f"{check.namespace_of(text[:-2])}/*" if text.endswith("/*") else check.namespace_of(text)
 
 
 def restricted(parts: Parts, bounds: Bounds) -> Parts:
     """The same parts over an engine that lets through what is within."""
     if parts.bounds and not parts.bounds.contain(bounds):
-        raise outside(*bounds.namespaces)
-    within = replace(bounds, read_only=bounds.read_only or bool(parts.bounds and parts.bounds.read_only))
+        raise outside(*bounds.names)
+    within = parts.bounds.narrow(bounds) if parts.bounds else bounds
     engine = parts.engine.within(within)
     return replace(
         parts,
         bounds=within,
-        namespace=parts.namespace if within.cover(parts.namespace) else within.namespaces[0],
+        namespace=parts.namespace if within.cover(parts.namespace) else within.names[0],
         engine=engine,
         memories=Memories(engine),
         conversations=Conversations(engine),
@@ -86,9 +105,17 @@ def restricted(parts: Parts, bounds: Bounds) -> Parts:
 
 
 def covered(parts: Parts, namespace: str) -> str:
-    """A namespace that may be touched here."""
+    """A namespace that may be read here."""
     if parts.bounds and not parts.bounds.cover(namespace):
         raise outside(namespace)
+    return namespace
+
+
+def writable(parts: Parts, namespace: str) -> str:
+    """A namespace that may be changed here."""
+    covered(parts, namespace)
+    if not can_write(parts, namespace):
+        raise Forbidden(f"namespace {namespace!r} is for reading only in this view of the store")
     return namespace
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Unpack
+from typing import IO, Any, Unpack
 
 from retentive import clock
 from retentive.app import (
@@ -86,7 +86,7 @@ class Care:
     @writes
     def import_memories(
         self,
-        path: str | Path,
+        path: str | Path | IO[bytes],
         format: str | None = None,
         *,
         trust: str = ImportTrust.STATED,
@@ -96,10 +96,11 @@ class Care:
     ) -> ImportedMemories:
         """Keep the memories that a file or folder of another product holds; or restore what `export` wrote.
 
-        The format is recognised unless given. Once more, it keeps only what is new: five hundred at a time are kept
-        whole or not at all, so what was stopped is simply repeated. What cannot be kept is told with its place and
-        does not stop the rest. `options` hold for all that do not say otherwise themselves; tags are added to theirs.
-        `dry_run` only tells. `progress` hears how many were read, and at the end of how many.
+        `path` may also be a stream of bytes. The format is recognised unless given. Once more, it keeps only what is
+        new: five hundred at a time are kept whole or not at all, so what was stopped is simply repeated. What cannot be
+        kept is told with its place and does not stop the rest. `options` hold for all that do not say otherwise
+        themselves; tags are added to theirs. `dry_run` only tells. `progress` hears how many were read, and at the end
+        of how many.
 
         What the user said here is neither ended nor changed by it: what would is proposed. `trust="user"` vouches for
         the file, so that it counts as the user's own word; `trust="import"` has nothing in an export count for more
@@ -133,9 +134,9 @@ class Care:
             check.one_of(exports.Format, format, "format"), progress, force=force,
         )  # fmt: skip
 
-    @whole
+    @writes
     def backfill(self, batch: int = fill.BATCH, progress: Callable[[int, int], None] | None = None) -> Backfilled:
-        """Make the vectors that are still missing, in all namespaces of the store."""
+        """Make the vectors that are still missing, in all namespaces of the store, or of this view of it."""
         return fill.backfill(self._parts, check.limit_of(batch, "batch"), progress)
 
     def stats(self) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from retentive.app import check, guard
 from retentive.app.imported import MARK, UPTO
@@ -11,6 +11,7 @@ from retentive.errors import Conflict, Invalid
 from retentive.model import Imported, ImportTrust, Message, Session, iso
 from retentive.text.blank import PURGED
 from retentive.transfer.chatlogs import Conversation, Format, read
+from retentive.transfer.source import LARGEST, as_file
 
 if TYPE_CHECKING:
     from retentive.app.sessions import Sessions
@@ -21,7 +22,7 @@ Progress = Callable[[int, int], None]
 def import_log(
     parts: Parts,
     sessions: "Sessions",
-    path: str | Path,
+    source: str | Path | IO[bytes],
     format: str | None,
     session: str | None,
     me: str | None,
@@ -30,9 +31,12 @@ def import_log(
 ) -> Imported:
     is_vouched = check.one_of(ImportTrust, trust, "trust") is ImportTrust.USER
     known = None if format is None else check.one_of(Format, format, "format")
-    found = [*read(Path(path).expanduser(), known, me)]
+    path = Path(source).expanduser() if isinstance(source, str | Path) else source
+    with as_file(path, LARGEST) as file:
+        found = [*read(file, known, me)]
     if session is not None:
-        found = [_only(found, path)._replace(id=check.required(session, "session"))]
+        name = source if isinstance(source, str | Path) else "the input"
+        found = [_only(found, name)._replace(id=check.required(session, "session"))]
     wanting = [(each, _checked(parts, each), _already(parts, each)) for each in found]
     total = sum(len(each.messages) for each in found)
     done = sum(skipped for _, _, skipped in wanting)

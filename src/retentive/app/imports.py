@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from retentive import clock
 from retentive.app import check
@@ -31,6 +31,7 @@ TOLD = 20  # refusals and notes that are told; more say no more, and a file may 
 EXAMPLES = 5
 
 Progress = Callable[[int, int | None], None]
+Given = str | Path | IO[bytes]
 Key = tuple[str | None, str]  # session and hash: one text is kept once in each
 
 
@@ -68,7 +69,7 @@ class _Tally:
 
 def import_memories(
     parts: Parts,
-    path: str | Path,
+    source: Given,
     format: str | None,
     options: Mapping[str, Any],
     *,
@@ -78,23 +79,28 @@ def import_memories(
 ) -> ImportedMemories:
     check.known(options, Common, "import_memories")
     vouched = check.one_of(ImportTrust, trust, "trust")
-    source = Source.EXPLICIT if vouched is ImportTrust.USER else Source.IMPORT
+    kept_source = Source.EXPLICIT if vouched is ImportTrust.USER else Source.IMPORT
     draft_of(parts, "x", options)  # what is wrong for all of them should be told once
     known = None if format is None else check.one_of(Format, format, "format")
     tally, seen = _Tally(), set[Key]()
-    with chosen(Path(path).expanduser(), known) as (found, given):
+    name = str(source) if isinstance(source, str | Path) else "the input"
+    with chosen(_given(source), known) as (found, given):
         if found is Format.RETENTIVE:
             return restored(parts, given, options, trust=vouched, dry_run=dry_run, progress=progress)
-        items = _items(tally, _to_the_end(READERS[found].read(given), str(path)))
+        items = _items(tally, _to_the_end(READERS[found].read(given), name))
         while batch := [*islice(items, BATCH)]:
-            drafts = [*_drafts(parts, tally, batch, found, {**options, "source": source})]
+            drafts = [*_drafts(parts, tally, batch, found, {**options, "source": kept_source})]
             fresh = [*_fresh(parts, tally, drafts, seen if dry_run else None)]
             _keep(parts, tally, fresh, dry_run=dry_run)
             if progress:
                 progress(tally.read, None)
     if progress:
         progress(tally.read, tally.read)
-    return _answer(tally, found, path, dry_run=dry_run)
+    return _answer(tally, found, name, dry_run=dry_run)
+
+
+def _given(source: Given) -> Path | IO[bytes]:
+    return Path(source).expanduser() if isinstance(source, str | Path) else source
 
 
 def _to_the_end(told: Iterator[Told], name: str) -> Iterator[Told]:
@@ -203,7 +209,7 @@ def _keep(parts: Parts, tally: _Tally, drafts: Sequence[Draft], *, dry_run: bool
         tally.make(draft)
 
 
-def _answer(tally: _Tally, format: Format, path: str | Path, *, dry_run: bool) -> ImportedMemories:
+def _answer(tally: _Tally, format: Format, path: str, *, dry_run: bool) -> ImportedMemories:
     if not tally.created and not tally.known:
         if tally.refusals:
             first = tally.refusals[0]

@@ -7,6 +7,7 @@ from typing import Any
 
 from retentive import config
 from retentive.errors import Invalid, NotFound
+from retentive.regular_files import require_regular
 from retentive.storage import Engine, open_engine
 from retentive.storage.upkeep import Upkeep
 from retentive.transfer.migrate import Moved
@@ -20,6 +21,8 @@ def migrate(
         raise Invalid("source and target are the same")
     if config.load(**settings).restrict_to:
         raise Invalid("a move takes all namespaces, and `restrict_to` lets only some through", "Unset it for the move.")
+    if "://" not in source:
+        require_regular(Path(source).expanduser())
     if "://" not in source and not Path(source).expanduser().is_file():
         raise NotFound(f"there is no store at {source}", "Give the file, or the address of the server.")
     with closing(_opened(source, settings)) as old, closing(_opened(target, settings)) as new:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from retentive import clock
 from retentive.app import edit
 from retentive.app.add import near
-from retentive.app.bounds import covered
+from retentive.app.bounds import writable
 from retentive.app.correct import apply_corrections
 from retentive.app.keep import keep
 from retentive.app.parts import Parts
@@ -18,7 +18,7 @@ from retentive.storage import proposals as rows
 def move_memory(parts: Parts, proposal: Proposal, actor: str) -> Proposal:
     """Carry out a proposal to move a memory: all of it in one transaction. The answer has its id in the other place."""
     old = edit.load(parts, proposal.older_id)
-    target = replace(parts, namespace=covered(parts, proposal.move_to or ""))
+    target = replace(parts, namespace=writable(parts, proposal.move_to or ""))
     draft = _make_draft(old)
     draft = apply_corrections(target, draft, near(target, draft))
 

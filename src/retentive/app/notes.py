@@ -58,9 +58,16 @@ class Notes:
             raise NotFound(f"no note {note_id[:60]!r} in namespace {self._parts.namespace!r}", hint)
         return found
 
-    def list(self, limit: int = 50, before: str | None = None, session: str | None = None) -> Page:
-        """The newest first, a page at a time: the global ones, and those of the session."""
-        seen = scope([self._parts.namespace], session=session)
+    def list(
+        self,
+        limit: int = 50,
+        before: str | None = None,
+        session: str | None = None,
+        *,
+        tags: Iterable[str] = (),
+    ) -> Page:
+        """The newest first, a page at a time: the global ones, and those of the session; with all of these tags."""
+        seen = scope([self._parts.namespace], session=session, tags=tags)
         last = None if before is None else edit.load(self._parts, check.required(before, "before")).id
         found = self._parts.memories.page(seen, check.limit_of(limit) + 1, last, "note_list")
         return Page(tuple(found[:limit]), found[limit - 1].id if len(found) > limit else None)

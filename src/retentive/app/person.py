@@ -11,6 +11,7 @@ in the session commits with it. A doubtful one stays in the project, with a prop
 from collections.abc import Iterator
 from dataclasses import replace
 
+from retentive.app.bounds import can_write
 from retentive.app.parts import Parts
 from retentive.model import Bounds, Session
 from retentive.storage import Step, conversations
@@ -30,7 +31,7 @@ def may_read(parts: Parts, namespace: str) -> bool:
 
 def find_person(parts: Parts) -> Parts | None:
     """The parts for the namespace of the person; None if there is no other one, or it may not be written here."""
-    if find_readable_person(parts) is None or (parts.bounds and parts.bounds.read_only):
+    if find_readable_person(parts) is None or not can_write(parts, parts.person):
         return None
     return replace(parts, namespace=parts.person)
 

@@ -16,6 +16,7 @@ from typing import Any
 from retentive import clock
 from retentive.app import check, daily, summaries, unfinished
 from retentive.app.append import anew_steps
+from retentive.app.bounds import can_write
 from retentive.app.keep import TRIES
 from retentive.app.logged_questions import read_text, tells_of
 from retentive.app.origins import sequence_of
@@ -180,8 +181,9 @@ def _doomed(parts: Parts, ids: Sequence[str], with_origin: bool) -> Doomed:
     doomed.proposals = [*dict.fromkeys(place.name for place in places if place.place == "proposal")]
     learned = [event for memory in doomed.memories for event in said_in(parts, memory) if event.content != PURGED]
     origins = {event.id: event for event in learned if event.namespace == parts.namespace}
-    doomed.elsewhere = [event for event in learned if event.namespace != parts.namespace] if with_origin else []
-    elsewhere = [event for event in learned if event.namespace != parts.namespace and not with_origin]
+    others = [event for event in learned if event.namespace != parts.namespace]
+    doomed.elsewhere = [event for event in others if with_origin and can_write(parts, event.namespace)]
+    elsewhere = [event for event in others if not with_origin or not can_write(parts, event.namespace)]
     said = {event.id: event for event in _events(parts, places)}
     covering = _covering(parts, {**origins, **doomed.events}, places)
     if with_origin:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from retentive import clock
 from retentive.app import chatlog, check, daily, guard, learn, summaries
@@ -108,7 +108,7 @@ class Sessions:
     @writes
     def import_log(
         self,
-        path: str | Path,
+        path: str | Path | IO[bytes],
         format: str | None = None,
         session: str | None = None,
         me: str | None = None,
@@ -117,6 +117,8 @@ class Sessions:
         trust: str = ImportTrust.IMPORT,
     ) -> Imported:
         """Keep the conversations of a file: OpenAI messages, an account export of Claude or ChatGPT, `Name: text`.
+
+        `path` may also be a stream of bytes.
 
         Each conversation becomes a session, named by the export or after the file; `session` names the one of a file
         that holds one. Once more with the same file, only what is new in it is kept. `me` is the user's name in it.

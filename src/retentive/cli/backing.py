@@ -10,6 +10,7 @@ from retentive.cli import show
 from retentive.cli.given import agreed, given, is_json
 from retentive.errors import NotFound
 from retentive.model import Backup, Restored
+from retentive.regular_files import require_regular
 
 
 def _create(memory: Retentive, arguments: Any) -> int:
@@ -99,6 +100,8 @@ def _progress() -> Callable[[str, int, int], None]:
 def there(arguments: Any) -> None:
     """A store is not made for being copied: whoever mistyped its name would be told that all is well."""
     where = config.resolve(given(arguments, ("db",)))["db"].value
+    if "://" not in where and where != ":memory:":
+        require_regular(Path(where).expanduser())
     if "://" not in where and where != ":memory:" and not Path(where).expanduser().is_file():
         raise NotFound(f"there is no store at {where}", "Name it with --db or RETENTIVE_DB.")
 

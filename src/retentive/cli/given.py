@@ -3,13 +3,14 @@
 import json
 import sys
 from collections.abc import Iterable
-from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from retentive.errors import Invalid
+from retentive.regular_files import read_regular, too_large
 
 FILTERS = ("session", "kind", "tags", "source", "status", "min_importance", "min_confidence", "since", "until")
 MOMENTS = ("as_of", "known_at")
+MAX_INPUT_BYTES = 200_000_000  # of a text or a document: no memory, message or record may be nearly as long
 
 
 def given(arguments: Any, names: Iterable[str]) -> dict[str, Any]:
@@ -27,9 +28,21 @@ def text_of(argument: str | None, what: str) -> str:
     if sys.stdin is None or sys.stdin.isatty():
         raise Invalid(f"no {what}", "Give it as an argument, or through a pipe.")
     try:
-        return sys.stdin.buffer.read().decode("utf-8-sig")
+        data = sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
+        if len(data) > MAX_INPUT_BYTES:
+            raise too_large("the input", MAX_INPUT_BYTES)
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise Invalid(f"the {what} is not UTF-8: {error.reason} at byte {error.start}") from error
+
+
+def source_of(path: str, what: str) -> str | IO[bytes]:
+    """A path, or standard input for `-`."""
+    if path != "-":
+        return path
+    if sys.stdin is None or sys.stdin.isatty():
+        raise Invalid(f"no {what}", "Give a file, or pipe them in.")
+    return sys.stdin.buffer
 
 
 def json_of(argument: str | None, option: str) -> Any:
@@ -44,7 +57,7 @@ def json_in(path: str) -> Any:
     if path == "-":
         return json_of(text_of(None, "JSON"), "the input")
     try:
-        return json_of(Path(path).read_text("utf-8-sig"), path)
+        return json_of(read_regular(path, MAX_INPUT_BYTES).decode("utf-8-sig"), path)
     except UnicodeDecodeError as error:
         raise Invalid(f"{path} is not UTF-8: {error.reason} at byte {error.start}") from error
     except (OSError, ValueError) as error:

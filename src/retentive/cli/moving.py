@@ -7,14 +7,13 @@ from typing import Any
 from retentive import wire
 from retentive.app import Retentive
 from retentive.cli import show
-from retentive.cli.given import given, is_json
+from retentive.cli.given import given, is_json, source_of
 from retentive.model import ImportedMemories
 
 
 def _import(memory: Retentive, arguments: Any) -> int:
-    path = "/dev/stdin" if arguments.path == "-" else arguments.path
     done = memory.import_memories(
-        path,
+        source_of(arguments.path, "memories"),
         arguments.format,
         trust=arguments.trust,
         dry_run=arguments.dry_run,

@@ -8,7 +8,7 @@ from typing import Any
 from retentive import wire
 from retentive.app import Retentive
 from retentive.cli import show
-from retentive.cli.given import MOMENTS, agreed, given, is_json, json_of, text_of
+from retentive.cli.given import MOMENTS, agreed, given, is_json, json_of, source_of, text_of
 from retentive.cli.learning import heard
 from retentive.errors import Invalid
 from retentive.model import Deleted, Event, Session
@@ -155,7 +155,7 @@ def _note_get(memory: Retentive, arguments: Any) -> int:
 
 
 def _note_list(memory: Retentive, arguments: Any) -> int:
-    page = memory.notes.list(arguments.limit, arguments.before, arguments.session)
+    page = memory.notes.list(arguments.limit, arguments.before, arguments.session, tags=arguments.tags)
     if is_json(arguments):
         show.as_json(wire.page(page))
     elif page or not sys.stdout.isatty():
@@ -197,9 +197,9 @@ def _import(memory: Retentive, arguments: Any) -> int:
     told = []
     for file in arguments.files:
         progress = show.progress(None, file)
-        path = "/dev/stdin" if file == "-" else file
+        source = source_of(file, "conversations")
         done = memory.sessions.import_log(
-            path, arguments.format, arguments.session, arguments.me, progress, trust=arguments.trust
+            source, arguments.format, arguments.session, arguments.me, progress, trust=arguments.trust
         )
         told.append({"file": file, **wire.shown(done)})
         if not is_json(arguments):

@@ -13,7 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from retentive.errors import BadConfig, MissingExtra
+from retentive.errors import BadConfig, Invalid, MissingExtra
+from retentive.regular_files import read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from retentive.model import Event
 
 __all__ = ["Condenser", "Counter", "open_counter"]
+
+MAX_TOKENIZER_BYTES = 200_000_000  # the largest that are published have 35 million
 
 Counter = Callable[[str], int]
 """The tokens of a text: the same number each time, 0 for the empty text. Counts need not add up."""
@@ -72,13 +75,15 @@ def _tiktoken(name: str) -> Counter:
 def _tokenizer(path: Path) -> Counter:
     from tokenizers import Tokenizer
 
-    if not path.is_file():
+    if not path.exists():
         raise BadConfig(
             f"There is no tokenizer at {path}.",
             "Count by `estimate`, `tiktoken:<encoding>`, or the path of a tokenizer.json.",
         )
     try:
-        tokenizer = Tokenizer.from_file(str(path))
+        tokenizer = Tokenizer.from_buffer(read_regular(path, MAX_TOKENIZER_BYTES))
+    except Invalid as error:
+        raise BadConfig(str(error), error.hint) from error
     except Exception as error:  # tokenizers raises nothing narrower
         raise BadConfig(f"{path} cannot be read as a tokenizer.json: {error}") from error
     tokenizer.no_truncation()

@@ -26,13 +26,16 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
+from retentive.errors import Invalid
 from retentive.folders import make_private
 from retentive.lock import exclusive
+from retentive.regular_files import read_regular
 
 LONGEST = 200  # characters of a text that are shown
 FAR = 4000  # characters of a text that are looked at: most of a long one may be blanks, but no more than that
 PATIENCE = 0.5  # seconds that a line waits for its turn, which takes microseconds
 IMPATIENCE = 0.01  # the same, after one that waited in vain
+MAX_DAY_BYTES = 1_000_000_000  # of a file: five million memories of one day
 LONG_PATIENCE = 5.0  # the same for a purge, which has a promise to keep
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")  # in English everywhere
 _OBEYED = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -240,9 +243,11 @@ def _write(file: int, data: bytes, size: int) -> None:
 
 def _content(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_regular(path, MAX_DAY_BYTES)
     except (FileNotFoundError, NotADirectoryError):
         return b""
+    except Invalid as error:
+        raise OSError(errno.EINVAL, str(error), str(path)) from error
 
 
 def _without(content: bytes, marks: set[tuple[bytes, bytes]]) -> tuple[int, bytes]:

@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from retentive.errors import Invalid
+from retentive.regular_files import read_regular
 
+MAX_RULES_BYTES = 10_000_000  # of a file of rules; longer ones are no rules that people wrote
 OWN, GIT = ".retentiveignore", ".gitignore"
 NOISE = frozenset(
     "node_modules __pycache__ bower_components jspm_packages site-packages venv virtualenv __MACOSX "
@@ -102,9 +104,8 @@ def _level(folder: str, name: str) -> Level | None:
     if not os.path.isfile(path):  # noqa: PTH113 - paths are texts here: there are very many
         return None
     try:
-        with open(path, "rb") as file:  # noqa: PTH123
-            lines = file.read().decode("utf-8", "replace").removeprefix("\ufeff").splitlines()
-    except OSError:
+        lines = read_regular(path, MAX_RULES_BYTES).decode("utf-8", "replace").removeprefix("\ufeff").splitlines()
+    except (OSError, Invalid):
         return None
     return Level(folder, _patterns(lines))
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from retentive.files.ignore import Rules, rules_of
 from retentive.files.kinds import readable
 from retentive.model import Skipped
+from retentive.regular_files import is_made_up
 
 LONGEST_PATH = 1500  # bytes: an entry of an index has 2,704 at most, of which a namespace may take 800
 RACY = 2_000_000_000  # ns: a file that was changed so shortly before may be changed again at the same time of its clock
@@ -105,6 +106,8 @@ class Tree:
         except OSError as error:
             found.fail(self.root, error)
             return
+        if self._is_made_up(self.root, told, found):
+            return
         if stat.S_ISDIR(told.st_mode):
             self._folder(self.root, rules_of(self.root, self.patterns), found, [self.root])
         else:
@@ -158,7 +161,7 @@ class Tree:
         if linked:
             told = self._followed(path, found, trees)
         if told is None or stat.S_ISDIR(told.st_mode):
-            return told is not None
+            return told is not None and not self._is_made_up(path, told, found)
         self._file(path, told, found)
         return False
 
@@ -186,11 +189,17 @@ class Tree:
             trees.append(real)
         return told
 
+    def _is_made_up(self, path: str, told: os.stat_result, found: Walked) -> bool:
+        """Folders such as `/proc` have no end, and nothing in them is a document."""
+        if is_made_up(told):
+            found.skip(path, "made up by the system, not on a disk")
+        return is_made_up(told)
+
     def _file(self, path: str, told: os.stat_result, found: Walked) -> None:
         kind = readable(PurePath(path))
         if kind is None:
             found.unknown += 1
-        elif not stat.S_ISREG(told.st_mode):
+        elif not stat.S_ISREG(told.st_mode) or is_made_up(told):
             found.skip(path, "not a regular file")
         elif told.st_size > self.limit:
             found.skip(path, f"{_kb(told.st_size)} KB, over the limit of {_kb(self.limit)} KB")

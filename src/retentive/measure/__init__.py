@@ -13,6 +13,7 @@ from typing import Any
 from retentive.errors import Invalid
 
 FORMATS = ("locomo", "jsonl")
+MAX_COLLECTION_BYTES = 2_000_000_000  # the largest that is published has a tenth of it
 
 
 @dataclass(frozen=True, slots=True)

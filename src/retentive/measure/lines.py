@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from retentive.errors import Invalid
-from retentive.measure import Question, Said, Told, Trial
+from retentive.measure import MAX_COLLECTION_BYTES, Question, Said, Told, Trial
+from retentive.regular_files import read_regular
 
 KINDS = ("memory", "message", "question")
 _HINT = "A line is an object with `memory`, `message` or `question`; see `retentive eval --help`."
@@ -50,7 +51,7 @@ def trials(path: Path) -> list[Trial]:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text("utf-8-sig")
+        return read_regular(path, MAX_COLLECTION_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise Invalid(f"{path} is not in UTF-8: {error.reason} at byte {error.start}", _HINT) from error
 

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from retentive.errors import Invalid
-from retentive.measure import Question, Said, Trial
+from retentive.measure import MAX_COLLECTION_BYTES, Question, Said, Trial
+from retentive.regular_files import read_regular
 
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "unanswerable"}
 
@@ -26,7 +27,7 @@ _TIME = "%I:%M %p on %d %B, %Y"
 
 def trials(path: Path) -> list[Trial]:
     try:
-        found = json.loads(path.read_text("utf-8"))
+        found = json.loads(read_regular(path, MAX_COLLECTION_BYTES).decode("utf-8"))
         return [_trial(number, each) for number, each in enumerate(found, start=1)]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise Invalid(f"{path} is not in the format of LoCoMo: {error!r}", "See `retentive eval --help`.") from error

@@ -6,7 +6,11 @@ from configparser import ConfigParser, Error
 from dataclasses import dataclass
 from pathlib import Path
 
+from retentive.errors import Invalid
+from retentive.regular_files import read_regular
+
 AUTO = "auto"
+MAX_GIT_BYTES = 1_000_000  # of a file that says what a repository is called
 PERSON = "default"
 """Where what concerns the person is kept, whatever they work on."""
 
@@ -68,8 +72,8 @@ def _exists(path: Path) -> bool:
 
 def _line(path: Path) -> str:
     try:
-        return path.read_text("utf-8", errors="replace").strip()
-    except OSError:
+        return read_regular(path, MAX_GIT_BYTES).decode("utf-8", errors="replace").strip()
+    except (OSError, Invalid):
         return ""
 
 

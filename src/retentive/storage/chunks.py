@@ -154,8 +154,13 @@ class Chunks:
         values = {"namespace": namespace, "owners": [*ids], "space": space.name}
         return dict(self.engine.read("memory_vectors", values)) if ids else {}
 
-    def pending(self, space: Space, after: int, limit: int) -> list[Pending]:
-        rows = self.engine.read("chunk_pending", {"space": space.name, "after": after, "limit": limit})
+    def pending(self, space: Space, after: int, limit: int, namespaces: Sequence[str] | None = None) -> list[Pending]:
+        """Of the store, or of these namespaces."""
+        values = {"space": space.name, "after": after, "limit": limit}
+        if namespaces is None:
+            rows = self.engine.read("chunk_pending", values)
+        else:
+            rows = self.engine.read("chunk_pending_of", {**values, "namespaces": [*namespaces]})
         return [Pending(n, namespace, embedded_text(text, context)) for n, namespace, text, context in rows]
 
     def pending_count(self, space: Space | None, namespaces: Sequence[str] | None = None) -> int:

@@ -5,7 +5,7 @@ every namespace that a query names must be one of the view's, and of the queries
 through that tell nothing of anybody. Where the server can do the same by itself, it does (`PostgresEngine.within`).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ class Fence:
         work = [replace(each, rows=[*each.rows]) for each in steps]
         for each in work:
             for row in each.rows:
-                self._check(each.query, row)
+                self._check(each.query, row, self.bounds.can_write)
         self.engine.apply(work)
 
     def search_text(self, words: Sequence[str], scope: Scope, limit: int) -> list[Match]:
@@ -88,22 +88,24 @@ class Fence:
 
     def within(self, bounds: Bounds) -> Engine:
         if not self.bounds.contain(bounds):
-            raise _outside(bounds.namespaces)
-        return self.engine.within(replace(bounds, read_only=bounds.read_only or self.bounds.read_only))
+            raise _outside(bounds.names)
+        return self.engine.within(self.bounds.narrow(bounds))
 
     def close(self) -> None:
         """Nothing here is its own."""
 
-    def _check(self, query: str, params: Params) -> None:
+    def _check(self, query: str, params: Params, is_open: Callable[[str], bool] | None = None) -> None:
+        """`is_open` says which namespaces the query may be about: by default those that may be read."""
         if "namespace" in params:
-            self._cover([params["namespace"]])
+            self._cover([params["namespace"]], is_open)
         elif "namespaces" in params:
-            self._cover(params["namespaces"])
+            self._cover(params["namespaces"], is_open)
         elif query not in OF_NOBODY:
             raise _whole(query)
 
-    def _cover(self, namespaces: Iterable[str]) -> None:
-        if outside := [name for name in namespaces if not self.bounds.cover(name)]:
+    def _cover(self, namespaces: Iterable[str], is_open: Callable[[str], bool] | None = None) -> None:
+        is_open = is_open or self.bounds.cover
+        if outside := [name for name in namespaces if not is_open(name)]:
             raise _outside(outside)
 
 

@@ -39,6 +39,7 @@ from retentive.errors import (
     StorageError,
     Unwritable,
 )
+from retentive.regular_files import require_regular
 
 CONNECT_SECONDS = 5
 ANSWER_SECONDS = 60  # a bulk load may wait for another's, each a second or so; past this something hangs
@@ -306,7 +307,10 @@ def _trusted(ca_file: str) -> ssl.SSLContext | bool:
     if not ca_file:
         return True
     try:
+        require_regular(ca_file)
         return ssl.create_default_context(cafile=ca_file)
+    except Invalid as error:
+        raise BadConfig(f"ca_file: {error}", error.hint) from error
     except (OSError, ValueError) as error:
         raise BadConfig(
             f"ca_file = {ca_file!r} cannot be used: {error}", "Give a file of certificates (PEM)."

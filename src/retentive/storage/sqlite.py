@@ -22,7 +22,8 @@ from typing import Any
 
 import apsw
 
-from retentive.errors import Closed, Corrupt, NotAStore, Stale, Unwritable
+from retentive.errors import Closed, Corrupt, Invalid, NotAStore, Stale, Unwritable
+from retentive.regular_files import require_regular
 from retentive.storage import NOTHING, Finding, Pages, Params, Scrubbed, Step
 from retentive.storage.checkup import agreement, whole
 from retentive.storage.copies import APPLICATION_ID, BUSY_SECONDS, applied, copy, only
@@ -304,12 +305,15 @@ def _prepare(target: str) -> Path | None:
         path = Path(target).expanduser().absolute()
         if path.is_dir():
             raise Unwritable(f"{path} is a folder, not a file")
+        require_regular(path)
         if not path.parent.is_dir():
             raise Unwritable(f"the folder {path.parent} does not exist", f"Create it: mkdir -p '{path.parent}'")
         if not path.exists():
             _create(path)
         elif not os.access(path, os.R_OK | os.W_OK):
             raise Unwritable(f"{path} may not be read and written by this user")
+    except Invalid as error:
+        raise Unwritable(str(error)) from error
     except (OSError, ValueError, RuntimeError) as error:
         raise Unwritable(f"cannot write {target[:200]!r}: {getattr(error, 'strerror', None) or error}") from error
     return path

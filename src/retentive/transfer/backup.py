@@ -12,6 +12,7 @@ from pathlib import Path
 from retentive import clock
 from retentive.errors import Conflict, Corrupt, Invalid, NotFound
 from retentive.model import Backup, from_micros
+from retentive.regular_files import require_regular
 from retentive.storage import Engine
 from retentive.storage.copies import Content, examine, identity
 from retentive.transfer.placing import free, passing, place, writable
@@ -44,6 +45,7 @@ def create(
 
 
 def verify(path: Path, progress: Progress) -> Backup:
+    require_regular(path)
     if not path.is_file():
         raise NotFound(f"there is no file {path}", "Give a file that `retentive backup create` made.")
     progress("checking", 0, 1)

@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
 from retentive.errors import Invalid
+from retentive.regular_files import open_regular
 from retentive.transfer.lines import FORMAT, LINES, VERSION, Row
 
 LONGEST = 1 << 29  # bytes of a line: the longest memory there may be, changed fifty times
+MAX_EXPORT_BYTES = 1 << 37  # of a file: ten million memories with their vectors have a tenth of it
 _GZIP = b"\x1f\x8b"
 HEAD = 64_000  # bytes in which a header has room
 
@@ -69,7 +71,7 @@ def inlet(source: Any, name: str = "") -> Iterator[Iterator[Entry | Bad]]:
         return
     path = Path(source).expanduser()
     try:
-        file = path.open("rb")
+        file = open_regular(path, MAX_EXPORT_BYTES)
     except FileNotFoundError as error:
         raise Invalid(f"there is no file {path}") from error
     except OSError as error:

@@ -7,14 +7,14 @@ gzip would write into it.
 
 import gzip
 import io
-import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
 
 from retentive.errors import Conflict, Invalid
-from retentive.transfer.inlet import HEAD, is_export
+from retentive.regular_files import open_regular, require_regular
+from retentive.transfer.inlet import HEAD, MAX_EXPORT_BYTES, is_export
 from retentive.transfer.placing import passing, place, writable
 
 
@@ -27,27 +27,15 @@ def outlet(target: Any, *, force: bool = False) -> Iterator[IO[bytes]]:
         yield target
         return
     path = Path(target).expanduser()
-    with writable(path):
-        opened = _through(path) if _is_special(path) else _beside(path.resolve(), force=force)
-        with opened as file, _packed(path, file) as stream:
-            yield stream
-
-
-def _is_special(path: Path) -> bool:
-    """A pipe, a terminal: nothing to replace."""
-    return path.exists() and not stat.S_ISREG(path.stat().st_mode) and not path.is_dir()
-
-
-@contextmanager
-def _through(path: Path) -> Iterator[IO[bytes]]:
-    with path.open("wb") as file:
-        yield file
+    with writable(path), _beside(path.resolve(), force=force) as file, _packed(path, file) as stream:
+        yield stream
 
 
 @contextmanager
 def _beside(path: Path, *, force: bool) -> Iterator[IO[bytes]]:
     if path.is_dir():
         raise Invalid(f"{path} is a folder", "Give the name of a file, or --format markdown.")
+    _refuse_special(path)
     if path.exists() and not force and not _is_replaceable(path):
         raise Conflict(f"{path} is there already, and no export", "Choose another name, or say --force.")
     with passing(path.parent) as part:
@@ -65,8 +53,17 @@ def _packed(path: Path, file: IO[bytes]) -> Iterator[IO[bytes]]:
         yield cast("IO[bytes]", stream)
 
 
+def _refuse_special(path: Path) -> None:
+    """A pipe or a device cannot be replaced by a file, and may never be read: it is written to as a stream."""
+    try:
+        require_regular(path)
+    except Invalid as error:
+        hint = "Write to standard output (`retentive export > PIPE`), or in Python into an open stream."
+        raise Invalid(str(error), hint) from error
+
+
 def _is_replaceable(path: Path) -> bool:
     """An export of ours, or nothing."""
-    with path.open("rb") as file:
+    with open_regular(path, MAX_EXPORT_BYTES) as file:
         begun = file.read(HEAD)
     return not begun or is_export(begun)

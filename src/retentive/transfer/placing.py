@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from retentive.errors import Conflict, DiskFull, Unwritable
+from retentive.regular_files import require_regular
 from retentive.storage.copies import LOGS
 
 _PREFIX, _SUFFIX = ".retentive-", ".part"
@@ -89,7 +90,8 @@ def place(path: Path, name: Path, *, overwrite: bool = False) -> None:
 
 
 def free(name: Path, store: Path | None, *, overwrite: bool) -> None:
-    """Refuse a name that is taken."""
+    """Refuse a name that is taken, or that of a pipe or a device, which would be replaced by a file."""
+    require_regular(name)
     if store is not None and name.exists() and name.samefile(store):
         raise Conflict(f"{name} is the store itself", "Give another name.")
     if used := [end for end in LOGS if Path(f"{name}{end}").exists()]:

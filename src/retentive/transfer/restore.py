@@ -13,6 +13,7 @@ from pathlib import Path
 
 from retentive.errors import Conflict, Corrupt, Invalid, NotFound
 from retentive.model import Restored
+from retentive.regular_files import require_regular
 from retentive.storage import Engine, Step, step
 from retentive.storage.copies import Past, Replacing, copy, identity, is_sealed, reading, replaceable, replacing
 from retentive.storage.problems import translated
@@ -27,6 +28,7 @@ def restore(
     file: Path, store: Path, *, dry_run: bool, progress: Progress, integrity_key: Path | None = None
 ) -> Restored:
     store = store.resolve()
+    require_regular(store)
     if store.exists() and file.exists() and file.samefile(store):
         raise Invalid(f"{file} is the store itself", "Give a backup of it.")
     if not store.parent.is_dir():

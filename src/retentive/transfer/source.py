@@ -1,7 +1,7 @@
 """What is in a file: plain text, or JSON values with their places.
 
-A file is read once, from its beginning, so a pipe will do. It is UTF-8 with or without a byte order mark, or UTF-16
-with one. Three shapes of JSON are told apart by the first line:
+A file is read once, from its beginning. A stream, such as standard input, is copied into one first. It is UTF-8 with or
+without a byte order mark, or UTF-16 with one. Three shapes of JSON are told apart by the first line:
   a. it is JSON and more lines follow: JSON Lines, read line by line;
   b. it is JSON and nothing follows: a value, or a list of values;
   c. it is not: JSON over several lines, read whole.
@@ -24,9 +24,11 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
 from retentive.errors import Invalid
+from retentive.regular_files import open_regular, too_large
 from retentive.transfer.values import Record, clean
 
-LARGEST = 2_000_000_000  # bytes of a zip once unpacked; exports of years have some hundred million
+LARGEST = 2_000_000_000  # bytes of a file, and of a zip once unpacked; exports of years have some hundred million
+PIECE = 1 << 20  # bytes of a stream that are copied at a time
 
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 # What to read in a zip, the first that there is. ChatGPT sends large accounts in numbered parts.
@@ -121,7 +123,7 @@ def documents(path: Path) -> Iterator[Document]:
     """The texts of a file: one, or those of a zip. Each must be read before the next is asked for."""
     if path.is_dir():
         raise Invalid(f"{path} is a folder", "Give the file itself, or the zip as it was sent.")
-    with _readable(str(path)), path.open("rb") as file:
+    with _opened(path) as file:
         if path.suffix.lower() == ".zip" or file.peek(4).startswith(_ZIP):
             yield from _members(path.name, file)
         else:
@@ -129,16 +131,56 @@ def documents(path: Path) -> Iterator[Document]:
 
 
 @contextmanager
+def as_file(source: Path | IO[bytes], max_bytes: int) -> Iterator[Path]:
+    """A file, or a copy of what a stream holds: it can be read but once, and a format is told by looking twice."""
+    if isinstance(source, Path):
+        yield source
+        return
+    import tempfile  # takes 5 ms, and most give a file
+
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder, _name_of(source))
+        try:
+            _copy_stream(source, copy, max_bytes)
+        except OSError as error:
+            hint = "Make room where temporary files are, or give a file instead."
+            raise Invalid(f"{copy.name} could not be copied: {error.strerror or error}", hint) from error
+        yield copy
+
+
+def _copy_stream(stream: IO[bytes], target: Path, max_bytes: int) -> None:
+    left = max_bytes
+    with target.open("wb") as file:
+        while piece := stream.read(PIECE):
+            left -= len(piece)
+            if left < 0:
+                raise too_large(target.name, max_bytes)
+            file.write(piece)
+
+
+def _name_of(stream: IO[bytes]) -> str:
+    """What a stream is called: `stdin`, or the file that it was opened from."""
+    name = getattr(stream, "name", None)
+    return (Path(name).name.strip("<>") if isinstance(name, str) else "") or "input"
+
+
+@contextmanager
 def document(path: Path) -> Iterator[Document]:
     """The text of a file, leniently."""
-    with _readable(str(path)), path.open("rb") as file:
+    with _opened(path) as file:
         yield Document(path.name, file, lenient=True)
 
 
-def beginning(path: Path, size: int) -> bytes:
+def beginning(path: Path, size: int, max_bytes: int) -> bytes:
     """The first bytes of a file."""
-    with _readable(str(path)), path.open("rb") as file:
+    with _opened(path, max_bytes) as file:
         return file.read(size)
+
+
+@contextmanager
+def _opened(path: Path, max_bytes: int = LARGEST) -> Iterator[io.BufferedReader]:
+    with _readable(str(path)), open_regular(path, max_bytes) as file:
+        yield cast("io.BufferedReader", file)
 
 
 def _members(name: str, file: IO[bytes]) -> Iterator[Document]:

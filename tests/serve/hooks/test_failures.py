@@ -1,5 +1,6 @@
 """A hook never gets into the user's way: whatever happens it ends with 0 and prints nothing, but for one line aside."""
 
+import os
 import subprocess
 import time
 from collections.abc import Callable
@@ -79,6 +80,13 @@ def test_a_transcript_that_cannot_be_read(claude: Claude, store: Retentive) -> N
     claude.transcript.write_bytes(b"\x00\xff\n" * 1000 + b'{"type":"user"}\n{"type":"user","uuid":1}\n')
     assert claude.hook("stop") == (0, "", "")
     assert store.sessions.list() == []
+
+
+def test_a_transcript_that_is_a_pipe_is_not_waited_for(claude: Claude) -> None:
+    os.mkfifo(claude.transcript)
+    answer = claude.hook("stop")
+    assert failed_quietly(answer)
+    assert "not a regular file" in answer.err
 
 
 def test_a_folder_that_is_gone(claude: Claude, store: Retentive) -> None:

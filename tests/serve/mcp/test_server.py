@@ -11,9 +11,10 @@ from retentive import Retentive
 from retentive.cli.serving import _begin
 from retentive.errors import Busy, Invalid, RetentiveError, Unwritable
 from retentive.serve.http.answers import outward
-from retentive.serve.mcp.catalogue import Offer
+from retentive.serve.mcp.catalogue import Offer, offered
 from retentive.serve.mcp.reach import Reached
 from retentive.serve.mcp.server import Asked, Handlers
+from tests.serve.calls import NEAR
 
 
 async def nowhere(_: Asked) -> Reached:
@@ -36,6 +37,20 @@ def test_who_is_cancelled_does_not_wait_for_a_call_at_work() -> None:
     anyio.run(ask)
     over.set()
     assert time.monotonic() - begun < 10
+
+
+def test_long_calls_that_never_end_hold_up_no_question() -> None:
+    over, served = threading.Event(), handlers()
+    tools = offered(Offer.FULL).values()
+    for tool in tools:
+        if tool.long:
+            served._threads_for(tool).submit(over.wait)
+    try:
+        for tool in tools:
+            if not tool.long:
+                assert served._threads_for(tool).submit(lambda: "answered").result(60) == "answered"
+    finally:
+        over.set()
 
 
 def test_what_fails_unexpectedly_tells_nothing_of_our_insides() -> None:
@@ -65,9 +80,9 @@ def test_why_a_search_did_without_is_for_those_near(store: Retentive) -> None:
     assert Reached(store, near=False).noted([note]) == ["vectors were not used"]
 
 
-def test_who_sees_a_part_is_not_offered_what_is_about_the_whole(store: Retentive) -> None:
+def test_who_is_elsewhere_is_not_offered_the_files_of_this_machine(store: Retentive) -> None:
     full = Handlers(nowhere, Offer.FULL, lambda error: error, in_order=False)
-    assert {*full._tools(Reached(store))} - {*full._tools(Reached(store, whole=False))} == {"memory_backfill"}
+    assert {*full._tools(Reached(store))} - {*full._tools(Reached(store, near=False))} == NEAR
 
 
 def test_a_server_that_could_not_warm_up_works_all_the_same(store: Retentive) -> None:

@@ -167,6 +167,7 @@ def test_a_note_lives_under_its_id(call: Calls) -> None:
     call("note", note_id="plan", text="second")
     assert call("note", action="get", note_id="plan").text == call("note", note_id="plan").text == "[plan] second"
     assert [each["id"] for each in call("note").data["notes"]] == ["plan"]
+    assert [each["id"] for each in call("note", action="list", tags=["home"]).data["notes"]] == []
     assert call("note", action="delete", note_id="plan").data["done"] is True
     with pytest.raises(Invalid, match="needs a note_id"):
         call("note", action="get")

@@ -3,6 +3,9 @@
 Lines come in batches of one part of one namespace, each held against what is here, decided and written whole or not at
 all. Nothing is remembered of an import: what was stopped is simply repeated, and what came in before is found to be the
 same. Vectors that did not come, or are of another model, are made at the end.
+
+A view of the store takes in an export only if every line of it is of a namespace that the view may change. Otherwise
+the export is refused before anything is written, and the answer says nothing about what the other namespaces hold.
 """
 
 from collections import Counter
@@ -12,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from retentive.app import check, fill
-from retentive.app.bounds import covered
+from retentive.app.bounds import can_write, writable
 from retentive.app.intake import files, memories, others, records, talk
 from retentive.app.intake.tally import Desk, Outcome, Tally
 from retentive.app.parts import Parts
@@ -24,6 +27,8 @@ from retentive.transfer.memories import Format, Given
 
 AT_ONCE = 500  # lines that share a commit
 MOST = 8_000_000  # and bytes
+SHOWN_NAMES = 3  # namespaces that a refusal names; one shows what is wrong with a file
+SHOWN_NAME = 60  # characters of each: what a file says can be any length
 
 Progress = Callable[[int, int | None], None]
 _PART = {line.type: part for part, found in PARTS.items() for line in found} | {"run": "runs"}
@@ -41,6 +46,7 @@ def restored(
     """`progress` hears how many lines were read, and at the end of how many; then the same of vectors."""
     if options:
         raise Invalid(f"an export is restored as it is; {min(options)} cannot be set for all of it", "Leave it out.")
+    _refuse_closed_namespaces(parts, given)
     tally = restore(parts, given.path, given.name, trust=trust, dry_run=dry_run, progress=progress)
     counts = tally.counts.get("memory", Counter())
     known = sum(counts[each] for each in (Outcome.SAME, Outcome.KNOWN, Outcome.KEPT, Outcome.FORGOTTEN, Outcome.PURGED))
@@ -60,6 +66,27 @@ def restored(
         proposed=tally.proposed,
         lines={type: {str(name): count for name, count in each.items()} for type, each in tally.counts.items()},
     )
+
+
+def _refuse_closed_namespaces(parts: Parts, given: Given) -> None:
+    if parts.bounds is None:
+        return
+    with inlet(given.path, given.name) as lines:
+        named = {each.namespace for each in lines if isinstance(each, Entry)}
+    closed = sorted(name for name in named if not can_write(parts, name))
+    if closed:
+        shown = ", ".join(repr(name[:SHOWN_NAME]) for name in closed[:SHOWN_NAMES])
+        more = f" and {len(closed) - SHOWN_NAMES} more" if len(closed) > SHOWN_NAMES else ""
+        hint = (
+            f"Nothing was brought in: only {_list_writable(parts)} can be changed here. Give an export of that alone, "
+            "or use `retentive import FILE` in a terminal, where all namespaces are open."
+        )
+        raise Forbidden(f"{given.name} has lines of other namespaces: {shown}{more}", hint)
+
+
+def _list_writable(parts: Parts) -> str:
+    bounds = parts.bounds.writable if parts.bounds else None
+    return ", ".join(repr(name) for name in bounds.names) if bounds else ""
 
 
 def restore(
@@ -133,7 +160,7 @@ def _allowed(parts: Parts, known: dict[str, str], namespace: str) -> str:
     """Why a namespace cannot be written to, if so."""
     if namespace not in known:
         try:
-            named = covered(parts, check.namespace_of(namespace))
+            named = writable(parts, check.namespace_of(namespace))
             known[namespace] = "" if named == namespace else f"namespace {namespace!r} is not normalised Unicode (NFC)"
         except (Invalid, Forbidden) as error:
             known[namespace] = str(error)
@@ -157,13 +184,14 @@ def _batches(entries: Iterator[Entry]) -> Iterator[tuple[str, str, list[Entry]]]
 
 
 def _fill(desk: Desk, tell: Progress) -> None:
-    """The vectors that are wanting; of a view they are left to the upkeep of the whole store."""
+    """The vectors that are wanting."""
     parts = desk.parts
-    if parts.space is None or parts.bounds:
+    if parts.space is None:
         return
-    total, done, after = parts.chunks.pending_count(parts.space), 0, 0
+    names = fill.list_writable(parts)
+    total, done, after = parts.chunks.pending_count(parts.space, names), 0, 0
     try:
-        while total and (filled := fill.fill(parts, after, fill.BATCH)):
+        while total and (filled := fill.fill(parts, after, fill.BATCH, names)):
             done, after = done + len(filled), filled[-1].chunk
             tell(done, max(total, done))
     except EmbedError as error:

@@ -7,6 +7,7 @@ from functools import partial
 from hashlib import blake2b
 from typing import Any
 
+from retentive.app.bounds import can_write
 from retentive.app.intake.tally import Decided, Desk, Outcome
 from retentive.model import ProposalStatus, Status, to_micros
 from retentive.storage import Step, step
@@ -135,7 +136,10 @@ def _expected(desk: Desk, namespace: str) -> dict[str, Row]:
 
 
 def proposals(desk: Desk, namespace: str, entries: Sequence[Entry]) -> None:
-    """Those whose memories are here. A decision goes before a question that is still open."""
+    """Those whose memories are here, and that lead nowhere where this view may not write.
+
+    A decision goes before a question that is still open.
+    """
 
     def decide(now: int) -> Decided:
         decided = Decided()
@@ -145,6 +149,8 @@ def proposals(desk: Desk, namespace: str, entries: Sequence[Entry]) -> None:
         known = desk.parts.memories.named(namespace, [*{id for each in entries for id in _pair(each.row)}], now)
         for entry in entries:
             row, pair = entry.row, _pair(entry.row)
+            is_about_known = all(id in known or (namespace, id) in desk.would_create for id in pair)
+            leads_out = row["move_to"] and not can_write(desk.parts, row["move_to"])
             old = here.get(pair)
             if old is not None:
                 decided.settle(entry, _beside(old, PROPOSAL.again(row)))
@@ -153,7 +159,7 @@ def proposals(desk: Desk, namespace: str, entries: Sequence[Entry]) -> None:
                 continue
             if row["id"] in taken:
                 decided.refuse(entry, "its id is that of another proposal")
-            elif not all(id in known or (namespace, id) in desk.would_create for id in pair):
+            elif leads_out or not is_about_known:
                 decided.settle(entry, Outcome.SKIPPED)
             elif row["status"] == ProposalStatus.OPEN and (row["newer_hash"], row["older_hash"]) in apart:
                 decided.settle(entry, Outcome.KNOWN)

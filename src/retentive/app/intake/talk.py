@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from retentive.app import act, check
+from retentive.app.bounds import can_write
 from retentive.app.imported import find_imported, mark_imported
 from retentive.app.intake import vectors
 from retentive.app.intake.tally import Decided, Desk, Outcome
@@ -304,8 +305,7 @@ def _steps(desk: Desk, talk: Talk, here: Row | None, wanted: Row, new: Sequence[
 def _with_person(desk: Desk, row: Row) -> Row:
     """A session, without a person whose namespace this view may not write: others would write there for it."""
     person = row.get("person")
-    bounds = desk.parts.bounds
-    return {**row, "person": None} if person and bounds and not bounds.cover(person) else row
+    return {**row, "person": None} if person and not can_write(desk.parts, person) else row
 
 
 def _with_mark(desk: Desk, row: Row) -> Row:

@@ -42,7 +42,7 @@ class Outcome(StrEnum):
     PROPOSED = "proposed"
     """Come in beside what the user said here, which it may replace if a person says so."""
     SKIPPED = "skipped"
-    """Not taken in: a proposal about a memory, or a mark on a message, that is not here."""
+    """Not taken in: a proposal about a memory, or a mark on a message, that is not here; or one that leads out."""
 
 
 TELLING = {

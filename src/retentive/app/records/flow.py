@@ -13,6 +13,7 @@ from typing import Any
 
 from retentive import clock
 from retentive.app import check
+from retentive.app.bounds import can_write
 from retentive.app.parts import Parts
 from retentive.app.records.shapes import PROFILE
 from retentive.app.records.store import Change, Store
@@ -55,7 +56,7 @@ class Profiles(Store[Profile]):
         if facts == {slot: (each["memory"], each["hash"]) for slot, each in flowed.items()}:
             return row
         new = _in_step(self._parts, row, clock.now())
-        if new is None or (self._parts.bounds and self._parts.bounds.read_only):
+        if new is None or not can_write(self._parts, self._parts.namespace):
             return new or row
         first = [_learned(row, new)]
 

@@ -67,6 +67,7 @@ def noting(verb: Verbs) -> None:
     list_.add_argument("--limit", type=int, default=50, metavar="N", help="how many on a page (50)")
     list_.add_argument("--before", metavar="ID", help="the page after this one: the `next` of the page before")
     list_.add_argument("--session", metavar="ID", help="see those of this session too")
+    list_.add_argument("--tag", dest="tags", action="append", default=[], metavar="TAG", help="only those that have it")
 
     verb("delete", "forget a note; `retentive restore` undoes it").add_argument("id", metavar="ID")
 

@@ -9,9 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from retentive import clock
-from retentive.errors import Stale, Unwritable
+from retentive.errors import Invalid, Stale, Unwritable
 from retentive.model.times import from_micros
+from retentive.regular_files import read_regular
 
+MAX_SETTINGS_BYTES = 200_000_000  # some clients keep whole conversations among their settings
 _BACKUP = ".retentive-"
 
 
@@ -24,7 +26,7 @@ def read(path: Path) -> bytes | None:
     """None if there is no such file."""
     with _told(path):
         try:
-            return path.read_bytes()
+            return read_regular(path, MAX_SETTINGS_BYTES, "it")
         except FileNotFoundError:
             return None
 
@@ -34,7 +36,8 @@ def backups(path: Path) -> list[bytes]:
     path = real(path)
     with _told(path):
         names = sorted((each.name for each in path.parent.iterdir()), reverse=True) if path.parent.is_dir() else []
-        return [(path.parent / each).read_bytes() for each in names if _is_backup(each, path)]
+        copies = [path.parent / each for each in names if _is_backup(each, path)]
+        return [read_regular(each, MAX_SETTINGS_BYTES, each.name) for each in copies]
 
 
 def write(path: Path, old: bytes | None, new: bytes | None, *, private: bool, copy: bool) -> Path | None:
@@ -108,6 +111,8 @@ def _umask() -> int:
 def _told(path: Path) -> Iterator[None]:
     try:
         yield
+    except Invalid as error:
+        raise Unwritable(f"{path}: {error}", "Move it away, and repeat; nothing was changed.") from error
     except OSError as error:
         hint = "See to its permissions and those of its folder; nothing was changed."
         raise Unwritable(f"{path}: {error.strerror or error}", hint) from error

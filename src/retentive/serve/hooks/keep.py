@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retentive.errors import Busy, Conflict, NotFound, SecretFound
+from retentive.regular_files import open_regular
 from retentive.serve.hooks.call import Called, Options, place
 from retentive.serve.hooks.show import is_model_ready
 from retentive.serve.hooks.transcript import Said, first_folder, said
@@ -21,6 +22,7 @@ CLIENT = "claude-code"
 RECENT = 50  # messages of a session that are looked at for how far it was kept
 PAGE = 1000
 TRIES = 5
+MAX_TRANSCRIPT_BYTES = 2_000_000_000  # a conversation of months has some hundred million
 
 
 def keep(call: Called, options: Options, *, ended: bool = False) -> int:
@@ -31,7 +33,7 @@ def keep(call: Called, options: Options, *, ended: bool = False) -> int:
     """
     if call.transcript is None or not call.transcript.exists():
         return 0
-    with call.transcript.open("rb") as lines:
+    with open_regular(call.transcript, MAX_TRANSCRIPT_BYTES) as lines:
         folder = first_folder(lines)
         lines.seek(0)
         talk = [*said(lines)]

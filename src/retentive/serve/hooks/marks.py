@@ -14,10 +14,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from retentive.errors import Invalid
 from retentive.folders import make_private
+from retentive.regular_files import read_regular
 
 KEPT_DAYS = 30  # a conversation that was silent for so long begins anew
 MOST_SHOWN = 500
+MAX_MARK_BYTES = 1_000_000  # of a file: so many ids have 20,000
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +56,8 @@ class Marks:
 
     def _read(self, what: str) -> list[str]:
         try:
-            text = (self.folder / f"{self.name}.{what}").read_text("utf-8")
-        except (OSError, UnicodeDecodeError):
+            text = read_regular(self.folder / f"{self.name}.{what}", MAX_MARK_BYTES).decode("utf-8")
+        except (OSError, Invalid, UnicodeDecodeError):
             return []
         return text.split("\n") if text else []
 

@@ -10,7 +10,7 @@ _SHOWN = "namespace memories by_kind by_status sessions events vectors_pending q
 
 def stats(reached: Reached) -> Answer:
     figures = reached.memory.stats()
-    data = {name: figures[name] for name in _SHOWN} | {"failures": figures["failures"]}
+    data = {name: figures[name] for name in _SHOWN} | {"failures": dict(reached.failures())}
     if reached.also:
         data["reads_also"] = [*reached.also]
     told = [f"{name}: {value}" for name, value in data.items() if value not in (None, {}, [])]
@@ -39,6 +39,6 @@ def more() -> Sequence[Tool]:
             "memory_backfill", "Make missing vectors",
             "Make the vectors that are still missing, e.g. after the model could not be loaded. The server does it by "
             "itself.",
-            backfill, gives={"done": "integer", "remaining": "integer"}, repeatable=True, long=True, whole=True,
+            backfill, gives={"done": "integer", "remaining": "integer"}, repeatable=True, long=True,
         ),
     )  # fmt: skip

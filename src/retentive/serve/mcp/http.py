@@ -1,6 +1,6 @@
 """The protocol over HTTP, behind the guards of `serve/http`, which say in each request's state how far it may reach."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from typing import Any
@@ -9,11 +9,11 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import ASGIApp
 
 from retentive.app import Retentive
-from retentive.model import Token
+from retentive.model import Bounds, Token
 from retentive.serve.http.answers import outward
 from retentive.serve.mcp.catalogue import Offer
 from retentive.serve.mcp.instructions import instructions
-from retentive.serve.mcp.reach import Reached
+from retentive.serve.mcp.reach import Reached, limit_store
 from retentive.serve.mcp.server import Asked, Reach, open_server
 from retentive.serve.whose import Whose
 
@@ -39,11 +39,21 @@ def reach_of(whose: Whose) -> Reach:
 
 
 def reached(whose: Whose, memory: Retentive, token: Token | None) -> Reached:
-    also = tuple(name for name in whose.also if name != memory.namespace and _opens(token, name))
+    also = [name for given in whose.also for name in _opened(token, given) if name != memory.namespace]
     person = whose.person if memory.namespace == whose.namespace and whose.person in also else None
-    memory = memory.in_namespace(memory.namespace, person=person or "")
-    return Reached(memory, also, person, writes=not (token and token.read_only), whole=token is None, near=False)
+    view = limit_store(memory, memory.namespace, person, also)
+    writes = not (token and token.read_only)
+    return Reached(view, tuple(also), person, writes=writes, near=False, failures=_failures_of(memory, token))
 
 
-def _opens(token: Token | None, name: str) -> bool:
-    return token is None or token.bounds.cover(name.removesuffix("/*"))
+def _opened(token: Token | None, given: str) -> list[str]:
+    """What a token opens of a name, or of a prefix such as `team/*`: all of it, the name itself, or nothing."""
+    name = given.removesuffix("/*")
+    if token is None or token.bounds.contain(Bounds((), also_read=(given,))):
+        return [given]
+    return [name] if token.bounds.cover(name) else []
+
+
+def _failures_of(memory: Retentive, token: Token | None) -> Callable[[], Mapping[str, str]]:
+    """Whoever brings a token is told nothing of the machine."""
+    return dict if token else lambda: memory.stats()["failures"]

@@ -4,7 +4,7 @@ A client with windows starts its servers anywhere, but says which folders it wor
 asked once, at its first request.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
@@ -14,7 +14,7 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
 from retentive.app import Retentive
-from retentive.serve.mcp.reach import Reached
+from retentive.serve.mcp.reach import Reached, limit_store
 from retentive.serve.mcp.server import Asked
 from retentive.serve.whose import Whose
 
@@ -35,8 +35,13 @@ class Project:
             if self._by_folder:
                 folder, by_folder, self._by_folder = await _folder(asked), self._by_folder, None
                 self._whose = by_folder(folder) if folder else self._whose
-        memory = self._memory.in_namespace(self._whose.namespace, person=self._whose.person or "")
-        return Reached(memory, self._whose.also, self._whose.person)
+        whose = self._whose
+        view = limit_store(self._memory, whose.namespace, whose.person, whose.also)
+        return Reached(view, whose.also, whose.person, failures=self._list_failures)
+
+    def _list_failures(self) -> Mapping[str, str]:
+        failures: Mapping[str, str] = self._memory.stats()["failures"]
+        return failures
 
 
 async def _folder(asked: Asked) -> Path | None:

@@ -1,7 +1,11 @@
-"""How far whoever asks may reach: a namespace to read and write, others to read only."""
+"""How far whoever asks may reach: a namespace to read and write, others to read only.
+
+Tools work on a restricted view of the store (`limit_store`), so that whatever a call or a file names, other namespaces
+are neither changed nor shown.
+"""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -12,22 +16,25 @@ T = TypeVar("T")
 _WHY = re.compile(r"^(.* (?:not|were) used): .*", re.DOTALL)
 
 
+def limit_store(memory: Retentive, namespace: str, person: str | None, also: Sequence[str]) -> Retentive:
+    """A view that changes `namespace` and that of the person, reads `also`, and knows of no other namespace."""
+    own = [namespace, person] if person else [namespace]
+    return memory.restricted(own, also_read=also).in_namespace(namespace, person=person or "")
+
+
 @dataclass(frozen=True, slots=True)
 class Reached:
     memory: Retentive
+    """A view of the store: see `limit_store`."""
     also: tuple[str, ...] = ()
     """Read, never written, with one exception:"""
     person: str | None = None
     """where to keep what concerns the person rather than the project."""
     writes: bool = True
-    whole: bool = True
-    """What is about the whole store is allowed."""
     near: bool = True
-    """Whoever asks is on this machine, and may know what is wrong with it."""
-
-    def allows(self, *, whole: bool, near: bool) -> bool:
-        """What is about the whole store, and what names files of this machine."""
-        return (self.whole or not whole) and (self.near or not near)
+    """Whoever asks is on this machine: may name its files, and may know what is wrong with it."""
+    failures: Callable[[], Mapping[str, str]] = dict
+    """What went wrong in the server's process, by part, as far as whoever asks may know."""
 
     def keeping(self, *, personal: bool) -> Retentive:
         """Where a new memory belongs."""

@@ -24,6 +24,7 @@ from retentive.serve.mcp.tool import Tool
 
 CALL = "retentive-call"  # how its threads are called
 THREADS = 8  # calls at work at once; each thread holds a connection to the store
+LONG_THREADS = 2  # for calls that may take minutes, such as an import: whatever they wait for, questions are answered
 
 _HERE = {
     "`retentive list`": "memory_search",
@@ -76,6 +77,7 @@ class Handlers:
         self._offer = offer
         self._shown = shown
         self._threads = ThreadPoolExecutor(THREADS, CALL)
+        self._long = ThreadPoolExecutor(LONG_THREADS, CALL)
         self._writing = ThreadPoolExecutor(1, CALL) if in_order else self._threads
 
     @asynccontextmanager
@@ -83,7 +85,7 @@ class Handlers:
         try:
             yield
         finally:
-            for threads in (self._threads, self._writing):
+            for threads in (self._threads, self._long, self._writing):
                 threads.shutdown(wait=False, cancel_futures=True)
 
     async def list_tools(self, asked: Asked, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
@@ -98,8 +100,7 @@ class Handlers:
         tool = tools[params.name]
         try:
             given = arguments.checked(tool, params.arguments)
-            threads = self._threads if tool.reads or tool.long else self._writing
-            answer = await _on(threads, partial(tool.run, reached, **given))
+            answer = await _on(self._threads_for(tool), partial(tool.run, reached, **given))
         except RetentiveError as error:
             return _failed(self._shown(error))
         except Exception as error:  # noqa: BLE001 - an edge; the log has it
@@ -134,13 +135,18 @@ class Handlers:
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=told))
         return types.GetPromptResult(description=found.description, messages=[message])
 
+    def _threads_for(self, tool: Tool) -> ThreadPoolExecutor:
+        if tool.long:
+            return self._long
+        return self._threads if tool.reads else self._writing
+
     def _writes(self, reached: Reached) -> bool:
         return reached.writes and self._offer is not Offer.READ
 
     def _tools(self, reached: Reached) -> Mapping[str, Tool]:
         offer = self._offer if self._writes(reached) else Offer.READ
         known = catalogue.offered(offer, person=reached.person is not None)
-        return {name: tool for name, tool in known.items() if reached.allows(whole=tool.whole, near=tool.near)}
+        return {name: tool for name, tool in known.items() if reached.near or not tool.near}
 
     async def _answered(self, do: Callable[[], T], **about: str) -> T:
         """What is no tool has no place for an error of its own: it becomes one of the protocol, `about` what it is."""

@@ -128,7 +128,7 @@ def tools(*, writes: bool) -> Sequence[Tool]:
             + (" For single facts use memory_add." if writes else ""),
             note,
             {"action": choice(actions), "note_id": text(),
-             **({"text": text("", 100_000), "tags": several(text(most=60), 20, least=0)} if writes else {}),
+             **({"text": text("", 100_000)} if writes else {}), "tags": several(text(most=60), 20, least=0),
              "session": text()},
             (), {"notes": "array"}, reads=not writes, destroys=writes, repeatable=True,
         ),

@@ -35,8 +35,6 @@ class Tool:
     """The same call again changes nothing more."""
     long: bool = False
     """May take so long that others should not wait for it."""
-    whole: bool = False
-    """Is about the whole store."""
     near: bool = False
     """Names files of this machine, and is for those on it alone."""
 

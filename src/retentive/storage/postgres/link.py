@@ -173,7 +173,7 @@ class Link:
                 connection.execute("INSERT INTO commits (token) VALUES ($1)", (token,))
                 if random.random() < PRUNING:  # noqa: S311 - nothing depends on it
                     connection.execute(_PRUNE)
-                self._restrict(connection, bounds)
+                self._restrict(connection, bounds and bounds.writable)
                 work(connection, pipeline)
         except BaseException:
             with suppress(psycopg.Error):
@@ -220,7 +220,7 @@ class Link:
     def _restrict(self, connection: Connection, bounds: Bounds | None) -> None:
         """For the rest of the transaction: another role, and the namespaces that the policies let it see."""
         if within := self._within(bounds):
-            connection.execute(_RESTRICT, (ROLE, [*within.namespaces], [*within.prefixes]))
+            connection.execute(_RESTRICT, (ROLE, [*within.names], [*within.prefixes]))
             if within.read_only:
                 connection.execute("SET LOCAL transaction_read_only = on")
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from retentive.errors import Invalid
 from retentive.transfer.inlet import is_export
@@ -55,16 +55,16 @@ READERS: Mapping[Format, Reader] = {
 
 
 @contextmanager
-def opened(path: Path, format: Format | None) -> Iterator[tuple[Format, Iterator[Told]]]:
+def opened(source: Path | IO[bytes], format: Format | None) -> Iterator[tuple[Format, Iterator[Told]]]:
     """The format, recognised unless it is given, and what is in it, read as it is asked for."""
-    with chosen(path, format) as (known, found):
+    with chosen(source, format) as (known, found):
         yield known, READERS[known].read(found)
 
 
 @contextmanager
-def chosen(path: Path, format: Format | None) -> Iterator[tuple[Format, Given]]:
+def chosen(source: Path | IO[bytes], format: Format | None) -> Iterator[tuple[Format, Given]]:
     """The format, and what is to be read."""
-    with given(path) as found:
+    with given(source) as found:
         yield format or _recognised(found), found
 
 

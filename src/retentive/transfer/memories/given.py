@@ -3,19 +3,19 @@
 import codecs
 import json
 import os
-import shutil
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from retentive.errors import Invalid
 from retentive.model import Refusal
-from retentive.transfer.source import Document, beginning, document
+from retentive.regular_files import read_regular, require_regular
+from retentive.transfer.inlet import MAX_EXPORT_BYTES
+from retentive.transfer.source import Document, as_file, beginning, document
 from retentive.transfer.values import Record, clean
 
 HEAD = 64_000  # bytes that are looked at to tell a format
@@ -38,7 +38,7 @@ class Given:
     @cached_property
     def head(self) -> bytes:
         """How a file begins; of a folder nothing."""
-        return b"" if self.is_folder else beginning(self.path, HEAD)
+        return b"" if self.is_folder else beginning(self.path, HEAD, MAX_EXPORT_BYTES)
 
     @cached_property
     def opening(self) -> str:
@@ -108,13 +108,13 @@ class Given:
 def text_in(name: str, path: Path) -> str | Refusal:
     """A file read whole, or why it cannot be."""
     try:
-        if path.stat().st_size > LONGEST:
-            return Refusal(name, f"it has more than {LONGEST:,} bytes")
-        data = path.read_bytes()
+        data = read_regular(path, LONGEST, "it")
         wide = data.startswith(_WIDE)
         if b"\0" in data and not wide:
             return Refusal(name, "it is not a text file")
         text: str = clean(data.decode("utf-16" if wide else "utf-8-sig"))
+    except Invalid as error:
+        return Refusal(name, str(error))
     except UnicodeDecodeError as error:
         return Refusal(name, f"it is not {error.encoding.removesuffix('-sig').upper()}; save it as UTF-8")
     except OSError as error:
@@ -123,22 +123,17 @@ def text_in(name: str, path: Path) -> str | Refusal:
 
 
 @contextmanager
-def given(path: Path) -> Iterator[Given]:
-    """What is at a path. A pipe is copied first: it can be read but once, and a format is told by looking twice."""
-    try:
-        mode = path.stat().st_mode
-    except FileNotFoundError as error:
-        raise Invalid(f"there is no file {path}") from error
-    except (OSError, ValueError) as error:
-        raise Invalid(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
-    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+def given(source: Path | IO[bytes]) -> Iterator[Given]:
+    """What is at a path, or comes from a stream."""
+    with as_file(source, MAX_EXPORT_BYTES) as path:
+        try:
+            if not stat.S_ISDIR(path.stat().st_mode):
+                require_regular(path)
+        except FileNotFoundError as error:
+            raise Invalid(f"there is no file {path}") from error
+        except (OSError, ValueError) as error:
+            raise Invalid(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
         yield Given(path, path.name or str(path))
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder, "copy")
-        with path.open("rb") as pipe, copy.open("wb") as file:
-            shutil.copyfileobj(pipe, file)
-        yield Given(copy, path.name)
 
 
 def json_object(text: str) -> dict[str, Any]:

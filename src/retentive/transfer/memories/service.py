@@ -19,6 +19,7 @@ from urllib.parse import quote
 import apsw
 
 from retentive.errors import Invalid
+from retentive.regular_files import require_regular
 from retentive.transfer.memories.given import Given, json_object
 from retentive.transfer.memories.items import Item, Told, attempt, kind_of, tags_of, text_of, told
 from retentive.transfer.values import clean, label, moment
@@ -118,6 +119,8 @@ def _confidence(value: float | str | None) -> float | None:
 @contextmanager
 def _opened(given: Given) -> Iterator[apsw.Connection]:
     beside = [Path(f"{given.path}{end}") for end in ("-wal", "-journal")]
+    for each in beside:
+        require_regular(each)
     if Path(f"{given.path}-shm").exists():
         how = "mode=ro"
     elif any(each.exists() and each.stat().st_size for each in beside):

@@ -266,6 +266,15 @@ LEFT JOIN events e ON t.owner_type = 'event' AND e.namespace = t.namespace AND e
 LEFT JOIN vectors v ON v.namespace = t.namespace AND v.chunk = t.n AND v.space = (SELECT id FROM spaces WHERE name = :space)
 WHERE v.chunk IS NULL AND t.status = 'active' AND t.n > :after ORDER BY t.n LIMIT :limit
 
+-- name: chunk_pending_of
+SELECT t.n, t.namespace, coalesce(t.text, m.content, e.content), coalesce(t.context, m.context) FROM chunks t
+LEFT JOIN memories m ON t.owner_type = 'memory' AND m.namespace = t.namespace AND m.id = t.owner
+LEFT JOIN events e ON t.owner_type = 'event' AND e.namespace = t.namespace AND e.session = t.session
+  AND e.sequence = t.first_sequence
+LEFT JOIN vectors v ON v.namespace = t.namespace AND v.chunk = t.n AND v.space = (SELECT id FROM spaces WHERE name = :space)
+WHERE t.namespace IN {each:namespaces} AND v.chunk IS NULL AND t.status = 'active' AND t.n > :after
+ORDER BY t.n LIMIT :limit
+
 -- name: chunk_pending_count
 SELECT count(*) FROM chunks t WHERE t.status = 'active' AND NOT EXISTS
   (SELECT 1 FROM vectors v WHERE v.namespace = t.namespace AND v.chunk = t.n AND v.space IN

@@ -1,0 +1,229 @@
+"""Regular files, opened and read so that it ends.
+
+A path that somebody names may lead to a pipe, a terminal, a device, or a file that the kernel makes up (`/proc`).
+Opening or reading one of these may wait for ever, or never come to an end. So every path that was given is read here:
+
+  a. It is opened without waiting (`O_NONBLOCK`). What was opened is examined, not what had the name a moment before.
+  b. It must be a regular file of at most `max_bytes`. What grows while it is read is read up to that size.
+  c. Files of the kernel say that they are regular. They are known by their file system, or by having bytes and no size.
+  d. Opening, and each piece that is read, may take `READ_SECONDS`: a disk across a network may never answer. A thread
+     cannot be interrupted there, so a thread of its own does it, and is left behind if need be.
+
+What is wrong with the file is `Invalid`; what the system says (no such file, no permission) stays an `OSError`.
+"""
+
+import errno
+import io
+import os
+import queue
+import stat
+import threading
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, TypeVar, cast
+
+from retentive.errors import Invalid
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+READ_SECONDS = 30.0  # for a piece of a file; a disk that sleeps needs ten, one across a network seconds
+PIECE = 1 << 20  # bytes read at a time: handing one to a thread takes 60 µs, reading it 200
+KERNEL_FOLDERS = ("/proc", "/sys")
+CANNOT_BE_OPENED = (errno.ENXIO, errno.ENODEV, errno.EOPNOTSUPP)  # what the system says of sockets and some devices
+HINT = "Copy what it holds into a file and give that. In a terminal, `-` reads a pipe where a command says so."
+
+T = TypeVar("T")
+Name = str | os.PathLike[str]
+
+
+def require_regular(path: Name) -> None:
+    """Refuse what is there and is no regular file: for those who have another program open it, such as SQLite.
+
+    What is not there, or cannot be looked at, is left to whoever opens it.
+    """
+    try:
+        status = _in_time(str(path), READ_SECONDS, Path(path).stat)
+    except (OSError, ValueError):
+        return
+    _require_regular(str(path), status)
+
+
+def read_regular(path: Name, max_bytes: int, name: str = "") -> bytes:
+    """All that is in a regular file."""
+    return use_regular(path, max_bytes, lambda file: file.read(), name)
+
+
+def use_regular(path: Name, max_bytes: int, use: Callable[[BinaryIO], T], name: str = "") -> T:
+    """What `use` makes of an open regular file, all of it within `READ_SECONDS`: one thread instead of several."""
+
+    def open_and_use() -> T:
+        with _open_reader(path, max_bytes, name or str(path), None) as file:
+            return use(file)
+
+    return _in_time(name or str(path), READ_SECONDS, open_and_use)
+
+
+def open_regular(path: Name, max_bytes: int, name: str = "") -> BinaryIO:
+    """A regular file of at most so many bytes, open for reading. Errors call it by its path, unless it has a `name`."""
+    called = name or str(path)
+    return _in_time(called, READ_SECONDS, lambda: _open_reader(path, max_bytes, called, READ_SECONDS))
+
+
+def is_made_up(status: os.stat_result) -> bool:
+    """Whether a file or folder is made up by the kernel, as those of `/proc` are."""
+    return status.st_dev in _kernel_devices()
+
+
+def _open_reader(path: Name, max_bytes: int, name: str, seconds: float | None) -> BinaryIO:
+    handle = _open(path, name)
+    try:
+        _require_size(name, os.fstat(handle), max_bytes)
+    except BaseException:
+        os.close(handle)
+        raise
+    reader = io.BufferedReader(RegularFile(handle, name, max_bytes, seconds), PIECE)
+    return cast("BinaryIO", reader)
+
+
+def _open(path: Name, name: str) -> int:
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOCTTY", 0)
+    try:
+        return os.open(path, flags)
+    except BlockingIOError:
+        hint = "Close the program that has it open, and try again."
+        raise Invalid(f"{name} is held by another program", hint) from None
+    except OSError as error:
+        if error.errno in CANNOT_BE_OPENED:
+            _require_regular(name, Path(path).stat())
+        raise
+
+
+def too_large(name: str, max_bytes: int) -> Invalid:
+    return Invalid(f"{name} has more than {max_bytes:,} bytes", "Give a smaller file, or cut this one into parts.")
+
+
+class RegularFile(io.RawIOBase):
+    """An open descriptor of which each piece is waited for. It may be any that can be read; the tests have a pipe."""
+
+    def __init__(self, handle: int, name: str, max_bytes: int, seconds: float | None) -> None:
+        """Without `seconds`, whoever reads is waited for as a whole."""
+        super().__init__()
+        self._handle, self._name, self._max_bytes, self._seconds = handle, name, max_bytes, seconds
+        self._is_stuck = False
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self._handle
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        return os.lseek(self._handle, offset, whence)
+
+    def readinto(self, room: "WriteableBuffer") -> int:
+        into = memoryview(room).cast("B")
+        data = self._read(min(len(into), PIECE))
+        into[: len(data)] = data
+        return len(data)
+
+    def readall(self) -> bytes:
+        pieces = list[bytes]()
+        while data := self._read(PIECE):
+            pieces.append(data)
+        return b"".join(pieces)
+
+    def close(self) -> None:
+        """A descriptor in which a thread still waits stays open: its number must not become another file's."""
+        if not self.closed and not self._is_stuck:
+            os.close(self._handle)
+        super().close()
+
+    def _read(self, size: int) -> bytes:
+        try:
+            data = self._wait(lambda: os.read(self._handle, size))
+        except BlockingIOError:
+            raise Invalid(f"{self._name} has nothing to read yet, as a file of the kernel may", HINT) from None
+        if data:
+            self._check(os.fstat(self._handle))
+        return data
+
+    def _wait(self, read: Callable[[], bytes]) -> bytes:
+        if self._seconds is None:
+            return read()
+        try:
+            return _in_time(self._name, self._seconds, read)
+        except Invalid:
+            self._is_stuck = True
+            raise
+
+    def _check(self, status: os.stat_result) -> None:
+        if stat.S_ISREG(status.st_mode):
+            if not status.st_size:
+                raise Invalid(f"{self._name} is a file that the system makes up, without a size", HINT)
+            if os.lseek(self._handle, 0, os.SEEK_CUR) > self._max_bytes:
+                raise too_large(self._name, self._max_bytes)
+
+
+def wait_for(do: Callable[[], T], seconds: float) -> T:
+    """What it returns or raises; `TimeoutError` if it takes longer. Then its thread is left behind."""
+    answers: queue.SimpleQueue[tuple[T | None, BaseException | None]] = queue.SimpleQueue()
+
+    def run() -> None:
+        try:
+            answers.put((do(), None))
+        except BaseException as error:  # noqa: BLE001 - raised again where it is waited for
+            answers.put((None, error))
+
+    threading.Thread(target=run, name="retentive-read", daemon=True).start()
+    try:
+        answer, error = answers.get(timeout=seconds)
+    except queue.Empty:
+        raise TimeoutError from None
+    if error is not None:
+        raise error
+    return cast("T", answer)
+
+
+def _in_time(name: str, seconds: float, do: Callable[[], T]) -> T:
+    try:
+        return wait_for(do, seconds)
+    except TimeoutError:
+        hint = "See whether its disk, or the machine it is on, can be reached; or copy it to a disk of this machine."
+        raise Invalid(f"{name} could not be read within {seconds:.0f} s", hint) from None
+
+
+def _require_regular(name: str, status: os.stat_result) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise Invalid(f"{name} is a folder, not a regular file", "Give a file that is in it.")
+    if not stat.S_ISREG(status.st_mode):
+        raise Invalid(f"{name} is {_kind_of(status.st_mode)}, not a regular file", HINT)
+    if is_made_up(status):
+        raise Invalid(f"{name} is made up by the system, not a file on a disk", HINT)
+
+
+def _require_size(name: str, status: os.stat_result, max_bytes: int) -> None:
+    _require_regular(name, status)
+    if status.st_size > max_bytes:
+        raise too_large(name, max_bytes)
+
+
+def _kind_of(mode: int) -> str:
+    kinds = {
+        stat.S_IFIFO: "a pipe",
+        stat.S_IFSOCK: "a socket",
+        stat.S_IFCHR: "a device",
+        stat.S_IFBLK: "a device",
+    }
+    return kinds.get(stat.S_IFMT(mode), "something special")
+
+
+@cache
+def _kernel_devices() -> frozenset[int]:
+    """The numbers of the file systems that the kernel makes up; none on systems without them."""
+    mounted = [Path(folder) for folder in KERNEL_FOLDERS if os.path.ismount(folder)]
+    return frozenset(folder.stat().st_dev for folder in mounted)
