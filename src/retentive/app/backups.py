@@ -12,6 +12,7 @@ from retentive.app.unfinished import note_copy
 from retentive.errors import Busy, DiskFull, Invalid
 from retentive.folders import make_private
 from retentive.model import Backup, Compacted, Restored
+from retentive.regular_files import require_regular
 from retentive.transfer import backup as copying
 from retentive.transfer import restore as restoring
 
@@ -23,6 +24,8 @@ PATIENCE = 5.0  # seconds that those who read an older state are waited for
 def backup(parts: Parts, target: str | Path, *, keep: int | None, overwrite: bool, progress: Progress | None) -> Backup:
     path = _path(target)
     most = None if keep is None else check.limit_of(keep, "keep")
+    if not path.is_dir():
+        require_regular(path)  # before anything is noted
     with note_copy(parts, path if path.is_dir() else path.parent):
         return copying.create(
             parts.engine, path, store=_file(parts), keep=most, overwrite=overwrite, progress=progress or _quiet

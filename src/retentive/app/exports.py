@@ -17,7 +17,7 @@ from retentive.transfer import markdown
 from retentive.transfer.export import Wanted
 from retentive.transfer.export import export as exported
 from retentive.transfer.lines import PARTS
-from retentive.transfer.outlet import outlet
+from retentive.transfer.outlet import outlet, refuse_special
 
 TELL_EVERY = 500  # lines
 
@@ -51,6 +51,8 @@ def export(
     parts.journal.flush()
     if not isinstance(target, str | Path):
         return _written(parts, target, asked, format, progress, force=force)
+    if format is Format.JSONL:
+        refuse_special(Path(target).expanduser())  # before anything is noted
     with note_copy(parts, Path(target).expanduser().resolve().parent):
         return _written(parts, target, asked, format, progress, force=force)
 

@@ -35,7 +35,7 @@ def outlet(target: Any, *, force: bool = False) -> Iterator[IO[bytes]]:
 def _beside(path: Path, *, force: bool) -> Iterator[IO[bytes]]:
     if path.is_dir():
         raise Invalid(f"{path} is a folder", "Give the name of a file, or --format markdown.")
-    _refuse_special(path)
+    refuse_special(path)
     if path.exists() and not force and not _is_replaceable(path):
         raise Conflict(f"{path} is there already, and no export", "Choose another name, or say --force.")
     with passing(path.parent) as part:
@@ -53,7 +53,7 @@ def _packed(path: Path, file: IO[bytes]) -> Iterator[IO[bytes]]:
         yield cast("IO[bytes]", stream)
 
 
-def _refuse_special(path: Path) -> None:
+def refuse_special(path: Path) -> None:
     """A pipe or a device cannot be replaced by a file, and may never be read: it is written to as a stream."""
     try:
         require_regular(path)
