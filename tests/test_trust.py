@@ -9,11 +9,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from retentive import Retentive, Status
+from retentive.app.add import draft_of
+from retentive.app.keep import keep
 from retentive.errors import Conflict
 from retentive.model import (
     AGENT,
     DEFAULT_CONFIDENCE,
     Memory,
+    Move,
     Source,
     Trust,
     find_lowest_trust,
@@ -322,6 +325,19 @@ def test_a_summary_of_outcomes_has_the_lowest_source_of_what_it_sums_up(store: R
         assert made.source is find_lowest_trust(sources)
         assert len({find_trust(each) for each in sources}) == 1
     assert {find_trust(store.get(group.id or "").source) for group in done.groups} == {Trust.SAID, Trust.MADE}
+
+
+def test_a_memory_that_is_moved_keeps_its_source_and_ends_nothing_of_the_user(open_store: Open) -> None:
+    person = open_store(namespace="me")
+    said = person.add(OSLO, slot=HOME)
+    project = open_store(namespace="project", person="me")
+    parts = project._parts
+    move = Move("project", "me", "about the person", "it seems so")
+    draft = draft_of(parts, BERGEN, {"source": "import", "slot": HOME})._replace(move=move)
+    (kept,) = keep(parts, [draft])
+    moved = project.proposals.accept(kept.proposals[0].id)
+    assert (person.get(moved.newer_id).source, person.get(said.id).status) == (Source.IMPORT, Status.ACTIVE)
+    assert [(each.newer, each.older) for each in person.proposals.list()] == [(BERGEN, OSLO)]
 
 
 TEXTS = (OSLO, BERGEN, "The user lives in Rome", "The user no longer lives in Oslo", "I live in Oslo.")

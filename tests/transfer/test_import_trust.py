@@ -104,6 +104,15 @@ def test_a_slot_of_an_export_that_the_user_holds_here_is_proposed(place: Place, 
     assert (store.get(said.id).status, store.get(there.id).slot) == (Status.SUPERSEDED, HOME)
 
 
+def test_many_are_proposed_in_one_commit(place: Place, open_store: Open, saved: Any) -> None:
+    first, store = other_store(open_store, place), open_store()
+    for number in range(5):
+        store.add(f"Room {number} is red", slot=f"room.{number}")
+        first.add(f"Room {number} is blue", slot=f"room.{number}")
+    assert store.import_memories(saved(exported(first))).proposed == 5
+    assert sorted(pairs(store)) == [(f"Room {n} is blue", f"Room {n} is red") for n in range(5)]
+
+
 def test_an_import_ends_what_was_imported(place: Place, open_store: Open, saved: Any) -> None:
     first, store = other_store(open_store, place), open_store()
     old = store.add(OSLO, slot=HOME, source="import")

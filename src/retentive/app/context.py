@@ -134,6 +134,8 @@ class Found:
     notes: Sequence[str]
     imported: Mapping[tuple[str, str], int]
     """By namespace and session: the last message of it that was imported."""
+    following: Mapping[tuple[str, str], Event]
+    """By namespace and id of an excerpt's message: what was said right after it."""
 
     @property
     def spoken(self) -> list[Event]:
@@ -147,7 +149,7 @@ def context(parts: Parts, asked: Asked) -> Context:
     found = _found(parts, asked)
     spoken = found.spoken
     while True:
-        made = _assembled(parts, asked, found, spoken)
+        made = _assembled(asked, found, spoken)
         shown = [event for event in spoken if event.id in made.cites]
         if len(shown) == len(spoken) or not any(hit.item in spoken for hit in found.excerpts):
             break
@@ -166,10 +168,11 @@ def _found(parts: Parts, asked: Asked) -> Found:
         notes.append(f"there is no session {asked.session!r} yet")
     facts = _facts(parts, asked.scope, hits)
     profile = [*_profiles(parts, asked, {fact.item.id for fact in facts})]
-    messages = (*(hit.event for hit in excerpts), *(event for turn in recent for event in turn))
-    marks = parts.conversations.metadata(messages)
-    imported = {key: find_imported(metadata) for key, metadata in marks.items()}
-    return Found(profile, _summary(asked, state), facts, excerpts, recent, earlier, notes, imported)
+    messages = [*(hit.event for hit in excerpts), *(turn[-1] for turn in recent[-1:])]
+    around = parts.conversations.surroundings(messages)
+    imported = {key: find_imported(metadata) for key, metadata in around.metadata.items()}
+    summary = _summary(asked, state)
+    return Found(profile, summary, facts, excerpts, recent, earlier, notes, imported, around.following)
 
 
 def _facts(parts: Parts, scope: Scope, hits: Iterable[Hit]) -> list[Fact]:
@@ -210,7 +213,7 @@ def _profiles(parts: Parts, asked: Asked, told: Collection[str]) -> Iterator[Ite
         yield from (Item(profile.id, f"- {each}", (place, number)) for number, each in enumerate(lines))
 
 
-def _assembled(parts: Parts, asked: Asked, found: Found, spoken: Sequence[Event]) -> Context:
+def _assembled(asked: Asked, found: Found, spoken: Sequence[Event]) -> Context:
     """Without what is said twice: the question itself, a memory, a recent message or the summary in an excerpt."""
     known = [asked.text, *(fact.excerpt for fact in found.memories), *(event.content for event in spoken)]
     known += [text.partition(": ")[2] for text in found.summary.splitlines()]
@@ -218,7 +221,7 @@ def _assembled(parts: Parts, asked: Asked, found: Found, spoken: Sequence[Event]
     quoted = distinct(((_key(hit.item), hit.excerpt) for hit in found.excerpts if hit.item not in spoken), known)
     quotes = [hit for hit in found.excerpts if _key(hit.item) in quoted.kept]
     shown = {_key(each) for each in (*spoken, *(hit.item for hit in found.excerpts))}
-    answers = _answers(parts, found, quotes, shown, asked.scope.filter.said_until)
+    answers = _answers(found, quotes, shown, asked.scope.filter.said_until)
     facts = {key: fact for fact in found.memories if (key := _key(fact.item)) in told.kept}
     groups: dict[str, Sequence[tuple[Item, ...]]] = {
         "profile": [(each,) for each in found.profile],
@@ -372,14 +375,12 @@ def _quoted(hit: Hit) -> str:
     return hit.excerpt if hit.excerpt.strip() == whole.strip() else f"{hit.excerpt.strip()} …"
 
 
-def _answers(
-    parts: Parts, found: Found, hits: Sequence[Hit], known: Collection[str], until: int | None
-) -> list[tuple[Item, ...]]:
+def _answers(found: Found, hits: Sequence[Hit], known: Collection[str], until: int | None) -> list[tuple[Item, ...]]:
     """What was said right after the best excerpts, as far as it is short: a question is found more easily than its
     answer.
     """
-    following = sorted(parts.conversations.following([hit.event for hit in hits[:ANSWERED]]).items())
-    said = [after for _, after in following if until is None or to_micros(after.time) <= until]
+    following = (found.following.get((hit.event.namespace, hit.event.id)) for hit in hits[:ANSWERED])
+    said = [after for after in following if after and (until is None or to_micros(after.time) <= until)]
     said = [after for after in said if not after.is_hidden]
     texts = [(after, readable(after.content, after.payload)) for after in said]
     return [

@@ -1,7 +1,7 @@
 """Sessions and events as rows: reading them, and the steps that write them."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -53,6 +53,15 @@ class Due(NamedTuple):
     tokens: int
 
 
+class Surroundings(NamedTuple):
+    """What belongs to some messages."""
+
+    following: dict[tuple[str, str], Event]
+    """By namespace and id: what was said right after; nothing after the last of a session."""
+    metadata: dict[tuple[str, str], Any]
+    """By namespace and name: what is said of their sessions."""
+
+
 @dataclass(frozen=True, slots=True)
 class Conversations:
     engine: Engine
@@ -60,14 +69,6 @@ class Conversations:
     def get(self, namespace: str, session: str) -> Session | None:
         rows = self.engine.read("session_get", {"namespace": namespace, "session": session})
         return _session(rows[0]) if rows else None
-
-    def metadata(self, events: Iterable[Event]) -> dict[tuple[str, str], Any]:
-        """By namespace and name: what is said of the sessions of some messages, as far as something is."""
-        keys = {(event.namespace, event.session) for event in events}
-        if not keys:
-            return {}
-        values = {"namespaces": sorted({each for each, _ in keys}), "sessions": sorted({each for _, each in keys})}
-        return {(space, name): json.loads(text) for space, name, text in self.engine.read("session_metadata", values)}
 
     def page(self, namespace: str, limit: int, before: str | None) -> list[Session]:
         values = {"namespace": namespace, "limit": limit, "before": before}
@@ -92,16 +93,22 @@ class Conversations:
         """The next after a sequence."""
         return self._events("event_oldest", namespace, session, limit, after, None)
 
-    def following(self, events: Sequence[Event]) -> dict[int, Event]:
-        """What was said right after each, by its place among them; nothing after the last of a session."""
+    def surroundings(self, events: Sequence[Event]) -> Surroundings:
+        """What was said right after each message, and what is said of their sessions: in one read."""
+        found = Surroundings({}, {})
         if not events:
-            return {}
+            return found
         values = {
             "namespaces": [event.namespace for event in events],
             "sessions": [event.session for event in events],
             "sequences": [event.sequence for event in events],
         }
-        return {place: event_of(row) for place, *row in self.engine.read("event_next", values)}
+        for place, metadata, *row in self.engine.read("event_next", values):
+            event = events[place]
+            found.metadata[event.namespace, event.session] = json.loads(metadata) if metadata else {}
+            if row[0] is not None:
+                found.following[event.namespace, event.id] = event_of(row)
+        return found
 
     def _events(
         self, query: str, namespace: str, session: str, limit: int, after: int, before: int | None

@@ -8,11 +8,6 @@ e.namespace, e.session, e.sequence, e.role, e.speaker, e.content, e.payload, e.t
 SELECT {session} FROM sessions t JOIN session_state s ON s.namespace = t.namespace AND s.session = t.id
 WHERE t.namespace = :namespace AND t.id = :session
 
--- name: session_metadata
--- What is said of these sessions, as far as something is.
-SELECT namespace, id, metadata FROM sessions
-WHERE namespace IN {each:namespaces} AND id IN {each:sessions} AND metadata IS NOT NULL
-
 -- name: session_list
 -- The most recently active first.
 SELECT {session} FROM session_state s JOIN sessions t ON t.namespace = s.namespace AND t.id = s.session

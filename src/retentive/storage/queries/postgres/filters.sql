@@ -25,12 +25,13 @@ SELECT t.n, t.text, t.first_sequence, t.last_sequence, {event} {event_of_chunk}
 WHERE t.n IN {each:chunks} AND t.namespace IN {each:namespaces} AND NOT {is_hidden}{filters}
 
 -- name: event_next
--- What was said right after each of these messages, which come as three lists.
-SELECT p.place - 1, {event}
+-- What is said of the session of each of these messages, which come as three lists, and what was said right after it.
+SELECT p.place - 1, t.metadata, {event}
 FROM unnest(:namespaces::text[], :sessions::text[], :sequences::bigint[]) WITH ORDINALITY
   AS p (namespace, session, sequence, place)
-JOIN events e ON {next_event}
-WHERE e.namespace = ANY (:namespaces)
+JOIN sessions t ON t.namespace = p.namespace AND t.id = p.session
+LEFT JOIN events e ON {next_event} AND e.namespace = ANY (:namespaces)
+WHERE t.namespace = ANY (:namespaces)
 
 -- fragment: origin_json
 -- Without zero characters, which PostgreSQL cannot read in JSON. A text may say \u0000 and not mean one: its backslash is

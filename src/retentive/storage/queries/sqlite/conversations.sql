@@ -121,8 +121,8 @@ SELECT {memory} FROM memories t INDEXED BY memories_notes WHERE t.namespace = :n
 ORDER BY t.created DESC, t.id DESC LIMIT :limit
 
 -- name: event_next
--- What was said right after each of these messages, which come as three lists.
-SELECT p.place, {event} FROM (
+-- What is said of the session of each of these messages, which come as three lists, and what was said right after it.
+SELECT p.place, t.metadata, {event} FROM (
   SELECT n.key AS place, n.value AS namespace, s.value AS session, q.value AS sequence
   FROM json_each(:namespaces) n JOIN json_each(:sessions) s ON s.key = n.key JOIN json_each(:sequences) q ON q.key = n.key
-) p CROSS JOIN events e WHERE {next_event}
+) p JOIN sessions t ON t.namespace = p.namespace AND t.id = p.session LEFT JOIN events e ON {next_event}
