@@ -211,3 +211,8 @@ def test_a_server_answers_whatever_it_was_told_to_read(db: Path, pipe: Path) -> 
             assert all(each["isError"] and is_refused(each["content"][0]["text"]) for each in answers), answers
             assert server.call("files_index", {"paths": [path]})["added"] == 0
         assert server.call("memory_stats", {})["memories"] == 0
+
+
+def test_the_null_device_stands_for_no_settings(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RETENTIVE_CONFIG", os.devnull)
+    assert run("list") == ""

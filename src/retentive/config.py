@@ -497,6 +497,8 @@ def _read_toml(path: Path) -> dict[str, Any]:
 
     from retentive.regular_files import read_regular
 
+    if str(path) == os.devnull:  # as people say: no file
+        return {}
     try:
         return tomllib.loads(read_regular(path, MAX_FILE_BYTES).decode("utf-8"))
     except FileNotFoundError:
