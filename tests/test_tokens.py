@@ -60,6 +60,19 @@ def test_a_revoked_token_opens_nothing_in_any_process(open_store: Open) -> None:
     assert here.tokens.revoke(made.token.id) == gone
 
 
+def test_several_secrets_are_looked_up_together(store: Retentive, time: Clock) -> None:
+    first, second, revoked = (store.tokens.create(name) for name in ("a", "b", "c"))
+    brief = store.tokens.create("d", expires="1d")
+    store.tokens.revoke(revoked.token.id)
+    time.forward(2 * 86_400)
+    given = [second.secret, "rt_" + "x" * 43, revoked.secret, "", brief.secret, first.secret, second.secret]
+    found = store.tokens.verify_many(given)
+    assert [each and each.id for each in found] == [
+        second.token.id, None, None, None, None, first.token.id, second.token.id,
+    ]  # fmt: skip
+    assert store.tokens.verify_many([]) == []
+
+
 def test_a_token_opens_until_it_expires(store: Retentive, time: Clock) -> None:
     made = store.tokens.create("alice", expires="1h")
     time.forward(3590)

@@ -8,6 +8,7 @@ let nobody look a token up by its hash.
 import builtins
 import re
 import secrets
+from collections.abc import Sequence
 from hashlib import sha256
 
 from retentive import clock
@@ -86,7 +87,18 @@ class Tokens:
         """The token of a secret, if it holds: not revoked, not expired. Asked anew each time."""
         if not _SECRET.fullmatch(str(secret)):
             return None
-        token, now = self._rows.find(_hash(secret)), clock.now()
+        return self._use(self._rows.find(_hash(secret)))
+
+    @whole
+    def verify_many(self, secrets: Sequence[str]) -> builtins.list[Token | None]:
+        """The tokens of several secrets, in their order, looked up together."""
+        hashes = [_hash(each) if _SECRET.fullmatch(str(each)) else None for each in secrets]
+        found = self._rows.find_many([*{each for each in hashes if each}])
+        return [self._use(found.get(each)) if each else None for each in hashes]
+
+    def _use(self, token: Token | None) -> Token | None:
+        """A token that holds, with a note that it was used."""
+        now = clock.now()
         if token is None or not token.holds_at(from_micros(now)):
             return None
         if token.last_used is None or now - to_micros(token.last_used) > USED_SECONDS * 1_000_000:

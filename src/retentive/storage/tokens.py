@@ -19,6 +19,11 @@ class Tokens:
         rows = self.engine.read("token_find", {"hash": hash})
         return _token(rows[0][1:]) if rows and compare_digest(rows[0][0], hash) else None
 
+    def find_many(self, hashes: Sequence[str]) -> dict[str, Token]:
+        """By their hashes."""
+        rows = self.engine.read("token_find_many", {"hashes": [*hashes]}) if hashes else []
+        return {row[0]: _token(row[1:]) for row in rows}
+
     def get(self, id: str) -> Token | None:
         rows = self.engine.read("token_get", {"id": id})
         return _token(rows[0]) if rows else None

@@ -13,7 +13,7 @@ from retentive.errors import Busy, Invalid, RetentiveError, Unwritable
 from retentive.serve.http.answers import outward
 from retentive.serve.mcp.catalogue import Offer, offered
 from retentive.serve.mcp.reach import Reached
-from retentive.serve.mcp.server import Asked, Handlers
+from retentive.serve.mcp.server import Asked, Handlers, Threads
 from tests.serve.calls import NEAR
 
 
@@ -44,11 +44,30 @@ def test_long_calls_that_never_end_hold_up_no_question() -> None:
     tools = offered(Offer.FULL).values()
     for tool in tools:
         if tool.long:
-            served._threads_for(tool).submit(over.wait)
+            served._threads_for(tool)._pool.submit(over.wait)
+
+    async def ask() -> set[str]:
+        return {await served._threads_for(tool).run(lambda: "answered") for tool in tools if not tool.long}
+
     try:
-        for tool in tools:
-            if not tool.long:
-                assert served._threads_for(tool).submit(lambda: "answered").result(60) == "answered"
+        assert anyio.run(ask) == {"answered"}
+    finally:
+        over.set()
+
+
+def test_one_caller_takes_up_half_of_the_threads() -> None:
+    """Also one who begins calls and goes away: their threads are taken until they are done."""
+    over, threads = threading.Event(), Threads(4)
+
+    async def ask() -> str:
+        for _ in range(20):
+            with anyio.move_on_after(0.01):
+                await threads.run(lambda: over.wait(60), "greedy")
+        return await threads.run(lambda: "answered", "modest")
+
+    try:
+        assert anyio.run(ask) == "answered"
+        assert threads._pool._work_queue.qsize() == 0
     finally:
         over.set()
 

@@ -4,8 +4,11 @@
     /health      does the store answer? No token needed
     /mcp         Bearer   who it is, and what they may see: 401, 403
                  Rate     how often: 429
+                 Share    how many at once: 429
                  Body     how much: 413
                  Owner    whose session of MCP it is
+                 Sessions how many of them each caller has: 429
+                 InFlight no two requests of one id at once: 409
                  the application, which finds in `scope["state"]` the `token` (or None) and `memory`: the store as this
                  caller may see it, in the namespace that `X-Retentive-Namespace` names
 
@@ -32,9 +35,11 @@ from retentive.serve.http.bearer import Bearer
 from retentive.serve.http.body import Body
 from retentive.serve.http.health import Health
 from retentive.serve.http.hosts import Hosts
+from retentive.serve.http.in_flight import InFlight
 from retentive.serve.http.owner import Owner
-from retentive.serve.http.rate import Rate
+from retentive.serve.http.rate import Rate, Share
 from retentive.serve.http.running import serve
+from retentive.serve.http.sessions import Sessions
 from retentive.serve.http.settings import Settings, settings_of
 
 Lifespan = Callable[[Starlette], AbstractAsyncContextManager[Any]]
@@ -46,7 +51,7 @@ def open_app(
     """The whole application. `lifespan` is entered when the server starts, and left when the last request is done."""
     known = settings or Settings()
     _check(memory, known)
-    inside = guarded(Owner(mcp_app), memory, known)
+    inside = guarded(Owner(Sessions(InFlight(mcp_app))), memory, known)
     return Starlette(
         routes=[
             Route("/health", Health(memory).answer, methods=["GET"]),
@@ -61,7 +66,8 @@ def open_app(
 
 def guarded(app: ASGIApp, memory: Retentive, settings: Settings) -> ASGIApp:
     """An application behind tokens and limits."""
-    return Bearer(Rate(Body(app, settings.max_request), settings), memory, settings)
+    share = Share(Body(app, settings.max_request), settings.requests_at_once)
+    return Bearer(Rate(share, settings), memory, settings)
 
 
 class _Mounted:

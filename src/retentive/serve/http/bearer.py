@@ -1,10 +1,13 @@
 """Who it is, by `Authorization: Bearer`, and what they may see.
 
 Tokens are looked up in the store with each request, so that one that is revoked opens nothing from then on. Guessing a
-secret is hopeless; what wrong ones cost is a look into the store each, so an address that brings many is made to wait,
-but not for secrets that were right before: behind a proxy everybody may have the same address.
+secret is hopeless; what wrong ones cost is a look into the store. So secrets that nobody brought before are looked up
+together, one query at a time, however many there are, and on a thread of their own. An address that brings many wrong
+ones is told to wait. Whoever brings a right one is let in all the same, also from there: behind a proxy everybody may
+have the same address.
 """
 
+import asyncio
 from collections import OrderedDict
 from hashlib import sha256
 from typing import NamedTuple
@@ -43,6 +46,7 @@ class Bearer:
         self._wrong = Buckets(WRONG_PER_SECOND, WRONG_AT_ONCE)
         self._right: OrderedDict[bytes, None] = OrderedDict()
         self._threads = CapacityLimiter(THREADS)
+        self._strangers = Strangers(memory)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -64,18 +68,21 @@ class Bearer:
         if not given:
             return _unauthorised("a token is needed") if self._required else self._open(None, namespace)
         secret = _secret(given)
-        digest, address = sha256(secret.encode("latin-1", "replace")).digest(), caller(scope)
-        known = digest in self._right
-        if not known and (wait := self._wrong.take(address)):
-            return too_many(wait, "too many wrong tokens from this address")
-        token = await to_thread.run_sync(self._memory.tokens.verify, secret, limiter=self._threads)
+        digest = sha256(secret.encode("latin-1", "replace")).digest()
+        if digest in self._right:
+            token = await to_thread.run_sync(self._memory.tokens.verify, secret, limiter=self._threads)
+        else:
+            token = await self._strangers.verify(secret)
         if token is None:
             self._right.pop(digest, None)
-            return _unauthorised("the token is not valid: wrong, expired or revoked", 'error="invalid_token"')
-        if not known:
-            self._wrong.give(address)
+            return self._refuse(caller(scope))
         self._remember(digest)
         return await to_thread.run_sync(self._open, token, namespace, limiter=self._threads)
+
+    def _refuse(self, address: str) -> Response:
+        if wait := self._wrong.take(address):
+            return too_many(wait, "too many wrong tokens from this address")
+        return _unauthorised("the token is not valid: wrong, expired or revoked", 'error="invalid_token"')
 
     def _open(self, token: Token | None, namespace: str | None) -> Admitted:
         memory = self._memory
@@ -89,6 +96,47 @@ class Bearer:
         self._right.move_to_end(digest)
         if len(self._right) > REMEMBERED:
             self._right.popitem(last=False)
+
+
+class Strangers:
+    """Secrets that were not right before, looked up together.
+
+    However many are brought, one query at a time is under way, and each secret waits for two of them at the most.
+    """
+
+    def __init__(self, memory: Retentive) -> None:
+        self._memory = memory
+        self._waiting: list[tuple[str, asyncio.Future[Token | None]]] = []
+        self._looking: asyncio.Task[None] | None = None
+        self._thread = CapacityLimiter(1)
+
+    async def verify(self, secret: str) -> Token | None:
+        answer: asyncio.Future[Token | None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((secret, answer))
+        if self._looking is None:
+            self._looking = asyncio.create_task(self._look())
+        return await answer
+
+    async def _look(self) -> None:
+        try:
+            while self._waiting:
+                batch, self._waiting = self._waiting, []
+                await self._answer(batch)
+        finally:
+            self._looking = None
+
+    async def _answer(self, batch: list[tuple[str, asyncio.Future[Token | None]]]) -> None:
+        secrets = [secret for secret, _ in batch]
+        try:
+            found = await to_thread.run_sync(self._memory.tokens.verify_many, secrets, limiter=self._thread)
+        except Exception as error:  # noqa: BLE001 - raised again for each who waits
+            for _, answer in batch:
+                if not answer.done():
+                    answer.set_exception(error)
+            return
+        for (_, answer), token in zip(batch, found, strict=True):
+            if not answer.done():  # whoever asked may be gone
+                answer.set_result(token)
 
 
 def _secret(given: list[str]) -> str:

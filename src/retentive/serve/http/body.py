@@ -27,7 +27,7 @@ class Body:
         if isinstance(body, Response):
             await body(scope, receive, send)
         else:
-            await self._app(scope, _again(body, receive), send)
+            await self._app(scope, again(body, receive), send)
 
     async def _read(self, announced: str, receive: Receive) -> bytes | Response:
         if announced.isdecimal() and int(announced) > self._limit:
@@ -59,15 +59,15 @@ class Body:
 _CLOSE = {"Connection": "close"}  # the rest of it is still to come
 
 
-def _again(body: bytes, receive: Receive) -> Receive:
+def again(body: bytes, receive: Receive) -> Receive:
     """What was read, then whatever follows: that the client went away."""
     first = True
 
-    async def again() -> Message:
+    async def receive_again() -> Message:
         nonlocal first
         if first:
             first = False
             return {"type": "http.request", "body": body, "more_body": False}
         return await receive()
 
-    return again
+    return receive_again

@@ -1,7 +1,8 @@
-"""How often: a bucket of requests for each caller, refilled at a steady pace."""
+"""How often, and how many at once: a bucket of requests for each caller, refilled at a steady pace, and a share."""
 
 import threading
 import time
+from collections import Counter
 from ipaddress import IPv6Address, IPv6Network
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -30,12 +31,6 @@ class Buckets:
             self._put(key, left - 1, now)
             return 0.0
 
-    def give(self, key: str) -> None:
-        """Back."""
-        with self._lock:
-            now = time.monotonic()
-            self._put(key, min(self._size, self._left(key, now) + 1), now)
-
     def _left(self, key: str, now: float) -> float:
         left, at = self._held.get(key, (self._size, now))
         return min(self._size, left + (now - at) * self._per_second)
@@ -56,12 +51,41 @@ class Rate:
         self._buckets = Buckets(rate, max(1.0, rate * BURST_SECONDS)) if rate else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        token = scope.get("state", {}).get("token")
-        wait = self._buckets.take(token.id if token else caller(scope)) if self._buckets else 0.0
+        wait = self._buckets.take(holder(scope)) if self._buckets else 0.0
         if wait:
             await too_many(wait, "too many requests")(scope, receive, send)
         else:
             await self._app(scope, receive, send)
+
+
+class Share:
+    """How many at once, of one token or one address: streams that stay open among them.
+
+    So nobody takes up all the connections that the server has.
+    """
+
+    def __init__(self, app: ASGIApp, limit: int) -> None:
+        self._app, self._limit = app, limit
+        self._under_way: Counter[str] = Counter()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        who = holder(scope)
+        if self._under_way[who] >= self._limit:
+            await too_many(0, f"{self._limit} requests of this caller are under way already")(scope, receive, send)
+            return
+        self._under_way[who] += 1
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._under_way[who] -= 1
+            if not self._under_way[who]:
+                del self._under_way[who]
+
+
+def holder(scope: Scope) -> str:
+    """Whose request it is: the token's, or the address's where there is none."""
+    token = scope.get("state", {}).get("token")
+    return str(token.id) if token else caller(scope)
 
 
 def caller(scope: Scope) -> str:

@@ -5,6 +5,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from retentive.config import Config
 
+SHARES = 10  # callers that could take up all connections only together
 BURST_SECONDS = 4  # of requests that may come at once after a pause: a client that starts asks for much
 
 
@@ -24,6 +25,8 @@ class Settings:
     requests_per_second: float = 50.0
     """Of one token; of one address, where there is none. 0: any number."""
 
+    max_connections: int = 1000
+    """Beyond it, those that wait for a request give way to new ones."""
     idle_seconds: int = 30
     """For which a connection is kept open without a whole request."""
     drain_seconds: int = 10
@@ -33,6 +36,11 @@ class Settings:
     def address(self) -> IPv4Address | IPv6Address | None:
         """None: it is a name."""
         return address_of(self.host)
+
+    @property
+    def requests_at_once(self) -> int:
+        """Of one token, or of one address where there is none: a part of all, so that nobody takes up the server."""
+        return max(1, self.max_connections // SHARES)
 
     @property
     def needs_token(self) -> bool:

@@ -11,20 +11,23 @@ from starlette.types import ASGIApp
 from retentive.app import Retentive
 from retentive.model import Bounds, Token
 from retentive.serve.http.answers import outward
+from retentive.serve.http.in_flight import hold
+from retentive.serve.http.sessions import IDLE_SECONDS
 from retentive.serve.mcp.catalogue import Offer
 from retentive.serve.mcp.instructions import instructions
 from retentive.serve.mcp.reach import Reached, limit_store
 from retentive.serve.mcp.server import Asked, Reach, open_server
 from retentive.serve.whose import Whose
 
+NOBODY = "nobody"  # whoever comes without a token: all of them are one caller
 Lifespan = Callable[[Any], AbstractAsyncContextManager[None]]
 
 
 def open_endpoint(whose: Whose, offer: Offer, max_request: int) -> tuple[ASGIApp, Lifespan]:
     """The application, and what must be running while it is asked."""
     told = instructions(replace(whose, person=None), writes=offer is not Offer.READ)  # not every token's project
-    server = open_server(reach_of(whose), offer, told, shown=outward)
-    manager = StreamableHTTPSessionManager(server, max_request_body_size=max_request)
+    server = open_server(reach_of(whose), offer, told, shown=outward, hold=lambda asked: hold(asked.request))
+    manager = StreamableHTTPSessionManager(server, max_request_body_size=max_request, session_idle_timeout=IDLE_SECONDS)
     return manager.handle_request, lambda _: manager.run()
 
 
@@ -43,7 +46,9 @@ def reached(whose: Whose, memory: Retentive, token: Token | None) -> Reached:
     person = whose.person if memory.namespace == whose.namespace and whose.person in also else None
     view = limit_store(memory, memory.namespace, person, also)
     writes = not (token and token.read_only)
-    return Reached(view, tuple(also), person, writes=writes, near=False, failures=_failures_of(memory, token))
+    who = token.id if token else NOBODY
+    failures = _failures_of(memory, token)
+    return Reached(view, tuple(also), person, writes=writes, near=False, caller=who, failures=failures)
 
 
 def _opened(token: Token | None, given: str) -> list[str]:

@@ -33,6 +33,8 @@ class Reached:
     writes: bool = True
     near: bool = True
     """Whoever asks is on this machine: may name its files, and may know what is wrong with it."""
+    caller: str = ""
+    """Whoever shares the server with others: one of them takes a part of its threads. Empty: there are no others."""
     failures: Callable[[], Mapping[str, str]] = dict
     """What went wrong in the server's process, by part, as far as whoever asks may know."""
 

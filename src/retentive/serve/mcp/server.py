@@ -5,7 +5,7 @@ import json
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext, suppress
 from functools import partial
 from typing import Any, TypeVar
 
@@ -35,20 +35,31 @@ _HERE = {
 """What hints that were written for the terminal say here."""
 
 T = TypeVar("T")
+P = TypeVar("P")
+R = TypeVar("R")
 Asked = ServerRequestContext[Any, Any]
 Reach = Callable[[Asked], Awaitable[Reached]]
 Shown = Callable[[RetentiveError], RetentiveError]
+Hold = Callable[[Asked], AbstractContextManager[None]]
 log = logging.getLogger(__name__)
 
 
 def open_server(
-    reach: Reach, offer: Offer, instructions: str, *, in_order: bool = False, shown: Shown = lambda error: error
+    reach: Reach,
+    offer: Offer,
+    instructions: str,
+    *,
+    in_order: bool = False,
+    shown: Shown = lambda error: error,
+    hold: Hold = lambda _: nullcontext(),
 ) -> Server[Any]:
     """`reach` tells of each request how far it may reach; `shown` is an error as whoever asks may see it.
 
     `in_order` is for a single client: what it writes is done in the order in which it came, though it may not wait.
+    `hold` is entered while a request is worked on, also if whoever asked is gone.
     """
     handlers = Handlers(reach, offer, shown, in_order=in_order)
+    held = partial(_held, hold)
     return Server(
         "retentive",
         version=__version__,
@@ -56,14 +67,50 @@ def open_server(
         description="Long-term memory for AI agents",
         instructions=instructions,
         lifespan=handlers.life,
-        on_list_tools=handlers.list_tools,
-        on_call_tool=handlers.call_tool,
-        on_list_resources=handlers.list_resources,
-        on_list_resource_templates=handlers.list_templates,
-        on_read_resource=handlers.read_resource,
-        on_list_prompts=handlers.list_prompts,
-        on_get_prompt=handlers.get_prompt,
+        on_list_tools=held(handlers.list_tools),
+        on_call_tool=held(handlers.call_tool),
+        on_list_resources=held(handlers.list_resources),
+        on_list_resource_templates=held(handlers.list_templates),
+        on_read_resource=held(handlers.read_resource),
+        on_list_prompts=held(handlers.list_prompts),
+        on_get_prompt=held(handlers.get_prompt),
     )
+
+
+def _held(hold: Hold, handle: Callable[[Asked, P], Awaitable[R]]) -> Callable[[Asked, P], Awaitable[R]]:
+    async def handle_held(asked: Asked, params: P) -> R:
+        with hold(asked):
+            return await handle(asked, params)
+
+    return handle_held
+
+
+class Threads:
+    """Worker threads of which one caller takes up a half, so that nobody waits for the calls of one other alone."""
+
+    def __init__(self, count: int) -> None:
+        self._pool = ThreadPoolExecutor(count, CALL)
+        self._share = max(1, count // 2)
+        self._turns: dict[str, asyncio.Semaphore] = {}
+
+    async def run(self, do: Callable[[], T], caller: str = "") -> T:
+        """A caller without a name has all of them."""
+        if not caller:
+            return await asyncio.wrap_future(self._pool.submit(do))
+        turn = self._turns.setdefault(caller, asyncio.Semaphore(self._share))
+        await turn.acquire()
+        work = self._pool.submit(do)
+        loop = asyncio.get_running_loop()
+        work.add_done_callback(lambda _: _tell(loop, turn.release))  # whoever asked may be gone before
+        return await asyncio.wrap_future(work)
+
+    def shutdown(self) -> None:
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _tell(loop: asyncio.AbstractEventLoop, what: Callable[[], None]) -> None:
+    with suppress(RuntimeError):  # the loop has ended
+        loop.call_soon_threadsafe(what)
 
 
 class Handlers:
@@ -76,9 +123,9 @@ class Handlers:
         self._reach = reach
         self._offer = offer
         self._shown = shown
-        self._threads = ThreadPoolExecutor(THREADS, CALL)
-        self._long = ThreadPoolExecutor(LONG_THREADS, CALL)
-        self._writing = ThreadPoolExecutor(1, CALL) if in_order else self._threads
+        self._threads = Threads(THREADS)
+        self._long = Threads(LONG_THREADS)
+        self._writing = Threads(1) if in_order else self._threads
 
     @asynccontextmanager
     async def life(self, _: Server[Any]) -> AsyncIterator[None]:
@@ -86,7 +133,7 @@ class Handlers:
             yield
         finally:
             for threads in (self._threads, self._long, self._writing):
-                threads.shutdown(wait=False, cancel_futures=True)
+                threads.shutdown()
 
     async def list_tools(self, asked: Asked, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         tools = self._tools(await self._reach(asked)).values()
@@ -100,7 +147,7 @@ class Handlers:
         tool = tools[params.name]
         try:
             given = arguments.checked(tool, params.arguments)
-            answer = await _on(self._threads_for(tool), partial(tool.run, reached, **given))
+            answer = await self._threads_for(tool).run(partial(tool.run, reached, **given), reached.caller)
         except RetentiveError as error:
             return _failed(self._shown(error))
         except Exception as error:  # noqa: BLE001 - an edge; the log has it
@@ -108,7 +155,8 @@ class Handlers:
         return _result(answer.text, dict(answer.data))
 
     async def list_resources(self, asked: Asked, _: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
-        found = await self._answered(partial(resources.listed, await self._reach(asked)))
+        reached = await self._reach(asked)
+        found = await self._answered(partial(resources.listed, reached), reached.caller)
         return types.ListResourcesResult(resources=[_resource(each) for each in found])
 
     async def list_templates(
@@ -117,8 +165,8 @@ class Handlers:
         return types.ListResourceTemplatesResult(resource_templates=[_template(each) for each in resources.TEMPLATES])
 
     async def read_resource(self, asked: Asked, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        uri = str(params.uri)
-        told = await self._answered(partial(resources.read, await self._reach(asked), uri), uri=uri)
+        uri, reached = str(params.uri), await self._reach(asked)
+        told = await self._answered(partial(resources.read, reached, uri), reached.caller, uri=uri)
         return types.ReadResourceResult(
             contents=[types.TextResourceContents(uri=uri, mime_type="text/plain", text=told)]
         )
@@ -130,12 +178,12 @@ class Handlers:
     async def get_prompt(self, asked: Asked, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         reached = await self._reach(asked)
         find = partial(prompts.prompt, params.name, params.arguments, writes=self._writes(reached))
-        found = await self._answered(find)
-        told = await self._answered(partial(found.say, reached, params.arguments or {}))
+        found = await self._answered(find, reached.caller)
+        told = await self._answered(partial(found.say, reached, params.arguments or {}), reached.caller)
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=told))
         return types.GetPromptResult(description=found.description, messages=[message])
 
-    def _threads_for(self, tool: Tool) -> ThreadPoolExecutor:
+    def _threads_for(self, tool: Tool) -> Threads:
         if tool.long:
             return self._long
         return self._threads if tool.reads else self._writing
@@ -148,18 +196,14 @@ class Handlers:
         known = catalogue.offered(offer, person=reached.person is not None)
         return {name: tool for name, tool in known.items() if reached.near or not tool.near}
 
-    async def _answered(self, do: Callable[[], T], **about: str) -> T:
+    async def _answered(self, do: Callable[[], T], caller: str = "", **about: str) -> T:
         """What is no tool has no place for an error of its own: it becomes one of the protocol, `about` what it is."""
         try:
-            return await _on(self._threads, do)
+            return await self._threads.run(do, caller)
         except RetentiveError as error:
             raise _as_protocol(self._shown(error), about) from error
         except Exception as error:
             raise _as_protocol(_unexpected("what was asked", error), about) from error
-
-
-async def _on(threads: ThreadPoolExecutor, do: Callable[[], T]) -> T:
-    return await asyncio.wrap_future(threads.submit(do))
 
 
 def _unexpected(what: str, error: Exception) -> RetentiveError:

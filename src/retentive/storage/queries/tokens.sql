@@ -8,6 +8,9 @@ VALUES (:id, :hash, :name, :namespace, :subtree, :read_only, :created, :expires)
 -- name: token_find
 SELECT hash, {token} FROM tokens WHERE hash = :hash
 
+-- name: token_find_many
+SELECT hash, {token} FROM tokens WHERE hash IN {each:hashes}
+
 -- name: token_get
 SELECT {token} FROM tokens WHERE id = :id
 
