@@ -14,7 +14,7 @@ import pytest
 
 from retentive import Retentive, config
 from retentive.cli import main
-from retentive.errors import BadConfig, ModelMissing, Unwritable
+from retentive.errors import BadConfig, Invalid, ModelMissing, Unwritable
 from retentive.serve.clients import Here, client, install
 from retentive.serve.whose import project_of
 from tests.serve.process import Piped
@@ -171,6 +171,8 @@ def test_files_that_are_none_are_left_out_of_the_index(special: str, tmp_path: P
 
 def test_a_folder_that_the_system_makes_up_is_not_walked(tmp_path: Path) -> None:
     with Retentive.open(tmp_path / "memory.db", embedder="hashing") as store:
+        with pytest.raises(Invalid, match="made up by the system"):
+            in_time(lambda: store.import_memories("/proc"))
         done = in_time(lambda: store.files.index(["/proc", "/sys"]))
         assert [each.reason for each in done.skipped] == ["made up by the system, not on a disk"] * 2
 

@@ -198,12 +198,12 @@ def _in_time(name: str, seconds: float, do: Callable[[], T]) -> T:
 
 
 def _require_regular(name: str, status: os.stat_result) -> None:
+    if is_made_up(status):
+        raise Invalid(f"{name} is made up by the system, not a file on a disk", HINT)
     if stat.S_ISDIR(status.st_mode):
         raise Invalid(f"{name} is a folder, not a regular file", "Give a file that is in it.")
     if not stat.S_ISREG(status.st_mode):
         raise Invalid(f"{name} is {_kind_of(status.st_mode)}, not a regular file", HINT)
-    if is_made_up(status):
-        raise Invalid(f"{name} is made up by the system, not a file on a disk", HINT)
 
 
 def _require_size(name: str, status: os.stat_result, max_bytes: int) -> None:

@@ -13,7 +13,7 @@ from typing import IO, Any
 
 from retentive.errors import Invalid
 from retentive.model import Refusal
-from retentive.regular_files import read_regular, require_regular
+from retentive.regular_files import is_made_up, read_regular, require_regular
 from retentive.transfer.inlet import MAX_EXPORT_BYTES
 from retentive.transfer.source import Document, as_file, beginning, document
 from retentive.transfer.values import Record, clean
@@ -127,7 +127,8 @@ def given(source: Path | IO[bytes]) -> Iterator[Given]:
     """What is at a path, or comes from a stream."""
     with as_file(source, MAX_EXPORT_BYTES) as path:
         try:
-            if not stat.S_ISDIR(path.stat().st_mode):
+            status = path.stat()
+            if not stat.S_ISDIR(status.st_mode) or is_made_up(status):
                 require_regular(path)
         except FileNotFoundError as error:
             raise Invalid(f"there is no file {path}") from error
