@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Condenser", "Counter", "open_counter"]
 
+WAYS_TO_COUNT = "Count by `estimate`, `tiktoken:<encoding>`, or the path of a tokenizer.json."
 MAX_TOKENIZER_BYTES = 200_000_000  # the largest that are published have 35 million
 
 Counter = Callable[[str], int]
@@ -76,14 +77,11 @@ def _tokenizer(path: Path) -> Counter:
     from tokenizers import Tokenizer
 
     if not path.exists():
-        raise BadConfig(
-            f"There is no tokenizer at {path}.",
-            "Count by `estimate`, `tiktoken:<encoding>`, or the path of a tokenizer.json.",
-        )
+        raise BadConfig(f"There is no tokenizer at {path}.", WAYS_TO_COUNT)
     try:
         tokenizer = Tokenizer.from_buffer(read_regular(path, MAX_TOKENIZER_BYTES))
     except Invalid as error:
-        raise BadConfig(str(error), error.hint) from error
+        raise BadConfig(str(error), WAYS_TO_COUNT) from error
     except Exception as error:  # tokenizers raises nothing narrower
         raise BadConfig(f"{path} cannot be read as a tokenizer.json: {error}") from error
     tokenizer.no_truncation()
