@@ -210,6 +210,19 @@ def test_an_index_that_is_only_out_of_step_is_rebuilt_in_place(filled: Path, db:
         assert bad_findings(store) == {}
 
 
+def test_in_integrity_mode_what_was_written_anew_is_still_sealed(filled: Path, db: Path, tmp_path: Path) -> None:
+    copy_store(filled, db)
+    key = str(tmp_path / "key")
+    with Retentive.open(db, embedder="hashing", integrity_key=key) as store:
+        store.integrity.start()
+    overwrite_pages(db, pages_of(db, "chunks_fts_data"))
+    with Retentive.open(db, embedder="hashing", integrity_key=key) as store:
+        assert store.repair().kept
+        assert [finding for finding in store.doctor(verify=True) if not finding.ok] == []
+        store.add("Written afterwards")
+        assert [*store.integrity.verify()] == []
+
+
 def test_who_reads_goes_on_and_what_is_acknowledged_is_there(damaged: Callable[..., Path]) -> None:
     """Others have the store open while it is written anew: one reads, one writes."""
     path = damaged("memories_created", "leaf", 2)

@@ -11,6 +11,7 @@ import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from retentive.app.backups import store_file
 from retentive.app.diagnose import Damaged, Unsearchable
 from retentive.app.edit import chunks_anew
 from retentive.app.files.anew import index_anew as index_file
+from retentive.app.imported import mark_imported
 from retentive.app.keep import embedded, expire
 from retentive.app.opening import open_parts
 from retentive.app.parts import Parts
@@ -31,6 +33,7 @@ from retentive.errors import Corrupt, DamagedRow, EmbedError, Invalid, NotFound,
 from retentive.model import RECORDS, QuarantinedRow, Repaired
 from retentive.records.names import folded
 from retentive.storage import Step, chunks, quarantine, step
+from retentive.storage.conversations import session_values
 from retentive.storage.damage import collect_damage
 from retentive.storage.files import FileRows
 from retentive.storage.memories import unchanged_step
@@ -193,13 +196,26 @@ def _last_version(history: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def _rebuild_sessions(parts: Parts) -> None:
     """What the store knows of its sessions and namespaces beside what was said there, and its own name."""
+    lost = parts.engine.read("sessions_lost")
     parts.engine.apply([step("sessions_rebuild"), step("namespaces_rebuild")])
+    for namespace, session in lost:
+        _distrust(parts, namespace, session)
     for namespace, session, expected, last, there, highest in parts.engine.read("state_counts"):
         counted = {"events": there, "last_sequence": max(last, highest), "before": expected}
         with suppress(Stale):  # somebody appends
             parts.engine.apply([step("state_recount", expect=1, namespace=namespace, session=session, **counted)])
     if not parts.config.restrict_to and not parts.upkeep.store_id():
         parts.engine.apply([step("meta_set", key="store_id", value=uuid.uuid4().hex)])
+
+
+def _distrust(parts: Parts, namespace: str, name: str) -> None:
+    """Mark what was said in a session as imported: whether it was, is lost with what the store knew of it."""
+    session = parts.conversations.get(namespace, name)
+    if session and session.events:
+        marked = replace(session, metadata=mark_imported({}, session.last_sequence))
+        before = {f"old_{name}": value for name, value in session_values(session).items()}
+        with suppress(Stale):  # somebody says what it is about
+            parts.engine.apply([step("session_update", expect=1, **session_values(marked), **before)])
 
 
 def _rebuild_derived(parts: Parts) -> None:

@@ -262,6 +262,15 @@ def _session(row: Sequence[Any]) -> Session:
     )  # fmt: skip
 
 
+def _find_metadata(row: Sequence[Any]) -> dict[str, Any] | None:
+    return next(intact([row], _metadata), None)
+
+
+@decodes("sessions", "namespace id metadata")
+def _metadata(row: Sequence[Any]) -> dict[str, Any]:
+    return read_object(row[2])
+
+
 @decodes("session_state", "session summary summary_upto epoch")
 def _summary(row: Sequence[Any]) -> Summary:
     session, text, upto, epoch = row

@@ -155,6 +155,11 @@ SELECT DISTINCT e.namespace, e.session FROM events e WHERE {stateless}
 UNION SELECT t.namespace, t.id FROM sessions t WHERE {idle}
 UNION SELECT s.namespace, s.session FROM session_state s WHERE {sessionless}
 
+-- name: sessions_lost
+-- Those of which only the messages, and what was made of them, are left.
+SELECT DISTINCT e.namespace, e.session FROM events e
+WHERE NOT EXISTS (SELECT 1 FROM sessions t WHERE t.namespace = e.namespace AND t.id = e.session)
+
 -- name: sessions_rebuild
 -- From the messages. What was said counts as learned: who forgot some of it must not be told again.
 INSERT INTO session_state (namespace, session, last_sequence, events, active, learned_upto)
