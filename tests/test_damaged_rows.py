@@ -448,3 +448,29 @@ def test_every_table_has_its_columns_described(db: Path, store: Retentive) -> No
         there = {str(row[1]) for row in connection.execute(f"PRAGMA table_info({table.name})").fetchall()}
         derived = {"id"} if table.name == "spaces" else set()
         assert there - derived <= table.columns.keys(), table.name
+
+
+@pytest.mark.engines
+def test_a_purge_reaches_into_the_quarantine(store: Retentive, target: str) -> None:
+    lost = store.add("The parrot is called Zwackelmann").id
+    again = store.add("Zwackelmann, the parrot, is green").id
+    store.sessions.append("s", "user", "Nothing of the kind")
+    execute_on(store, target, f"UPDATE memories SET kind = 'zzz' WHERE id = '{lost}'")
+    execute_on(store, target, "UPDATE events SET role = 'zzz'")
+    store.repair()
+    assert store.purge(again).removed["quarantine"] == 1
+    assert [row.table for row in store.quarantine()] == ["events"]
+    store.sessions.delete("s")
+    assert store.quarantine() == []
+
+
+def test_a_damaged_row_can_be_purged_by_its_id(store: Retentive, db: Path) -> None:
+    lost = store.add("The parrot is called Zwackelmann").id
+    execute(db, "UPDATE memories SET kind = 'zzz'")
+    with pytest.raises(DamagedRow):
+        store.purge(lost)
+    store.repair()
+    purged = store.purge(lost)
+    assert (purged.ids, purged.removed) == ((lost,), {"quarantine": 1})
+    assert store.quarantine() == []
+    assert b"Zwackelmann" not in db.read_bytes()

@@ -62,8 +62,8 @@ class Surroundings(NamedTuple):
 
     following: dict[tuple[str, str], Event]
     """By namespace and id: what was said right after; nothing after the last of a session."""
-    metadata: dict[tuple[str, str], Any]
-    """By namespace and name: what is said of their sessions."""
+    metadata: dict[tuple[str, str], dict[str, Any] | None]
+    """By namespace and name: what is said of their sessions; None if that is damaged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,8 @@ class Conversations:
             about = event.namespace, event.session
             found.metadata[about] = _find_metadata((*about, metadata)) if metadata else {}
             if row[0] is not None:
-                found.following.update({(event.namespace, event.id): each for each in intact([row], event_of)})
+                for following in intact([row], event_of):
+                    found.following[event.namespace, event.id] = following
         return found
 
     def _events(

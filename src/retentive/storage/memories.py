@@ -144,8 +144,12 @@ def after_prefix(prefix: str) -> str:
 
 def containing_pattern(text: str) -> str:
     """For LIKE: the text as it stands, anywhere."""
-    escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    return f"%{escaped}%"
+    return f"%{escape_pattern(text)}%"
+
+
+def escape_pattern(text: str) -> str:
+    """For LIKE: the text as it stands."""
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
 @decodes(

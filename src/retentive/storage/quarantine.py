@@ -3,7 +3,7 @@
 import json
 import math
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from retentive.model import QuarantinedRow, from_micros
 from retentive.storage import Engine, Step, step
 from retentive.storage.broken_text import BrokenText
 from retentive.storage.damage import TEXTS, decodes, read_intact, read_object, require_types
+from retentive.storage.memories import containing_pattern, escape_pattern
 from retentive.storage.tables import TABLES, Table
 
 PAGE_SIZE = 500  # rows read at a time: bounds the memory, costs nothing in speed
@@ -23,6 +24,11 @@ class Quarantine:
     def all(self) -> list[QuarantinedRow]:
         """The oldest first."""
         return read_intact(self.engine, "quarantine_list", {}, _quarantined)
+
+    def of(self, namespace: str, key: str) -> list[str]:
+        """The ids of entries for what was known by this key, such as a memory and changes of it."""
+        values = {"namespace": namespace, "key": key, "changes": f"{escape_pattern(key)}#%"}
+        return [id for (id,) in self.engine.read("quarantine_of", values)]
 
 
 def read_table(engine: Engine, table: Table) -> Iterator[dict[str, Any]]:
@@ -65,6 +71,16 @@ def remove_step(table: str, values: Mapping[str, Any]) -> Step:
 def discard_step(row: QuarantinedRow) -> Step:
     """Delete an entry of the quarantine for good."""
     return step("quarantine_delete", expect=1, namespace=row.namespace, id=row.id)
+
+
+def delete_step(namespace: str, ids: Iterable[str]) -> Step:
+    return Step("quarantine_delete", [{"namespace": namespace, "id": id} for id in ids])
+
+
+def session_step(namespace: str, session: str) -> Step:
+    """Those of a session that is deleted."""
+    pattern = containing_pattern(f'"session": {json.dumps(session, ensure_ascii=False)}')
+    return step("quarantine_delete_of_session", namespace=namespace, session=session, pattern=pattern)
 
 
 def write_row(values: Mapping[str, Any]) -> str:

@@ -10,6 +10,16 @@ SELECT namespace, id, source, row_key, reason, at, row FROM quarantine ORDER BY 
 -- name: quarantine_delete
 DELETE FROM quarantine WHERE namespace = :namespace AND id = :id
 
+-- name: quarantine_of
+-- What was known by this id, and changes of it.
+SELECT id FROM quarantine
+WHERE namespace = :namespace AND (row_key = :key OR row_key LIKE :changes ESCAPE '\') ORDER BY id
+
+-- name: quarantine_delete_of_session
+-- Of a session that is deleted: itself, its messages, and what is local to it.
+DELETE FROM quarantine WHERE namespace = :namespace
+  AND (source IN ('sessions', 'session_state') AND row_key = :session OR row {like})
+
 -- name: copy_leases
 SELECT namespace, name, holder, expires, span FROM leases
 WHERE (namespace, name) > (:k1, :k2) ORDER BY namespace, name LIMIT :limit
