@@ -7,8 +7,8 @@ from pathlib import Path
 import apsw
 
 from retentive import Retentive
+from retentive.storage.copies import apply_migration
 from retentive.storage.migrations import migrations
-from retentive.storage.sqlite import SqliteEngine
 
 
 def contents(store: Retentive) -> list[str]:
@@ -87,12 +87,7 @@ UNUSABLE: dict[str, tuple[Callable[[Path], object], str]] = {
 def of_an_older_program(path: Path, newest: int) -> None:
     """A store with the schema of then, and one conversation in it."""
     connection = apsw.Connection(str(path))
-    engine = object.__new__(SqliteEngine)
-    connection.execute(
-        "CREATE TABLE migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL,"
-        " applied INTEGER NOT NULL)"
-    )
     for migration in migrations("sqlite")[:newest]:
-        engine._migrate(connection, migration)
+        apply_migration(connection, migration)
     connection.execute("INSERT INTO namespaces VALUES ('default', 1)")
     connection.close()

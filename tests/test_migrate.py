@@ -18,12 +18,12 @@ from retentive.app.keep import keep
 from retentive.app.learn import Tally, _read, _state
 from retentive.errors import Conflict, Corrupt, Invalid, NotFound
 from retentive.model import Replacement
-from retentive.storage import Step, step
+from retentive.storage import Step, quarantine, step
 from retentive.transfer import migrate
 from tests.engines import ENGINES, open_target
 from tests.support import Place, Run
 
-TABLES = {table.name for table in migrate.TABLES}
+TABLES = {table.name for table in migrate.MOVED}
 DERIVED = {"meta", "spaces", "changes", "migrations", "leases", "integrity_log"}
 NOTICE = Path(__file__).parent.parent / "NOTICE"
 FIELDS = -7  # the last columns of a chunk
@@ -62,6 +62,8 @@ def filled(where: Where) -> None:
         keep(store._parts, [draft_of(store._parts, "Coffee at noon", {})._replace(proposes=(replacement,))])
         store.tokens.create("alice", subtree=True, name="laptop", expires="90d")
         store.tokens.revoke(store.tokens.create("bob").token.id)
+        damaged = {"namespace": "default", "id": "m", "content": b"\xff", "confidence": float("inf")}
+        store._parts.engine.apply([quarantine.insert_step("memories", damaged, "a reason", 1)])
     with Retentive.open(where, namespace="other/place", embedder="none") as store:
         store.add("Elsewhere, and without a vector")
         store.add("With one of another model", vector=[0.6, 0.8])
@@ -142,7 +144,7 @@ def test_vectors_arrive_bit_by_bit(place: Place) -> None:
 
 
 def _chunk(n: int) -> dict[str, Any]:
-    columns = next(table.columns for table in migrate.TABLES if table.name == "chunks")
+    columns = next(table.columns for table in migrate.MOVED if table.name == "chunks")
     given = {"n": n, "namespace": "n", "owner_type": "memory", "owner": str(n), "ordinal": 0, "kind": "fact"}
     given |= {"source": "explicit", "confidence": 1.0, "importance": 5, "status": "active", "valid_from": 1}
     return {**dict.fromkeys(columns), **given, "f_content": "word"}
@@ -178,7 +180,7 @@ def test_every_column_of_a_moved_table_is_moved(tmp_path: Path) -> None:
     """A column that a later schema adds is not left behind."""
     Retentive.open(tmp_path / "a.db", embedder="none").close()
     connection = apsw.Connection(str(tmp_path / "a.db"))
-    for table in migrate.TABLES:
+    for table in migrate.MOVED:
         there = {row[1] for row in connection.execute(f"PRAGMA table_info({table.name})")}
         assert there <= {*table.columns}, table.name
 

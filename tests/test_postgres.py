@@ -94,7 +94,9 @@ def test_there_are_no_triggers_and_no_foreign_keys(postgres: str) -> None:
 STORE_WIDE = {  # about all namespaces, by their purpose
     "chunk_newest", "chunk_pending", "chunk_pending_count", "memory_expired", "namespace_list", "session_names",
     "space_counts", "chunk_broken", "derived_rebuild", "put_access_log_numbers", "learning_waiting", "work_due",
-    "proposal_outdated", "proposal_prune",
+    "proposal_outdated", "proposal_prune", "orphan_chunks", "orphan_memory_history", "orphan_record_history",
+    "record_changed", "state_counts", "sessions_missing", "sessions_rebuild", "namespaces_missing",
+    "namespaces_rebuild", "sessions_lost",
 }  # fmt: skip
 
 

@@ -75,12 +75,12 @@ def test_a_purge_leaves_nothing_of_a_memory_and_its_origin(store: Retentive, tar
     gone = store.purge(id, with_origin=True, reason="asked to", actor="anna")
     assert gone.removed["memories"] == gone.removed["messages"] == gone.removed["summaries"] == 1
     assert (gone.ids, gone.remaining, gone.complete) == ((id, "talk#1"), (), True)
+    assert traces_left(target, word) == []  # before it is asked for: what is asked is logged
     assert store.search(word, mode="text").hits == ()
     assert not [hit for hit in store.search(f"the door opens with {word}", limit=99) if word in hit.content]
     assert [event.content for event in store.sessions.events("talk")] == ["[purged]", "I will remember that"]
     assert store.sessions.summary("talk").text == ""
     assert all(finding.ok for finding in store.doctor())
-    assert traces_left(target, word) == []
     with pytest.raises(NotFound, match=r"was purged on .* by anna \(asked to\)"):
         store.why(id)
     with pytest.raises(NotFound, match="was purged"):

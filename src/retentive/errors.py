@@ -15,6 +15,7 @@
     │   ├── NotAStore      the file is not a Retentive database
     │   ├── NewerSchema    the file was written by a newer Retentive
     │   ├── Corrupt        the file, or a part of it, is damaged
+    │   │   └── DamagedRow one row cannot be read; the rest can
     │   ├── Unreachable    the database server does not answer
     │   ├── Uncertain      the connection was lost at the last moment: the write may have been kept
     │   └── Closed         the store was closed, or belongs to the process this one was forked from
@@ -92,7 +93,7 @@ class Busy(StorageError):
 
 
 class NotAStore(StorageError):
-    default_hint = "Choose another file with --db; this one was left as it is."
+    default_hint = "Choose another file with --db; this one was left as it is. If it was a store, restore a backup."
 
 
 class NewerSchema(StorageError):
@@ -100,7 +101,19 @@ class NewerSchema(StorageError):
 
 
 class Corrupt(StorageError):
-    default_hint = "If only an index is damaged, `retentive doctor --repair` makes it anew; else restore a backup."
+    default_hint = "Run `retentive doctor --repair`: it rebuilds indexes, and says what to do if more is damaged."
+
+
+class DamagedRow(Corrupt):
+    default_hint = "`retentive doctor --repair` moves it to the quarantine; a backup may have it whole."
+
+    def __init__(self, message: str, hint: str = "", *, table: str = "", id: str = "") -> None:
+        super().__init__(message, hint)
+        self.table, self.id = table, id
+
+
+class DamageWarning(UserWarning):
+    """Something was left out of an answer because its row is damaged."""
 
 
 class Unreachable(StorageError):

@@ -1,7 +1,7 @@
 """The public values as JSON. The same shapes at every door; docs/reference/json.md describes them."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -35,8 +35,10 @@ from retentive.model import (
     Proposal,
     Provenance,
     Purged,
+    QuarantinedRow,
     Record,
     Records,
+    Repaired,
     Replay,
     Restored,
     Results,
@@ -185,7 +187,7 @@ def results(value: Results) -> dict[str, Any]:
 
 
 def page(value: Page) -> dict[str, Any]:
-    return {"memories": [memory(each) for each in value.memories], "next": value.next}
+    return {"memories": [memory(each) for each in value.memories], "next": value.next, "notes": [*value.notes]}
 
 
 def record(value: Record) -> dict[str, Any]:
@@ -238,6 +240,15 @@ def _sought(value: Sought) -> dict[str, Any]:
 def _ranked(place: int, value: Hit) -> dict[str, Any]:
     told = {"type": value.type, "id": value.id, "score": round(value.score, 6), "excerpt": value.excerpt}
     return {"rank": place, **told}
+
+
+def quarantined(value: QuarantinedRow) -> dict[str, Any]:
+    return shown(value)
+
+
+def repaired(value: Repaired) -> dict[str, Any]:
+    rows = [quarantined(each) for each in value.quarantined]
+    return {**shown(replace(value, quarantined=())), "quarantined": rows}
 
 
 def exported(value: Exported) -> dict[str, Any]:

@@ -62,6 +62,7 @@ from retentive.model import (
     Results,
     UndoneConsolidation,
 )
+from retentive.storage.damage import collect_damage
 
 
 class Retentive(Care):
@@ -295,8 +296,10 @@ class Retentive(Care):
         check.known(filters, View, "list")
         seen = scope([self.namespace], **filters)
         after = None if before is None else edit.load(self._parts, before).id
-        found = self._parts.memories.page(seen, check.limit_of(limit) + 1, after)
-        return Page(tuple(found[:limit]), found[limit - 1].id if len(found) > limit else None)
+        with collect_damage() as damage:
+            found = self._parts.memories.page(seen, check.limit_of(limit) + 1, after)
+        last = found[limit - 1].id if len(found) > limit else None
+        return Page(tuple(found[:limit]), last, tuple(damage.notes()))
 
     @writes
     def update(

@@ -28,7 +28,7 @@ def backup(parts: Parts, target: str | Path, *, keep: int | None, overwrite: boo
         require_regular(path)  # before anything is noted
     with note_copy(parts, path if path.is_dir() else path.parent):
         return copying.create(
-            parts.engine, path, store=_file(parts), keep=most, overwrite=overwrite, progress=progress or _quiet
+            parts.engine, path, store=store_file(parts), keep=most, overwrite=overwrite, progress=progress or _quiet
         )
 
 
@@ -78,7 +78,7 @@ def compact(parts: Parts, progress: Progress | None) -> Compacted:
 
 def _has_room(parts: Parts, size: int) -> None:
     """It is written anew, beside itself and into its log, before the old pages are let go."""
-    file = _file(parts)
+    file = store_file(parts)
     if file and (free := shutil.disk_usage(file.parent).free) < 2 * size:
         hint = f"Free some space: twice the store's {size} bytes are needed while it works. Nothing was changed."
         raise DiskFull(f"{file.parent} has {free} bytes left", hint)
@@ -89,7 +89,8 @@ def _size(parts: Parts) -> int:
     return int(facts["bytes"]) + int(facts.get("wal_bytes", 0))
 
 
-def _file(parts: Parts) -> Path | None:
+def store_file(parts: Parts) -> Path | None:
+    """The file of the store; None if it is in memory or on a server."""
     facts = parts.engine.facts()
     return Path(facts["path"]) if facts["engine"] == "sqlite" and facts["path"] != ":memory:" else None
 

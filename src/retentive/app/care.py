@@ -5,16 +5,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, Unpack
 
-from retentive import clock
+from retentive import clock, config
 from retentive.app import (
     backups,
     check,
+    doctor,
     exports,
     fill,
     forget,
     keep,
     move,
     purge,
+    repair,
     report,
     search,
     unfinished,
@@ -33,7 +35,9 @@ from retentive.model import (
     Exported,
     ImportedMemories,
     ImportTrust,
+    QuarantinedRow,
     Query,
+    Repaired,
     Restored,
 )
 from retentive.storage import Finding
@@ -82,6 +86,14 @@ class Care:
         see one commit. Killed at any moment, it leaves the old store or the new one.
         """
         return backups.restore(path, target, settings, dry_run=dry_run, progress=progress)
+
+    @classmethod
+    def salvage(cls, db: str | Path | None = None, **settings: Any) -> Repaired:
+        """Repair a store whose file is too damaged to be opened; without a `db`, the configured one.
+
+        It is written anew from what can be read. What was there is kept beside it.
+        """
+        return repair.salvage_store(config.load(db=None if db is None else str(db), **settings))
 
     @writes
     def import_memories(
@@ -150,12 +162,25 @@ class Care:
     @whole
     def doctor(self, *, verify: bool = False) -> Sequence[Finding]:
         """A check-up of everything; reads the whole store. `verify`: compare rows with what integrity mode sealed."""
-        return report.doctor(self._parts, verify=verify)
+        return doctor.doctor(self._parts, verify=verify)
 
     @whole
-    def repair(self) -> None:
-        """Make anew what is derived from the memories: the full-text and vector indexes."""
-        report.repair(self._parts)
+    def repair(self) -> Repaired:
+        """Rebuild what is derived (chunks, full text, vectors, indexes), and move damaged rows to the quarantine.
+
+        If pages of a file are damaged, the store is written anew from what can be read, and the old file is kept.
+        """
+        return repair.repair(self._parts)
+
+    @whole
+    def quarantine(self) -> Sequence[QuarantinedRow]:
+        """The damaged rows that repairs took out of their tables, the oldest first."""
+        return repair.list_quarantine(self._parts)
+
+    @whole
+    def discard_quarantine(self, ids: str | Sequence[str]) -> int:
+        """Delete rows of the quarantine for good, by their ids; "*" stands for all. How many there were."""
+        return repair.discard_quarantine(self._parts, ids)
 
     @whole
     def backup(

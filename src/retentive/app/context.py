@@ -20,7 +20,7 @@ from retentive.context.fit import cut
 from retentive.context.quote import flatten, indent, quote
 from retentive.context.replay import render_summary
 from retentive.context.turns import dangling, has_hidden, has_quotes, line, render_excerpt, speaker, turns
-from retentive.errors import Invalid
+from retentive.errors import DamagedRow, Invalid
 from retentive.model import (
     Context,
     Event,
@@ -42,6 +42,7 @@ from retentive.model import (
 )
 from retentive.records.told import profile as rendered
 from retentive.records.told import profile_without
+from retentive.storage.damage import collect_damage, report_damage
 from retentive.text.chunk import CHUNK_SIZE, chunk
 from retentive.text.messages import readable
 from retentive.text.sentences import (
@@ -146,6 +147,13 @@ class Found:
 
 
 def context(parts: Parts, asked: Asked) -> Context:
+    """The text. What is damaged is left out, and named in the notes."""
+    with collect_damage() as damage:
+        made = _context(parts, asked)
+    return replace(made, notes=(*made.notes, *damage.notes())) if damage else made
+
+
+def _context(parts: Parts, asked: Asked) -> Context:
     found = _found(parts, asked)
     spoken = found.spoken
     while True:
@@ -208,7 +216,11 @@ def _profiles(parts: Parts, asked: Asked, told: Collection[str]) -> Iterator[Ite
     if asked.scope.filter.past:
         return
     for place, namespace in enumerate(asked.scope.namespaces):
-        profile = ProfileVerbs(replace(parts, namespace=namespace)).get()
+        try:
+            profile = ProfileVerbs(replace(parts, namespace=namespace)).get()
+        except DamagedRow as error:
+            report_damage(error)
+            continue
         lines = rendered(profile_without(profile, told)).splitlines()
         yield from (Item(profile.id, f"- {each}", (place, number)) for number, each in enumerate(lines))
 
@@ -288,13 +300,21 @@ def _state(parts: Parts, asked: Asked) -> tuple[Summary | None, int | None]:
 
     A summary that tells of such a message is none.
     """
-    state = parts.conversations.summary(parts.namespace, asked.session) if asked.session else None
+    state = _read_summary(parts, asked.session) if asked.session else None
     moment = asked.scope.filter.said_until
     if state is None or moment is None:
         return state, None
     end = parts.conversations.first_after(parts.namespace, state.session, moment)
     covered = end is not None and end <= state.upto
     return replace(state, text="", upto=0) if covered else state, end
+
+
+def _read_summary(parts: Parts, session: str) -> Summary | None:
+    try:
+        return parts.conversations.summary(parts.namespace, session)
+    except DamagedRow as error:
+        report_damage(error)
+        return None
 
 
 def _recent(parts: Parts, state: Summary, end: int | None, asked: Asked) -> tuple[list[tuple[Event, ...]], int]:

@@ -156,8 +156,8 @@ def load(parts: Parts, id: str) -> Memory:
 
 
 def _status_before(parts: Parts, memory: Memory) -> Status:
-    last = parts.memories.history(parts.namespace, memory.id)[-1]
-    return Status(last.before["status"]) if last.before else Status.ACTIVE
+    last = parts.memories.last_change(parts.namespace, memory.id)
+    return Status(last.before["status"]) if last and last.before else Status.ACTIVE
 
 
 def _checked(parts: Parts, changes: Mapping[str, Any]) -> dict[str, Any]:

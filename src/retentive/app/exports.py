@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import IO, Any
@@ -13,6 +14,7 @@ from retentive.app.parts import Parts
 from retentive.app.unfinished import note_copy
 from retentive.errors import Invalid
 from retentive.model import Exported
+from retentive.storage.damage import collect_damage
 from retentive.transfer import markdown
 from retentive.transfer.export import Wanted
 from retentive.transfer.export import export as exported
@@ -49,6 +51,14 @@ def export(
     if isinstance(target, str | Path) and _is_store(parts, Path(target).expanduser()):
         raise Invalid(f"{target} is the store itself", "Choose another name.")
     parts.journal.flush()
+    with collect_damage() as damage:
+        done = _export(parts, target, asked, format, progress, force=force)
+    return replace(done, notes=tuple(damage.notes()))
+
+
+def _export(
+    parts: Parts, target: Target, asked: Wanted, format: Format, progress: Progress | None, *, force: bool
+) -> Exported:
     if not isinstance(target, str | Path):
         return _written(parts, target, asked, format, progress, force=force)
     if format is Format.JSONL:

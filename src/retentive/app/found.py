@@ -4,11 +4,13 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from retentive.app.parts import Parts
-from retentive.app.records.shapes import SHAPES, is_ignored
+from retentive.app.records.shapes import SHAPES, is_ignored, read_record
+from retentive.errors import DamagedRow
 from retentive.model import Event, Match, Memory, Passage, Record, Role, Scope, Type
 from retentive.retrieve.blend import Trait
 from retentive.retrieve.question import Person
 from retentive.storage.conversations import Said
+from retentive.storage.damage import intact, report_damage
 from retentive.storage.files import FileRows
 from retentive.storage.records import Rows
 from retentive.text.chunk import CHUNK_SIZE
@@ -25,10 +27,15 @@ class Found(NamedTuple):
     excerpt: str
     span: tuple[int, int] | None
 
-    @property
-    def item(self) -> Memory | Event | Record | Passage:
-        """As it is shown."""
-        return self.of.event() if isinstance(self.of, Said) else self.of
+    def make_item(self) -> Memory | Event | Record | Passage | None:
+        """As it is shown; None, and reported, if it is damaged."""
+        if not isinstance(self.of, Said):
+            return self.of
+        try:
+            return self.of.event()
+        except DamagedRow as error:
+            report_damage(error)
+            return None
 
     @property
     def told(self) -> str:
@@ -105,12 +112,12 @@ class Reader:
             return
         rows = Rows(self._parts.engine).some(matches, self._scope)
         slices = self._parts.chunks.texts(self._scope.namespaces, [match.chunk for match in matches])
+        seen = {key: row for key, row in rows.items() if self._scope.filter.ignored or not is_ignored(row)}
+        records = {(each.namespace, each.TYPE, each.id): each for each in intact(seen.values(), read_record)}
         for match in matches:
-            row = rows.get((match.namespace, match.type, match.owner))
-            if row is None or (is_ignored(row) and not self._scope.filter.ignored):
-                continue
-            if match.chunk in slices:
-                self._read[match.chunk] = Found(SHAPES[match.type].read(row), slices[match.chunk], None)
+            record = records.get((match.namespace, Type(match.type), match.owner))
+            if record and match.chunk in slices:
+                self._read[match.chunk] = Found(record, slices[match.chunk], None)
 
 
 def as_found(said: Said) -> Found:

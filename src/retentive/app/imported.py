@@ -13,8 +13,13 @@ MARK = "imported"
 UPTO = "unvouched"  # in the mark: the last message that nobody vouched for; without it, all of the session
 
 
-def find_imported(metadata: Mapping[str, Any]) -> int:
-    """The last message of a session that was imported and not vouched for; 0 if there is none."""
+def find_imported(metadata: Mapping[str, Any] | None) -> int:
+    """The last message of a session that was imported and not vouched for; 0 if there is none.
+
+    Where the metadata is damaged, None, nobody vouches for any of them.
+    """
+    if metadata is None:
+        return LAST
     mark = metadata.get(MARK)
     if mark is None:
         return 0

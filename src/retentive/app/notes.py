@@ -14,6 +14,7 @@ from retentive.errors import Busy, Conflict, Invalid, NotFound, Stale
 from retentive.ids import new_ids
 from retentive.model import Draft, Kind, Memory, Page, Status, from_micros
 from retentive.storage import Step, memories
+from retentive.storage.damage import collect_damage
 
 
 class Notes:
@@ -69,8 +70,10 @@ class Notes:
         """The newest first, a page at a time: the global ones, and those of the session; with all of these tags."""
         seen = scope([self._parts.namespace], session=session, tags=tags)
         last = None if before is None else edit.load(self._parts, check.required(before, "before")).id
-        found = self._parts.memories.page(seen, check.limit_of(limit) + 1, last, "note_list")
-        return Page(tuple(found[:limit]), found[limit - 1].id if len(found) > limit else None)
+        with collect_damage() as damage:
+            found = self._parts.memories.page(seen, check.limit_of(limit) + 1, last, "note_list")
+        following = found[limit - 1].id if len(found) > limit else None
+        return Page(tuple(found[:limit]), following, tuple(damage.notes()))
 
     @writes
     def delete(self, note_id: str) -> bool:

@@ -71,7 +71,7 @@ def _successor(parts: Parts, scope: Scope, fact: SupersededFact) -> Successor:
     last: Memory | None = None
     id = fact.superseded_by
     for _ in range(MAX_CHAIN):
-        memory = parts.memories.get(fact.namespace, id, scope.now) if id else None
+        memory = parts.memories.find_intact(fact.namespace, id, scope.now) if id else None
         if memory is None:
             break
         last, id = memory, memory.superseded_by

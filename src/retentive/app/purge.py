@@ -27,12 +27,13 @@ from retentive.app.traces import Traces, phrases, traces
 from retentive.app.why import found, said_in
 from retentive.errors import Busy, Invalid, NotFound, Stale, StorageError
 from retentive.model import RECORDS, Event, Memory, Purged, Repeat, Type
-from retentive.storage import Step, expectations, forgetting, hidden, learning, proposals
+from retentive.storage import Step, expectations, forgetting, hidden, learning, proposals, quarantine
 from retentive.storage.files import FileRows, delete_steps
 from retentive.storage.files import Row as File
 from retentive.storage.forgetting import Place, Purges
 from retentive.storage.learning import State
 from retentive.storage.memories import as_json, snapshot
+from retentive.storage.quarantine import Quarantine
 from retentive.storage.records import Row
 from retentive.storage.records import delete_steps as record_steps
 from retentive.storage.traces import scan
@@ -53,6 +54,8 @@ class Doomed:
     memories: list[Memory] = field(default_factory=list)
     events: dict[str, Event] = field(default_factory=dict)
     """By id."""
+    damaged: list[str] = field(default_factory=list)
+    """Ids of what is in the quarantine alone."""
     begun: list[str] = field(default_factory=list)
     """Ids of which an earlier purge left nothing but, perhaps, bytes."""
     summaries: list[str] = field(default_factory=list)
@@ -62,6 +65,8 @@ class Doomed:
     """Ids of those whose question repeats it."""
     proposals: list[str] = field(default_factory=list)
     """Ids of those whose reason repeats it."""
+    quarantine: list[str] = field(default_factory=list)
+    """Ids of damaged rows that repeat it, or were it."""
     claims: list[tuple[State, list[Any]]] = field(default_factory=list)
     """What is about to be learned from sessions, with what is left of it."""
     remaining: list[Repeat] = field(default_factory=list)
@@ -75,7 +80,7 @@ class Doomed:
     @property
     def ids(self) -> list[str]:
         named = (each.id for some in (self.memories, self.records, self.files) for each in some)
-        return [*self.begun, *named, *self.events]
+        return [*self.begun, *self.damaged, *named, *self.events]
 
 
 def purge(
@@ -179,6 +184,9 @@ def _doomed(parts: Parts, ids: Sequence[str], with_origin: bool) -> Doomed:
     doomed.traces = traces(texts, about)
     places = _places(parts, doomed)
     doomed.proposals = [*dict.fromkeys(place.name for place in places if place.place == "proposal")]
+    own = [id for each in doomed.ids for id in Quarantine(parts.engine).of(parts.namespace, each)]
+    repeating = (place.name for place in places if place.place == "quarantine")
+    doomed.quarantine = [*dict.fromkeys((*own, *repeating))]
     learned = [event for memory in doomed.memories for event in said_in(parts, memory) if event.content != PURGED]
     origins = {event.id: event for event in learned if event.namespace == parts.namespace}
     others = [event for event in learned if event.namespace != parts.namespace]
@@ -260,6 +268,9 @@ def _look_up(parts: Parts, id: str, doomed: Doomed) -> None:
             return
         if file := FileRows(parts.engine).get(parts.namespace, id):
             doomed.files.append(file)
+            return
+        if Quarantine(parts.engine).of(parts.namespace, id):
+            doomed.damaged.append(id)
             return
         line = Purges(parts.engine).of(parts.namespace, id)
         if line is None or line.gone is not None:
@@ -372,6 +383,7 @@ def _removed(parts: Parts, doomed: Doomed) -> dict[str, int]:
         "queries": len(doomed.queries),
         "expectations": len(doomed.expectations),
         "proposals": sum(each.proposals for each in sizes),
+        "quarantine": len(doomed.quarantine),
         "claims": sum(state.left - len(rest) for state, rest in doomed.claims),
     }
     return {place: count for place, count in counts.items() if count}
@@ -395,6 +407,7 @@ def _steps(parts: Parts, doomed: Doomed, reason: str | None, actor: str) -> Iter
     yield Step("query_delete", [{"namespace": namespace, "n": place.number} for place in doomed.queries])
     yield expectations.delete_step(namespace, doomed.expectations)
     yield proposals.unquote_step(namespace, doomed.proposals)
+    yield quarantine.delete_step(namespace, doomed.quarantine)
     for state, rest in doomed.claims:
         yield learning.put_step(namespace, state, _json(rest), len(rest))
     gone = [id for id in doomed.ids if id not in doomed.begun]

@@ -1,33 +1,17 @@
-"""How the store is: figures, and a check-up."""
+"""Figures of a store."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Iterable
 from typing import Any
 
 from retentive import clock, wire
-from retentive.app.append import index_anew
 from retentive.app.consolidate import CONSOLIDATIONS
-from retentive.app.daily import PART
-from retentive.app.edit import chunks_anew
-from retentive.app.files.anew import index_anew as index_file
-from retentive.app.integrity import check_integrity
-from retentive.app.keep import expire
 from retentive.app.parts import Parts
-from retentive.app.records.anew import index_anew as index_record
-from retentive.app.records.anew import unsearchable
-from retentive.app.slices import slices
 from retentive.app.upkeep import seconds_of
 from retentive.app.worker import status
-from retentive.errors import Closed, EmbedError, RetentiveError, Stale
-from retentive.model import Session
-from retentive.storage import Finding
 from retentive.storage.files import FileRows
-from retentive.storage.memories import unchanged_step
-from retentive.storage.proposals import Proposals
+from retentive.storage.tables import show_text
 
-PAGE = 500  # messages read at a time
-REPAIR = "Run `retentive doctor --repair`."
 COUNTERS = ("upserts", "queries", "answered", "llm_calls", "llm_tokens", CONSOLIDATIONS)
 
 
@@ -80,7 +64,7 @@ def _index(parts: Parts) -> dict[str, Any]:
 def _summed(rows: Iterable[tuple[Any, ...]], column: int) -> dict[str, int]:
     counts = Counter[str]()
     for row in rows:
-        counts[row[column]] += row[3]
+        counts[show_text(row[column])] += row[3]
     return dict(sorted(counts.items()))
 
 
@@ -114,114 +98,3 @@ def health(parts: Parts) -> dict[str, Any]:
     said = parts.embedder.describe()
     loaded = "loaded" if said.get("loaded") == "yes" else "missing" if "degraded" in said else "not loaded yet"
     return {"store": "ok", "schema": schema, "model": loaded}
-
-
-def doctor(parts: Parts, *, verify: bool = False) -> list[Finding]:
-    facts = parts.engine.facts()
-    return [
-        Finding("schema", ok=True, detail=f"number {facts['schema']}, up to date"),
-        *_examined("database", parts.engine.check),
-        *_examined("integrity", lambda: check_integrity(parts, verify=verify)),
-        *_examined("conversations", lambda: [_conversations(parts)]),
-        *_examined("files", lambda: [_files(parts)]),
-        *_examined("records", lambda: [_records(parts)]),
-        *_examined("model", lambda: [_model(parts)]),
-        *_examined("vectors", lambda: [_pending(parts)]),
-        _daily(parts),
-    ]
-
-
-def _examined(name: str, examine: Callable[[], list[Finding]]) -> list[Finding]:
-    """An examination that cannot be made is a finding too."""
-    try:
-        return examine()
-    except Closed:
-        raise
-    except RetentiveError as error:
-        return [Finding(name, ok=False, detail=str(error), remedy=error.hint)]
-
-
-def repair(parts: Parts) -> None:
-    """Make what is derived anew: the full-text index, chunks that are missing, the indexes of this process."""
-    parts.engine.rebuild()
-    sum(expire(parts))
-    Proposals(parts.engine).prune(clock.now())
-    for namespace, id in parts.chunks.broken():
-        memory = parts.memories.get(namespace, id, clock.now())
-        if memory:
-            with suppress(Stale):  # whoever changed it meanwhile made its chunks anew
-                parts.engine.apply([unchanged_step(memory), *chunks_anew(parts, memory)])
-    for session in _unsearchable(parts):
-        with suppress(Stale):  # it grew meanwhile; the next repair has it
-            index_anew(parts, session)
-    for namespace, id, _ in FileRows(parts.engine).broken():
-        with suppress(Stale):
-            index_file(parts, namespace, id)
-    for row in unsearchable(parts):
-        with suppress(Stale):
-            index_record(parts, row)
-    if parts.images.made:
-        parts.images.made.drop(None)
-
-
-def _unsearchable(parts: Parts) -> Iterator[Session]:
-    """Sessions of all namespaces with a message whose words are not in the index."""
-    rows = parts.conversations
-    for namespace, name in rows.names():
-        session, known, after = rows.get(namespace, name), rows.hashes(namespace, name), 0
-        while session and (page := rows.oldest(namespace, name, PAGE, after)):
-            if any(each.hash not in known for event in page for each in slices(event)):
-                yield session
-                break
-            after = page[-1].sequence
-
-
-def _conversations(parts: Parts) -> Finding:
-    broken = [session.id for session in _unsearchable(parts)]
-    if broken:
-        names = ", ".join(broken[:5])
-        return Finding("conversations", ok=False, detail=f"not all of {names} can be searched", remedy=REPAIR)
-    return Finding("conversations", ok=True, detail="every message can be searched")
-
-
-def _files(parts: Parts) -> Finding:
-    broken = [path for _, _, path in FileRows(parts.engine).broken()]
-    if broken:
-        names = ", ".join(broken[:5])
-        again = "Run `retentive doctor --repair`, then `retentive index` on their folder."
-        return Finding("files", ok=False, detail=f"not all of {names} can be searched", remedy=again)
-    return Finding("files", ok=True, detail="every passage can be searched")
-
-
-def _records(parts: Parts) -> Finding:
-    broken = [f"{row.type} {row.id}" for row in unsearchable(parts)]
-    if broken:
-        names = ", ".join(broken[:5])
-        return Finding("records", ok=False, detail=f"not all of {names} can be searched", remedy=REPAIR)
-    return Finding("records", ok=True, detail="every profile, contact, project and skill can be searched")
-
-
-def _model(parts: Parts) -> Finding:
-    if parts.embedder is None:
-        return Finding("model", ok=True, detail="switched off: searches use full text alone")
-    try:
-        parts.embedder.embed_query("a question")
-    except EmbedError as error:
-        return Finding("model", ok=False, detail=str(error), remedy=error.hint)
-    return Finding("model", ok=True, detail=", ".join(f"{k}: {v}" for k, v in parts.embedder.describe().items() if v))
-
-
-def _daily(parts: Parts) -> Finding:
-    log, said = parts.daily, parts.config.daily_log
-    if log is None or said == "off":
-        return Finding("daily log", ok=True, detail="off")
-    failed = parts.journal.failures.get(PART) or log.problem()
-    detail = failed or (f"in {log.folder}" if log.on else f"servers write it to {log.folder}")
-    return Finding("daily log", not failed, detail, "See `daily_log_folder` in the settings." if failed else "")
-
-
-def _pending(parts: Parts) -> Finding:
-    count = parts.chunks.pending_count(parts.space)
-    if parts.space is None:
-        return Finding("vectors", ok=True, detail=f"none are made; {count} would be")
-    return Finding("vectors", not count, f"{count} pending", "Run `retentive backfill`." if count else "")

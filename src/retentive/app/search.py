@@ -44,6 +44,7 @@ from retentive.retrieve.related_words import RelatedWords
 from retentive.retrieve.relevance import MAX_GAP, Evidence, least_cosine, relevance, to_logit
 from retentive.retrieve.spelling import find_suspects
 from retentive.retrieve.when import NOTHING, When
+from retentive.storage.damage import collect_damage
 from retentive.storage.records import Rows
 from retentive.text.terms import terms
 
@@ -347,10 +348,10 @@ class Asking:
             part = joined.ranked[start : start + limit]
             self.reader.read(match for _, _, _, match in part)
             for score, _, _, match in part:
-                if found := self.reader.get(match.chunk):
+                if (found := self.reader.get(match.chunk)) and (item := found.make_item()):
                     why = _why(joined, places, match, tier, self._timed.get(match.chunk))
                     sure = relevance(self._evidence(found, why, match.chunk))
-                    hit = Hit(found.item, score, found.excerpt, why, found.span, sure)
+                    hit = Hit(item, score, found.excerpt, why, found.span, sure)
                     if self._passes(hit, found):
                         hits.append(hit)
             hits = fold_copies(hits) if self.query.fold_copies else hits
@@ -427,7 +428,9 @@ class Asking:
                 events = {(each.namespace, each.session, each.sequence): as_found(each) for each in reversed(said)}
                 score = DEFAULT_CONFIDENCE[Source.CONVERSATION] + bonus
                 hits += [
-                    Hit(each.item, score, each.excerpt, why, each.span, sure) for each in reversed(events.values())
+                    Hit(item, score, each.excerpt, why, each.span, sure)
+                    for each in reversed(events.values())
+                    if (item := each.make_item())
                 ]
             if not _OTHERS.isdisjoint(scope.types) and len(hits) < limit:
                 hits += self._slices(text, scope, limit - len(hits), why, bonus)
@@ -441,7 +444,11 @@ class Asking:
             (match, each) for match in reversed(first.values()) if (each := self._fetched([match]).get(match.chunk))
         ]
         sure = relevance(Evidence(None, 1.0))
-        return [Hit(each.item, match.confidence + bonus, each.excerpt, why, None, sure) for match, each in found]
+        return [
+            Hit(item, match.confidence + bonus, each.excerpt, why, None, sure)
+            for match, each in found
+            if (item := each.make_item())
+        ]
 
 
 _OTHERS = frozenset(Type) - {Type.MEMORY, Type.EVENT}
@@ -474,8 +481,10 @@ def search(parts: Parts, query: Query) -> Results:
 
 
 def answer(parts: Parts, query: Query, recipe: Recipe = RECIPE) -> Results:
-    """The answer, of which nobody takes note."""
-    return answer_reranked(parts, query, lambda asked: Asking(parts, asked, recipe).answer())
+    """The answer, of which nobody takes note. What is damaged is left out, and named in the notes."""
+    with collect_damage() as damage:
+        results = answer_reranked(parts, query, lambda asked: Asking(parts, asked, recipe).answer())
+    return replace(results, notes=(*results.notes, *damage.notes())) if damage else results
 
 
 def record(parts: Parts, query: Query, *answers: Results) -> None:

@@ -29,7 +29,7 @@ from retentive.model import (
     Summary,
     from_micros,
 )
-from retentive.storage import Step, conversations, expectations, step
+from retentive.storage import Step, conversations, expectations, quarantine, step
 from retentive.storage.memories import as_json, namespace_step
 
 BATCH = 100  # messages that share a commit: a second or two of embedding, so that progress is seen and little is lost
@@ -201,7 +201,8 @@ class Sessions:
             parts.journal.flush()
             daily.strike_session(parts, name)
             expected = expectations.session_step(parts.namespace, name)
-            deleting = [step("session_delete", **key, talk=parts.namespace, now=clock.now()), expected]
+            aside = quarantine.session_step(parts.namespace, name)
+            deleting = [aside, step("session_delete", **key, talk=parts.namespace, now=clock.now()), expected]
             if person:
                 deleting.append(conversations.unlink_step(person, parts.namespace, name, clock.now()))
             parts.engine.apply(deleting)

@@ -10,6 +10,7 @@ from retentive.retrieve.question import Names
 from retentive.retrieve.rank import Ranked, order
 from retentive.retrieve.timely import BONUS, Times, relation, told
 from retentive.retrieve.when import DAY, Span, Unread, When, placed, read, year_of
+from retentive.storage.conversations import Said
 
 LONGEST_EVENT = timedelta(days=100)  # a summer; "in 2023" does not tell when something was
 
@@ -98,9 +99,10 @@ def timed(
 
 
 def _times(found: Found) -> Times:
-    item = found.item
-    if isinstance(item, Event):
-        return Times(item.time, told=lambda: told(found.excerpt, item.time))
+    if isinstance(found.of, Said | Event):
+        time = from_micros(found.of.time) if isinstance(found.of, Said) else found.of.time
+        return Times(time, told=lambda: told(found.excerpt, time))
+    item = found.of
     if isinstance(item, Passage):
         return Times(item.modified, open=True, told=lambda: told(found.excerpt, item.modified))
     if isinstance(item, Record):

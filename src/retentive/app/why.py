@@ -70,7 +70,7 @@ def _before(parts: Parts, memory: Memory) -> Sequence[Memory]:
 
 
 def _after(parts: Parts, memory: Memory) -> Sequence[Memory]:
-    by = memory.superseded_by and parts.memories.get(memory.namespace, memory.superseded_by, clock.now())
+    by = memory.superseded_by and parts.memories.find_intact(memory.namespace, memory.superseded_by, clock.now())
     return [by] if by else []
 
 

@@ -11,6 +11,7 @@ from retentive.cli import (
     access,
     backing,
     consolidating,
+    doctor,
     expecting,
     exporting,
     files,
@@ -27,8 +28,9 @@ from retentive.cli import (
     working,
 )
 from retentive.cli.given import FILTERS, MOMENTS, given, is_json, json_of, text_of
-from retentive.errors import Invalid
+from retentive.errors import Corrupt, Invalid
 from retentive.model import Change
+from retentive.storage.damage import collect_damage
 
 if TYPE_CHECKING:
     from retentive.serve.whose import Whose
@@ -41,8 +43,23 @@ def run(arguments: Any) -> int:
         return _WITHOUT_STORE[arguments.run](arguments)
     if arguments.run in (*backing.VERBS, *exporting.VERBS):
         backing.there(arguments)
+    try:
+        opened = _open(arguments)
+    except Corrupt:
+        if arguments.run != "doctor" or not arguments.repair:
+            raise
+        return _salvage(arguments)
+    with opened as memory, collect_damage() as damage:
+        code = _VERBS[arguments.run](memory, arguments)
+        show.notes(damage.notes())
+        return code
+
+
+def _salvage(arguments: Any) -> int:
+    """Repair a store that is too damaged to be opened."""
+    salvaged = Retentive.salvage(**given(arguments, ("db", "embedder")))
     with _open(arguments) as memory:
-        return _VERBS[arguments.run](memory, arguments)
+        return doctor.doctor(memory, arguments, salvaged)
 
 
 def _open(arguments: Any) -> Retentive:
@@ -136,6 +153,7 @@ def _list(memory: Retentive, arguments: Any) -> int:
         show.as_json(wire.page(page))
         return 0
     show.memories(page)
+    show.notes(page.notes)
     if page.next:
         show.aside(f"more: retentive list --before {page.next}")
     return 0
@@ -205,19 +223,6 @@ def _backfill(memory: Retentive, arguments: Any) -> int:
     else:
         show.say(f"vectors made: {filled.done}, remaining: {filled.remaining}")
     return 0
-
-
-def _doctor(memory: Retentive, arguments: Any) -> int:
-    if arguments.repair:
-        memory.repair()
-    findings = memory.doctor(verify=arguments.verify)
-    if is_json(arguments):
-        show.as_json({"ok": all(each.ok for each in findings), "findings": [each._asdict() for each in findings]})
-    else:
-        for each in findings:
-            mark = show.paint("ok ", "green") if each.ok else show.paint("BAD", "red")
-            show.say(f"{mark}  {each.name:22} {each.detail}" + (f"  -> {each.remedy}" if not each.ok else ""))
-    return 0 if all(each.ok for each in findings) else 5
 
 
 def _config(arguments: Any) -> int:
@@ -300,9 +305,9 @@ _VERBS: dict[str, Callable[[Retentive, Any], int]] = {
     "history": _history,
     "stats": _stats,
     "backfill": _backfill,
-    "doctor": _doctor,
     **access.VERBS,
     **backing.VERBS,
+    **doctor.VERBS,
     **expecting.VERBS,
     **exporting.VERBS,
     **files.VERBS,

@@ -28,6 +28,7 @@ def _export(memory: Retentive, arguments: Any) -> int:
         force=arguments.force,
         progress=show.progress(None, "written"),
     )
+    show.notes(done.notes)
     if to_stdout:
         sys.stdout.buffer.flush()
     elif is_json(arguments):

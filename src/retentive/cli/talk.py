@@ -164,6 +164,7 @@ def _note_list(memory: Retentive, arguments: Any) -> int:
             show.aside(f"more: retentive note list --before {page.next}")
     else:
         show.say('nothing yet: retentive note put "..." keeps a first note')
+    show.notes(page.notes)
     return 0
 
 

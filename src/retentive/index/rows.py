@@ -48,7 +48,11 @@ _COLUMNS = {
 
 @lru_cache(4096)
 def _parse_tags(text: str | None) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(json.loads(text))) if text else ()
+    """The tags of a row; none of one whose tags are damaged."""
+    try:
+        return tuple(dict.fromkeys(json.loads(text))) if text else ()
+    except (ValueError, TypeError):
+        return ()
 
 
 def _either(column: NDArray[np.integer], codes: set[int]) -> Mask:

@@ -64,6 +64,7 @@ from retentive.model.records import (
     Skill,
     Stage,
 )
+from retentive.model.repair import QuarantinedRow, Repaired
 from retentive.model.search import (
     RECORDS,
     Filter,
@@ -167,11 +168,13 @@ __all__ = [
     "ProposalStatus",
     "Provenance",
     "Purged",
+    "QuarantinedRow",
     "Query",
     "Record",
     "Records",
     "Refusal",
     "Relation",
+    "Repaired",
     "Repeat",
     "Replacement",
     "Replay",

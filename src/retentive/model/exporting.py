@@ -14,3 +14,5 @@ class Exported:
     namespaces: tuple[str, ...]
     counts: Mapping[str, int]
     """How many there are of each type of line; of Markdown, of each type of file."""
+    notes: tuple[str, ...] = ()
+    """What was left out because it is damaged."""

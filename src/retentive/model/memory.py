@@ -231,6 +231,8 @@ class Page(Sequence[Memory]):
 
     memories: tuple[Memory, ...]
     next: str | None = None
+    notes: tuple[str, ...] = ()
+    """What was left out because it is damaged."""
 
     def __len__(self) -> int:
         return len(self.memories)

@@ -19,6 +19,7 @@ from typing import Any
 import apsw
 
 from retentive.storage import Params, Step
+from retentive.storage.broken_text import bind_broken, has_broken
 from retentive.storage.hrana import Request, sent
 from retentive.storage.queries import Queries, getter, parameters
 
@@ -116,7 +117,11 @@ class Batch:
             self._all(parts, rows)
             return
         for row in rows:
-            self._one(parts, row)
+            if has_broken(row.values()):
+                sql = bind_broken(self._queries.sql(step.query), row)
+                self._one([Statement(each) for each in statements(sql)], row)
+            else:
+                self._one(parts, row)
             if step.expect is not None:
                 self.guard(step.query, GUARD, [step.expect])
 

@@ -128,16 +128,21 @@ class Chunks:
 
     def fields(self, chunks: Sequence[int]) -> list[tuple[int, list[list[str]]]]:
         rows = self.engine.read("text_fields", {"chunks": [*chunks]})
-        return [(n, [self.engine.tokens(text) if text else [] for text in texts]) for n, *texts in rows]
+        return [(n, [self._tokens(text) for text in texts]) for n, *texts in rows]
+
+    def _tokens(self, text: Any) -> list[str]:
+        """Those of a field; none of one that is empty or damaged."""
+        return self.engine.tokens(text) if text and type(text) is str else []
 
     def broken(self) -> list[tuple[str, str]]:
         """Namespace and id of the memories whose chunks are not as they should be."""
-        return [(namespace, id) for namespace, id in self.engine.read("chunk_broken")]
+        return [(namespace, id) for namespace, id in self.engine.read("chunk_broken") if isinstance(id, str)]
 
     def texts(self, namespaces: Sequence[str], chunks: Sequence[int]) -> dict[int, str]:
         """Of those that are a part of their owner."""
         values = {"namespaces": namespaces, "chunks": [*chunks]}
-        return dict(self.engine.read("chunk_texts", values)) if chunks else {}
+        rows = self.engine.read("chunk_texts", values) if chunks else []
+        return {chunk: text for chunk, text in rows if isinstance(text, str)}
 
     def known_terms(self, namespaces: Sequence[str], terms: Sequence[str]) -> set[str]:
         """Those that a text of these namespaces has, as the tokenizer breaks texts up."""
@@ -161,7 +166,11 @@ class Chunks:
             rows = self.engine.read("chunk_pending", values)
         else:
             rows = self.engine.read("chunk_pending_of", {**values, "namespaces": [*namespaces]})
-        return [Pending(n, namespace, embedded_text(text, context)) for n, namespace, text, context in rows]
+        return [
+            Pending(n, namespace, embedded_text(text, context))
+            for n, namespace, text, context in rows
+            if isinstance(text, str) and (context is None or isinstance(context, str))
+        ]
 
     def pending_count(self, space: Space | None, namespaces: Sequence[str] | None = None) -> int:
         """Of the store, or of these namespaces."""

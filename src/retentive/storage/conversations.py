@@ -7,12 +7,15 @@ from typing import Any, NamedTuple
 
 from retentive.model import Event, Role, Scope, Session, Summary, from_micros, to_micros
 from retentive.storage import Engine, Step, step
+from retentive.storage.damage import TEXTS, WHOLE, decodes, intact, read_intact, read_list, read_object, require_types
 from retentive.storage.memories import as_json, containing_pattern
 from retentive.storage.scopes import chunk_filters
+from retentive.storage.tables import EARLIEST, LATEST
 from retentive.text.messages import readable
 from retentive.text.tokens import estimate
 
 BEYOND = 1 << 62  # a sequence that no message reaches
+_ROLES = frozenset(map(str, Role))
 MOST_SPEAKERS = 200  # whose names a question is compared with
 
 
@@ -42,6 +45,7 @@ class Said(NamedTuple):
         return self.content if self.text is None else self.text
 
     def event(self) -> Event:
+        """Itself; `DamagedRow` if its payload cannot be read."""
         return event_of(self[4:])
 
 
@@ -58,8 +62,8 @@ class Surroundings(NamedTuple):
 
     following: dict[tuple[str, str], Event]
     """By namespace and id: what was said right after; nothing after the last of a session."""
-    metadata: dict[tuple[str, str], Any]
-    """By namespace and name: what is said of their sessions."""
+    metadata: dict[tuple[str, str], dict[str, Any] | None]
+    """By namespace and name: what is said of their sessions; None if that is damaged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,7 @@ class Conversations:
 
     def page(self, namespace: str, limit: int, before: str | None) -> list[Session]:
         values = {"namespace": namespace, "limit": limit, "before": before}
-        return [_session(row) for row in self.engine.read("session_list", values, ["before_session"] * bool(before))]
+        return read_intact(self.engine, "session_list", values, _session, ["before_session"] * bool(before))
 
     def counts(self, namespace: str) -> tuple[int, int]:
         """Sessions and events."""
@@ -81,7 +85,8 @@ class Conversations:
 
     def names(self) -> list[tuple[str, str]]:
         """Namespace and name of every session."""
-        return [(namespace, session) for namespace, session in self.engine.read("session_names")]
+        rows = self.engine.read("session_names")
+        return [(namespace, session) for namespace, session in rows if isinstance(session, str)]
 
     def newest(
         self, namespace: str, session: str, limit: int, after: int = 0, before: int | None = None
@@ -105,17 +110,19 @@ class Conversations:
         }
         for place, metadata, *row in self.engine.read("event_next", values):
             event = events[place]
-            found.metadata[event.namespace, event.session] = json.loads(metadata) if metadata else {}
+            about = event.namespace, event.session
+            found.metadata[about] = _find_metadata((*about, metadata)) if metadata else {}
             if row[0] is not None:
-                found.following[event.namespace, event.id] = event_of(row)
+                for following in intact([row], event_of):
+                    found.following[event.namespace, event.id] = following
         return found
 
     def _events(
         self, query: str, namespace: str, session: str, limit: int, after: int, before: int | None
     ) -> list[Event]:
         values = {"namespace": namespace, "session": session, "limit": limit, "after": after}
-        rows = self.engine.read(query, {**values, "before": BEYOND if before is None else before})
-        return [event_of(row) for row in rows]
+        values["before"] = BEYOND if before is None else before
+        return read_intact(self.engine, query, values, event_of)
 
     def event(self, namespace: str, session: str, sequence: int) -> Event | None:
         values = {"namespace": namespace, "session": session, "sequence": sequence}
@@ -126,18 +133,17 @@ class Conversations:
         """By chunk, as far as the scope still sees them."""
         filters, params = chunk_filters(scope)
         rows = self.engine.read("event_hits", {**params, "chunks": chunks}, filters)
-        return {row[0]: Said._make(row) for row in rows}
+        return {said.chunk: said for said in intact(rows, _said)}
 
     def speakers(self, namespace: str) -> tuple[tuple[str, ...], bool]:
         """Their names, and whether there are conversations."""
         rows = self.engine.read("event_speakers", {"namespace": namespace, "most": MOST_SPEAKERS})
-        return tuple(name for (name,) in rows if name is not None), (None,) in rows
+        return tuple(name for (name,) in rows if isinstance(name, str)), (None,) in rows
 
     def containing(self, text: str, scope: Scope, limit: int) -> list[Said]:
         filters, params = chunk_filters(scope)
         values = {**params, "pattern": containing_pattern(text), "limit": limit}
-        rows = self.engine.read("event_containing", values, filters)
-        return [*map(Said._make, rows)]
+        return read_intact(self.engine, "event_containing", values, _said, filters)
 
     def known(self, namespace: str, session: str, hashes: Sequence[str]) -> set[str]:
         """Those of the slices that the session has."""
@@ -150,7 +156,7 @@ class Conversations:
 
     def summary(self, namespace: str, session: str) -> Summary | None:
         rows = self.engine.read("summary_get", {"namespace": namespace, "session": session})
-        return Summary(*rows[0]) if rows else None
+        return _summary(rows[0]) if rows else None
 
     def first_after(self, namespace: str, session: str, moment: int) -> int | None:
         """The sequence of the first message that was said after a moment."""
@@ -167,7 +173,7 @@ class Conversations:
     def due(self, namespace: str, session: str) -> Due | None:
         """The summary beside what it does not cover."""
         rows = self.engine.read("summary_due", {"namespace": namespace, "session": session})
-        return Due(Summary(*rows[0][:4]), rows[0][4], int(rows[0][5])) if rows else None
+        return Due(_summary(rows[0][:4]), rows[0][4], int(rows[0][5])) if rows else None
 
     def learned(self, namespace: str, session: str, talk: str) -> int:
         """How many memories of a namespace that are not of this session of the namespace `talk` came from it."""
@@ -246,17 +252,56 @@ def event_values(event: Event) -> dict[str, Any]:
     }
 
 
+@decodes("sessions", "id namespace agent tags metadata created active events last_sequence person")
 def _session(row: Sequence[Any]) -> Session:
     id, namespace, agent, tags, metadata, created, active, events, last, person = row
+    require_types((id, namespace, agent, person), TEXTS)
+    require_types((events, last), WHOLE)
     return Session(
-        id, namespace, agent, tuple(json.loads(tags)) if tags else (), json.loads(metadata) if metadata else {},
+        id, namespace, agent, tuple(read_list(tags)) if tags else (), read_object(metadata) if metadata else {},
         from_micros(created), from_micros(active), events, last, person,
     )  # fmt: skip
 
 
+def _find_metadata(row: Sequence[Any]) -> dict[str, Any] | None:
+    return next(intact([row], _metadata), None)
+
+
+@decodes("sessions", "namespace id metadata")
+def _metadata(row: Sequence[Any]) -> dict[str, Any]:
+    return read_object(row[2])
+
+
+@decodes("session_state", "session summary summary_upto epoch")
+def _summary(row: Sequence[Any]) -> Summary:
+    session, text, upto, epoch = row
+    require_types((session, text), TEXTS)
+    require_types((upto, epoch), WHOLE)
+    return Summary(session, text, upto, epoch)
+
+
+_EVENT = "namespace session sequence role speaker content payload time is_hidden"
+
+
+@decodes("events", _EVENT)
 def event_of(row: Sequence[Any]) -> Event:
     namespace, session, sequence, role, speaker, content, payload, time, hidden = row
+    require_types((namespace, session, speaker, content), TEXTS)
     kept = None if payload is None else json.loads(payload)
     return Event(
         namespace, session, sequence, Role(role), speaker, content, kept, from_micros(time), is_hidden=bool(hidden)
     )
+
+
+@decodes("events", f"n text first last {_EVENT}")
+def _said(row: Sequence[Any]) -> Said:
+    said = Said._make(row)
+    if not (
+        type(said.content) is type(said.session) is type(said.namespace) is str
+        and (said.text is None or type(said.text) is str)
+        and (said.speaker is None or type(said.speaker) is str)
+        and said.role in _ROLES
+        and EARLIEST <= said.time <= LATEST
+    ):
+        raise TypeError
+    return said

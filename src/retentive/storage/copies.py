@@ -11,6 +11,7 @@ them: SQLite finds the log by the file's name, and two files would share one.
 The file is never opened here but by SQLite. Closing a file drops all locks that the process has on it.
 """
 
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from functools import cache
@@ -22,7 +23,7 @@ import apsw
 from retentive.errors import Corrupt, NotAStore, StorageError
 from retentive.storage import Pages
 from retentive.storage.checkup import disagreements, whole
-from retentive.storage.migrations import migrations, missing
+from retentive.storage.migrations import Migration, migrations, missing
 from retentive.storage.problems import translated
 from retentive.storage.queries import Queries
 
@@ -36,6 +37,7 @@ _STEP = 1000  # pages copied between two words about it: 4 MB, some 10 ms
 _ID_AT = 68  # where a file of SQLite's has the application's number
 _HEADER = 100
 _TABLES = "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT GLOB 'sqlite_*'"
+_PARTS = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'index')"
 _BLOCK = 1 << 20
 
 
@@ -74,6 +76,28 @@ def applied(connection: apsw.Connection) -> dict[int, str]:
         return {}
     rows: list[Any] = connection.execute("SELECT number, hash FROM migrations").fetchall()
     return dict(rows)
+
+
+def apply_migration(connection: apsw.Connection, migration: Migration) -> None:
+    connection.execute(
+        "CREATE TABLE IF NOT EXISTS migrations"
+        " (number INTEGER PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL, applied INTEGER NOT NULL)"
+    )
+    connection.execute(migration.sql)
+    connection.execute(
+        "INSERT INTO migrations VALUES (?, ?, ?, ?)",
+        (migration.number, migration.name, migration.hash, time.time_ns() // 1000),
+    )
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {migration.number}")
+
+
+def find_missing_parts(connection: apsw.Connection) -> list[str]:
+    """Tables and indexes that the schema has and a file does not."""
+    with closing(apsw.Connection(":memory:")) as whole:
+        for migration in migrations(_DIALECT):
+            apply_migration(whole, migration)
+        wanted = {str(name) for (name,) in whole.execute(_PARTS).fetchall()}
+    return sorted(wanted - {str(name) for (name,) in connection.execute(_PARTS).fetchall()})
 
 
 def copy(source: apsw.Connection, target: Path, progress: Pages, *, counting: bool = True) -> dict[str, int]:
@@ -164,7 +188,7 @@ class Replacing:
 
 @contextmanager
 def replacing(path: Path, source: Path) -> Iterator[Replacing]:
-    """Until it is finished, everything is as it was. `source` may still be written to until then."""
+    """Until it is finished, everything is as it was. `source` may still be written to until then; it is not empty."""
     with closing(_opened(path)) as store, closing(_opened(source)) as new:
         with translated(str(path)):
             damaged = _is_damaged(store, path)

@@ -7,6 +7,7 @@ from typing import Any
 
 from retentive.model import Expectation, from_micros, to_micros
 from retentive.storage import Engine, Step, step
+from retentive.storage.damage import TEXTS, WHOLE, decodes, read_intact, read_list, require_types
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +16,7 @@ class Expectations:
 
     def all(self, namespace: str) -> list[Expectation]:
         """The oldest first."""
-        return [_expectation(row) for row in self.engine.read("expectation_list", {"namespace": namespace})]
+        return read_intact(self.engine, "expectation_list", {"namespace": namespace}, _expectation)
 
 
 def insert_step(given: Expectation) -> Step:
@@ -41,7 +42,10 @@ def session_step(namespace: str, session: str) -> Step:
     return step("expectation_delete_of_session", namespace=namespace, session=session)
 
 
+@decodes("expectations", "namespace id question session finds absent depth created")
 def _expectation(row: Sequence[Any]) -> Expectation:
     namespace, id, question, session, finds, absent, within, created = row
-    named = tuple(json.loads(finds)), tuple(json.loads(absent))
+    require_types((namespace, id, question, session), TEXTS)
+    require_types((within,), WHOLE)
+    named = tuple(read_list(finds)), tuple(read_list(absent))
     return Expectation(id, namespace, question, *named, within, session, from_micros(created))

@@ -27,7 +27,8 @@ class Fence:
 
     def read(self, query: str, params: Params = NOTHING, filters: Sequence[str] = ()) -> list[tuple[Any, ...]]:
         if query in OF_MANY:
-            return [row for row in self.engine.read(query, params, filters) if self.bounds.cover(row[0])]
+            rows = self.engine.read(query, params, filters)
+            return [row for row in rows if isinstance(row[0], str) and self.bounds.cover(row[0])]
         self._check(query, params)
         return self.engine.read(query, params, filters)
 

@@ -18,6 +18,16 @@ from retentive.model import (
 )
 from retentive.storage import Engine, Step, step
 from retentive.storage.chunks import insert_steps
+from retentive.storage.damage import (
+    TEXTS,
+    WHOLE,
+    decodes,
+    intact,
+    read_intact,
+    read_list,
+    read_object,
+    require_types,
+)
 from retentive.storage.memories import namespace_step
 from retentive.storage.scopes import chunk_filters
 from retentive.text.terms import terms
@@ -84,7 +94,7 @@ class FileRows:
 
     def at(self, namespace: str, session: str | None, paths: Sequence[str]) -> list[Row]:
         values = {"namespace": namespace, "paths": [*paths], "within": session or ""}
-        return [_row(row) for row in self.engine.read("file_at", values)] if paths else []
+        return read_intact(self.engine, "file_at", values, _row) if paths else []
 
     def below(self, namespace: str, session: str | None, folder: str) -> Iterator[Row]:
         """All that are in a folder, and in those inside it."""
@@ -92,15 +102,14 @@ class FileRows:
         bounds = {"namespace": namespace, "within": session or "", "first": first, "beyond": first[:-1] + "0"}
         after = ""
         while page := self.engine.read("file_below", {**bounds, "after": after, "limit": _PAGE}):
-            yield from map(_row, page)
+            yield from intact(page, _row)
             after = page[-1][2]
 
     def page(self, namespace: str, limit: int, session: str | None, after: Row | None) -> list[Row]:
         """In the order of their paths; of one session, or of all and none."""
         asked = {"namespace": namespace, "limit": limit, "any": int(session is None), "within": session or ""}
         last = {"after": after.path, "after_session": after.session or ""} if after else {}
-        rows = self.engine.read("file_list", {"after": "", "after_session": "", **asked, **last})
-        return [_row(row) for row in rows]
+        return read_intact(self.engine, "file_list", {"after": "", "after_session": "", **asked, **last}, _row)
 
     def counts(self, namespace: str) -> tuple[int, int]:
         """Files, and their slices."""
@@ -109,13 +118,13 @@ class FileRows:
 
     def slices(self, row: Row, space: Space | None) -> list[Slice]:
         values = {"namespace": row.namespace, "id": row.id, "space": space.name if space else ""}
-        return [Slice._make(each) for each in self.engine.read("file_slices", values)]
+        return [*intact(self.engine.read("file_slices", values), _slice)]
 
     def passages(self, chunks: Sequence[int], scope: Scope) -> dict[int, Passage]:
         """What these chunks are slices of, as far as the scope still sees it."""
         filters, params = chunk_filters(scope)
         rows = self.engine.read("file_hits", {**params, "chunks": [*chunks]}, filters)
-        return {row[0]: _passage(row) for row in rows}
+        return dict(intact(rows, lambda row: (row[0], _passage(row))))
 
     def all_passages(self, row: Row) -> list[Passage]:
         """Of a file, in their order."""
@@ -124,31 +133,53 @@ class FileRows:
 
     def broken(self) -> list[tuple[str, str, str]]:
         """Namespace, id and path of those of which a slice is missing."""
-        return [(namespace, id, path) for namespace, id, path in self.engine.read("check_files")]
+        rows = self.engine.read("check_files")
+        return [(namespace, id, path) for namespace, id, path in rows if isinstance(id, str) and isinstance(path, str)]
 
 
+_FILE = (
+    "namespace id path session kind hash size modified stamp title tags metadata links unit sections mark indexed"
+    " version"
+)
+
+
+@decodes("files", _FILE)
 def _row(row: Sequence[Any]) -> Row:
     (
         namespace, id, path, session, kind, hash, size, modified, stamp, title, tags, metadata, links, unit, sections,
         mark, indexed, version,
     ) = row  # fmt: skip
+    require_types((namespace, id, path, session, kind, hash, stamp, title, unit), TEXTS)
+    require_types((size, sections, version), WHOLE)
+    from_micros(modified), from_micros(indexed)  # what is no time shows here
     return Row(
-        namespace, id, path, session, kind, hash, size, modified, stamp, title, tuple(_read(tags, ())),
-        _read(metadata, {}), tuple(_read(links, ())), unit, sections, _read(mark, None), indexed, version,
+        namespace, id, path, session, kind, hash, size, modified, stamp, title, _texts(tags),
+        read_object(metadata) if metadata else {}, _texts(links), unit, sections,
+        read_object(mark) if mark else None, indexed, version,
     )  # fmt: skip
 
 
-def _read(text: str | None, otherwise: Any) -> Any:
-    return json.loads(text) if text else otherwise
+def _texts(text: str | None) -> tuple[str, ...]:
+    return tuple(read_list(text)) if text else ()
+
+
+@decodes("chunks", "ordinal text context first_sequence last_sequence vector")
+def _slice(row: Sequence[Any]) -> Slice:
+    found = Slice._make(row)
+    require_types((found.text, found.context), TEXTS)
+    require_types((found.ordinal, found.first, found.last), WHOLE)
+    return found
 
 
 def _written(value: Any) -> str | None:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")) if value else None
 
 
+@decodes("chunks", "n text context first_sequence last_sequence tags")
 def _passage(row: Sequence[Any]) -> Passage:
     _, text, context, first, last, tags, *rest = row
-    return _made(_row(rest), tuple(_read(tags, ())), text, context, first, last)
+    require_types((text, context), TEXTS)
+    return _made(_row(rest), _texts(tags), text, context, first, last)
 
 
 def _made(file: Row, tags: tuple[str, ...], text: str, context: str | None, first: int, last: int) -> Passage:

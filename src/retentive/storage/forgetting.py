@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from retentive.model import Event, Memory, from_micros
 from retentive.storage import Engine, Step, proposals, step
 from retentive.storage.conversations import event_values
+from retentive.storage.damage import TEXTS, decodes, require_types
 from retentive.storage.memories import containing_pattern
 
 MOST = 1000  # places that are named for one text
@@ -47,7 +48,7 @@ class Purges:
 
     def of(self, namespace: str, id: str) -> Line | None:
         rows = self.engine.read("purge_of", {"namespace": namespace, "id": id})
-        return Line(*rows[0]) if rows else None
+        return _line((id, *rows[0])) if rows else None
 
     def due(self) -> list[tuple[Any, ...]]:
         """Namespace, id and time of those whose bytes may still be there."""
@@ -70,6 +71,14 @@ class Purges:
         """Of a session's slices, by their hash, as rows have them."""
         rows = self.engine.read("session_vectors", {"namespace": namespace, "session": session, "space": space})
         return dict(rows)
+
+
+@decodes("purges", "id at actor reason gone")
+def _line(row: Sequence[Any]) -> Line:
+    _, at, actor, reason, gone = row
+    require_types((actor, reason), TEXTS)
+    from_micros(at)
+    return Line(at, actor, reason, gone)
 
 
 def memory_steps(memory: Memory) -> Iterator[Step]:

@@ -1,6 +1,5 @@
 """Hidden messages as rows: what forgotten memories keep out of answers; and messages whose fact was superseded."""
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,6 +8,7 @@ from typing import Any, NamedTuple
 from retentive.model import Event, Memory, from_micros
 from retentive.storage import Engine, Step, step
 from retentive.storage.conversations import event_of
+from retentive.storage.damage import decodes, intact, read_object
 from retentive.storage.memories import containing_pattern
 
 Place = tuple[str, int]
@@ -40,24 +40,30 @@ class HiddenMessages:
     def saying(self, namespace: str, chunks: Sequence[int], word: str) -> list[Event]:
         """The messages of these chunks; of a slice that was said again and again, those that have the word."""
         values = {"namespace": namespace, "chunks": chunks, "pattern": containing_pattern(word)}
-        return [event_of(row) for row in self.engine.read("message_saying", values)]
+        return [*intact(self.engine.read("message_saying", values), event_of)]
 
     def outdated(self, namespaces: Sequence[str], ids: Sequence[str], sessions: Sequence[str]) -> OutdatedRows:
         """One lookup for all hits of a search; nearly always it finds nothing."""
         values = {"namespaces": namespaces, "ids": ids, "sessions": sessions}
-        found = OutdatedRows([], [])
-        for is_fact, namespace, id, by, ended, origin in self.engine.read("outdated_of", values):
-            if is_fact:
-                time = None if ended is None else from_micros(ended)
-                found.superseded.append(SupersededFact(namespace, id, by, time, json.loads(origin)))
-            else:
-                found.older_ids.append(id)
-        return found
+        rows = self.engine.read("outdated_of", values)
+        older_ids = [row[2] for row in rows if not row[0]]
+        return OutdatedRows(older_ids, [*intact([row[1:] for row in rows if row[0]], _superseded)])
 
     def learned(self, namespaces: Sequence[str], sessions: Sequence[str], now: int) -> list[tuple[str, dict[str, Any]]]:
         """Namespace and origin of the active memories that were learned from these sessions."""
         values = {"namespaces": namespaces, "sessions": sessions, "now": now}
-        return [(row[0], json.loads(row[2])) for row in self.engine.read("memory_learned_from", values)]
+        return [*intact(self.engine.read("memory_learned_from", values), _origin)]
+
+
+@decodes("memories", "namespace id superseded_by valid_to origin")
+def _superseded(row: Sequence[Any]) -> SupersededFact:
+    namespace, id, by, ended, origin = row
+    return SupersededFact(namespace, id, by, None if ended is None else from_micros(ended), read_object(origin))
+
+
+@decodes("memories", "namespace id origin")
+def _origin(row: Sequence[Any]) -> tuple[str, dict[str, Any]]:
+    return row[0], read_object(row[2])
 
 
 def hide_step(memory: Memory, places: Iterable[Place], now: int) -> Step:

@@ -46,6 +46,7 @@ ANSWER_SECONDS = 60  # a bulk load may wait for another's, each a second or so; 
 CLOSING_SECONDS = 10  # that `close` waits for those who still ask
 CONNECTIONS = 32  # at a time; a server takes 128 of all its clients
 MOST_SENT = 256 << 20  # bytes of a request. The server has no limit, but takes 2 s for 100 MB, 9 for 300, 70 for 900
+_BAD_TEXT = "invalid utf-8 sequence"  # what a server says where it would have to send such a text
 PLAIN_PORT = 8080  # where sqld listens if nobody says otherwise
 
 Request = dict[str, Any]
@@ -72,6 +73,10 @@ class Unreached(Exception):
 
 class Unanswered(Exception):
     """The server may have done it."""
+
+
+class BadText(Exception):
+    """A text among the rows is not UTF-8, so the server cannot tell any of them."""
 
 
 class Refused(Exception):
@@ -185,6 +190,11 @@ class Server:
             return self._cursor(statement)
         return [tuple([_received(cell) for cell in row]) for row in found["rows"]]
 
+    def count_columns(self, sql: str) -> int:
+        """How many columns the rows of a query have."""
+        (found,) = self.pipeline([{"type": "describe", "sql": sql}])
+        return len(found["cols"])
+
     def version(self) -> str:
         """As the server tells it; nothing where it does not."""
         with self._using(), suppress(httpx.HTTPError):
@@ -252,6 +262,8 @@ class Server:
             raise StorageError(f"{shown}: too much at once for the server", hint)
         if status == httpx.codes.TOO_MANY_REQUESTS:
             raise Unreached(reason)
+        if status == httpx.codes.INTERNAL_SERVER_ERROR and _BAD_TEXT in said:
+            raise BadText(reason)
         if status >= httpx.codes.INTERNAL_SERVER_ERROR or status == httpx.codes.REQUEST_TIMEOUT:
             raise Unanswered(reason)
         if answer.is_redirect:  # not followed: the token is for this server

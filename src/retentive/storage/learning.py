@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from retentive.model import Event
 from retentive.storage import Engine, Step, step
+from retentive.storage.damage import WHOLE, decodes, read_list, require_types
 from retentive.text.blank import PURGED
 
 AT_ONCE = 1000  # sessions looked up for what is due
@@ -38,7 +39,7 @@ class Learning:
 
     def get(self, namespace: str, session: str) -> State | None:
         rows = self.engine.read("learning_get", {"namespace": namespace, "session": session})
-        return State(session, *rows[0]) if rows else None
+        return _state((session, *rows[0])) if rows else None
 
     def due(self, namespace: str, before: int) -> list[str]:
         values = {"namespace": namespace, "before": before, "limit": AT_ONCE}
@@ -53,6 +54,15 @@ class Learning:
         """By message: how many of its requests were done."""
         values = {"namespace": namespace, "session": session, "after": after, "upto": upto}
         return dict(self.engine.read("event_heeded", values))
+
+
+@decodes("session_state", "session learned_upto claims claims_left last_sequence created person")
+def _state(row: Sequence[Any]) -> State:
+    state = State._make(row)
+    require_types((state.upto, state.left, state.last, state.created), WHOLE)
+    if state.left:
+        read_list(state.claims)
+    return state
 
 
 def begin_step(namespace: str, state: State, read: Sequence[Event], claims: str, left: int) -> Step:

@@ -10,7 +10,6 @@ It speaks SQLite's dialect; `hrana.py` is the protocol, `batches.py` makes one b
   d. Whether a commit waits for the disk is the server's to decide (`facts()["durability"]`).
 """
 
-import json
 import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,8 +21,9 @@ from typing import Any, TypeVar
 from retentive.errors import Busy, Invalid, NotAStore, Stale, StorageError, Uncertain
 from retentive.storage import NOTHING, Finding, Pages, Params, Scrubbed, Step, step
 from retentive.storage.batches import Batch, statements
+from retentive.storage.broken_text import bind_broken, has_broken, read_out, spell_out, write_set
 from retentive.storage.checkup import agreement, whole
-from retentive.storage.hrana import Refused, Request, Server, Unanswered, Unreached, pauses, sent
+from retentive.storage.hrana import BadText, Refused, Request, Server, Unanswered, Unreached, pauses, sent
 from retentive.storage.migrations import migrations, missing
 from retentive.storage.queries import Queries, parameters
 from retentive.storage.scan import Scanning
@@ -59,7 +59,10 @@ class LibsqlEngine(Scanning):
 
     def read(self, query: str, params: Params = NOTHING, filters: Sequence[str] = ()) -> list[tuple[Any, ...]]:
         statement = self._statement(query, params, filters)
-        return self._answered(lambda: self._server.rows(statement))
+        try:
+            return self._answered(lambda: self._server.rows(statement))
+        except BadText:
+            return self._read_broken(statement)
 
     def apply(self, steps: Iterable[Step]) -> None:
         work = [replace(each, rows=[*each.rows]) for each in steps]
@@ -129,10 +132,19 @@ class LibsqlEngine(Scanning):
         self._server.close()
 
     def _statement(self, query: str, params: Params = NOTHING, filters: Sequence[str] = ()) -> Request:
-        sql, names = parameters(self._queries.sql(query, filters))
+        sql = self._queries.sql(query, filters)
+        if has_broken(params.values()):
+            sql = bind_broken(sql, params)
+        sql, names = parameters(sql)
         values = (params[name] for name in names)
-        given = (json.dumps(v, ensure_ascii=False) if isinstance(v, tuple | list) else v for v in values)
+        given = (write_set(v) if isinstance(v, tuple | list) else v for v in values)
         return {"sql": sql, "args": [sent(value) for value in given]}
+
+    def _read_broken(self, statement: Request) -> list[tuple[Any, ...]]:
+        """The rows of a query in which a text is not UTF-8."""
+        columns = self._answered(lambda: self._server.count_columns(statement["sql"]))
+        spelled_out = {**statement, "sql": spell_out(statement["sql"], columns)}
+        return [read_out(row) for row in self._answered(lambda: self._server.rows(spelled_out))]
 
     def _patience(self) -> float:
         """Once lost, it comes back with the first answer: closing a store must not wait for each thing it has to do."""

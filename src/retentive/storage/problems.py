@@ -39,6 +39,9 @@ def translated(where: str) -> Iterator[None]:
         raise kind(f"{where}: {error}") from error
     except apsw.ConnectionClosedError as error:
         raise Closed(f"{where} is closed") from error
+    except UnicodeDecodeError as error:  # a read asks again for the bytes; what seals rows cannot
+        hint = "Run `retentive doctor --repair`; in integrity mode, after `retentive integrity stop`."
+        raise Corrupt(f"{where}: a text is not UTF-8", hint) from error
     except apsw.Error as error:
         raise _ours(where, error) from error
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from retentive.model import Memory, Proposal, Scope, Source, from_micros, is_held, to_micros
 from retentive.storage import Engine, Step, step
+from retentive.storage.damage import TEXTS, decodes, intact, read_intact, require_types
 
 
 class NewProposal(NamedTuple):
@@ -44,7 +45,7 @@ class Proposals:
     def page(self, namespace: str, now: int, limit: int, before: str = "") -> list[Proposal]:
         """The live ones, the newest first. `before` is the id of the last one of the page before."""
         values = {"namespace": namespace, "now": now, "limit": limit, "before": before}
-        return [_proposal(row) for row in self.engine.read("proposal_list", values)]
+        return read_intact(self.engine, "proposal_list", values, _proposal)
 
     def live(self, namespace: str, id: str, now: int) -> Proposal | None:
         """An open proposal whose memories are both active and unchanged."""
@@ -73,7 +74,7 @@ class Proposals:
         """
         asker = {"namespaces": scope.namespaces, "own": scope.namespaces[0], "session": scope.session, "now": scope.now}
         rows = self.engine.read("proposal_newer_of", {**asker, "ids": ids}, ["local", "active"])
-        return [NewerMemory((namespace, older), id, from_micros(time)) for namespace, older, id, time in rows]
+        return [*intact(rows, _newer)]
 
     def has_outdated(self, now: int) -> bool:
         """Whether the store has open proposals whose memories changed or ended."""
@@ -146,9 +147,21 @@ def _values(new: NewProposal) -> dict[str, Any]:
     }
 
 
+@decodes("memories", "namespace older id valid_from")
+def _newer(row: Sequence[Any]) -> NewerMemory:
+    namespace, older, id, time = row
+    require_types((older, id), TEXTS)
+    return NewerMemory((namespace, older), id, from_micros(time))
+
+
+@decodes(
+    "proposals",
+    "id namespace newer newer_text newer_time older older_text older_time rule reason created move_to",
+)
 def _proposal(row: Sequence[Any]) -> Proposal:
     id, namespace, newer_id, newer, newer_time, older_id, older, older_time, rule, reason, created, *rest = row
     move_to, newer_source, older_source = rest
+    require_types((id, namespace, newer_id, newer, older_id, older, rule, reason, move_to), TEXTS)
     return Proposal(
         id=id,
         namespace=namespace,

@@ -5,9 +5,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from retentive.model import DEFAULT_CONFIDENCE, DEFAULT_IMPORTANCE, Match, Scope, Source, Space, Status
+from retentive.model import DEFAULT_CONFIDENCE, DEFAULT_IMPORTANCE, Match, Scope, Source, Space, Status, from_micros
 from retentive.storage import Engine, Step, step
 from retentive.storage.chunks import chunk_values, field_values, insert_steps
+from retentive.storage.damage import (
+    TEXTS,
+    WHOLE,
+    decodes,
+    intact,
+    read_intact,
+    read_object,
+    require_types,
+)
 from retentive.storage.memories import SAID_SOURCES, after_prefix, containing_pattern, namespace_step
 from retentive.storage.scopes import chunk_filters
 
@@ -63,20 +72,20 @@ class Rows:
     def page(self, namespace: str, type: str, limit: int, after: str | None = None) -> list[Row]:
         """In the order of their names."""
         values = {"namespace": namespace, "type": type, "limit": limit, "after": after}
-        return [_row(row) for row in self.engine.read("record_list", values, ["after_record"] * (after is not None))]
+        return read_intact(self.engine, "record_list", values, _row, ["after_record"] * (after is not None))
 
     def some(self, matches: Iterable[Match], scope: Scope) -> dict[tuple[str, str, str], Row]:
         wanted = [*matches]
         values = {"types": [*{each.type for each in wanted}], "ids": [*{each.owner for each in wanted}]}
         rows = self.engine.read("record_some", {**values, "namespaces": scope.namespaces})
-        return {row.key: row for row in map(_row, rows)}
+        return {row.key: row for row in intact(rows, _row)}
 
     def several(self, namespace: str, type: str, ids: Sequence[str]) -> list[Row]:
         """Those that are there, in this order."""
         if not ids:
             return []
         values = {"namespaces": [namespace], "types": [type], "ids": [*ids]}
-        found = {row.id: row for row in map(_row, self.engine.read("record_some", values))}
+        found = {row.id: row for row in intact(self.engine.read("record_some", values), _row)}
         return [found[id] for id in ids if id in found]
 
     def profile(self, namespace: str, id: str, slots: str, now: int) -> tuple[Row | None, dict[str, tuple[str, str]]]:
@@ -88,17 +97,16 @@ class Rows:
             if slot:
                 facts[slot] = text, hash
             else:
-                row = Row(namespace, "profile", id, json.loads(text), *numbers)
+                row = _row((namespace, "profile", id, text, *numbers, None, None))
         return row, facts
 
     def history(self, namespace: str, type: str, id: str) -> list[Past]:
         rows = self.engine.read("revision_list", {"namespace": namespace, "type": type, "id": id})
-        return [Past._make((*past, None if body is None else json.loads(body))) for *past, body in rows]
+        return [*intact(rows, _past)]
 
     def merged(self, namespace: str, type: str, id: str) -> list[Row]:
         """Those that were merged into it."""
-        rows = self.engine.read("record_merged", {"namespace": namespace, "type": type, "id": id})
-        return [_row(row) for row in rows]
+        return read_intact(self.engine, "record_merged", {"namespace": namespace, "type": type, "id": id}, _row)
 
     def naming(self, namespace: str, target: str) -> list[Row]:
         """Those that name a contact."""
@@ -124,7 +132,7 @@ class Rows:
 
     def last_runs(self, namespace: str, skills: Sequence[str]) -> dict[str, int]:
         values = {"namespace": namespace, "skills": [*skills]}
-        return dict(self.engine.read("run_last", values)) if skills else {}
+        return dict(intact(self.engine.read("run_last", values), _run)) if skills else {}
 
     def runs(self, namespace: str, skill: str, limit: int) -> list[str]:
         """The memories of what came of them, the newest first."""
@@ -132,9 +140,29 @@ class Rows:
         return [memory for (memory,) in self.engine.read("run_list", values)]
 
 
+@decodes("records", "namespace type id body version created updated deleted merged_into")
 def _row(row: Sequence[Any]) -> Row:
-    namespace, type, id, body, *rest = row
-    return Row(namespace, type, id, json.loads(body), *rest)
+    namespace, type, id, body, version, created, updated, deleted, merged_into = row
+    require_types((namespace, type, id, merged_into), TEXTS)
+    require_types((version, deleted), WHOLE)
+    from_micros(created), from_micros(updated)  # what is no time shows here
+    return Row(namespace, type, id, read_object(body), version, created, updated, deleted, merged_into)
+
+
+@decodes("skill_runs", "skill at")
+def _run(row: Sequence[Any]) -> tuple[str, int]:
+    skill, at = row
+    from_micros(at)
+    return skill, at
+
+
+@decodes("record_history", "id version action at actor reason body")
+def _past(row: Sequence[Any]) -> Past:
+    _, version, action, at, actor, reason, body = row
+    require_types((action, actor, reason), TEXTS)
+    require_types((version,), WHOLE)
+    from_micros(at)
+    return Past(version, action, at, actor, reason, None if body is None else read_object(body))
 
 
 def as_text(body: Mapping[str, Any]) -> str:

@@ -8,6 +8,8 @@ from retentive.storage import Engine
 from retentive.storage.fence import Fence
 from retentive.storage.scopes import chunk_filters
 
+MAX_STRAY = 0.1  # by which the squared length of a unit vector may differ from 1: rounding to float16 takes 0.001
+
 
 class Scanning:
     """The three searches of `Engine`, by what it reads; and a fence around it, as the database has none."""
@@ -46,7 +48,7 @@ def vector_scan(
 
     filters, params = chunk_filters(scope)
     rows = engine.read("chunk_scan", {**params, "space": space.name}, filters)
-    rows = [row for row in rows if len(row[11]) == 2 * space.dimension]
+    rows = keep_unit_vectors(rows, 11, space.dimension)
     if not rows:
         return []
     matrix = np.frombuffer(b"".join(row[11] for row in rows), dtype="<f2").reshape(len(rows), -1)
@@ -60,6 +62,18 @@ def vector_scan(
     return matches[:limit]
 
 
+def keep_unit_vectors(rows: Sequence[tuple[Any, ...]], column: int, dimension: int) -> list[tuple[Any, ...]]:
+    """The rows whose vector is one of this space: of its size, finite, of length one."""
+    import numpy as np
+
+    rows = [row for row in rows if isinstance(row[column], bytes) and len(row[column]) == 2 * dimension]
+    matrix = np.frombuffer(b"".join(row[column] for row in rows), dtype="<f2").reshape(len(rows), dimension)
+    wide = matrix.astype(np.float32)
+    squares = np.einsum("ij,ij->i", wide, wide)
+    sound = np.abs(squares - 1) < MAX_STRAY  # false for what is no number
+    return [row for row, is_sound in zip(rows, sound, strict=True) if is_sound]
+
+
 def read_cosines(
     engine: Engine, vector: Any, space: Space, namespaces: Sequence[str], chunks: Sequence[int]
 ) -> dict[int, float]:
@@ -69,7 +83,7 @@ def read_cosines(
     if not chunks:
         return {}
     values = {"namespaces": [*namespaces], "chunks": [*chunks], "space": space.name}
-    rows = [row for row in engine.read("chunk_vectors", values) if len(row[1]) == 2 * space.dimension]
+    rows = keep_unit_vectors(engine.read("chunk_vectors", values), 1, space.dimension)
     if not rows:
         return {}
     matrix = np.frombuffer(b"".join(stored for _, stored in rows), dtype="<f2").reshape(len(rows), -1)

@@ -8,7 +8,6 @@ Deviations from a plain connection:
   e. `:memory:` is a named memdb, so that the connections of all threads see one database.
 """
 
-import json
 import os
 import threading
 import time
@@ -22,13 +21,22 @@ from typing import Any
 
 import apsw
 
-from retentive.errors import Closed, Corrupt, Invalid, NotAStore, Stale, Unwritable
+from retentive.errors import Closed, Invalid, NotAStore, Stale, StorageError, Unwritable
 from retentive.regular_files import require_regular
 from retentive.storage import NOTHING, Finding, Pages, Params, Scrubbed, Step
-from retentive.storage.checkup import agreement, whole
-from retentive.storage.copies import APPLICATION_ID, BUSY_SECONDS, applied, copy, only
+from retentive.storage.broken_text import bind_broken, has_broken, read_out, spell_out, write_set
+from retentive.storage.checkup import REPAIR, agreement, whole
+from retentive.storage.copies import (
+    APPLICATION_ID,
+    BUSY_SECONDS,
+    applied,
+    apply_migration,
+    copy,
+    find_missing_parts,
+    only,
+)
 from retentive.storage.integrity import IntegrityMode, KeyFile, Sealer
-from retentive.storage.migrations import Migration, migrations, missing
+from retentive.storage.migrations import migrations, missing
 from retentive.storage.problems import translated
 from retentive.storage.queries import Queries
 from retentive.storage.scan import Scanning
@@ -69,18 +77,23 @@ class SqliteEngine(Scanning):
 
     def read(self, query: str, params: Params = NOTHING, filters: Sequence[str] = ()) -> list[tuple[Any, ...]]:
         sql = self._queries.sql(query, filters)
-        values = {name: json.dumps(v) if isinstance(v, tuple | list) else v for name, v in params.items()}
+        values = {name: write_set(v) if isinstance(v, tuple | list) else v for name, v in params.items()}
         with translated(self.target):
-            return self._reader().execute(sql, values).fetchall()
+            if has_broken(values.values()):
+                return _read_broken(self._reader(), bind_broken(sql, values), values)
+            try:
+                return self._reader().execute(sql, values).fetchall()
+            except UnicodeDecodeError:
+                return _read_broken(self._reader(), sql, values)
 
     def apply(self, steps: Iterable[Step]) -> None:
         with self._transaction() as connection:
             for step in steps:
-                sql, values = self._queries.by_position(step.query)
                 if step.expect is None:
+                    sql, values = self._queries.by_position(step.query)
                     connection.executemany(sql, map(values, step.rows))
                 else:
-                    self._guarded(connection, sql, map(values, step.rows), step)
+                    self._guarded(connection, step)
 
     def tokens(self, text: str) -> list[str]:
         return self._tokenizer(text)
@@ -92,10 +105,10 @@ class SqliteEngine(Scanning):
         if todo:
             with self._transaction() as connection:
                 for migration in missing(known, applied(connection), self.target):
-                    self._migrate(connection, migration)
+                    apply_migration(connection, migration)
 
     def check(self) -> list[Finding]:
-        return [_version(), self._permissions(), whole(self._integrity()), *agreement(self)]
+        return [_version(), self._permissions(), whole(self._integrity()), self._parts(), *agreement(self)]
 
     def rebuild(self) -> None:
         self.apply([Step("derived_rebuild", [{}])])
@@ -233,23 +246,15 @@ class SqliteEngine(Scanning):
         if self._path and _identity(self._path) != self._identity:
             raise Unwritable(f"{self.target} was removed or replaced while it was open", "Open the store again.")
 
-    def _guarded(self, connection: apsw.Connection, sql: str, rows: Iterable[tuple[Any, ...]], step: Step) -> None:
-        for row in rows:
-            connection.execute(sql, row)
+    def _guarded(self, connection: apsw.Connection, step: Step) -> None:
+        sql, values = self._queries.by_position(step.query)
+        for row in step.rows:
+            if has_broken(row.values()):
+                connection.execute(bind_broken(self._queries.sql(step.query), row), dict(row))
+            else:
+                connection.execute(sql, values(row))
             if connection.changes() != step.expect:
                 raise Stale(f"{self.target}: {step.query} found another state than the one it was decided on")
-
-    def _migrate(self, connection: apsw.Connection, migration: Migration) -> None:
-        connection.execute(
-            "CREATE TABLE IF NOT EXISTS migrations"
-            " (number INTEGER PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL, applied INTEGER NOT NULL)"
-        )
-        connection.execute(migration.sql)
-        connection.execute(
-            "INSERT INTO migrations VALUES (?, ?, ?, ?)",
-            (migration.number, migration.name, migration.hash, time.time_ns() // 1000),
-        )
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {migration.number}")
 
     def _integrity(self) -> list[str]:
         """On a connection of its own.
@@ -261,15 +266,35 @@ class SqliteEngine(Scanning):
                 connection = self._connect()
                 rows: list[Any] = connection.execute("PRAGMA integrity_check(5)").fetchall()
                 connection.close()
-        except Corrupt as error:
+        except Closed:
+            raise
+        except StorageError as error:
             return [str(error)]
         return [row[0] for row in rows]
+
+    def _parts(self) -> Finding:
+        with translated(self.target):
+            lost = find_missing_parts(self._reader())
+        return Finding(
+            "tables", not lost, f"missing: {', '.join(lost)}" if lost else "all are there", REPAIR * bool(lost)
+        )
 
     def _permissions(self) -> Finding:
         mode = self.facts()["mode"]
         ok = not mode or not int(mode, 8) & 0o077
         remedy = "" if ok else f"Others can read it: chmod 600 '{self._path}'"
         return Finding("permissions", ok, mode or "in memory", remedy)
+
+
+def _read_broken(connection: apsw.Connection, sql: str, values: Params) -> list[tuple[Any, ...]]:
+    """The rows of a query in which a text is not UTF-8."""
+    cursor = connection.execute(sql, dict(values))
+    try:
+        columns = len(cursor.get_description())
+    except apsw.ExecutionCompleteError:  # no rows
+        return []
+    rows = connection.execute(spell_out(sql, columns), dict(values)).fetchall()
+    return [read_out(row) for row in rows]
 
 
 def _version() -> Finding:

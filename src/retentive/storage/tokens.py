@@ -8,6 +8,7 @@ from typing import Any
 
 from retentive.model import Token, from_micros, to_micros
 from retentive.storage import Engine, Step, step
+from retentive.storage.damage import TEXTS, decodes, read_intact, require_types
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class Tokens:
 
     def all(self) -> list[Token]:
         """The newest first."""
-        return [_token(row) for row in self.engine.read("token_list")]
+        return read_intact(self.engine, "token_list", {}, _token)
 
 
 def insert_step(token: Token, hash: str) -> Step:
@@ -56,8 +57,12 @@ def use_step(used: Mapping[str, int]) -> Step:
     return Step("token_use", [{"id": id, "at": at} for id, at in sorted(used.items())])
 
 
+@decodes("tokens", "id name namespace subtree read_only created expires last_used revoked")
 def _token(row: Sequence[Any]) -> Token:
     id, name, namespace, subtree, read_only, *times = row
+    require_types((id, name, namespace), TEXTS)
+    if {subtree, read_only} - {0, 1}:
+        raise ValueError
     return Token(id, name, namespace, bool(subtree), bool(read_only), *map(_moment, times))  # type: ignore[arg-type]
 
 

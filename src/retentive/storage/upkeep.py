@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from retentive.model import Access, from_micros, to_micros
 from retentive.storage import Engine, Step, step
+from retentive.storage.damage import NUMBERS, TEXTS, WHOLE, decodes, read_intact, require_types
 
 
 class Measure(NamedTuple):
@@ -35,14 +36,15 @@ class Upkeep:
     engine: Engine
 
     def measures(self, namespace: str) -> list[tuple[Any, ...]]:
-        return self.engine.read("measure_list", {"namespace": namespace})
+        """Measure, tier, bucket and count of each."""
+        return read_intact(self.engine, "measure_list", {"namespace": namespace}, _measure)
 
     def counts(self, namespace: str, now: int) -> list[tuple[Any, ...]]:
         return self.engine.read("count_by", {"namespace": namespace, "now": now})
 
     def accesses(self, namespace: str, id: str | None, limit: int) -> list[Access]:
-        rows = self.engine.read("access_list", {"namespace": namespace, "id": id, "limit": limit})
-        return [Access(namespace, memory, from_micros(at), how, query, score) for memory, at, how, query, score in rows]
+        values = {"namespace": namespace, "id": id, "limit": limit}
+        return read_intact(self.engine, "access_list", values, lambda row: _access(row, namespace))
 
     def usage(self, namespace: str, measure: str, day: int) -> int:
         """What was used of it on a day."""
@@ -68,6 +70,21 @@ class Upkeep:
         if floor := self.prunable(keep):
             mark = step("meta_set", key="changes_floor", value=str(floor))
             self.engine.apply([mark, step("change_prune", floor=floor)])
+
+
+@decodes("measures", "measure tier bucket count")
+def _measure(row: Sequence[Any]) -> tuple[Any, ...]:
+    require_types(row[:2], TEXTS)
+    require_types(row[2:], WHOLE)
+    return (*row,)
+
+
+@decodes("access_log", "n memory at how query score")
+def _access(row: Sequence[Any], namespace: str) -> Access:
+    _, memory, at, how, query, score = row
+    require_types((memory, how, query), TEXTS)
+    require_types((score,), NUMBERS | {type(None)})
+    return Access(namespace, memory, from_micros(at), how, query, score)
 
 
 def access_steps(accesses: Sequence[Access], keep: int) -> Iterator[Step]:

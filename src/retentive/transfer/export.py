@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from retentive.storage import Engine
+from retentive.storage.damage import damaged_row, intact
 from retentive.transfer import lines
 from retentive.transfer.lines import Line, Row, dumped
 
@@ -42,8 +43,8 @@ def export(engine: Engine, wanted: Wanted) -> Iterator[tuple[str, bytes]]:
 
 def rows(engine: Engine, namespace: str, wanted: Wanted) -> Iterator[tuple[Line, Row]]:
     """Of one namespace."""
-    for row in engine.read("export_namespaces", {"namespace": namespace}):
-        yield lines.NAMESPACE, lines.NAMESPACE.encode(row)
+    for made in intact(engine.read("export_namespaces", {"namespace": namespace}), lines.NAMESPACE.encode):
+        yield lines.NAMESPACE, made
     for part in lines.PARTS:
         if part not in wanted.without:
             yield from _WRITERS[part](_Reading(engine, namespace, wanted.vectors))
@@ -71,7 +72,7 @@ class _Reading(NamedTuple):
         if self.vectors and owners:
             types, ids = {type for type, _ in owners}, [id for _, id in owners]
             for type, owner, *vector in self.read("export_vectors", types=[*types], owners=ids):
-                found[type, owner].append(lines.VECTORS.encode(vector))
+                found[type, owner] += _inner([vector], lines.VECTORS, owner)
         return found
 
 
@@ -84,12 +85,16 @@ def _fitting(limit: int, page: Sequence[tuple[Any, ...]]) -> int:
 def _memories(reading: _Reading) -> Iterator[tuple[Line, Row]]:
     for page in reading.pages("export_memories", (1, "")):
         rows, history, vectors = _settled(reading, page)
-        for row in rows:
-            id, version = row[1], row[-1]
-            made = lines.MEMORY.encode(row)
-            past = lines.MEMORY.inner["history"]
-            made["history"] = [past.encode(each) for each in history[id] if each[0] < version]
+        for made in intact(rows, lines.MEMORY.encode):
+            id, version = made["id"], made["version"]
+            past = _inner(history[id], lines.MEMORY.inner["history"], id)
+            made["history"] = [each for each in past if each["version"] < version]
             yield lines.MEMORY, _with(made, reading, vectors["memory", id])
+
+
+def _inner(rows: Sequence[Sequence[Any]], line: Line, of: str) -> list[Row]:
+    """The lesser lines of one, without those that are damaged."""
+    return [*intact(rows, lambda row: line.encode(row, of))]
 
 
 def _settled(
@@ -104,7 +109,8 @@ def _settled(
         vectors = reading.vectors_of([("memory", id) for id in ids])
         if not reading.vectors:
             break
-        now = sorted(reading.read("export_memory_some", ids=ids), key=lambda row: row[1])
+        some = {row[1]: row for row in reading.read("export_memory_some", ids=ids)}
+        now = [some.get(row[1], row) for row in page if row[1] in some or not isinstance(row[1], str)]
         if [(row[1], row[-1]) for row in now] == [(row[1], row[-1]) for row in page]:
             break
         page = now
@@ -117,19 +123,26 @@ def _with(made: Row, reading: _Reading, vectors: list[Row]) -> Row:
 
 def _sessions(reading: _Reading) -> Iterator[tuple[Line, Row]]:
     for page in reading.pages("export_sessions", (1, "")):
-        for *row, left in page:
-            made = lines.SESSION.encode(row)
-            made["claims"] = made["claims"][-left:] if left else []
+        for made in intact(page, _encode_session):
             yield lines.SESSION, made
             yield from _events(reading, made["id"], made["last_sequence"])
+
+
+def _encode_session(row: Sequence[Any]) -> Row:
+    """With the claims that are left; what stands in their place while there are none means nothing to others."""
+    *columns, claims, left = row
+    if not isinstance(left, int):
+        raise damaged_row("session_state", {"session": columns[1], "claims_left": left})
+    made = lines.SESSION.encode([*columns, claims if left else ""])
+    made["claims"] = made["claims"][-left:] if left else []
+    return made
 
 
 def _events(reading: _Reading, session: str, upto: int) -> Iterator[tuple[Line, Row]]:
     for page in reading.pages("export_events", (2, -1), session=session, upto=upto):
         vectors = reading.vectors_of([("event", f"{session}#{row[2]}") for row in page])
-        for row in page:
-            made = lines.EVENT.encode(row)
-            yield lines.EVENT, _with(made, reading, vectors["event", f"{session}#{row[2]}"])
+        for made in intact(page, lines.EVENT.encode):
+            yield lines.EVENT, _with(made, reading, vectors["event", f"{session}#{made['sequence']}"])
 
 
 def _records(reading: _Reading) -> Iterator[tuple[Line, Row]]:
@@ -143,31 +156,39 @@ def _records(reading: _Reading) -> Iterator[tuple[Line, Row]]:
         for type, id, target in reading.read("export_record_links", **named):
             links[type, id].append(target)
         vectors = reading.vectors_of(owners)
-        for owner, (type, *row) in zip(owners, page, strict=True):
-            line = lines.RECORDS[type]
-            made = line.encode([*row, links[owner]])
-            made["history"] = [
-                line.inner["history"].encode(each) for each in history[owner] if each[0] <= made["version"]
-            ]
+        rows = [(*row, links[owner]) for owner, row in zip(owners, page, strict=True)]
+        for line, made in intact(rows, _encode_record):
+            owner = line.type, made["id"]
+            past = _inner(history[owner], line.inner["history"], made["id"])
+            made["history"] = [each for each in past if each["version"] <= made["version"]]
             yield line, _with(made, reading, vectors[owner])
     for page in reading.pages("export_skill_runs", (1, ""), (2, -1), (3, "")):
-        yield from ((lines.RUN, lines.RUN.encode(row)) for row in page)
+        yield from _encoded(page, lines.RUN)
+
+
+def _encode_record(row: Sequence[Any]) -> tuple[Line, Row]:
+    type, *columns = row
+    if type not in lines.RECORDS:
+        raise damaged_row("records", {"type": type, "id": row[2]})
+    return lines.RECORDS[type], lines.RECORDS[type].encode(columns)
+
+
+def _encoded(page: Sequence[Sequence[Any]], line: Line) -> Iterator[tuple[Line, Row]]:
+    return ((line, made) for made in intact(page, line.encode))
 
 
 def _files(reading: _Reading) -> Iterator[tuple[Line, Row]]:
     for page in reading.pages("export_files", (1, "")):
-        for row in page:
-            if found := _file(reading, row):
-                yield lines.FILE, found
+        yield from ((lines.FILE, found) for found in intact(page, lambda row: _file(reading, row)) if found)
 
 
-def _file(reading: _Reading, row: tuple[Any, ...]) -> Row | None:
-    """With its slices, of one state; nothing if it went meanwhile."""
+def _file(reading: _Reading, row: Sequence[Any]) -> Row | None:
+    """With its slices, of one state; nothing if it went meanwhile, and `DamagedRow` if a slice is damaged."""
     id = row[1]
     for _ in range(TRIES):
         made = lines.FILE.encode(row)
         slices = reading.read("export_file_slices", id=id)
-        made["slices"] = [lines.FILE.inner["slices"].encode(each) for each in slices]
+        made["slices"] = [lines.FILE.inner["slices"].encode(each, f"of {row[2]}") for each in slices]
         made = _with(made, reading, reading.vectors_of([("file", id)])["file", id])
         now = reading.read("export_file_some", ids=[id])
         if not now:
@@ -180,27 +201,27 @@ def _file(reading: _Reading, row: tuple[Any, ...]) -> Row | None:
 
 def _expectations(reading: _Reading) -> Iterator[tuple[Line, Row]]:
     for page in reading.pages("export_expectations", (1, "")):
-        yield from ((lines.EXPECTATION, lines.EXPECTATION.encode(row)) for row in page)
+        yield from _encoded(page, lines.EXPECTATION)
 
 
 def _proposals(reading: _Reading) -> Iterator[tuple[Line, Row]]:
     for page in reading.pages("export_proposals", (1, "")):
-        yield from ((lines.PROPOSAL, lines.PROPOSAL.encode(row)) for row in page)
+        yield from _encoded(page, lines.PROPOSAL)
 
 
 def _hidden_messages(reading: _Reading) -> Iterator[tuple[Line, Row]]:
     for page in reading.pages("export_hidden_messages", (1, ""), (2, -1), (3, "")):
-        yield from ((lines.HIDDEN, lines.HIDDEN.encode(row)) for row in page)
+        yield from _encoded(page, lines.HIDDEN)
 
 
 def _accesses(reading: _Reading) -> Iterator[tuple[Line, Row]]:
     for page in reading.pages("export_access_log", (0, 0)):
-        yield from ((lines.ACCESS, lines.ACCESS.encode(row[1:])) for row in page)
+        yield from _encoded([row[1:] for row in page], lines.ACCESS)
 
 
 def _purges(reading: _Reading) -> Iterator[tuple[Line, Row]]:
     for page in reading.pages("export_purges", (1, ""), (2, -1)):
-        yield from ((lines.PURGE, lines.PURGE.encode(row)) for row in page)
+        yield from _encoded(page, lines.PURGE)
 
 
 _WRITERS = {

@@ -17,16 +17,17 @@ import json
 import math
 import re
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from retentive.errors import Invalid
+from retentive.errors import DamagedRow, Invalid
 from retentive.model import Kind, ProposalStatus, Role, Source, Status, from_micros, iso, to_micros
 from retentive.storage.memories import as_json
 from retentive.storage.records import as_text
+from retentive.storage.tables import TABLES, UNREADABLE, show_value
 
 FORMAT = "retentive"
 VERSION = 1
@@ -41,15 +42,19 @@ Row = dict[str, Any]
 
 
 class Shape(NamedTuple):
-    """How a value of a column is written, and read back; `told` is what it must be."""
+    """How a value of a column is written, and read back; `told` is what it must be.
+
+    Both refuse what it must not be: a damaged value is not written.
+    """
 
     told: str
     out: Callable[[Any], Any]
     back: Callable[[Any], Any]
 
 
-def _same(value: Any) -> Any:
-    return value
+def _checked(told: str, check: Callable[[Any], Any]) -> Shape:
+    """What is written as it is kept."""
+    return Shape(told, check, check)
 
 
 def _refuse(*_: Any) -> Any:
@@ -82,7 +87,7 @@ def _whole(given: Any) -> int:
 
 def _from_one(most: int) -> Shape:
     told = "a whole number above 0" if most == LARGEST else f"a whole number from 1 to {most}"
-    return Shape(told, _same, lambda given: number if 1 <= (number := _whole(given)) <= most else _refuse())
+    return _checked(told, lambda given: number if 1 <= (number := _whole(given)) <= most else _refuse())
 
 
 def _number(given: Any) -> float:
@@ -114,11 +119,14 @@ def _flag(given: Any) -> bool:
     return given if isinstance(given, bool) else _refuse()
 
 
-def _bytes(given: Any) -> bytes:
+def _unit(made: bytes) -> bytes:
     """One that is no number somewhere, or of any length, would be in the way of all others."""
-    made = base64.b64decode(_name(given), validate=True)
     numbers = struct.unpack(f"<{len(made) // 2}e", made) if len(made) % 2 == 0 else _refuse()
     return made if sum(each * each for each in numbers) <= LONGEST_VECTOR else _refuse()
+
+
+def _bytes(given: Any) -> bytes:
+    return _unit(base64.b64decode(_name(given), validate=True))
 
 
 def _maybe(shape: Shape) -> Shape:
@@ -130,11 +138,25 @@ def _maybe(shape: Shape) -> Shape:
 
 
 def _one_of(choices: type[StrEnum]) -> Shape:
-    return Shape(f"one of: {', '.join(choices)}", _same, lambda given: str(choices(given)))
+    return _checked(f"one of: {', '.join(choices)}", lambda given: str(choices(given)))
 
 
-def _parsed(empty: Any) -> Callable[[Any], Any]:
-    return lambda value: json.loads(value) if value else empty
+def _parsed(kind: type) -> Callable[[Any], Any]:
+    """What reads JSON of this kind, empty where there is none."""
+    return lambda value: _of_kind(value, kind) if value else kind()
+
+
+def _of_kind(value: Any, *kinds: type) -> Any:
+    read = json.loads(_text(value))
+    return read if isinstance(read, kinds) else _refuse()
+
+
+def _parsed_object(value: Any) -> Any:
+    return _of_kind(value, dict)
+
+
+def _parsed_texts(value: Any) -> list[str]:
+    return _texts(_of_kind(value, list)) if value else []
 
 
 def _tight(given: Any, kind: type) -> str | None:
@@ -147,26 +169,26 @@ def _dumped(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-TEXT = Shape("text", _same, _text)
-NAME = Shape("text that is not empty", _same, _name)
-KEY = Shape(f"text of 1 to {LONGEST_KEY} characters on one line", _same, _key)
-WHOLE = Shape("a whole number", _same, _whole)
-NUMBER = Shape("a number", float, _number)
-SHARE = Shape("a number from 0 to 1", float, _share)
+TEXT = _checked("text", _text)
+NAME = _checked("text that is not empty", _name)
+KEY = _checked(f"text of 1 to {LONGEST_KEY} characters on one line", _key)
+WHOLE = _checked("a whole number", _whole)
+NUMBER = _checked("a number", _number)
+SHARE = _checked("a number from 0 to 1", _share)
 TIME = Shape("a time", lambda value: iso(from_micros(value)), _micros)
-TAGS = Shape("a list of texts", _parsed([]), lambda given: as_json(_texts(given)))
-TEXTS = Shape("a list of texts", json.loads, lambda given: _dumped(_texts(given)))
-KEYS = Shape("a list of ids, each once", list, _keys)
-LIST = Shape("a list", _parsed([]), lambda given: (as_json(given) or "") if isinstance(given, list) else _refuse())
-OBJECT = Shape("an object", _parsed({}), _object)
-SNAPSHOT = Shape("an object", json.loads, lambda given: _dumped(given) if isinstance(given, dict) else _refuse())
-BODY = Shape("an object", json.loads, lambda given: as_text(given) if isinstance(given, dict) else _refuse())
-COMPACT = Shape("an object", _parsed({}), lambda given: _tight(given, dict))
-COMPACT_LIST = Shape("a list of texts", _parsed([]), lambda given: _tight(_texts(given), list))
-ANY = Shape("a value", json.loads, _dumped)
+TAGS = Shape("a list of texts", _parsed_texts, lambda given: as_json(_texts(given)))
+TEXTS = Shape("a list of texts", _parsed_texts, lambda given: _dumped(_texts(given)))
+KEYS = _checked("a list of ids, each once", _keys)
+LIST = Shape("a list", _parsed(list), lambda given: (as_json(given) or "") if isinstance(given, list) else _refuse())
+OBJECT = Shape("an object", _parsed(dict), _object)
+SNAPSHOT = Shape("an object", _parsed_object, lambda given: _dumped(given) if isinstance(given, dict) else _refuse())
+BODY = Shape("an object", _parsed_object, lambda given: as_text(given) if isinstance(given, dict) else _refuse())
+COMPACT = Shape("an object", _parsed(dict), lambda given: _tight(given, dict))
+COMPACT_LIST = Shape("a list of texts", _parsed_texts, lambda given: _tight(_texts(given), list))
+ANY = Shape("a value", lambda value: json.loads(_text(value)), _dumped)
 FLAG = Shape("true or false", bool, _flag)
 VECTOR = Shape(
-    "base64 of float16 numbers, of length one", lambda value: base64.b64encode(bytes(value)).decode(), _bytes
+    "base64 of float16 numbers, of length one", lambda value: base64.b64encode(_unit(bytes(value))).decode(), _bytes
 )
 
 
@@ -175,13 +197,31 @@ class Line:
     """A type of line: its keys in the order of the columns, then lists of lesser lines."""
 
     type: str
+    table: str
     shapes: Mapping[str, Shape]
     inner: Mapping[str, "Line"] = field(default_factory=dict)
     key: tuple[str, ...] = ()
     """What no two of a list have in common."""
 
-    def encode(self, row: Sequence[Any]) -> Row:
-        return {name: shape.out(value) for (name, shape), value in zip(self.shapes.items(), row, strict=True)}
+    def encode(self, row: Sequence[Any], of: str = "") -> Row:
+        """A row as a line has it; `DamagedRow` if that is not possible. `of` is the id of what it belongs to."""
+        try:
+            return {name: shape.out(value) for (name, shape), value in zip(self.shapes.items(), row, strict=True)}
+        except UNREADABLE as error:
+            raise self._damaged(dict(zip(self.shapes, row, strict=False)), of) from error
+
+    def _damaged(self, values: Row, of: str) -> DamagedRow:
+        table = TABLES[self.table]
+        reasons = (f"{name} is {show_value(values[name])}, not {shape.told}" for name, shape in self._unfit(values))
+        id = "#".join(each for each in (of, table.name_row(values)) if each)
+        return DamagedRow(f"{table.noun} {id} is damaged: {next(reasons, '')}", table=self.table, id=id)
+
+    def _unfit(self, values: Row) -> Iterator[tuple[str, Shape]]:
+        for name, shape in self.shapes.items():
+            try:
+                shape.out(values[name])
+            except UNREADABLE:
+                yield name, shape
 
     def decode(self, given: Mapping[str, Any]) -> Row:
         """As columns have it; `Invalid` says what is missing, unknown or not as it should be."""
@@ -215,13 +255,16 @@ def _list(name: str, line: Line, given: Any) -> list[Row]:
     return rows
 
 
-VECTORS = Line("vector", {"ordinal": WHOLE, "whole": FLAG, "space": KEY, "vector": VECTOR}, key=("ordinal", "space"))
+VECTORS = Line(
+    "vector", "vectors", {"ordinal": WHOLE, "whole": FLAG, "space": KEY, "vector": VECTOR}, key=("ordinal", "space")
+)
 _CHANGE = {"version": WHOLE, "action": NAME, "at": TIME, "actor": TEXT, "reason": _maybe(TEXT)}
 _KEY = {"namespace": NAME, "id": KEY}
 
-NAMESPACE = Line("namespace", {"name": NAME, "created": TIME})
+NAMESPACE = Line("namespace", "namespaces", {"name": NAME, "created": TIME})
 MEMORY = Line(
     "memory",
+    "memories",
     {
         **_KEY, "kind": _one_of(Kind), "content": NAME, "context": _maybe(TEXT), "tags": TAGS, "slot": _maybe(KEY),
         "session": _maybe(KEY), "source": _one_of(Source), "origin": _maybe(OBJECT), "confidence": SHARE,
@@ -230,12 +273,13 @@ MEMORY = Line(
         "last_access": _maybe(TIME), "metadata": OBJECT, "version": WHOLE,
     },
     {
-        "history": Line("change of a memory", {**_CHANGE, "before": SNAPSHOT}, key=("version",)),
+        "history": Line("change of a memory", "memory_history", {**_CHANGE, "before": SNAPSHOT}, key=("version",)),
         "vectors": VECTORS,
     },
 )  # fmt: skip
 SESSION = Line(
     "session",
+    "sessions",
     {
         **_KEY, "agent": _maybe(TEXT), "tags": TAGS, "metadata": OBJECT, "person": _maybe(TEXT), "created": TIME,
         "last_sequence": WHOLE, "events": WHOLE, "active": TIME, "summary": TEXT, "summary_upto": WHOLE, "epoch": WHOLE,
@@ -244,6 +288,7 @@ SESSION = Line(
 )  # fmt: skip
 EVENT = Line(
     "event",
+    "events",
     {
         "namespace": NAME, "session": KEY, "sequence": _from_one(LARGEST), "role": _one_of(Role),
         "speaker": _maybe(TEXT), "content": TEXT, "payload": _maybe(ANY), "time": TIME, "heeded": WHOLE,
@@ -254,26 +299,28 @@ _RECORD = {
     **_KEY, "fields": BODY, "version": WHOLE, "created": TIME, "updated": TIME, "deleted": _maybe(TIME),
     "merged_into": _maybe(KEY), "links": KEYS,
 }  # fmt: skip
-_REVISION = Line("change of a record", {**_CHANGE, "fields": _maybe(BODY)}, key=("version",))
+_REVISION = Line("change of a record", "record_history", {**_CHANGE, "fields": _maybe(BODY)}, key=("version",))
 RECORDS = {
-    type: Line(type, _RECORD, {"history": _REVISION, "vectors": VECTORS})
+    type: Line(type, "records", _RECORD, {"history": _REVISION, "vectors": VECTORS})
     for type in ("contact", "profile", "project", "skill")
 }
 FILE = Line(
     "file",
+    "files",
     {
         **_KEY, "path": NAME, "session": _maybe(KEY), "kind": NAME, "hash": TEXT, "size": WHOLE, "modified": TIME,
         "stamp": TEXT, "title": TEXT, "tags": COMPACT_LIST, "metadata": COMPACT, "links": COMPACT_LIST, "unit": TEXT,
         "mark": _maybe(COMPACT), "indexed": TIME, "version": WHOLE,
     },
     {
-        "slices": Line("slice", {"text": TEXT, "context": _maybe(TEXT), "first": WHOLE, "last": WHOLE}),
+        "slices": Line("slice", "chunks", {"text": TEXT, "context": _maybe(TEXT), "first": WHOLE, "last": WHOLE}),
         "vectors": VECTORS,
     },
 )  # fmt: skip
-RUN = Line("run", {"namespace": NAME, "skill": KEY, "at": TIME, "memory": KEY})
+RUN = Line("run", "skill_runs", {"namespace": NAME, "skill": KEY, "at": TIME, "memory": KEY})
 EXPECTATION = Line(
     "expectation",
+    "expectations",
     {
         **_KEY, "question": NAME, "session": _maybe(KEY), "finds": TEXTS, "absent": TEXTS,
         "depth": _from_one(DEEPEST), "created": TIME,
@@ -281,21 +328,25 @@ EXPECTATION = Line(
 )  # fmt: skip
 PROPOSAL = Line(
     "proposal",
+    "proposals",
     {
         **_KEY, "newer": KEY, "older": KEY, "newer_hash": KEY, "older_hash": KEY, "rule": TEXT, "reason": TEXT,
         "status": _one_of(ProposalStatus), "created": TIME, "decided": _maybe(TIME), "move_to": _maybe(NAME),
     },
 )  # fmt: skip
 HIDDEN = Line(
-    "hidden", {"namespace": NAME, "session": KEY, "sequence": _from_one(LARGEST), "memory": KEY, "hidden": TIME}
+    "hidden",
+    "hidden_messages",
+    {"namespace": NAME, "session": KEY, "sequence": _from_one(LARGEST), "memory": KEY, "hidden": TIME},
 )
 ACCESS = Line(
     "access",
+    "access_log",
     {
         "namespace": NAME, "memory": KEY, "at": TIME, "how": NAME, "query": _maybe(TEXT), "score": _maybe(NUMBER),
     },
 )  # fmt: skip
-PURGE = Line("purge", {**_KEY, "at": TIME, "actor": TEXT, "reason": _maybe(TEXT), "gone": _maybe(TIME)})
+PURGE = Line("purge", "purges", {**_KEY, "at": TIME, "actor": TEXT, "reason": _maybe(TEXT), "gone": _maybe(TIME)})
 
 # A new type of line is added here: the line, and the part of a namespace it is in. Then `export.py` writes it,
 # `app/intake/` takes it in, and docs/reference/export-format.md describes it.

@@ -14,104 +14,16 @@ from typing import Any, NamedTuple
 
 from retentive.errors import Conflict, Corrupt, Stale
 from retentive.storage import Engine, Params, Step, step
+from retentive.storage.broken_text import has_broken
+from retentive.storage.tables import TABLES, Table
 
+REPAIR_FIRST = "Run `retentive doctor --repair` on it first."
 PAGE = 500  # rows that share a commit
 SOURCE = "move_source"
 Progress = Callable[[str, int], None]
 
 
-class Table(NamedTuple):
-    name: str
-    columns: tuple[str, ...]
-    key: tuple[tuple[str, Any], ...]
-    """The columns of the key, each with what comes before the first."""
-
-    def after(self, row: Sequence[Any] | None) -> dict[str, Any]:
-        values = [row[self.columns.index(name)] if row else first for name, first in self.key]
-        return {f"k{place}": value for place, value in enumerate(values, start=1)}
-
-
-def _table(name: str, columns: str, /, **key: Any) -> Table:
-    return Table(name, tuple(columns.split()), tuple(key.items()))
-
-
-TABLES = (
-    _table("namespaces", "name created", name=""),
-    _table(
-        "memories",
-        "namespace id session kind content context tags slot source origin confidence importance status superseded_by"
-        " content_hash valid_from valid_to created updated expires access_count last_access metadata version",
-        namespace="",
-        id="",
-    ),
-    _table(
-        "memory_history",
-        "namespace memory version action at actor reason before",
-        namespace="",
-        memory="",
-        version=-1,
-    ),
-    _table("sessions", "namespace id agent tags metadata created person", namespace="", id=""),
-    _table(
-        "session_state",
-        "namespace session last_sequence events active summary summary_upto epoch learned_upto claims claims_left",
-        namespace="",
-        session="",
-    ),
-    _table(
-        "events",
-        "namespace session sequence role speaker content payload time tokens heeded",
-        namespace="",
-        session="",
-        sequence=-1,
-    ),
-    _table(
-        "chunks",
-        "n namespace owner_type owner ordinal text session kind source tags confidence importance status valid_from"
-        " expires first_sequence last_sequence hash context f_content f_context f_tags f_before f_after f_speaker"
-        " f_date",
-        n=0,
-    ),
-    _table("vectors", "namespace chunk space dimension vector", chunk=0, space=""),
-    _table(
-        "records",
-        "namespace type id key body version created updated deleted merged_into",
-        namespace="",
-        type="",
-        id="",
-    ),
-    _table(
-        "record_history",
-        "namespace type id version action at actor reason body",
-        namespace="",
-        type="",
-        id="",
-        version=-1,
-    ),
-    _table("record_links", "namespace target type id", namespace="", target="", type="", id=""),
-    _table("skill_runs", "namespace skill at memory", namespace="", skill="", at=-1, memory=""),
-    _table(
-        "files",
-        "namespace id path session kind hash size modified stamp title tags metadata links unit sections mark indexed"
-        " version",
-        namespace="",
-        id="",
-    ),
-    _table("access_log", "n namespace memory at how query score", namespace="", n=0),
-    _table("purges", "namespace id at actor reason gone", namespace="", id="", at=-1),
-    _table("expectations", "namespace id question session finds absent depth created", namespace="", id=""),
-    _table(
-        "proposals",
-        "namespace id newer older newer_hash older_hash rule reason status created decided move_to",
-        namespace="",
-        id="",
-    ),
-    _table(
-        "hidden_messages", "namespace session sequence memory hidden", namespace="", session="", sequence=-1, memory=""
-    ),
-    _table("tokens", "id hash name namespace subtree read_only created expires last_used revoked", id=""),
-    _table("measures", "namespace measure tier bucket count", namespace="", measure="", tier="", bucket=-1),
-)
+MOVED = tuple(table for table in TABLES.values() if table.is_moved)
 
 
 class Moved(NamedTuple):
@@ -125,9 +37,9 @@ class Moved(NamedTuple):
 def migrate(source: Engine, target: Engine, store_id: str, progress: Progress | None = None) -> list[Moved]:
     """`store_id` names the source, so that only its own move is gone on with."""
     _begin(target, store_id)
-    for table in TABLES:
+    for table in MOVED:
         _copy(source, target, table, progress or (lambda _, __: None))
-    moved = [_compared(source, target, table) for table in TABLES]
+    moved = [_compared(source, target, table) for table in MOVED]
     target.apply([step("end_move")])
     return moved
 
@@ -136,9 +48,9 @@ def _begin(target: Engine, store_id: str) -> None:
     before = _meta(target, SOURCE)
     if before == store_id:
         return
-    if before is not None or any(target.read(f"copy_{each.name}", {**each.after(None), "limit": 1}) for each in TABLES):
+    if before is not None or any(target.read(f"copy_{each.name}", {**each.after(None), "limit": 1}) for each in MOVED):
         raise Conflict("the target is not empty", "Give a new one; a move that was stopped goes on by itself.")
-    marks = [step("meta_set", key=_mark(table), value="") for table in TABLES]
+    marks = [step("meta_set", key=_mark(table), value="") for table in MOVED]
     target.apply([step("meta_set", key=SOURCE, value=store_id), *marks])
 
 
@@ -146,9 +58,10 @@ def _copy(source: Engine, target: Engine, table: Table, progress: Progress) -> N
     mark = _meta(target, _mark(table)) or ""
     done, after = (json.loads(mark)["rows"], json.loads(mark)["after"]) if mark else (0, table.after(None))
     while page := source.read(f"copy_{table.name}", {**after, "limit": PAGE}):
+        rows = [dict(zip(table.columns, row, strict=True)) for row in page]
+        _refuse_broken(table, rows)
         done, after = done + len(page), table.after(page[-1])
         now = json.dumps({"rows": done, "after": after})
-        rows = [dict(zip(table.columns, row, strict=True)) for row in page]
         try:
             moving = step("mark_move", expect=1, key=_mark(table), value=now, before=mark)
             target.apply([moving, *_put(table, rows)])
@@ -159,12 +72,18 @@ def _copy(source: Engine, target: Engine, table: Table, progress: Progress) -> N
         progress(table.name, done)
 
 
+def _refuse_broken(table: Table, rows: Sequence[Params]) -> None:
+    """Texts that are not UTF-8 fit no other engine."""
+    if broken := next((row for row in rows if has_broken(row.values())), None):
+        raise Corrupt(f"the source has a damaged {table.noun}, {table.name_row(broken)}", REPAIR_FIRST)
+
+
 def _put(table: Table, rows: Sequence[Params]) -> Iterator[Step]:
     if table.name == "vectors":
         for space, dimension in sorted({(row["space"], row["dimension"]) for row in rows}):
             yield step("space_insert", space=space, dimension=dimension)
     if table.name == "chunks" and any(row["f_content"] is None for row in rows):
-        raise Corrupt("the source has rows without their full text", "Run `retentive doctor --repair` on it first.")
+        raise Corrupt("the source has rows without their full text", REPAIR_FIRST)
     yield Step(f"put_{table.name}", rows)
 
 

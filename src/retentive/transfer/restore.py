@@ -93,26 +93,26 @@ def _placed(fresh: Path, store: Path) -> bool:
 
 def _replaced(store: Path, fresh: Path, progress: Progress, key: Path | None) -> tuple[Path, tuple[str, ...]]:
     with replacing(store, fresh) as work:
-        kept = _kept(work, store, progress)
-        returned = _continued(fresh, work.past(), key)
+        kept = keep_old(work, store, "before-restore", progress)
+        returned = continue_store(fresh, work.past(), key)
         work.finish(lambda done, of: progress("restoring", done, of))
     return kept, returned
 
 
-def _kept(work: Replacing, store: Path, progress: Progress) -> Path:
-    """What is there now, under a name that tells when it ended."""
+def keep_old(work: Replacing, store: Path, label: str, progress: Progress) -> Path:
+    """What is there now, under a name that tells when it ended, and why."""
     with passing(store.parent) as path:
         work.keep(path, lambda done, of: progress("keeping what was there", done, of))
         with writable(store.parent):
-            name = dated(path, lambda when: store.with_name(f"{store.name}.before-restore-{when}"))
+            name = dated(path, lambda when: store.with_name(f"{store.name}.{label}-{when}"))
             log = Path(f"{path}-wal")
             if log.exists():
                 log.replace(f"{name}-wal")
     return name
 
 
-def _continued(fresh: Path, past: Past, key: Path | None) -> tuple[str, ...]:
-    """What is back of that which was purged."""
+def continue_store(fresh: Path, past: Past, key: Path | None) -> tuple[str, ...]:
+    """Make a new store fit for those who followed the old one; what is back of that which was purged."""
     with closing(SqliteEngine(str(fresh), integrity_key=key)) as engine:
         known = {(namespace, id) for namespace, id in engine.read("purge_list")}
         engine.apply(_following(engine, past))

@@ -22,8 +22,10 @@ from retentive.model import (
     from_micros,
 )
 from retentive.records import documents, schedule
+from retentive.storage.damage import damaged_row
 from retentive.storage.records import Row
 from retentive.storage.scopes import IGNORED
+from retentive.storage.tables import UNREADABLE
 
 R = TypeVar("R", bound=Record)
 
@@ -55,6 +57,14 @@ class Shape(Generic[R]):
     """Whether there is one of a name."""
 
     def read(self, row: Row) -> R:
+        """The record of a row; `DamagedRow` if its fields are not those of this type."""
+        try:
+            return self._read(row)
+        except UNREADABLE as error:
+            values = {"type": row.type, "id": row.id}
+            raise damaged_row("records", values, ValueError(f"its fields cannot be read: {error}")) from error
+
+    def _read(self, row: Row) -> R:
         known = {name: field.read(row.body[name]) for name, field in self.fields.items() if name in row.body}
         common = {"id": row.id, "namespace": row.namespace, "version": row.version}
         times = {"created": from_micros(row.created), "updated": from_micros(row.updated)}
@@ -212,3 +222,11 @@ def chunk_status(row: Row) -> str:
 
 
 SHAPES: dict[str, Shape[Any]] = {shape.type: shape for shape in (PROFILE, CONTACT, PROJECT, SKILL)}
+
+
+def read_record(row: Row) -> Record:
+    """The record of a row, of whatever type."""
+    if row.type not in SHAPES:
+        raise damaged_row("records", {"type": row.type, "id": row.id})
+    record: Record = SHAPES[row.type].read(row)
+    return record

@@ -91,7 +91,7 @@ class Skills(Store[Skill]):
     def runs(self, id: str, limit: int = 20) -> Sequence[Memory]:
         """What came of its runs, the newest first."""
         ids = self._rows.runs(self._parts.namespace, self._row(id).id, check.limit_of(limit))
-        found = (self._parts.memories.get(self._parts.namespace, each, clock.now()) for each in ids)
+        found = (self._parts.memories.find_intact(self._parts.namespace, each, clock.now()) for each in ids)
         return [memory for memory in found if memory]
 
     def _draft(

@@ -24,6 +24,7 @@ from retentive.records.names import folded
 from retentive.records.told import told
 from retentive.storage import Step
 from retentive.storage import records as rows
+from retentive.storage.damage import intact
 from retentive.storage.records import Past, Row, Rows, Said
 from retentive.text.chunk import chunk
 
@@ -80,7 +81,8 @@ class Store(Generic[R]):
         """In the order of their names, a page at a time."""
         last = None if after is None else self._row(after).id
         found = self._rows.page(self._parts.namespace, self.shape.type, check.limit_of(limit) + 1, last)
-        return Records(tuple(map(self._read, found[:limit])), found[limit - 1].id if len(found) > limit else None)
+        read = tuple(intact(found[:limit], self._read))
+        return Records(read, found[limit - 1].id if len(found) > limit else None)
 
     @writes
     def update(
@@ -118,7 +120,7 @@ class Store(Generic[R]):
         """Every change, the oldest first: who, when, why, and how it was after that."""
         row = self._row(id)
         merged = self._rows.merged(row.namespace, row.type, row.id)
-        found = [self._revision(each, past) for each in (*merged, row) for past in self._past(each)]
+        found = [*intact(((each, past) for each in (*merged, row) for past in self._past(each)), self._revision)]
         return sorted(found, key=lambda each: (each.at, each.id != row.id, each.version))
 
     def diff(self, id: str, old: int, new: int | None = None) -> Sequence[Mapping[str, Any]]:
@@ -304,7 +306,8 @@ class Store(Generic[R]):
     def _differences(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> builtins.list[dict[str, Any]]:
         return [*differences(before, after)]
 
-    def _revision(self, row: Row, past: Past) -> Revision[R]:
+    def _revision(self, change: tuple[Row, Past]) -> Revision[R]:
+        row, past = change
         record = None
         if past.body is not None:
             record = self._read(replace(row, body=past.body, version=past.version, updated=past.at))

@@ -38,10 +38,14 @@ def caring(verb: Verbs) -> None:
     verb("config", "show every setting and where it comes from")
 
     doctor = verb("doctor", "check everything and say what to do")
-    doctor.add_argument("--repair", action="store_true", help="make the full-text and vector indexes anew")
+    doctor.add_argument(
+        "--repair", action="store_true", help="rebuild indexes, and move damaged rows to the quarantine"
+    )
     doctor.add_argument(
         "--verify", action="store_true", help="in integrity mode: name every row that was changed without the key"
     )
+    doctor.add_argument("--quarantine", action="store_true", help="show what repairs moved there")
+    doctor.add_argument("--discard", nargs="+", metavar="ID", help='delete rows of the quarantine; "*" for all')
 
     verb("demo", "see it work, in a store that is thrown away")
 

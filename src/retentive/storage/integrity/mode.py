@@ -11,6 +11,7 @@ from retentive.errors import Conflict, Invalid
 from retentive.storage.integrity.keys import Head, KeyFile
 from retentive.storage.integrity.sealing import Sealer
 from retentive.storage.integrity.verify import Progress, Tampering, verify
+from retentive.storage.problems import translated
 from retentive.storage.queries import Queries
 
 SHOWN = 3  # rows that an error names; `doctor --verify` names all
@@ -31,12 +32,12 @@ class IntegrityMode:
 
     @property
     def is_on(self) -> bool:
-        with self._lock:
+        with self._lock, translated("the store"):
             return bool(self._sealer.read_mark())
 
     @property
     def store_id(self) -> str:
-        with self._lock:
+        with self._lock, translated("the store"):
             return self._sealer.store_id
 
     @property
@@ -95,7 +96,7 @@ class IntegrityMode:
 
     def _verify(self, head: Head | None, progress: Progress) -> list[Tampering]:
         key = self._require_key().read(self.store_id)
-        with closing(self._connect()) as connection:
+        with translated("the store"), closing(self._connect()) as connection:
             return verify(connection, self._queries, key, head, progress)
 
     def _require_key(self) -> KeyFile:

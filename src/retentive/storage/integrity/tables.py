@@ -63,6 +63,7 @@ UNSEALED_TABLES = {
     "access_log": "a count of uses",
     "measures": "a count of uses",
     "integrity_log": "has its own chain",
+    "quarantine": "what was damaged when it was put there",
 }
 UNSEALED_COLUMNS = {
     "memories": ("access_count", "last_access"),  # written by every search

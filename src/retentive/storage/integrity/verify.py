@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import apsw
 
+from retentive.storage.broken_text import has_broken, read_out, spell_out
 from retentive.storage.integrity.keys import Head, Key
 from retentive.storage.integrity.sealing import Row
 from retentive.storage.integrity.tables import SEALED, SealedTable
@@ -116,9 +117,13 @@ def _problem(
 def _rows(connection: apsw.Connection) -> Iterator[tuple[Row, tuple[Any, ...] | None]]:
     """All sealed rows, with what they say; None for one that is damaged."""
     for name, table in SEALED.items():
-        keys = connection.execute(f"SELECT {', '.join(table.key)} FROM main.{name}").fetchall()
+        spelled_out = spell_out(f"SELECT {', '.join(table.key)} FROM main.{name}", len(table.key))
+        keys = [read_out(row) for row in connection.execute(spelled_out)]
         query = _one_row(name, table)
         for own in keys:
+            if has_broken(own):
+                yield (name, own), None
+                continue
             try:
                 yield (name, own), connection.execute(query, own).fetchone()
             except UnicodeDecodeError:

@@ -43,7 +43,12 @@ VACUUMED = (
 )
 _NUMBERED = {"put_chunks", "put_access_log"}
 _UNFILTERED = {"visible", "active"}
-_LONG = {"chunk_broken", "derived_rebuild", "session_delete"}  # go through much of a store: no timeout bounds them
+# What goes through much of a store: no timeout bounds it.
+_LONG = {
+    "chunk_broken", "derived_rebuild", "session_delete", "orphan_chunks", "orphan_memory_history",
+    "orphan_record_history", "record_changed", "state_counts", "sessions_missing", "namespaces_missing",
+    "sessions_lost",
+}  # fmt: skip
 _UNSEEN = ("access_", "measure_", "lease_", "token_")  # queries that change nothing that is searched for
 
 _CHECKS = {

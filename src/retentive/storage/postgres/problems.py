@@ -35,6 +35,7 @@ _KINDS: dict[type[psycopg.Error], tuple[type[RetentiveError], str]] = {
     errors.InsufficientPrivilege: (Unwritable, _RIGHTS),
     errors.ReadOnlySqlTransaction: (Unwritable, "This server only reads; give the address of the primary."),
     errors.DataCorrupted: (Corrupt, ""),
+    errors.InvalidTextRepresentation: (Corrupt, ""),  # JSON that is damaged: what comes from us is not
     errors.IndexCorrupted: (Corrupt, ""),
 }
 _GONE = (errors.AdminShutdown, errors.CrashShutdown, errors.CannotConnectNow, errors.IdleInTransactionSessionTimeout)

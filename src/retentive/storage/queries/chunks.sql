@@ -5,19 +5,19 @@ t.n, t.owner, t.owner_type, t.session, t.kind, t.source, t.importance, t.confide
 -- name: chunk_rows
 SELECT {row}, v.vector FROM chunks t
 LEFT JOIN vectors v ON v.chunk = t.n AND v.space = (SELECT id FROM spaces WHERE name = :space)
-WHERE t.namespace = :namespace AND t.status = 'active' AND t.n > :after ORDER BY t.n LIMIT :limit
+WHERE t.namespace = :namespace AND t.status = 'active' AND t.n > :after {sound} ORDER BY t.n LIMIT :limit
 
 -- name: chunk_rows_of
 -- The plus keeps the index of the namespace out of it: a few rows by number, not all of the namespace.
 SELECT {row}, v.vector FROM chunks t
 LEFT JOIN vectors v ON v.chunk = t.n AND v.space = (SELECT id FROM spaces WHERE name = :space)
-WHERE t.n IN {each:chunks} AND +t.namespace = :namespace AND t.status = 'active' ORDER BY t.n
+WHERE t.n IN {each:chunks} AND +t.namespace = :namespace AND t.status = 'active' {sound} ORDER BY t.n
 
 -- name: chunk_scan
 -- Every row a question may see, with its vector: the exact answer, from the database alone.
 SELECT {row}, v.vector, t.namespace FROM chunks t
 CROSS JOIN vectors v ON v.chunk = t.n AND v.space = (SELECT id FROM spaces WHERE name = :space)
-WHERE t.namespace IN {each:namespaces}{filters}
+WHERE t.namespace IN {each:namespaces}{filters} {sound}
 
 -- name: chunk_texts
 -- The slices among these chunks; a chunk that is all of its owner has no text of its own.

@@ -29,7 +29,7 @@
 
 -- fragment: tags
  AND NOT EXISTS (SELECT 1 FROM json_each(:tags) AS wanted
-                 WHERE wanted.value NOT IN (SELECT value FROM json_each(coalesce(t.tags, '[]'))))
+                 WHERE wanted.value NOT IN (SELECT value FROM json_each(CASE WHEN json_valid(t.tags) THEN t.tags ELSE '[]' END)))
 
 -- fragment: min_importance
  AND t.importance >= :min_importance

@@ -111,6 +111,9 @@ SELECT 'expectation', t.id, 0 FROM expectations t WHERE t.namespace = :namespace
   (t.question {like} OR t.session {like} OR t.finds {like} OR t.absent {like})
 UNION ALL
 SELECT 'proposal', t.id, 0 FROM proposals t WHERE t.namespace = :namespace AND (t.rule {like} OR t.reason {like})
+UNION ALL
+SELECT 'quarantine', t.id, 0 FROM quarantine t WHERE t.namespace = :namespace AND
+  (t.row {like} OR t.row_key {like} OR t.reason {like})
 LIMIT :limit
 
 -- fragment: like

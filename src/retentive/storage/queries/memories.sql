@@ -105,7 +105,7 @@ INSERT INTO memory_history (namespace, memory, version, action, at, actor, reaso
 VALUES (:namespace, :id, :version, :action, :now, :actor, :reason, :snapshot)
 
 -- name: history_of
-SELECT version, action, at, actor, reason, before FROM memory_history
+SELECT memory, version, action, at, actor, reason, before FROM memory_history
 WHERE namespace = :namespace AND memory = :id ORDER BY version
 
 -- name: namespace_insert

@@ -60,7 +60,7 @@ INSERT INTO record_history (namespace, type, id, version, action, at, actor, rea
 VALUES (:namespace, :type, :id, :version, :action, :now, :actor, :reason, :kept)
 
 -- name: revision_list
-SELECT version, action, at, actor, reason, body FROM record_history
+SELECT id, version, action, at, actor, reason, body FROM record_history
 WHERE namespace = :namespace AND type = :type AND id = :id ORDER BY version
 
 -- name: revision_rewrite

@@ -149,6 +149,14 @@ WHERE (namespace, measure, tier, bucket) > (:k1, :k2, :k3, :k4) ORDER BY namespa
 -- name: put_measures
 INSERT INTO measures (namespace, measure, tier, bucket, count) VALUES (:namespace, :measure, :tier, :bucket, :count)
 
+-- name: copy_quarantine
+SELECT namespace, id, source, row_key, reason, at, row FROM quarantine
+WHERE (namespace, id) > (:k1, :k2) ORDER BY namespace, id LIMIT :limit
+
+-- name: put_quarantine
+INSERT INTO quarantine (namespace, id, source, row_key, reason, at, row)
+VALUES (:namespace, :id, :source, :row_key, :reason, :at, :row)
+
 -- name: mark_move
 -- A guard: whoever else moves into this store has moved on the mark.
 UPDATE meta SET value = :value WHERE key = :key AND value = :before

@@ -13,7 +13,7 @@ DELETE FROM access_log WHERE namespace = :namespace AND n <=
   (SELECT n FROM access_log WHERE namespace = :namespace ORDER BY n DESC LIMIT 1 OFFSET :keep)
 
 -- name: access_list
-SELECT memory, at, how, query, score FROM access_log
+SELECT n, memory, at, how, query, score FROM access_log
 WHERE namespace = :namespace AND (:id IS NULL OR memory = :id) ORDER BY n DESC LIMIT :limit
 
 -- name: measure_add

@@ -48,7 +48,8 @@ WHERE p.chunk IS NULL OR w.chunk IS NULL OR p.length <> w.length OR p.active <> 
    OR abs(p.frequency - w.frequency) > 0.001
 
 -- name: check_vectors
-SELECT count(*) FROM vectors v LEFT JOIN chunks c ON c.namespace = v.namespace AND c.n = v.chunk WHERE c.n IS NULL
+SELECT count(*) FROM vectors v LEFT JOIN chunks c ON c.namespace = v.namespace AND c.n = v.chunk
+WHERE c.n IS NULL OR v.space NOT IN (SELECT id FROM spaces)
 
 -- fragment: all_statistics
 SELECT c.namespace, count(*) AS rows, sum(cardinality(x.terms)) AS tokens
@@ -80,7 +81,8 @@ DELETE FROM chunks c WHERE c.owner_type IN ('profile', 'contact', 'project', 'sk
 DELETE FROM chunks c WHERE c.owner_type = 'file' AND NOT EXISTS
   (SELECT 1 FROM files f WHERE f.namespace = c.namespace AND f.id = c.owner);
 DELETE FROM texts x WHERE NOT EXISTS (SELECT 1 FROM chunks c WHERE c.namespace = x.namespace AND c.n = x.chunk);
-DELETE FROM vectors v WHERE NOT EXISTS (SELECT 1 FROM chunks c WHERE c.namespace = v.namespace AND c.n = v.chunk);
+DELETE FROM vectors v WHERE NOT EXISTS (SELECT 1 FROM chunks c WHERE c.namespace = v.namespace AND c.n = v.chunk)
+  OR v.space NOT IN (SELECT id FROM spaces);
 DELETE FROM postings;
 INSERT INTO postings (namespace, term, chunk, frequency, length, active) {all_postings};
 DELETE FROM statistics;

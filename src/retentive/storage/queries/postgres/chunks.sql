@@ -96,6 +96,17 @@ SELECT x.namespace, -count(*), -sum(cardinality(x.terms)) FROM unsaid x WHERE x.
 SELECT 1 FROM chunks c WHERE {own} FOR UPDATE;
 WITH gone AS (DELETE FROM chunks c WHERE {own} RETURNING c.namespace, c.n, c.status), {and_what_hangs_on_it}
 
+-- name: remove_chunks
+-- One of them, with all that hangs on it. First it is held, as by chunk_delete.
+SELECT 1 FROM chunks c WHERE c.namespace = :namespace AND c.n = :n FOR UPDATE;
+WITH gone AS (
+  DELETE FROM chunks c WHERE c.namespace = :namespace AND c.n = :n RETURNING c.namespace, c.n, c.status
+), {and_what_hangs_on_it}
+
+-- name: remove_vectors
+DELETE FROM vectors
+WHERE namespace = :namespace AND chunk = :chunk AND space = (SELECT id FROM spaces WHERE name = :space)
+
 -- fragment: rest_of_file
 c.namespace = :namespace AND c.owner = :owner AND c.owner_type = 'file' AND c.ordinal >= :first
 

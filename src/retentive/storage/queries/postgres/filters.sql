@@ -83,7 +83,7 @@ SELECT m.namespace, m.id, :at::bigint, :how, :query, :score::double precision
 FROM (SELECT namespace, id FROM memories WHERE namespace = :namespace AND id = :id FOR KEY SHARE) m
 
 -- name: access_list
-SELECT memory, at, how, query, score FROM access_log
+SELECT n, memory, at, how, query, score FROM access_log
 WHERE namespace = :namespace AND (:id::text IS NULL OR memory = :id) ORDER BY n DESC LIMIT :limit
 
 -- name: lease_take

@@ -15,13 +15,15 @@ VALUES (:n, :namespace, :memory, :at, :how, :query, :score)
 -- The rows brought their numbers; those that come are to be higher.
 SELECT setval('access_log_n_seq', :upto) FROM access_log_n_seq WHERE NOT is_called OR last_value < :upto
 
--- name: copy_chunks
+-- fragment: whole_chunk
 -- With the fields of the full text as they were written.
 SELECT t.n, t.namespace, t.owner_type, t.owner, t.ordinal, t.text, t.session, t.kind, t.source, t.tags, t.confidence,
        t.importance, t.status, t.valid_from, t.expires, t.first_sequence, t.last_sequence, t.hash, t.context,
        x.raw_content, x.raw_context, x.raw_tags, x.raw_before, x.raw_after, x.raw_speaker, x.raw_date
 FROM chunks t LEFT JOIN texts x ON x.namespace = t.namespace AND x.chunk = t.n
-WHERE t.n > :k1 ORDER BY t.n LIMIT :limit
+
+-- name: copy_chunks
+{whole_chunk} WHERE t.n > :k1 ORDER BY t.n LIMIT :limit
 
 -- name: put_chunks
 WITH new AS (

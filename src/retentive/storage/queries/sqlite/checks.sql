@@ -9,4 +9,7 @@ SELECT n FROM chunks WHERE n NOT IN (SELECT id FROM chunks_fts_docsize)
 UNION ALL SELECT id FROM chunks_fts_docsize WHERE id NOT IN (SELECT n FROM chunks)
 
 -- name: vector_strays
-SELECT chunk FROM vectors WHERE chunk NOT IN (SELECT n FROM chunks)
+SELECT chunk FROM vectors WHERE chunk NOT IN (SELECT n FROM chunks) OR space NOT IN (SELECT id FROM spaces)
+
+-- name: change_strays
+SELECT seq FROM changes WHERE typeof(chunk) <> 'integer' OR typeof(namespace) <> 'text'

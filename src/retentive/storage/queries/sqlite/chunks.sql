@@ -19,6 +19,12 @@ INSERT INTO changes (namespace, chunk) VALUES (:namespace, {new_number});
 INSERT INTO vectors (chunk, space, vector)
 VALUES ({new_number}, (SELECT id FROM spaces WHERE name = :space), :vector);
 
+-- fragment: sound
+-- SQLite keeps anything in any column. A chunk that is not as it should be is not searched, until it is repaired.
+ AND typeof(t.owner) = 'text' AND typeof(t.session) IN ('text', 'null') AND t.importance BETWEEN 1 AND 10
+ AND t.confidence BETWEEN 0 AND 1 AND t.valid_from BETWEEN -62135596800000000 AND 253402300799999999
+ AND (t.expires IS NULL OR t.expires BETWEEN -62135596800000000 AND 253402300799999999)
+
 -- name: chunk_insert
 -- Its vector is still to come.
 {new_chunk}
@@ -112,7 +118,7 @@ WHERE v.chunk IN {each:chunks} AND t.namespace IN {each:namespaces}
 SELECT t.n, -bm25(chunks_fts, {weights}) AS score, t.owner, t.owner_type, t.valid_from, t.confidence, t.importance,
   t.namespace
 FROM chunks_fts JOIN chunks t ON t.n = chunks_fts.rowid
-WHERE chunks_fts MATCH :match AND t.namespace IN {each:namespaces}{filters}
+WHERE chunks_fts MATCH :match AND t.namespace IN {each:namespaces}{filters} {sound}
 ORDER BY score DESC, t.valid_from DESC, t.n DESC LIMIT :limit
 
 -- name: text_postings
@@ -175,6 +181,21 @@ SELECT f.namespace, f.id, f.path FROM files f WHERE f.sections <>
   (SELECT count(*) FROM chunks t WHERE t.namespace = f.namespace AND t.owner = f.id AND t.owner_type = 'file' AND EXISTS
     (SELECT 1 FROM chunks_fts_docsize WHERE id = t.n))
 
+-- name: remove_chunks
+-- One of them, with all that hangs on it.
+INSERT INTO changes (namespace, chunk) SELECT namespace, n FROM chunks WHERE n = :n;
+DELETE FROM chunks_fts WHERE rowid = :n;
+DELETE FROM vectors WHERE space IN (SELECT id FROM spaces) AND chunk = :n;
+DELETE FROM chunks WHERE n = :n;
+
+-- name: remove_vectors
+DELETE FROM vectors WHERE chunk = :chunk AND space = (SELECT id FROM spaces WHERE name = :space);
+INSERT INTO changes (namespace, chunk) SELECT namespace, n FROM chunks WHERE n = :chunk;
+
+-- name: text_rebuild
+-- The index of the full text from its rows.
+INSERT INTO chunks_fts (chunks_fts) VALUES ('rebuild')
+
 -- name: derived_rebuild
 -- The index of the full text from its rows; what belongs to nothing goes.
 DELETE FROM chunks WHERE owner_type = 'memory' AND NOT EXISTS
@@ -187,6 +208,7 @@ DELETE FROM chunks WHERE owner_type IN ('profile', 'contact', 'project', 'skill'
    AND r.deleted IS NULL);
 DELETE FROM chunks WHERE owner_type = 'file' AND NOT EXISTS
   (SELECT 1 FROM files f WHERE f.namespace = chunks.namespace AND f.id = chunks.owner);
-DELETE FROM vectors WHERE chunk NOT IN (SELECT n FROM chunks);
+DELETE FROM vectors WHERE chunk NOT IN (SELECT n FROM chunks) OR space NOT IN (SELECT id FROM spaces);
+DELETE FROM changes WHERE typeof(chunk) <> 'integer' OR typeof(namespace) <> 'text';
 INSERT INTO chunks_fts (chunks_fts) VALUES ('rebuild');
 DELETE FROM chunks_fts WHERE rowid NOT IN (SELECT n FROM chunks);

@@ -73,7 +73,7 @@ DELETE FROM vectors WHERE space IN (SELECT id FROM spaces) AND chunk IN ({chunks
 DELETE FROM chunks WHERE namespace = :namespace AND session = :session;
 DELETE FROM access_log WHERE namespace = :namespace AND memory IN ({memories_of_session});
 DELETE FROM memory_history WHERE namespace = :namespace AND memory IN ({memories_of_session});
-DELETE FROM memory_history WHERE namespace = :namespace AND json_extract(before, '$.session') = :session;
+DELETE FROM memory_history WHERE namespace = :namespace AND json_extract({before_json}, '$.session') = :session;
 UPDATE memories SET updated = :now,
   origin = json_set(json_remove(origin, '$.event', '$.events', '$.sequence'), '$.session', 'deleted session')
 WHERE namespace = :namespace AND session IS NOT :session AND {from_session};
@@ -83,7 +83,7 @@ UPDATE memory_history SET reason = NULL
 WHERE namespace = :namespace AND action = 'superseded' AND reason IS NOT NULL AND memory IN
   (SELECT id FROM memories WHERE namespace = :namespace AND superseded_by IN ({memories_of_session})
    UNION ALL SELECT memory FROM memory_history
-   WHERE namespace = :namespace AND json_extract(before, '$.superseded_by') IN ({memories_of_session}));
+   WHERE namespace = :namespace AND json_extract({before_json}, '$.superseded_by') IN ({memories_of_session}));
 DELETE FROM memories WHERE namespace = :namespace AND session = :session;
 DELETE FROM events WHERE namespace = :namespace AND session = :session;
 DELETE FROM files WHERE namespace = :namespace AND session = :session;
@@ -94,8 +94,16 @@ DELETE FROM sessions WHERE namespace = :namespace AND id = :session;
 -- fragment: from_session
 -- A memory whose origin names the session `:session` of the namespace `:talk`, or one of its events. An origin without
 -- a namespace means that of the memory.
-origin IS NOT NULL AND coalesce(json_extract(origin, '$.namespace'), namespace) = :talk AND (json_extract(origin, '$.session') = :session
-  OR substr(json_extract(origin, '$.event'), 1, length(:session) + 1) = :session || '#')
+origin IS NOT NULL AND coalesce(json_extract({origin_json}, '$.namespace'), namespace) = :talk
+  AND (json_extract({origin_json}, '$.session') = :session
+       OR substr(json_extract({origin_json}, '$.event'), 1, length(:session) + 1) = :session || '#')
+
+-- fragment: origin_json
+-- Nothing where it is damaged: SQLite would fail for all rows because of one.
+CASE WHEN json_valid(origin) THEN origin END
+
+-- fragment: before_json
+CASE WHEN json_valid(before) THEN before END
 
 -- name: memory_from_session
 -- The newest memories that were learned from a session.
@@ -104,7 +112,7 @@ SELECT {memory} FROM memories t WHERE t.namespace = :namespace AND {from_session
 -- name: memory_of_run
 -- The memories that a run of consolidation made.
 SELECT {memory} FROM memories t
-WHERE t.namespace = :namespace AND t.origin IS NOT NULL AND json_extract(t.origin, '$.consolidation') = :run ORDER BY t.id
+WHERE t.namespace = :namespace AND t.origin IS NOT NULL AND json_extract({origin_json}, '$.consolidation') = :run ORDER BY t.id
 
 -- name: origin_unlink
 -- What was learned from a session that is deleted, and is kept in another namespace.

@@ -1,6 +1,6 @@
 -- fragment: session_of_origin
 -- As the index has it.
-json_extract(t.origin, '$.session')
+json_extract(CASE WHEN json_valid(t.origin) THEN t.origin END, '$.session')
 
 -- name: outdated_of
 -- Without the hints SQLite goes through all proposals and all memories of the namespace.

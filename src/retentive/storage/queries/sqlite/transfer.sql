@@ -4,13 +4,16 @@
 INSERT INTO access_log (n, namespace, memory, at, how, query, score)
 VALUES (:n, :namespace, :memory, :at, :how, :query, :score)
 
--- name: copy_chunks
+-- fragment: whole_chunk
 -- With the fields of the full text as they were written.
 SELECT t.n, t.namespace, t.owner_type, t.owner, t.ordinal, t.text, t.session, t.kind, t.source, t.tags, t.confidence,
        t.importance, t.status, t.valid_from, t.expires, t.first_sequence, t.last_sequence, t.hash, t.context,
        f.content AS f_content, f.context AS f_context, f.tags AS f_tags, f.before AS f_before, f.after AS f_after,
        f.speaker AS f_speaker, f.date AS f_date
-FROM chunks t LEFT JOIN chunks_fts f ON f.rowid = t.n WHERE t.n > :k1 ORDER BY t.n LIMIT :limit
+FROM chunks t LEFT JOIN chunks_fts f ON f.rowid = t.n
+
+-- name: copy_chunks
+{whole_chunk} WHERE t.n > :k1 ORDER BY t.n LIMIT :limit
 
 -- name: put_chunks
 INSERT INTO chunks (n, namespace, owner_type, owner, ordinal, text, session, kind, source, tags, confidence, importance,

@@ -1,0 +1,208 @@
+"""A new store filled with all rows that can be read of a damaged file.
+
+A table is read by SQLite, as a whole. Where SQLite stops at a damaged page, the table is read page by page instead
+(`btree.py`), and leaves that hang on no tree any more are taken for the table whose columns their rows fit. Indexes and
+the full-text index are not copied but built anew from the rows. What fits no table as it is, such as a second row of
+one key, is handed back, so that nothing is lost.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import apsw
+
+from retentive.storage.broken_text import BrokenText, read_out, spell_out
+from retentive.storage.btree import PageFile, Row
+from retentive.storage.copies import applied, apply_migration, reading
+from retentive.storage.migrations import migrations
+from retentive.storage.tables import TABLES
+
+_TEXT_ROWS, _TEXT_INDEX = "chunks_fts_content", "chunks_fts"
+_TELLING = TABLES.keys() - {"leases", "measures", "meta", "spaces"}
+"""Tables whose rows cannot be mistaken for others: not of two or three plain values. They are made again, or lost."""
+_SCHEMA_ROOT = 1  # the page where the list of tables begins
+_TABLES = """
+SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'
+  AND name NOT LIKE 'sqlite!_%' ESCAPE '!' AND name NOT LIKE 'chunks!_%' ESCAPE '!' AND name <> 'migrations'
+"""
+
+
+class Columns(NamedTuple):
+    """The columns of a table in the order in which its pages have them."""
+
+    names: tuple[str, ...]
+    defaults: tuple[Any, ...]
+    """Of columns that were added later, which older rows do not have."""
+    number: str | None
+    """The column that is the number of the row itself."""
+    has_numbers: bool = True
+    """Whether rows have numbers: the table is not WITHOUT ROWID."""
+
+    def name_values(self, row: Row) -> dict[str, Any] | None:
+        """None: it is no row of this table."""
+        if len(row.values) > len(self.names) or self.has_numbers != (row.number is not None):
+            return None
+        values = dict(zip(self.names, (*row.values, *self.defaults[len(row.values) :]), strict=True))
+        return {**values, self.number: row.number} if self.number else values
+
+
+class Salvage(NamedTuple):
+    rows: Counter[str]
+    """By table, how many were read."""
+    unreadable: Counter[str]
+    """By table, how many pages were not."""
+    left: list[tuple[str, dict[str, Any]]]
+    """Tables, and rows that fit in none as they are."""
+
+
+def begin_store(fresh: Path) -> None:
+    """Make a file that is not empty: copying an empty one over a store would be done before it is filled."""
+    with closing(apsw.Connection(str(fresh))) as target:
+        target.execute("CREATE TABLE begun (x)")
+
+
+def fill_store(fresh: Path, old: Path) -> Salvage:
+    """Fill a begun file from a damaged one that has no log beside it; its schema is then that of the old one."""
+    with closing(apsw.Connection(str(fresh))) as target, reading(old) as source, closing(PageFile(old)) as pages:
+        _make_schema(target, source)
+        work = _Salvaging(target, source, pages)
+        with target:
+            for (name,) in target.execute(_TABLES).fetchall():
+                work.copy_table(str(name))
+            work.place_strays()
+            work.copy_text()
+        return Salvage(work.rows, work.unreadable, work.left)
+
+
+def _make_schema(target: apsw.Connection, source: apsw.Connection) -> None:
+    """That of the old store, or the newest if that is not known any more."""
+    known = migrations("sqlite")
+    with suppress(apsw.Error):
+        known = [each for each in known if each.number in applied(source)] or known
+    target.execute("DROP TABLE begun")
+    for migration in known:
+        apply_migration(target, migration)
+    target.execute("DELETE FROM meta")
+
+
+class _Salvaging:
+    def __init__(self, target: apsw.Connection, source: apsw.Connection, pages: PageFile) -> None:
+        self._target, self._source, self._pages = target, source, pages
+        self.rows: Counter[str] = Counter()
+        self.unreadable: Counter[str] = Counter()
+        self.left: list[tuple[str, dict[str, Any]]] = []
+        self._read: set[str] = set()
+        """Tables that were read page by page."""
+        self._roots: dict[str, int] = {}
+        for row in pages.read_tree(_SCHEMA_ROOT, []):
+            name, root = row.values[1], row.values[3]
+            if root:
+                self._roots[str(name)] = int(root)
+
+    def copy_table(self, name: str) -> None:
+        left = len(self.left)
+        with suppress(apsw.CorruptError, apsw.SQLError, apsw.NotADBError), self._target:
+            self.rows[name] += self._insert(name, self._read_sql(name))
+            return
+        del self.left[left:]
+        self._read.add(name)
+        self.rows[name] += self._insert(name, self._read_pages(name, self._columns(name)))
+
+    def place_strays(self) -> None:
+        """Leaves that hang on no tree, into the tables that they fit."""
+        if not self._read:
+            return
+        for root in self._roots.values():
+            for _ in self._pages.read_tree(root, []):
+                pass
+        self._pages.reach_free_pages()
+        wanted = {name: self._columns(name) for name in sorted(self._read & _TELLING)}
+        for leaf in self._pages.read_strays():
+            for name, columns in wanted.items():
+                values = [columns.name_values(row) for row in leaf]
+                if all(each and not TABLES[name].find_damage(each) for each in values):
+                    self.rows[name] += self._insert(name, [each for each in values if each])
+                    break
+
+    def copy_text(self) -> None:
+        """The fields of the full text, from which its index is built anew. Those that are lost are made again later."""
+        fields = [str(row[1]) for row in self._target.execute(f"PRAGMA table_info({_TEXT_INDEX})").fetchall()]
+        sql = f"INSERT INTO {_TEXT_INDEX} (rowid, {', '.join(fields)}) VALUES (?{', ?' * len(fields)})"
+        numbers: list[Any] = self._target.execute("SELECT n FROM chunks").fetchall()
+        known = {number for (number,) in numbers}
+        for number, *texts in self._read_text(len(fields)):
+            if number in known and all(text is None or isinstance(text, str) for text in texts):
+                self._target.execute(sql, (number, *texts))
+                known.remove(number)
+
+    def _read_text(self, fields: int) -> Iterator[Sequence[Any]]:
+        names = ["id", *(f"c{place}" for place in range(fields))]
+        try:
+            yield from [(*row.values(),) for row in self._read_sql(_TEXT_ROWS, names)]
+        except (apsw.CorruptError, apsw.SQLError, apsw.NotADBError):
+            columns = Columns(tuple(names), (None,) * len(names), "id")
+            yield from [(*row.values(),) for row in self._read_pages(_TEXT_ROWS, columns)]
+
+    def _read_sql(self, name: str, columns: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
+        names = columns or [str(row[1]) for row in self._source.execute(f"PRAGMA table_info({name})").fetchall()]
+        quoted = ", ".join(f'"{each}"' for each in names)
+        sql = spell_out(f'SELECT {quoted} FROM "{name}" NOT INDEXED', len(names))
+        for row in self._source.execute(sql):
+            yield dict(zip(names, read_out(row), strict=True))
+
+    def _read_pages(self, name: str, columns: Columns) -> Iterator[dict[str, Any]]:
+        unreadable: list[int] = []
+        if name in self._roots:
+            for row in self._pages.read_tree(self._roots[name], unreadable):
+                if values := columns.name_values(row):
+                    yield values
+        self.unreadable[name] += len(unreadable)
+
+    def _columns(self, name: str) -> Columns:
+        found: list[Any] = self._target.execute(f"PRAGMA table_info({name})").fetchall()
+        key = sorted((row for row in found if row[5]), key=lambda row: row[5])
+        if _has_numbers(self._target, name):
+            is_number = len(key) == 1 and str(key[0][2]).upper() == "INTEGER"
+            return Columns(_names(found), _defaults(found), str(key[0][1]) if is_number else None)
+        ordered = [*key, *(row for row in found if not row[5])]
+        return Columns(_names(ordered), _defaults(ordered), None, has_numbers=False)
+
+    def _insert(self, name: str, rows: Iterable[Mapping[str, Any]]) -> int:
+        """How many of the rows are in the table now. Those that it refuses are left, unless they are there already."""
+        count = 0
+        for values in rows:
+            marks = ", ".join("CAST(? AS TEXT)" if isinstance(each, BrokenText) else "?" for each in values.values())
+            names = ", ".join(f'"{each}"' for each in values)
+            sql = f'INSERT OR IGNORE INTO "{name}" ({names}) VALUES ({marks})'
+            self._target.execute(sql, (*values.values(),))
+            if self._target.changes():
+                count += 1
+            elif not self._is_there(name, values):
+                self.left.append((name, dict(values)))
+        return count
+
+    def _is_there(self, name: str, values: Mapping[str, Any]) -> bool:
+        same = " AND ".join(f'"{each}" IS {_mark(value)}' for each, value in values.items())
+        return bool(self._target.execute(f'SELECT 1 FROM "{name}" WHERE {same}', (*values.values(),)).fetchall())
+
+
+def _mark(value: Any) -> str:
+    return "CAST(? AS TEXT)" if isinstance(value, BrokenText) else "?"
+
+
+def _has_numbers(connection: apsw.Connection, table: str) -> bool:
+    """Whether its rows have numbers: it is not WITHOUT ROWID."""
+    rows: list[Any] = connection.execute("SELECT wr FROM pragma_table_list WHERE name = ?", (table,)).fetchall()
+    return not rows[0][0]
+
+
+def _names(columns: Sequence[Any]) -> tuple[str, ...]:
+    return tuple(str(row[1]) for row in columns)
+
+
+def _defaults(columns: Sequence[Any]) -> tuple[Any, ...]:
+    """As the schema writes them: nothing, a number, or an empty text."""
+    return tuple(None if row[4] is None else int(row[4]) if str(row[4]).isdecimal() else "" for row in columns)
