@@ -422,6 +422,20 @@ def test_on_every_engine_the_rest_is_served_and_all_is_well_after_a_repair(
         read(store)
 
 
+@pytest.mark.engines("postgres")
+def test_where_the_server_reads_all_tags_itself_broken_ones_are_told_with_what_to_do(
+    store: Retentive, target: str
+) -> None:
+    store.add("The lighthouse is white", tags=["sea"])
+    store.add("The lighthouse is red", tags=["sea"])
+    execute_on(store, target, "UPDATE memories SET tags = '[\"a' WHERE content LIKE '%white'")
+    with pytest.raises(Corrupt) as caught:
+        store.list(tags=["sea"])
+    assert "doctor --repair" in caught.value.hint
+    store.repair()
+    assert [memory.content for memory in store.list(tags=["sea"])] == ["The lighthouse is red"]
+
+
 @pytest.mark.engines("libsql")
 def test_a_server_that_cannot_tell_a_text_is_asked_for_its_bytes(store: Retentive, target: str) -> None:
     store.add("The lighthouse keeper is called Ingrid")

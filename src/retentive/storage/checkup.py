@@ -17,10 +17,10 @@ _NONE = (
 )
 
 
-def whole(integrity: Sequence[str]) -> Finding:
+def whole(integrity: Sequence[str], remedy: str = REPAIR) -> Finding:
     """What SQLite says of the file's pages."""
     damage = [row for row in integrity if row != "ok"]
-    return Finding("file", not damage, "; ".join(damage) or "every page is whole", REPAIR if damage else "")
+    return Finding("file", not damage, "; ".join(damage) or "every page is whole", remedy if damage else "")
 
 
 def find_page_damage(integrity: Sequence[str]) -> list[str]:

@@ -95,7 +95,7 @@ class LibsqlEngine(Scanning):
         facts = self.facts()
         return [
             Finding("server", ok=True, detail=_server(facts)),
-            whole([row[0] for row in self.read("server_integrity")]),
+            whole([row[0] for row in self.read("server_integrity")], "Restore a backup of the server's."),
             *agreement(self),
         ]
 

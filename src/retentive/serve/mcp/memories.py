@@ -281,7 +281,8 @@ def listing(reached: Reached, limit: int = 20, before: str | None = None, **filt
     page = reached.memory.list(limit, before, **filters)
     rows = [lines.memory(each) for each in page]
     more = [f"More: before={page.next}"] if page.next else []
-    return Answer("\n".join([lines.listed(rows) or "None.", *more]), {"memories": rows, "next": page.next})
+    told = [lines.listed(rows) or "None.", *more, *reached.noted(page.notes)]
+    return Answer("\n".join(told), {"memories": rows, "next": page.next})
 
 
 def history(reached: Reached, id: str) -> Answer:
