@@ -23,6 +23,7 @@ from retentive.storage.tables import TABLES
 _TEXT_ROWS, _TEXT_INDEX = "chunks_fts_content", "chunks_fts"
 _TELLING = TABLES.keys() - {"leases", "measures", "meta", "spaces"}
 """Tables whose rows cannot be mistaken for others: not of two or three plain values. They are made again, or lost."""
+_SCHEMA_COLUMNS = 5
 _SCHEMA_ROOT = 1  # the page where the list of tables begins
 _TABLES = """
 SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'
@@ -96,11 +97,7 @@ class _Salvaging:
         self.left: list[tuple[str, dict[str, Any]]] = []
         self._read: set[str] = set()
         """Tables that were read page by page."""
-        self._roots: dict[str, int] = {}
-        for row in pages.read_tree(_SCHEMA_ROOT, []):
-            name, root = row.values[1], row.values[3]
-            if root:
-                self._roots[str(name)] = int(root)
+        self._roots = dict(_find_roots(pages))
 
     def copy_table(self, name: str) -> None:
         left = len(self.left)
@@ -174,7 +171,7 @@ class _Salvaging:
         """How many of the rows are in the table now. Those that it refuses are left, unless they are there already."""
         count = 0
         for values in rows:
-            marks = ", ".join("CAST(? AS TEXT)" if isinstance(each, BrokenText) else "?" for each in values.values())
+            marks = ", ".join(map(_mark, values.values()))
             names = ", ".join(f'"{each}"' for each in values)
             sql = f'INSERT OR IGNORE INTO "{name}" ({names}) VALUES ({marks})'
             self._target.execute(sql, (*values.values(),))
@@ -187,6 +184,15 @@ class _Salvaging:
     def _is_there(self, name: str, values: Mapping[str, Any]) -> bool:
         same = " AND ".join(f'"{each}" IS {_mark(value)}' for each, value in values.items())
         return bool(self._target.execute(f'SELECT 1 FROM "{name}" WHERE {same}', (*values.values(),)).fetchall())
+
+
+def _find_roots(pages: PageFile) -> Iterator[tuple[str, int]]:
+    """Where each table and index begins, as far as the list of them can be read."""
+    for row in pages.read_tree(_SCHEMA_ROOT, []):
+        if len(row.values) == _SCHEMA_COLUMNS:
+            _, name, _, root, _ = row.values
+            if isinstance(name, str) and isinstance(root, int) and root > 0:
+                yield name, root
 
 
 def _mark(value: Any) -> str:
