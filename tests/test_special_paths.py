@@ -138,6 +138,13 @@ def test_a_model_is_a_regular_file(pipe: Path, tmp_path: Path) -> None:
             in_time(store.backfill)
 
 
+def test_the_key_of_integrity_mode_is_a_regular_file(pipe: Path, tmp_path: Path) -> None:
+    pipe.chmod(0o600)
+    refused = pytest.raises(BadConfig, match="not a regular file")
+    with Retentive.open(tmp_path / "memory.db", embedder="none", integrity_key=str(pipe)) as store, refused:
+        in_time(store.integrity.start)
+
+
 def test_the_certificates_of_a_server_are_a_regular_file(special: str) -> None:
     with pytest.raises(BadConfig, match=r"not a regular file|made up"):
         in_time(lambda: Retentive.open("libsql://127.0.0.1:1?tls=1", ca_file=special))

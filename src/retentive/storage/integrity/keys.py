@@ -8,9 +8,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from retentive.errors import BadConfig, Conflict
+from retentive.errors import BadConfig, Conflict, Invalid
+from retentive.regular_files import read_regular
 
 KEY_BYTES = 32  # as long as what SHA-256 makes: more adds nothing
+MAX_KEY_FILE_BYTES = 1000  # of its file: fifteen times a key in hexadecimal digits
 ROW_BYTES = 16  # of the MAC that names a row: two rows do not meet by chance in 128 bits
 OTHERS = 0o077  # permissions of a file's group and of everybody
 
@@ -80,13 +82,16 @@ class KeyFile:
     def read(self, store_id: str) -> Key:
         hint = "Put the key back where `integrity_key` says; nothing else can seal or verify this store."
         try:
-            if self.path.stat().st_mode & OTHERS:
-                raise BadConfig(f"others can read the key {self.path}", f"chmod 600 '{self.path}'")
-            secret = bytes.fromhex(self.path.read_text("ascii"))
+            mode = self.path.stat().st_mode
+            secret = bytes.fromhex(read_regular(self.path, MAX_KEY_FILE_BYTES).decode("ascii"))
+        except Invalid as error:
+            raise BadConfig(f"integrity_key: {error}", hint) from error
         except OSError as error:
             raise BadConfig(f"cannot read the integrity key {self.path}: {error.strerror}", hint) from error
         except ValueError as error:
             raise BadConfig(f"{self.path} is not a key of integrity mode", hint) from error
+        if mode & OTHERS:
+            raise BadConfig(f"others can read the key {self.path}", f"chmod 600 '{self.path}'")
         if len(secret) != KEY_BYTES:
             raise BadConfig(f"{self.path} is not a key of integrity mode", hint)
         return Key(secret, store_id)
