@@ -4,6 +4,7 @@ This is the only reader of the environment and of TOML. `SETTINGS` is the one li
 documentation and `retentive config` are made from it.
 """
 
+import errno
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -150,13 +151,17 @@ def _daily(text: str) -> str:
         raise ValueError("must be auto, on or off") from None
 
 
-def _folder(text: str) -> str:
+def _path(text: str) -> str:
+    """The path of a file or folder, as it was given. Whether something is there is seen when it is used."""
     try:
         Path(text).expanduser()
+        text.encode()
     except RuntimeError as error:
-        raise ValueError(str(error)) from error
+        raise ValueError(str(error).rstrip(".")) from error
+    except UnicodeEncodeError as error:
+        raise ValueError("must be a path in UTF-8") from error
     if "\0" in text:
-        raise ValueError("must be the path of a folder")
+        raise ValueError("must be a path, without zero bytes")
     return text
 
 
@@ -210,7 +215,7 @@ SETTINGS = (
     Setting("db", default_db, str, "The store: a file, `:memory:`, or a server: `libsql://...`, `postgresql://...`."),
     Setting("auth_token", lambda: "", _token, "The token that the server of the store asks for.", secret=True),
     Setting(
-        "ca_file", lambda: "", str, "libSQL: the certificates to trust, where the server's is signed by one of these."
+        "ca_file", lambda: "", _path, "libSQL: the certificates to trust, where the server's is signed by one of these."
     ),
     Setting("namespace", lambda: "default", str, "Whose memory it is: a path such as `alice/coder`."),
     Setting(
@@ -220,7 +225,7 @@ SETTINGS = (
         "The namespace of the person, whatever they work on: what is learned about them is kept there. Empty: off.",
     ),
     Setting("embedder", lambda: "minilm", _one_of("minilm", "hashing", "none"), "What turns text into vectors."),
-    Setting("model_path", lambda: "", str, "A model of your own: an .onnx file, or a folder that holds model.onnx."),
+    Setting("model_path", lambda: "", _path, "A model of your own: an .onnx file, or a folder that holds model.onnx."),
     Setting("download", lambda: False, _switch, "May the model be fetched if it is not on this machine?"),
     Setting(
         "model_wait",
@@ -235,7 +240,7 @@ SETTINGS = (
         _one_of("full", "normal"),
         "`full`: acknowledged means it survives a power cut. `normal`: it survives a crash of the program.",
     ),
-    Setting("cache", lambda: str(data_folder() / "cache"), str, "Folder of derived files: the rebuilt model."),
+    Setting("cache", lambda: str(data_folder() / "cache"), _path, "Folder of derived files: the rebuilt model."),
     Setting(
         "fusion",
         lambda: "blend",
@@ -250,7 +255,9 @@ SETTINGS = (
         _one_of("none", "model", "provider"),
         "What reorders the first hits: `none`, `model` (a cross-encoder in ONNX) or `provider` (a rerank endpoint).",
     ),
-    Setting("rerank_model", lambda: "", str, "The folder of the cross-encoder, or what the provider calls its model."),
+    Setting(
+        "rerank_model", lambda: "", _path, "The folder of the cross-encoder, or what the provider calls its model."
+    ),
     Setting("rerank_url", lambda: "", _url, "The rerank endpoint: as of Cohere, Jina or text-embeddings-inference."),
     Setting("rerank_key", lambda: "", _token, "The key that the rerank endpoint asks for.", secret=True),
     Setting("rerank_hits", lambda: 20, _between(2, 200, int), "How many of the first hits are reranked."),
@@ -306,7 +313,7 @@ SETTINGS = (
     Setting(
         "tokenizer",
         lambda: "estimate",
-        str,
+        _path,
         "What counts tokens: `estimate`, `tiktoken:ENCODING`, or the path of a `tokenizer.json`.",
     ),
     Setting("summarise", lambda: True, _switch, "Condense the older messages of long sessions as they grow?"),
@@ -333,7 +340,7 @@ SETTINGS = (
         _daily,
         "Write each new memory as a line into a file of its day? `on`, `off`, or `auto`: servers do.",
     ),
-    Setting("daily_log_folder", lambda: "", _folder, "Folder of these files. Empty: `log` beside the store."),
+    Setting("daily_log_folder", lambda: "", _path, "Folder of these files. Empty: `log` beside the store."),
     Setting(
         "retention",
         lambda: "",
@@ -355,7 +362,7 @@ SETTINGS = (
     Setting(
         "integrity_key",
         lambda: "",
-        _folder,
+        _path,
         "The file of the key that a store in integrity mode is sealed with. Empty: none.",
     ),
     Setting("replica", lambda: "", str, "PostgreSQL: the address of a copy that only reads, for searches."),
@@ -495,6 +502,7 @@ def _checked(setting: Setting, given: Any, origin: str) -> Any:
 def _read_toml(path: Path) -> dict[str, Any]:
     import tomllib
 
+    from retentive.paths import translate_os_error
     from retentive.regular_files import read_regular
 
     if str(path) == os.devnull:  # as people say: no file
@@ -505,7 +513,11 @@ def _read_toml(path: Path) -> dict[str, Any]:
         return {}
     except Invalid as error:
         raise BadConfig(str(error), error.hint) from error
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        if error.errno in (errno.EMFILE, errno.ENFILE):
+            raise translate_os_error(error, f"{path} cannot be read") from error
+        raise BadConfig(f"{path}: {error.strerror or error}") from error
+    except ValueError as error:
         raise BadConfig(f"{path}: {error}") from error
 
 

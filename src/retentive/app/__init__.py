@@ -41,7 +41,7 @@ from retentive.app.sessions import Sessions
 from retentive.app.tokens import Tokens
 from retentive.context import Counter
 from retentive.errors import Invalid
-from retentive.folders import make_private
+from retentive.folders import make_data_folder
 from retentive.model import (
     Access,
     Added,
@@ -95,7 +95,7 @@ class Retentive(Care):
             raise Invalid(f"unknown setting {min(unknown)!r}", "See docs/reference/settings.md.")
         given = config.load(db=None if target is None else str(target), namespace=namespace, **settings)
         if target is None and given.db == config.default_db():
-            make_private(config.data_folder())
+            make_data_folder(config.data_folder())
         parts = open_parts(given)
         unfinished.sweep_at_opening(parts)
         return cls(parts)

@@ -10,8 +10,9 @@ from retentive.app import check
 from retentive.app.parts import Parts
 from retentive.app.unfinished import note_copy
 from retentive.errors import Busy, DiskFull, Invalid
-from retentive.folders import make_private
+from retentive.folders import make_data_folder
 from retentive.model import Backup, Compacted, Restored
+from retentive.paths import parse_path
 from retentive.regular_files import require_regular
 from retentive.transfer import backup as copying
 from retentive.transfer import restore as restoring
@@ -52,7 +53,7 @@ def restore(
         hint = "Move it into an empty one: `retentive migrate FILE SERVER`."
         raise Invalid("a server has its own backups; a file is not restored into it", hint)
     if where == config.default_db() and not dry_run:
-        make_private(config.data_folder())
+        make_data_folder(config.data_folder())
     return restoring.restore(
         _path(file),
         _path(where),
@@ -96,14 +97,13 @@ def store_file(parts: Parts) -> Path | None:
 
 
 def _path(given: str | Path) -> Path:
-    text = str(given)
-    if not text.strip() or "\0" in text:
-        raise Invalid("a file needs a name", "Give one.")
+    path = parse_path(given).absolute()
     try:
-        path = Path(text).expanduser().absolute()
-        path.exists()
-    except (OSError, RuntimeError) as error:
-        raise Invalid(f"{text[:200]}: {getattr(error, 'strerror', None) or error}", "Give another name.") from error
+        str(path).encode()
+    except UnicodeEncodeError as error:
+        raise Invalid(
+            f"{str(path)[:200]!r} is not UTF-8, and SQLite opens no such file", "Give another name."
+        ) from error
     return path
 
 

@@ -9,6 +9,7 @@ from retentive.app.imported import MARK, UPTO
 from retentive.app.parts import Parts
 from retentive.errors import Conflict, Invalid
 from retentive.model import Imported, ImportTrust, Message, Session, iso
+from retentive.paths import parse_path
 from retentive.text.blank import PURGED
 from retentive.transfer.chatlogs import Conversation, Format, read
 from retentive.transfer.source import LARGEST, as_file
@@ -31,7 +32,7 @@ def import_log(
 ) -> Imported:
     is_vouched = check.one_of(ImportTrust, trust, "trust") is ImportTrust.USER
     known = None if format is None else check.one_of(Format, format, "format")
-    path = Path(source).expanduser() if isinstance(source, str | Path) else source
+    path = parse_path(source) if isinstance(source, str | Path) else source
     with as_file(path, LARGEST) as file:
         found = [*read(file, known, me)]
     if session is not None:

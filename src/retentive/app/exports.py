@@ -14,6 +14,7 @@ from retentive.app.parts import Parts
 from retentive.app.unfinished import note_copy
 from retentive.errors import Invalid
 from retentive.model import Exported
+from retentive.paths import parse_path
 from retentive.storage.damage import collect_damage
 from retentive.transfer import markdown
 from retentive.transfer.export import Wanted
@@ -48,7 +49,7 @@ def wanted(parts: Parts, namespaces: Any, *, vectors: bool, without: str | Itera
 def export(
     parts: Parts, target: Target, asked: Wanted, format: Format, progress: Progress | None, *, force: bool
 ) -> Exported:
-    if isinstance(target, str | Path) and _is_store(parts, Path(target).expanduser()):
+    if isinstance(target, str | Path) and _is_store(parts, parse_path(target)):
         raise Invalid(f"{target} is the store itself", "Choose another name.")
     parts.journal.flush()
     with collect_damage() as damage:

@@ -24,6 +24,7 @@ from retentive.app.keep import keep
 from retentive.app.parts import Parts
 from retentive.errors import Invalid
 from retentive.model import Draft, ImportedMemories, ImportTrust, Memory, Refusal, Source, Status, iso, may_replace
+from retentive.paths import parse_path
 from retentive.transfer.memories import READERS, Format, Item, Remark, Told, chosen
 
 BATCH = 500  # that share a commit: three seconds of embedding, which is what a crash loses
@@ -100,7 +101,7 @@ def import_memories(
 
 
 def _given(source: Given) -> Path | IO[bytes]:
-    return Path(source).expanduser() if isinstance(source, str | Path) else source
+    return parse_path(source) if isinstance(source, str | Path) else source
 
 
 def _to_the_end(told: Iterator[Told], name: str) -> Iterator[Told]:

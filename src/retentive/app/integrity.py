@@ -7,6 +7,7 @@ from retentive.app.bounds import whole
 from retentive.app.parts import Parts
 from retentive.errors import Invalid
 from retentive.model import from_micros, iso
+from retentive.paths import parse_path
 from retentive.storage import Finding
 from retentive.storage.integrity import IntegrityMode, Tampering
 
@@ -31,7 +32,7 @@ class Integrity:
         if not given:
             hint = "Name a file on another disk, or one that only this user can read: --key FILE."
             raise Invalid("integrity mode needs a file for its key", hint)
-        path = Path(given).expanduser().absolute()
+        path = parse_path(given).absolute()
         integrity_of(self._parts).start(path, progress or _ignore)
         return path
 

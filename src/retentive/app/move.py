@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 from retentive import config
 from retentive.errors import Invalid, NotFound
+from retentive.paths import parse_path
 from retentive.regular_files import require_regular
 from retentive.storage import Engine, open_engine
 from retentive.storage.upkeep import Upkeep
@@ -22,8 +22,8 @@ def migrate(
     if config.load(**settings).restrict_to:
         raise Invalid("a move takes all namespaces, and `restrict_to` lets only some through", "Unset it for the move.")
     if "://" not in source:
-        require_regular(Path(source).expanduser())
-    if "://" not in source and not Path(source).expanduser().is_file():
+        require_regular(parse_path(source))
+    if "://" not in source and not parse_path(source).is_file():
         raise NotFound(f"there is no store at {source}", "Give the file, or the address of the server.")
     with closing(_opened(source, settings)) as old, closing(_opened(target, settings)) as new:
         return moving(old, new, Upkeep(old).store_id(), progress)

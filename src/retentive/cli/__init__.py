@@ -41,6 +41,7 @@ def _main(argv: Sequence[str]) -> int:
 def _guarded(arguments: object) -> int:
     """Run a command; errors become one line with a hint and the exit code of their class."""
     from retentive.cli import commands, show
+    from retentive.cli.unexpected import describe_unexpected
     from retentive.errors import RetentiveError, outcome
 
     try:
@@ -50,6 +51,9 @@ def _guarded(arguments: object) -> int:
         return outcome(error).exit_code
     except BrokenPipeError:
         raise
-    except OSError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 1
+    except Exception as error:
+        if sys.flags.dev_mode:
+            raise
+        failure = describe_unexpected(error)
+        show.failure(failure, as_json=getattr(arguments, "json", False))
+        return outcome(failure).exit_code

@@ -1,7 +1,6 @@
 """Backups, putting one back, and compacting."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from retentive import config, wire
@@ -10,6 +9,7 @@ from retentive.cli import show
 from retentive.cli.given import agreed, given, is_json
 from retentive.errors import NotFound
 from retentive.model import Backup, Restored
+from retentive.paths import parse_path
 from retentive.regular_files import require_regular
 
 
@@ -101,8 +101,8 @@ def there(arguments: Any) -> None:
     """A store is not made for being copied: whoever mistyped its name would be told that all is well."""
     where = config.resolve(given(arguments, ("db",)))["db"].value
     if "://" not in where and where != ":memory:":
-        require_regular(Path(where).expanduser())
-    if "://" not in where and where != ":memory:" and not Path(where).expanduser().is_file():
+        require_regular(parse_path(where))
+    if "://" not in where and where != ":memory:" and not parse_path(where).is_file():
         raise NotFound(f"there is no store at {where}", "Name it with --db or RETENTIVE_DB.")
 
 

@@ -15,6 +15,7 @@ from retentive.errors import Invalid
 from retentive.measure import Question, Said, Trial, trials
 from retentive.measure.figures import DEPTHS, Figures, Outcome, auc, curve, figures, latency
 from retentive.model import Event, Hit
+from retentive.paths import parse_path
 from retentive.regular_files import require_regular
 from retentive.text.normal import content_hash
 
@@ -60,7 +61,7 @@ def evaluate(arguments: Any) -> int:
 
 
 def _path(given: str) -> Path:
-    path = Path(given)
+    path = parse_path(given)
     require_regular(path)
     if not path.is_file():
         raise Invalid(f"there is no file {given}", "Give the path of a collection.")

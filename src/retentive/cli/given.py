@@ -61,7 +61,8 @@ def json_in(path: str) -> Any:
     except UnicodeDecodeError as error:
         raise Invalid(f"{path} is not UTF-8: {error.reason} at byte {error.start}") from error
     except (OSError, ValueError) as error:
-        raise Invalid(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
+        reason = getattr(error, "strerror", None) or error
+        raise Invalid(f"cannot read {path}: {reason}", "See whether it is there and may be read.") from error
 
 
 def agreed(question: str, otherwise: str) -> bool:

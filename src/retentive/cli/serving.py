@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from retentive.cli import show
 from retentive.cli.given import given, is_json
 from retentive.errors import Invalid, RetentiveError
+from retentive.paths import require_free_descriptors
 
 if TYPE_CHECKING:
     from retentive.app import Retentive
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from retentive.serve.whose import Whose
 
 LAST_SECONDS = 1.0  # for calls to notice that the store is closed
+MIN_FILES = 32  # that a server opens at once: its loop, the store on several threads, its clients
 MODEL_WAIT = 2.0  # seconds that a call waits for the model, unless set: loading takes 0.2, its first rebuilding 10
 
 
@@ -60,6 +62,7 @@ def _stdio(arguments: Any, offer: "Offer") -> int:
     from retentive.serve.whose import whose as find
 
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
+    require_free_descriptors(MIN_FILES)
     whose, works = _whose(arguments), _works(arguments)
     with Retentive.open(**_settings(arguments, whose)) as memory:
         by_folder = partial(find, AUTO, arguments.also, person=memory.person or "")
@@ -79,6 +82,7 @@ def _serve(arguments: Any) -> int:
     from retentive.serve.mcp.http import open_endpoint
 
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
+    require_free_descriptors(MIN_FILES)
     whose = _whose(arguments)
     network = given(arguments, ("db", "embedder", "serve_host", "serve_port", "require_token"))
     if hasattr(arguments, "allow_hosts"):

@@ -76,17 +76,26 @@ def _tiktoken(name: str) -> Counter:
 def _tokenizer(path: Path) -> Counter:
     from tokenizers import Tokenizer
 
-    if not path.exists():
+    if not _exists(path):
         raise BadConfig(f"There is no tokenizer at {path}.", WAYS_TO_COUNT)
     try:
         tokenizer = Tokenizer.from_buffer(read_regular(path, MAX_TOKENIZER_BYTES))
     except Invalid as error:
         raise BadConfig(str(error), WAYS_TO_COUNT) from error
+    except OSError as error:
+        raise BadConfig(f"{path} cannot be read: {error.strerror or error}", WAYS_TO_COUNT) from error
     except Exception as error:  # tokenizers raises nothing narrower
         raise BadConfig(f"{path} cannot be read as a tokenizer.json: {error}") from error
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return lambda text: len(tokenizer.encode(_valid(text), add_special_tokens=False).ids)
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError as error:
+        raise BadConfig(f"{path}: {error.strerror or error}", WAYS_TO_COUNT) from error
 
 
 def _valid(text: str) -> str:

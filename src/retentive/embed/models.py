@@ -127,7 +127,11 @@ def _configured(where: Where, path: Path) -> Loaded:
 def _open(path: Path, where: Where) -> Graph:
     from retentive.embed.graph import Graph
 
-    file, vocabulary = (path / "model.onnx", path / "vocab.txt") if path.is_dir() else (path, None)
+    try:
+        is_folder = path.is_dir()
+    except OSError as error:
+        raise ModelMissing(f"{path}: {error.strerror or error}", "Correct or unset the model's path.") from error
+    file, vocabulary = (path / "model.onnx", path / "vocab.txt") if is_folder else (path, None)
     if not file.is_file():
         raise ModelMissing(f"There is no model at {file}.", "Correct or unset the model's path.")
     return Graph(file, vocabulary=vocabulary if vocabulary and vocabulary.is_file() else None, threads=where.threads)

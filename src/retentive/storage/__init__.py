@@ -150,6 +150,13 @@ class Engine(Protocol):
 
 def open_engine(config: "Config") -> Engine:
     """The engine that the target names: a path, `:memory:`, or the address of a server."""
+    from retentive.paths import translated_os_errors
+
+    with translated_os_errors("the store cannot be opened"):
+        return _open_engine(config)
+
+
+def _open_engine(config: "Config") -> Engine:
     from retentive.errors import Invalid
     from retentive.storage.sqlite import SqliteEngine
 

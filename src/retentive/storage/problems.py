@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import apsw
 
 from retentive.errors import Busy, Closed, Corrupt, DiskFull, NotAStore, Stale, StorageError, Unwritable
+from retentive.paths import CLOSE_SOME, has_free_descriptor
 
 _ERRORS: dict[type[Exception], type[StorageError]] = {
     apsw.BusyError: Busy,
@@ -49,6 +50,8 @@ def translated(where: str) -> Iterator[None]:
 def _ours(where: str, error: apsw.Error) -> StorageError:
     kind = _ERRORS.get(type(error), StorageError)
     text = str(error)
+    if isinstance(error, apsw.CantOpenError | apsw.IOError) and not has_free_descriptor():
+        return Unwritable(f"{where}: this process has too many files open", CLOSE_SOME)
     if text == _NO_TEXT:
         text = _TEXTS.get(kind, type(error).__name__)
     return kind(f"{where}: {text}")

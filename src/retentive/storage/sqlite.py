@@ -22,6 +22,7 @@ from typing import Any
 import apsw
 
 from retentive.errors import Closed, Invalid, NotAStore, Stale, StorageError, Unwritable
+from retentive.paths import translate_os_error
 from retentive.regular_files import require_regular
 from retentive.storage import NOTHING, Finding, Pages, Params, Scrubbed, Step
 from retentive.storage.broken_text import bind_broken, has_broken, read_out, spell_out, write_set
@@ -174,10 +175,15 @@ class SqliteEngine(Scanning):
             flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_URI
             self._memory = getattr(self, "_memory", f"file:/{uuid.uuid4()}?vfs=memdb")
             connection = apsw.Connection(self._memory, flags=flags)
-        connection.set_busy_timeout(BUSY_SECONDS * 1000)
-        self._claim(connection)
-        connection.execute(f"PRAGMA synchronous = {self._synchronous}; PRAGMA temp_store = MEMORY")
-        connection.execute(f"PRAGMA journal_size_limit = {64 << 20}")
+        try:
+            with translated(self.target):  # before it is closed: then there would be a file less
+                connection.set_busy_timeout(BUSY_SECONDS * 1000)
+                self._claim(connection)
+                connection.execute(f"PRAGMA synchronous = {self._synchronous}; PRAGMA temp_store = MEMORY")
+                connection.execute(f"PRAGMA journal_size_limit = {64 << 20}")
+        except BaseException:
+            connection.close()
+            raise
         with self._opening:
             self._open.add(connection)
         return connection
@@ -328,20 +334,38 @@ def _prepare(target: str) -> Path | None:
         return None
     try:
         path = Path(target).expanduser().absolute()
+        str(path).encode()  # SQLite wants names in UTF-8
         if path.is_dir():
             raise Unwritable(f"{path} is a folder, not a file")
         require_regular(path)
-        if not path.parent.is_dir():
-            raise Unwritable(f"the folder {path.parent} does not exist", f"Create it: mkdir -p '{path.parent}'")
+        _require_folder(path.parent)
+        if path.is_symlink() and not path.exists():
+            hint = "Remove the link, or make what it leads to."
+            raise Unwritable(f"{path} is a link to {path.readlink()}, which is not there", hint)
         if not path.exists():
             _create(path)
         elif not os.access(path, os.R_OK | os.W_OK):
             raise Unwritable(f"{path} may not be read and written by this user")
     except Invalid as error:
         raise Unwritable(str(error)) from error
-    except (OSError, ValueError, RuntimeError) as error:
-        raise Unwritable(f"cannot write {target[:200]!r}: {getattr(error, 'strerror', None) or error}") from error
+    except UnicodeEncodeError as error:
+        raise Unwritable(f"cannot write {target[:200]!r}: its name is not UTF-8") from error
+    except OSError as error:
+        raise translate_os_error(error, f"cannot write {target[:200]!r}") from error
+    except (ValueError, RuntimeError) as error:
+        raise Unwritable(f"cannot write {target[:200]!r}: {str(error).rstrip('.')}") from error
     return path
+
+
+def _require_folder(folder: Path) -> None:
+    if folder.is_dir():
+        return
+    for each in (folder, *folder.parents):
+        if each.exists():
+            if each.is_dir():
+                break
+            raise Unwritable(f"{each} is a file, not a folder", "Give a path in a folder.")
+    raise Unwritable(f"the folder {folder} does not exist", f"Create it: mkdir -p '{folder}'")
 
 
 def _create(path: Path) -> None:

@@ -10,10 +10,10 @@ import json
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
 from retentive.errors import Invalid
+from retentive.paths import parse_path
 from retentive.regular_files import open_regular
 from retentive.transfer.lines import FORMAT, LINES, VERSION, Row
 
@@ -69,13 +69,15 @@ def inlet(source: Any, name: str = "") -> Iterator[Iterator[Entry | Bad]]:
     if hasattr(source, "read"):
         yield _entries(_unpacked(source), name or "the stream")
         return
-    path = Path(source).expanduser()
+    path = parse_path(source)
     try:
         file = open_regular(path, MAX_EXPORT_BYTES)
     except FileNotFoundError as error:
-        raise Invalid(f"there is no file {path}") from error
+        raise Invalid(f"there is no file {path}", "Give the path of a file that is there.") from error
     except OSError as error:
-        raise Invalid(f"{path} cannot be read: {error.strerror or error}") from error
+        raise Invalid(
+            f"{path} cannot be read: {error.strerror or error}", "See whether it is there and may be read."
+        ) from error
     with file:
         yield _entries(_unpacked(file), name or path.name)
 

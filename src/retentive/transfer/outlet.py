@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from retentive.errors import Conflict, Invalid
+from retentive.paths import parse_path
 from retentive.regular_files import open_regular, require_regular
 from retentive.transfer.inlet import HEAD, MAX_EXPORT_BYTES, is_export
 from retentive.transfer.placing import passing, place, writable
@@ -26,7 +27,7 @@ def outlet(target: Any, *, force: bool = False) -> Iterator[IO[bytes]]:
             raise Invalid("the file is open for text", "Open it for bytes: open(path, 'wb').")
         yield target
         return
-    path = Path(target).expanduser()
+    path = parse_path(target)
     with writable(path), _beside(path.resolve(), force=force) as file, _packed(path, file) as stream:
         yield stream
 

@@ -14,7 +14,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from retentive.errors import Conflict, DiskFull, Unwritable
+from retentive.errors import Conflict
+from retentive.paths import translate_os_error
 from retentive.regular_files import require_regular
 from retentive.storage.copies import LOGS
 
@@ -22,8 +23,6 @@ _PREFIX, _SUFFIX = ".retentive-", ".part"
 
 _mine: set[Path] = set()
 """Those that this process fills. Where locks are those of processes, as on NFS, they would not tell."""
-
-_FULL = ("No space left on device", "Disk quota exceeded")
 
 
 class Unfinished(NamedTuple):
@@ -74,9 +73,8 @@ def writable(where: Path) -> Iterator[None]:
     except (FileExistsError, BrokenPipeError):
         raise
     except OSError as error:
-        kind = DiskFull if error.strerror in _FULL else Unwritable
-        hint = "" if kind is DiskFull else "See to the permissions, or give another place."
-        raise kind(f"{where} cannot be written: {error.strerror or error}", hint) from error
+        hint = "See to the permissions, or give another place."
+        raise translate_os_error(error, f"{where} cannot be written", hint) from error
 
 
 def place(path: Path, name: Path, *, overwrite: bool = False) -> None:

@@ -234,8 +234,10 @@ def _readable(name: str) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError as error:
-        raise Invalid(f"there is no file {name}") from error
+        raise Invalid(f"there is no file {name}", "Give the path of a file that is there.") from error
     except OSError as error:
-        raise Invalid(f"{name} cannot be read: {error.strerror or error}") from error
+        raise Invalid(
+            f"{name} cannot be read: {error.strerror or error}", "See whether it is there and may be read."
+        ) from error
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
         raise Invalid(f"{name} cannot be read: {error}", "It seems to be damaged; get it anew.") from error

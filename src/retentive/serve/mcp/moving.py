@@ -5,6 +5,7 @@ from pathlib import Path
 
 from retentive import wire
 from retentive.errors import Invalid
+from retentive.paths import parse_path
 from retentive.serve.mcp.reach import Reached
 from retentive.serve.mcp.tool import Answer, Tool, choice, flag, several, text
 
@@ -38,7 +39,7 @@ def bring_in(reached: Reached, path: str, format: str | None = None, dry_run: bo
 
 def _whole(path: str) -> Path:
     """A server is started anywhere, so a part of a path says nothing."""
-    found = Path(path).expanduser()
+    found = parse_path(path)
     if not found.is_absolute():
         raise Invalid(f"{path[:200]!r} is not the whole path", "Begin with / or ~.")
     return found

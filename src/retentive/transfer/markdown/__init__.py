@@ -16,8 +16,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO
 
-from retentive.errors import Conflict, Invalid, Unwritable
+from retentive.errors import Conflict, Invalid
 from retentive.folders import make_private
+from retentive.paths import translate_os_error
 from retentive.storage import Engine
 from retentive.transfer.export import Wanted, rows
 from retentive.transfer.lines import Row
@@ -140,7 +141,7 @@ def _placed(target: Path, *, force: bool) -> Iterator[Path]:
             _put(part, target)
     except OSError as error:
         hint = "See to the folder, its permissions and the room on the disk."
-        raise Unwritable(f"{target} cannot be written: {error.strerror or error}", hint) from error
+        raise translate_os_error(error, f"{target} cannot be written", hint) from error
 
 
 def _put(part: Path, target: Path) -> None:

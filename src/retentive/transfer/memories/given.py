@@ -131,9 +131,10 @@ def given(source: Path | IO[bytes]) -> Iterator[Given]:
             if not stat.S_ISDIR(status.st_mode) or is_made_up(status):
                 require_regular(path)
         except FileNotFoundError as error:
-            raise Invalid(f"there is no file {path}") from error
+            raise Invalid(f"there is no file {path}", "Give the path of a file that is there.") from error
         except (OSError, ValueError) as error:
-            raise Invalid(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+            reason = getattr(error, "strerror", None) or error
+            raise Invalid(f"{path} cannot be read: {reason}", "See whether it is there and may be read.") from error
         yield Given(path, path.name or str(path))
 
 
