@@ -13,6 +13,9 @@ from retentive.storage.integrity import IntegrityMode, Tampering
 
 REMEDY = "Restore a backup, or look at the row; `retentive integrity --help` says what else there is."
 
+LOST_MARK = "integrity mode was on, and what the store knew of it is lost: nothing is sealed any more"
+SEAL_AGAIN = "Restore a backup, or seal the store as it is now: `retentive integrity start --key FILE`."
+
 Progress = Callable[[int], None]
 
 
@@ -67,6 +70,8 @@ def integrity_of(parts: Parts) -> IntegrityMode:
 def check_integrity(parts: Parts, *, verify: bool) -> list[Finding]:
     """Of a check-up: whether it is on, and if asked for, every row that was changed without the key."""
     mode = parts.engine.integrity
+    if mode is not None and mode.has_lost_mark:
+        return [Finding("integrity", ok=False, detail=LOST_MARK, remedy=SEAL_AGAIN)]
     if mode is None or not (mode.is_on or verify):
         return []
     if not verify:
