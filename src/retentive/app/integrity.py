@@ -10,6 +10,7 @@ from retentive.model import from_micros, iso
 from retentive.paths import parse_path
 from retentive.storage import Finding
 from retentive.storage.integrity import IntegrityMode, Tampering
+from retentive.storage.quarantine import Quarantine
 
 REMEDY = "Restore a backup, or look at the row; `retentive integrity --help` says what else there is."
 
@@ -79,8 +80,14 @@ def check_integrity(parts: Parts, *, verify: bool) -> list[Finding]:
         return [Finding("integrity", ok=True, detail=detail)]
     found = mode.verify(_ignore)
     if not found:
-        return [Finding("integrity", ok=True, detail="every row is as it was sealed")]
+        return [Finding("integrity", ok=True, detail=f"every row is as it was sealed{_count_moved(parts)}")]
     return [Finding("integrity", ok=False, detail=_describe(each), remedy=REMEDY) for each in found]
+
+
+def _count_moved(parts: Parts) -> str:
+    """A repair takes damaged rows out of what is sealed, also rows that somebody else damaged on purpose."""
+    count = len(Quarantine(parts.engine).all())
+    return f"; rows that a repair moved to the quarantine, where nothing is sealed: {count}" if count else ""
 
 
 def _describe(found: Tampering) -> str:
