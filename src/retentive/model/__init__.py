@@ -67,6 +67,8 @@ from retentive.model.records import (
 from retentive.model.repair import QuarantinedRow, Repaired
 from retentive.model.search import (
     RECORDS,
+    REFERENCE_SPREAD,
+    REFERENCE_THRESHOLD,
     Filter,
     Fusion,
     Hit,
@@ -107,6 +109,8 @@ __all__ = [
     "DEFAULT_IMPORTANCE",
     "MESSAGE",
     "RECORDS",
+    "REFERENCE_SPREAD",
+    "REFERENCE_THRESHOLD",
     "REPLY",
     "ROLES",
     "Access",
