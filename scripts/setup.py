@@ -17,7 +17,11 @@ if sys.version_info < OLDEST:  # before the import of what an older one cannot r
 
 from lockfile import LOCK, ROOT, explain_no_lock, read_project  # noqa: E402 - see above
 
-FETCHED = {"sqld.py": "libSQL server", "node.py": "MCP inspector and conformance suite"}
+FETCHED = {
+    "sqld.py": "libSQL server",
+    "node.py": "MCP inspector and conformance suite",
+    "weights.py": "weights of embedding models",
+}
 
 
 def main() -> None:

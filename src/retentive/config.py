@@ -17,6 +17,7 @@ from retentive.errors import BadConfig, Invalid
 SECRET = "***"  # noqa: S105 - stands in its place
 PROVIDER_KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
 """Where people keep the keys of their language models already."""
+HUB_VARIABLE = "HF_ENDPOINT"
 MAX_FILE_BYTES = 1_000_000  # of config.toml: a hundred times all settings with their comments
 
 
@@ -29,7 +30,10 @@ class Config:
     person: str
     embedder: str
     model_path: str
+    precision: str
+    pooling: str
     download: bool
+    hub_url: str
     model_wait: float
     threads: int
     durability: str
@@ -182,6 +186,13 @@ def _token(text: str) -> str:
     return text.strip()
 
 
+def _line(text: str) -> str:
+    """One line that is not empty. What it means is seen by whoever uses it."""
+    if not text.strip() or not text.strip().isprintable():
+        raise ValueError("must be one line of text")
+    return text.strip()
+
+
 def _url(text: str) -> str:
     if text.strip() and not re.match(r"https?://[^/\s]", text.strip()):
         raise ValueError("must begin with http:// or https://")
@@ -224,9 +235,32 @@ SETTINGS = (
         str.strip,
         "The namespace of the person, whatever they work on: what is learned about them is kept there. Empty: off.",
     ),
-    Setting("embedder", lambda: "minilm", _one_of("minilm", "hashing", "none"), "What turns text into vectors."),
+    Setting(
+        "embedder",
+        lambda: "minilm",
+        _line,
+        "What turns text into vectors: a model of `retentive models`, `PROVIDER:MODEL`, a folder's path, or `none`.",
+    ),
     Setting("model_path", lambda: "", _path, "A model of your own: an .onnx file, or a folder that holds model.onnx."),
+    Setting(
+        "precision",
+        lambda: "int8",
+        _one_of("int8", "float32"),
+        "Of the model's numbers: `int8` is quicker and smaller, `float32` as it was trained.",
+    ),
+    Setting(
+        "pooling",
+        lambda: "auto",
+        _one_of("auto", "mean", "cls"),
+        "How a folder's model sums up a text: `mean` or `cls`; `auto` reads it from the folder, else takes the mean.",
+    ),
     Setting("download", lambda: False, _switch, "May the model be fetched if it is not on this machine?"),
+    Setting(
+        "hub_url",
+        lambda: "https://huggingface.co",
+        _url,
+        "Where models are fetched from: the Hugging Face hub or a mirror. HF_ENDPOINT counts, too.",
+    ),
     Setting(
         "model_wait",
         lambda: 0.0,
@@ -434,7 +468,7 @@ def resolve(
     if unknown:
         raise BadConfig(f"{path}: unknown setting {unknown[0]!r}", f"Known: {', '.join(s.name for s in SETTINGS)}.")
     found = {setting.name: _value(setting, arguments, environment, written, path) for setting in SETTINGS}
-    return found | _provider_key(found, environment)
+    return found | _provider_key(found, environment) | _mirror(found, environment)
 
 
 def shown(found: Mapping[str, Value]) -> dict[str, Value]:
@@ -489,6 +523,15 @@ def _provider_key(found: Mapping[str, Value], environment: Mapping[str, str]) ->
         return {}
     setting = next(setting for setting in SETTINGS if setting.name == "llm_key")
     return {"llm_key": Value(_checked(setting, key, variable), variable)}
+
+
+def _mirror(found: Mapping[str, Value], environment: Mapping[str, str]) -> dict[str, Value]:
+    """The variable by which all programs are told of a mirror of the hub."""
+    given = environment.get(HUB_VARIABLE, "")
+    if not given or found["hub_url"].origin != "default":
+        return {}
+    setting = next(setting for setting in SETTINGS if setting.name == "hub_url")
+    return {"hub_url": Value(_checked(setting, given, HUB_VARIABLE), HUB_VARIABLE)}
 
 
 def _checked(setting: Setting, given: Any, origin: str) -> Any:

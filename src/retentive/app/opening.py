@@ -10,7 +10,7 @@ from retentive.app.records.flow import flow
 from retentive.app.upkeep import Journal
 from retentive.config import Config, data_folder
 from retentive.context import open_counter
-from retentive.embed import open_embedder
+from retentive.embed import open_configured
 from retentive.files.daily import DailyLog
 from retentive.index import open_images
 from retentive.learn import Rules
@@ -28,14 +28,7 @@ from retentive.text.fields import FIELD_WEIGHTS
 def open_parts(settings: Config) -> Parts:
     """All that the settings ask for. What is heavy is opened at its first use."""
     namespace = check.namespace_of(settings.namespace)
-    embedder = open_embedder(
-        settings.embedder,
-        cache=Path(settings.cache).expanduser(),
-        model_path=Path(settings.model_path).expanduser() if settings.model_path else None,
-        threads=settings.threads or None,
-        download=settings.download,
-        wait=settings.model_wait,
-    )
+    embedder = open_configured(settings, wait=settings.model_wait)
     engine = open_engine(settings)
     chunks, upkeep = Chunks(engine), Upkeep(engine)
     return Parts(

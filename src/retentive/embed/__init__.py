@@ -13,11 +13,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from retentive.config import Config
     from retentive.model import Space
 
-__all__ = ["CHOICES", "Embedder", "open_embedder"]
-
-CHOICES = ("minilm", "hashing", "none")
+__all__ = ["Embedder", "open_configured", "open_embedder"]
 
 
 class Embedder(Protocol):
@@ -61,23 +60,70 @@ def open_embedder(
     threads: int | None = None,
     download: bool = False,
     wait: float = 0,
+    precision: str = "int8",
+    pooling: str = "auto",
+    hub: str = "https://huggingface.co",
 ) -> Embedder | None:
-    """Instant for every choice: the model itself is loaded by the first text. "none" gives None.
+    """The embedder that the setting names, see `choice`. "none" gives None.
 
-    `wait` is for how many seconds a call may wait for that, as long as it takes if 0.
+    The model itself is loaded by the first text. `wait` is for how many seconds a call may wait for that, as long as it
+    takes if 0. A folder of one's own is examined here, the first time.
     """
-    match name:
-        case "minilm":
-            from retentive.embed.minilm import MiniLM
-            from retentive.embed.patient import Patient
+    from retentive.embed.choice import Named, Placed, Provided, parse_choice
 
-            model = MiniLM(cache, model_path=model_path, threads=threads, download=download)
-            return Patient(model, wait) if wait else model
-        case "hashing":
+    model: Embedder
+    match parse_choice(name):
+        case None:
+            return None
+        case Named(entry) if not entry.graphs:
             from retentive.embed.hashing import Hashing
 
             return Hashing()
-        case "none":
-            return None
-        case _:
-            raise BadConfig(f"There is no embedder {name!r}.", f"Choose one of: {', '.join(CHOICES)}.")
+        case Named() if is_rebuilt(name, precision):
+            from retentive.embed.minilm import MiniLM
+
+            model = MiniLM(cache, model_path=model_path, threads=threads, download=download, hub=hub)
+        case Named(entry):
+            from retentive.embed.catalogued import Catalogued
+
+            model = Catalogued(entry, cache, precision=precision, threads=threads, download=download, hub=hub)
+        case Placed(path):
+            from retentive.embed.own import OwnModel
+
+            model = OwnModel(path, cache, precision=precision, pooling=pooling, threads=threads)
+        case Provided(provider):
+            raise BadConfig(
+                f"There is no provider {provider!r} of embeddings.", "Choose a model of `retentive models`."
+            )
+    return _patient(model, wait)
+
+
+def open_configured(settings: Config, *, wait: float = 0, download: bool | None = None) -> Embedder | None:
+    """The embedder that the settings ask for; `download` in place of theirs."""
+    from pathlib import Path
+
+    return open_embedder(
+        settings.embedder,
+        cache=Path(settings.cache).expanduser(),
+        model_path=Path(settings.model_path).expanduser() if settings.model_path else None,
+        threads=settings.threads or None,
+        download=settings.download if download is None else download,
+        wait=wait,
+        precision=settings.precision,
+        pooling=settings.pooling,
+        hub=settings.hub_url,
+    )
+
+
+def is_rebuilt(name: str, precision: str) -> bool:
+    """Whether the setting names the model that is rebuilt for speed: MiniLM in eight bits."""
+    from retentive.embed.catalogue import INT8, MINILM
+    from retentive.embed.choice import Named, parse_choice
+
+    return parse_choice(name) == Named(MINILM) and precision == INT8
+
+
+def _patient(model: Embedder, wait: float) -> Embedder:
+    from retentive.embed.patient import Patient
+
+    return Patient(model, wait) if wait else model

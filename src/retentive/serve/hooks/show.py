@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from retentive.embed import open_embedder
+from retentive.embed import open_configured
 from retentive.errors import EmbedError
 from retentive.model import Outdated
 from retentive.serve.hooks.blocks import Block, Group, block
@@ -130,12 +130,7 @@ class Ahead:
     """The vector of a question, made in a thread while the store is being opened. None if it cannot be had soon."""
 
     def __init__(self, question: str, settings: Config, seconds: float) -> None:
-        self._embedder = open_embedder(
-            settings.embedder,
-            cache=Path(settings.cache).expanduser(),
-            model_path=Path(settings.model_path).expanduser() if settings.model_path else None,
-            threads=settings.threads or None,
-        )
+        self._embedder = open_configured(settings, download=False)
         self._made: Any = None
         self._thread = threading.Thread(target=self._make, args=(question,), name=LATE, daemon=True)
         self._until = time.monotonic() + seconds
@@ -156,9 +151,10 @@ class Ahead:
 
 def is_model_ready(settings: Config) -> bool:
     """Whether the model is there to be loaded: the first text of all would have it rebuilt, for many seconds."""
-    if settings.embedder != "minilm" or settings.model_path:
+    from retentive.embed import is_rebuilt, models
+
+    if not is_rebuilt(settings.embedder, settings.precision) or settings.model_path:
         return True
-    from retentive.embed import models
 
     where = models.Where(Path(settings.cache).expanduser())
     return models.find_cached(where, models.find_source(where)) is not None
