@@ -176,10 +176,11 @@ def compare(graph: Encoder, record: Record) -> float:
 def measure(graph: Encoder, record: Record, contents: Contents) -> Record:
     """Record the vectors of the known texts, and the model's scale."""
     from retentive.embed.known import known
-    from retentive.embed.scale import estimate_scale
+    from retentive.embed.scale import QUESTIONS, TEXTS, estimate_scale
 
     vectors = base64.b64encode(graph.embed(known().texts).astype("<f2").tobytes()).decode()
-    scale = estimate_scale(graph, contents.query_prefix, contents.document_prefix)
+    questions = graph.embed([contents.query_prefix + question for question in QUESTIONS])
+    scale = estimate_scale(questions, graph.embed([contents.document_prefix + text for text in TEXTS]))
     return replace(record, vectors=vectors, min_similarity=scale.min_similarity, spread=scale.spread)
 
 
