@@ -1,16 +1,43 @@
 """A language model with a limit for each day, counted in the store: it holds for all processes of a namespace."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from retentive import clock
 from retentive.errors import LlmError, Spent, Stale
 from retentive.llm import Writer, Written
+from retentive.model import Cost
 from retentive.storage import Engine
 from retentive.storage.upkeep import Upkeep, usage_step
 
 DAY = 86_400_000_000  # microseconds; days are those of UTC
+
+
+@dataclass(slots=True)
+class Counted:
+    """A `Writer` that counts what asking it came to."""
+
+    writer: Writer
+    cost: Cost = field(default_factory=Cost)
+
+    @property
+    def name(self) -> str:
+        return self.writer.name
+
+    def write(self, instructions: str, material: str, schema: Mapping[str, Any] | None, *, tokens: int) -> Written:
+        try:
+            answer = self.writer.write(instructions, material, schema, tokens=tokens)
+        except Spent:
+            raise  # nobody was asked
+        except LlmError as error:
+            self.cost = self.cost.plus(Cost(1, error.tokens - error.tokens_out, error.tokens_out))
+            raise
+        self.cost = self.cost.plus(Cost(1, answer.tokens_in, answer.tokens_out))
+        return answer
+
+    def close(self) -> None:
+        self.writer.close()
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from retentive.model.expecting import Checked, Expectation, Sought
 from retentive.model.exporting import Exported
 from retentive.model.files import Document, File, Indexed, Mark, Passage, Section, Skipped
 from retentive.model.forgetting import Candidates, Forgotten, Provenance, Purged, Repeat
-from retentive.model.learning import Claim, Heard, Learned
+from retentive.model.learning import Claim, Cost, Heard, Learned
 from retentive.model.memory import (
     DEFAULT_CONFIDENCE,
     DEFAULT_IMPORTANCE,
@@ -131,6 +131,7 @@ __all__ = [
     "ConsolidationRule",
     "Contact",
     "Context",
+    "Cost",
     "Deleted",
     "Document",
     "Draft",
