@@ -21,6 +21,8 @@ class Space:
     dimension: int
     min_similarity: float
     """The cosine above which two texts are worth calling related, measured for this model."""
+    model: str | None = field(default=None, compare=False)
+    """How the model is opened again: the setting `embedder`. None: not known."""
 
 
 @dataclass(frozen=True, slots=True)
