@@ -10,10 +10,12 @@ from retentive.app.integrity import check_integrity
 from retentive.app.parts import Parts
 from retentive.app.records.anew import unsearchable
 from retentive.errors import Closed, EmbedError, RetentiveError
+from retentive.model import SpaceState
 from retentive.storage import Finding
 from retentive.storage.damage import collect_damage
 from retentive.storage.files import FileRows
 from retentive.storage.quarantine import Quarantine
+from retentive.storage.spaces import Spaces
 
 REPAIR = "Run `retentive doctor --repair`."
 MAX_NAMED = 5  # rows that a finding names; of more, their number
@@ -116,6 +118,14 @@ def _pending(parts: Parts) -> list[Finding]:
     return [Finding("vectors", not count, f"{count} pending", "Run `retentive backfill`." if count else "")]
 
 
+def _spaces(parts: Parts) -> list[Finding]:
+    """One space is active; others take room until they are dropped."""
+    counts = {name: count for name, _, count in parts.chunks.vector_counts()}
+    stored = [each for each in Spaces(parts.engine).all() if each.state is not SpaceState.DROPPED or counts[each.name]]
+    named = ", ".join(f"{each.name} ({each.state}, {counts[each.name]} vectors)" for each in stored) or "none"
+    return [Finding("spaces", ok=True, detail="; ".join(filter(None, (named, parts.active.difference))))]
+
+
 def _quarantine(parts: Parts) -> list[Finding]:
     """What was set aside is no fault of the store as it is now."""
     rows = Quarantine(parts.engine).all()
@@ -146,6 +156,7 @@ CHECKS = (
     Check("records", _records),
     Check("model", _model),
     Check("vectors", _pending),
+    Check("spaces", _spaces),
     Check("quarantine", _quarantine),
     Check("daily log", _daily),
 )

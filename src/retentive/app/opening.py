@@ -1,8 +1,10 @@
 """How a store is opened: its parts, put together by the settings."""
 
+from functools import partial
 from pathlib import Path
 
 from retentive.app import check
+from retentive.app.active import LOOK_SECONDS, ActiveModel
 from retentive.app.metered import Metered
 from retentive.app.parts import Once, Parts
 from retentive.app.people import People
@@ -10,7 +12,8 @@ from retentive.app.records.flow import flow
 from retentive.app.upkeep import Journal
 from retentive.config import Config, data_folder
 from retentive.context import open_counter
-from retentive.embed import open_configured
+from retentive.embed import Embedder, open_configured
+from retentive.embed.verified import VerifiedEmbedder
 from retentive.files.daily import DailyLog
 from retentive.index import open_images
 from retentive.learn import Rules
@@ -21,6 +24,7 @@ from retentive.storage.chunks import Chunks
 from retentive.storage.conversations import Conversations
 from retentive.storage.learning import Learning
 from retentive.storage.memories import Memories
+from retentive.storage.spaces import Spaces
 from retentive.storage.upkeep import Upkeep
 from retentive.text.fields import FIELD_WEIGHTS
 
@@ -28,9 +32,10 @@ from retentive.text.fields import FIELD_WEIGHTS
 def open_parts(settings: Config) -> Parts:
     """All that the settings ask for. What is heavy is opened at its first use."""
     namespace = check.namespace_of(settings.namespace)
-    embedder = open_configured(settings, wait=settings.model_wait)
+    chosen = open_model(settings, settings.embedder)
     engine = open_engine(settings)
     chunks, upkeep = Chunks(engine), Upkeep(engine)
+    active = _active_model(settings, engine, chosen)
     return Parts(
         config=settings,
         namespace=namespace,
@@ -39,7 +44,8 @@ def open_parts(settings: Config) -> Parts:
         conversations=Conversations(engine),
         chunks=chunks,
         upkeep=upkeep,
-        embedder=embedder,
+        embedder=active.follow(),
+        active=active,
         journal=Journal(engine, log_accesses=settings.access_log, keep=settings.access_log_keep),
         fruitless={},
         learning=Learning(engine),
@@ -60,6 +66,17 @@ def open_parts(settings: Config) -> Parts:
         daily=_daily_log(settings),
         person=check.namespace_of(settings.person) if settings.person else "",
     )  # fmt: skip
+
+
+def _active_model(settings: Config, engine: Engine, chosen: Embedder | None) -> ActiveModel:
+    look_seconds = LOOK_SECONDS if "://" in settings.db else 0.0
+    return ActiveModel(Spaces(engine), chosen, settings.embedder, partial(open_model, settings), look_seconds)
+
+
+def open_model(settings: Config, name: str) -> Embedder | None:
+    """The embedder of this name, which is what a store remembers of it; None for "none"."""
+    embedder = open_configured(settings, name, wait=settings.model_wait)
+    return VerifiedEmbedder(embedder, name) if embedder else None
 
 
 def _daily_log(settings: Config) -> DailyLog | None:

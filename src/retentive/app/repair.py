@@ -109,8 +109,7 @@ def salvage_store(settings: Config) -> Repaired:
     finally:
         parts.journal.close()
         parts.engine.close()
-        if parts.embedder:
-            parts.embedder.close()
+        parts.active.close()
 
 
 def key_file(settings: Config) -> Path | None:

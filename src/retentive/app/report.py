@@ -1,7 +1,7 @@
 """Figures of a store."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from retentive import clock, wire
@@ -9,7 +9,9 @@ from retentive.app.consolidate import CONSOLIDATIONS
 from retentive.app.parts import Parts
 from retentive.app.upkeep import seconds_of
 from retentive.app.worker import status
+from retentive.model import SpaceState
 from retentive.storage.files import FileRows
+from retentive.storage.spaces import Spaces
 from retentive.storage.tables import show_text
 
 COUNTERS = ("upserts", "queries", "answered", "llm_calls", "llm_tokens", CONSOLIDATIONS)
@@ -38,10 +40,8 @@ def stats(parts: Parts) -> dict[str, Any]:
         "files": files,
         "passages": passages,
         "vectors_pending": parts.chunks.pending_count(parts.space, seen),
-        "spaces": [
-            {"name": name, "dimension": size, "vectors": count}
-            for name, size, count in parts.chunks.vector_counts(seen)
-        ],
+        "spaces": _list_spaces(parts, seen),
+        "model_difference": parts.active.difference,
         "upserts": totals["upserts"],
         "queries": totals["queries"],
         "hit_rate": totals["answered"] / totals["queries"] if totals["queries"] else None,
@@ -53,6 +53,16 @@ def stats(parts: Parts) -> dict[str, Any]:
         "worker": {} if parts.bounds else wire.worker(status(parts)),
         "failures": {} if parts.bounds else dict(parts.journal.failures),
     }
+
+
+def _list_spaces(parts: Parts, seen: Sequence[str] | None) -> list[dict[str, Any]]:
+    """Those that have vectors, or are about to."""
+    stored = {each.name: each for each in Spaces(parts.engine).all() if each.state is not SpaceState.DROPPED}
+    return [
+        {"name": name, "dimension": size, "vectors": count, "state": stored[name].state, "model": stored[name].model}
+        for name, size, count in parts.chunks.vector_counts(seen)
+        if name in stored
+    ]
 
 
 def _index(parts: Parts) -> dict[str, Any]:

@@ -478,6 +478,8 @@ def search(parts: Parts, query: Query) -> Results:
     if not query.text.strip() and query.vector is None:
         raise Invalid("the question is empty", "Give words to look for, or a vector.")
     results = answer(parts, query)
+    if note := parts.active.take_note():
+        results = replace(results, notes=(*results.notes, note))
     record(parts, query, results)
     return results
 

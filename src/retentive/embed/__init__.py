@@ -98,12 +98,14 @@ def open_embedder(
     return _patient(model, wait)
 
 
-def open_configured(settings: Config, *, wait: float = 0, download: bool | None = None) -> Embedder | None:
-    """The embedder that the settings ask for; `download` in place of theirs."""
+def open_configured(
+    settings: Config, name: str | None = None, *, wait: float = 0, download: bool | None = None
+) -> Embedder | None:
+    """The embedder that the settings ask for; `name` and `download` in place of theirs."""
     from pathlib import Path
 
     return open_embedder(
-        settings.embedder,
+        name or settings.embedder,
         cache=Path(settings.cache).expanduser(),
         model_path=Path(settings.model_path).expanduser() if settings.model_path else None,
         threads=settings.threads or None,

@@ -87,6 +87,15 @@ from retentive.model.search import (
     Type,
     Why,
 )
+from retentive.model.spaces import (
+    RecallChange,
+    Reembedded,
+    ReembedProgress,
+    ReembedStage,
+    SpaceFigures,
+    SpaceState,
+    StoredSpace,
+)
 from retentive.model.times import from_micros, iso, to_micros
 from retentive.model.tokens import Bounds, Issued, Token
 from retentive.model.trust import (
@@ -175,8 +184,12 @@ __all__ = [
     "Purged",
     "QuarantinedRow",
     "Query",
+    "RecallChange",
     "Record",
     "Records",
+    "ReembedProgress",
+    "ReembedStage",
+    "Reembedded",
     "Refusal",
     "Relation",
     "Repaired",
@@ -196,8 +209,11 @@ __all__ = [
     "Sought",
     "Source",
     "Space",
+    "SpaceFigures",
+    "SpaceState",
     "Stage",
     "Status",
+    "StoredSpace",
     "Summary",
     "Task",
     "Tier",

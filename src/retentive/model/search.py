@@ -25,6 +25,8 @@ class Space:
     """The cosine above which two texts are worth calling related, measured for this model."""
     spread: float = REFERENCE_SPREAD
     """The standard deviation of the cosines of questions and unrelated texts; the default is all-MiniLM-L6-v2's."""
+    model: str | None = field(default=None, compare=False)
+    """How the model is opened again: the setting `embedder`. None: not known."""
 
     @property
     def is_reference(self) -> bool:

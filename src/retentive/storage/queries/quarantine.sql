@@ -24,9 +24,6 @@ DELETE FROM quarantine WHERE namespace = :namespace
 SELECT namespace, name, holder, expires, span FROM leases
 WHERE (namespace, name) > (:k1, :k2) ORDER BY namespace, name LIMIT :limit
 
--- name: copy_spaces
-SELECT name, dimension FROM spaces WHERE name > :k1 ORDER BY name LIMIT :limit
-
 -- name: copy_meta
 SELECT key, value FROM meta WHERE key > :k1 ORDER BY key LIMIT :limit
 
