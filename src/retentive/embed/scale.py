@@ -24,6 +24,7 @@ _DEVIATIONS_TO_RELATED = 3.2
 # The deviation in the searches that the ranking was fitted on (MiniLM: .11) to that of the pairs below (.087).
 _SEARCHES_TO_PAIRS = 1.25
 
+_MAX_SIMILARITY = 0.95  # a model that gives all texts nearly one vector still finds the same text
 _MIN_SPREAD = 0.01  # ranking divides by it; a model that tells nothing apart has none
 
 QUESTIONS = (
@@ -104,5 +105,5 @@ def estimate_scale(questions: NDArray[np.float32], texts: NDArray[np.float32]) -
     """The scale of a model, from its unit vectors of `QUESTIONS` and of `TEXTS`."""
     cosines = questions @ texts.T
     mean, deviation = float(cosines.mean()), float(cosines.std())
-    similarity = min(1.0, mean + _DEVIATIONS_TO_RELATED * deviation)
+    similarity = min(_MAX_SIMILARITY, mean + _DEVIATIONS_TO_RELATED * deviation)
     return Scale(round(similarity, 3), max(_MIN_SPREAD, round(_SEARCHES_TO_PAIRS * deviation, 3)))
