@@ -222,6 +222,11 @@ def config_file() -> Path:
     return platformdirs.user_config_path("retentive", appauthor=False) / "config.toml"
 
 
+def settings_path(environment: Mapping[str, str] = os.environ) -> Path:
+    """The file that is read: `config.toml`, or what RETENTIVE_CONFIG names."""
+    return Path(environment.get("RETENTIVE_CONFIG") or config_file())
+
+
 SETTINGS = (
     Setting("db", default_db, str, "The store: a file, `:memory:`, or a server: `libsql://...`, `postgresql://...`."),
     Setting("auth_token", lambda: "", _token, "The token that the server of the store asks for.", secret=True),
@@ -462,7 +467,7 @@ def resolve(
     file: Path | None = None,
 ) -> dict[str, Value]:
     """Each setting with its value and origin. `None` among the arguments means: not given."""
-    path = file or Path(environment.get("RETENTIVE_CONFIG") or config_file())
+    path = file or settings_path(environment)
     written = _read_toml(path)
     unknown = sorted(set(written) - {setting.name for setting in SETTINGS})
     if unknown:

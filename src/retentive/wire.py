@@ -30,6 +30,9 @@ from retentive.model import (
     Learned,
     Leg,
     Memory,
+    ModelCheck,
+    ModelInfo,
+    ModelTest,
     Outdated,
     Page,
     Proposal,
@@ -240,6 +243,18 @@ def _sought(value: Sought) -> dict[str, Any]:
 def _ranked(place: int, value: Hit) -> dict[str, Any]:
     told = {"type": value.type, "id": value.id, "score": round(value.score, 6), "excerpt": value.excerpt}
     return {"rank": place, **told}
+
+
+def model(value: ModelInfo) -> dict[str, Any]:
+    return shown(value) | {"files": [shown(file) for file in value.files]}
+
+
+def model_test(value: ModelTest) -> dict[str, Any]:
+    return shown(value)
+
+
+def model_check(value: ModelCheck) -> dict[str, Any]:
+    return shown(value) | {"files": [shown(file) for file in value.files]}
 
 
 def quarantined(value: QuarantinedRow) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from retentive.app.expectations import Expectations
 from retentive.app.files.verbs import Files
 from retentive.app.filters import Filters, View, namespaces_of, scope
 from retentive.app.integrity import Integrity
+from retentive.app.models import Models
 from retentive.app.notes import Notes
 from retentive.app.opening import open_parts
 from retentive.app.parts import Parts
@@ -84,6 +85,7 @@ class Retentive(Care):
         self.skills = Skills(parts)
         self.files = Files(parts)
         self.integrity = Integrity(parts)
+        self.models = Models(parts.config, parts.bounds)
 
     @classmethod
     def open(cls, target: str | Path | None = None, namespace: str | None = None, **settings: Any) -> Self:

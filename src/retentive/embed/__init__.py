@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from retentive.config import Config
     from retentive.model import Space
 
-__all__ = ["Embedder", "open_configured", "open_embedder"]
+__all__ = ["Embedder", "is_rebuilt", "open_configured", "open_embedder"]
 
 
 class Embedder(Protocol):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
 from retentive.embed.checksum import hash_file
@@ -17,15 +18,15 @@ from retentive.folders import make_private
 from retentive.lock import exclusive
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     import httpx
 
     from retentive.embed.catalogue import HubFile
 
-    Progress: TypeAlias = Callable[[int, int], None]
-    """Bytes here, and bytes in all."""
+Progress: TypeAlias = Callable[[int, int], None]
+"""Hears the bytes that are here, and those in all."""
 
 _OFFLINE = (
     "See whether this machine has a network (proxies: HTTPS_PROXY; a mirror: HF_ENDPOINT), then try again: what came "

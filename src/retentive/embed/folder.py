@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 AUTO, MEAN, CLS = "auto", "mean", "cls"
+POOLINGS = (AUTO, MEAN, CLS)
 _MAX_TOKENS = 512  # our texts are cut into slices of 640 characters; more is never seen
 _MAX_CONFIG = 1_000_000  # bytes
 _QUANTISED = ("model_quantized.onnx", "model_int8.onnx", "model_qint8.onnx", "model_uint8.onnx")

@@ -16,9 +16,9 @@ from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from retentive.embed.catalogue import INT8, MINILM
+from retentive.embed.catalogue import INT8, MINILM, PRECISIONS
 from retentive.embed.checksum import hash_file, verify_file
-from retentive.embed.folder import AUTO, Contents, read_folder
+from retentive.embed.folder import AUTO, POOLINGS, Contents, read_folder
 from retentive.embed.local import Encoder, Loaded, Local
 from retentive.errors import EmbedError, ModelMissing, ModelUnfit
 from retentive.folders import make_private
@@ -67,6 +67,16 @@ class OwnModel(Local[Encoder]):
     def space(self) -> Space:
         known = self._record
         return Space(known.space, known.dimension, known.min_similarity, known.spread)
+
+    @property
+    def contents(self) -> Contents | None:
+        """What the folder holds; None while it is away."""
+        return self._contents
+
+    @property
+    def hashes(self) -> tuple[str, ...]:
+        """Of the files of `contents`."""
+        return self._record.hashes
 
     def _examine(self, precision: str, pooling: str) -> tuple[Contents | None, Record]:
         """What is there, and its record. A model that was here before keeps its space while its folder is away."""
@@ -139,6 +149,13 @@ def open_contents(contents: Contents, threads: int | None) -> Any:
 def find_record(path: Path, cache: Path, precision: str, pooling: str) -> Path:
     key = "\n".join((str(path), precision, pooling))
     return cache / f"own-{hashlib.sha256(key.encode()).hexdigest()[:16]}.json"
+
+
+def list_records(path: Path, cache: Path) -> list[Path]:
+    """The records of a model that are there, for all settings."""
+    chosen = ((precision, pooling) for precision in PRECISIONS for pooling in POOLINGS)
+    places = (find_record(path, cache, *each) for each in chosen)
+    return [place for place in places if place.is_file()]
 
 
 def read_record(path: Path) -> Record | None:

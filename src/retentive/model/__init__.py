@@ -49,6 +49,7 @@ from retentive.model.memory import (
     Status,
     Traits,
 )
+from retentive.model.models import ModelCheck, ModelFile, ModelInfo, ModelTest
 from retentive.model.moving import ImportedMemories
 from retentive.model.proposals import Ended, Proposal, ProposalStatus
 from retentive.model.records import (
@@ -170,6 +171,10 @@ __all__ = [
     "Memory",
     "Message",
     "Mode",
+    "ModelCheck",
+    "ModelFile",
+    "ModelInfo",
+    "ModelTest",
     "Move",
     "Omission",
     "Outdated",
