@@ -100,7 +100,7 @@ _MINILM_GRAPH = _file(
 MINILM = Entry(
     name="all-MiniLM-L6-v2",
     aliases=("minilm",),
-    summary="the default: quick and small, good at everything",
+    summary="quick, small, good at everything",
     licence="Apache-2.0",
     space=Space("all-MiniLM-L6-v2", 384, 0.35, 0.11),
     graphs={INT8: _MINILM_GRAPH, FLOAT32: _MINILM_GRAPH},
@@ -108,7 +108,7 @@ MINILM = Entry(
 )
 BGE = Entry(
     name="bge-small-en-v1.5",
-    summary="stronger on long talk, 1.3 times the work of the default",
+    summary="better at long talk, 1.3 times the work",
     licence="MIT",
     space=Space("bge-small-en-v1.5@5c38ec7", 384, 0.57, 0.07),
     graphs={
@@ -139,7 +139,7 @@ BGE = Entry(
 )
 ARCTIC = Entry(
     name="snowflake-arctic-embed-s",
-    summary="stronger on long talk, 1.3 times the work of the default",
+    summary="better at long talk, 1.3 times the work",
     licence="Apache-2.0",
     space=Space("snowflake-arctic-embed-s@e596f50", 384, 0.62, 0.05),
     graphs={
@@ -170,7 +170,7 @@ ARCTIC = Entry(
 )
 E5 = Entry(
     name="multilingual-e5-small",
-    summary="a hundred languages, and questions in one that are answered in another",
+    summary="a hundred languages, mixed as you like",
     licence="MIT",
     languages="100",
     # Not measured here: by its model card, cosines lie between .7 and 1.
@@ -204,7 +204,7 @@ E5 = Entry(
 POTION = Entry(
     name="potion-base-8M",
     aliases=("fast",),
-    summary="a table of words: a hundred times cheaper, weaker on facts",
+    summary="a hundred times cheaper, weaker on facts",
     licence="MIT",
     space=Space("potion-base-8M@bf8b056", 256, 0.36, 0.11),
     graphs={
@@ -227,7 +227,7 @@ POTION = Entry(
 )
 HASHING = Entry(
     name="hashing",
-    summary="no model: finds shared words and spellings, in any script",
+    summary="no model: shared words and spellings",
     licence="Apache-2.0",
     languages="any",
     # 788 questions of LoCoMo: 34 % of the turns that answer them are above this, and 8 % of random turns.
