@@ -15,6 +15,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from retentive.embed.mapped_weights import refer_to_weights
 from retentive.embed.native import calls
 from retentive.embed.words import MAX_TOKENS, VOCABULARY, load_words, numbers_of, share_unknown
 from retentive.errors import ModelUnfit
@@ -35,6 +36,7 @@ _BATCH_TOKENS = 512
 _MAX_THREADS = 4  # a guess at good manners, not a measurement: a memory is a guest on the machine
 _INPUTS = {"input_ids", "attention_mask", "token_type_ids"}
 _NO_SPINNING = ("session.intra_op.allow_spinning", "session.inter_op.allow_spinning")
+_WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
 _SILENT = 4  # fatal only: the program's stdout may be a protocol
 
 
@@ -139,8 +141,11 @@ def open_session(path: Path, threads: int) -> Any:
         options.add_session_config_entry(option, "0")
     # The memory arena stays on: with batches this small it keeps little (125 MB after long texts, 182 after eight
     # threads at once), while without it the allocator is left with 131 and 275.
+    model = refer_to_weights(path)
+    if model is not None:
+        options.add_session_config_entry(_WEIGHTS_FOLDER, str(path.parent))
     try:
-        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(model or str(path), options, providers=["CPUExecutionProvider"])
     except driver_errors() as error:
         raise ModelUnfit(f"{path.name} cannot be loaded: {error}") from error
 

@@ -24,8 +24,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True, kw_only=True)
+class Entry(Message):
+    key: str | None = one(1, Kind.TEXT)
+    value: str | None = one(2, Kind.TEXT)
+
+
+@dataclass(slots=True, kw_only=True)
 class Tensor(Message):
-    """Numbers and their shape. They are in `raw_data`, or in the list for their type."""
+    """Numbers and their shape. They are in `raw_data`, in the list for their type, or in another file."""
 
     dims: list[int] = many(1, Kind.INTEGER)
     data_type: int | None = one(2, Kind.INTEGER)
@@ -36,6 +42,7 @@ class Tensor(Message):
     raw_data: Bytes | None = one(9, Kind.BYTES)
     double_data: list[float] = many(10, Kind.DOUBLE, packed=True)
     uint64_data: list[int] = many(11, Kind.INTEGER, packed=True)
+    external_data: list[Entry] = many(13, Entry)
     data_location: int | None = one(14, Kind.INTEGER)
 
 
@@ -151,7 +158,7 @@ _DTYPES: dict[NumberType, DTypeLike] = {
 }
 _TYPES = {np.dtype(dtype): type for type, dtype in _DTYPES.items()}
 _FLOAT_ATTRIBUTE, _INTEGER_ATTRIBUTE = 1, 2
-_IN_ANOTHER_FILE = 1
+IN_ANOTHER_FILE = 1
 
 
 def read_model(data: Bytes) -> Model:
@@ -165,16 +172,25 @@ def write_model(model: Model) -> list[Bytes]:
 
 def read_array(tensor: Tensor) -> NDArray[Any]:
     """The numbers of a tensor. The array may be read-only and share the memory of the file."""
-    try:
-        type = NumberType(tensor.data_type or 0)
-    except ValueError as error:
-        raise BadFormat(f"{tensor.name} has numbers of the unknown type {tensor.data_type}.") from error
-    if tensor.data_location == _IN_ANOTHER_FILE:
+    type = _read_type(tensor)
+    if tensor.data_location == IN_ANOTHER_FILE:
         raise BadFormat(f"The numbers of {tensor.name} are in another file.")
     values = _read_numbers(tensor, type)
     if any(length < 0 for length in tensor.dims) or values.size != math.prod(tensor.dims):
         raise BadFormat(f"{tensor.name} has {values.size} numbers for the shape {tensor.dims}.")
     return values.reshape(tensor.dims)
+
+
+def measure_number(tensor: Tensor) -> int:
+    """Bytes of one number."""
+    return np.dtype(_DTYPES[_read_type(tensor)]).itemsize
+
+
+def _read_type(tensor: Tensor) -> NumberType:
+    try:
+        return NumberType(tensor.data_type or 0)
+    except ValueError as error:
+        raise BadFormat(f"{tensor.name} has numbers of the unknown type {tensor.data_type}.") from error
 
 
 def _read_numbers(tensor: Tensor, type: NumberType) -> NDArray[Any]:
