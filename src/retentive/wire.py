@@ -38,12 +38,14 @@ from retentive.model import (
     QuarantinedRow,
     Record,
     Records,
+    Reembedded,
     Repaired,
     Replay,
     Restored,
     Results,
     Revision,
     Sought,
+    SpaceFigures,
     Timing,
     UndoneConsolidation,
     Why,
@@ -240,6 +242,18 @@ def _sought(value: Sought) -> dict[str, Any]:
 def _ranked(place: int, value: Hit) -> dict[str, Any]:
     told = {"type": value.type, "id": value.id, "score": round(value.score, 6), "excerpt": value.excerpt}
     return {"rank": place, **told}
+
+
+def reembedded(value: Reembedded) -> dict[str, Any]:
+    changes = [
+        {"is_regression": each.is_regression, "before": checked(each.before), "after": checked(each.after)}
+        for each in value.changes
+    ]
+    return {**shown(value), "changes": changes, "regressions": len(value.regressions)}
+
+
+def space_figures(value: SpaceFigures) -> dict[str, Any]:
+    return {**shown(value.space), "vectors": value.vectors, "pending": value.pending}
 
 
 def quarantined(value: QuarantinedRow) -> dict[str, Any]:
