@@ -41,12 +41,14 @@ from retentive.model import (
     QuarantinedRow,
     Record,
     Records,
+    Reembedded,
     Repaired,
     Replay,
     Restored,
     Results,
     Revision,
     Sought,
+    SpaceFigures,
     Timing,
     UndoneConsolidation,
     Why,
@@ -255,6 +257,18 @@ def model_test(value: ModelTest) -> dict[str, Any]:
 
 def model_check(value: ModelCheck) -> dict[str, Any]:
     return shown(value) | {"files": [shown(file) for file in value.files]}
+
+
+def reembedded(value: Reembedded) -> dict[str, Any]:
+    changes = [
+        {"is_regression": each.is_regression, "before": checked(each.before), "after": checked(each.after)}
+        for each in value.changes
+    ]
+    return {**shown(value), "changes": changes, "regressions": len(value.regressions)}
+
+
+def space_figures(value: SpaceFigures) -> dict[str, Any]:
+    return {**shown(value.space), "vectors": value.vectors, "pending": value.pending}
 
 
 def quarantined(value: QuarantinedRow) -> dict[str, Any]:

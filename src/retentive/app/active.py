@@ -205,11 +205,16 @@ def with_active_model(parts: "Parts", *, is_writing: bool = False) -> "Parts":
     embedder = parts.active.follow(is_writing=is_writing)
     if parts.embedder is None or embedder is None:
         return parts
-    if embedder is not parts.embedder and embedder.space.name != parts.embedder.space.name:
+    if embedder is not parts.embedder and not _is_same_model(embedder, parts.embedder):
         parts = replace(parts, embedder=embedder)
     if parts.active.has_switched and parts.bounds is None:
         _complete_own_writes(parts)
     return parts
+
+
+def _is_same_model(embedder: Embedder, other: Embedder) -> bool:
+    """Whether the other one, which may be a caller's own, does as well."""
+    return embedder.space.name == other.space.name and not isinstance(other, Unavailable)
 
 
 def _complete_own_writes(parts: "Parts") -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from retentive import clock
 from retentive.model import Space, SpaceState, StoredSpace, from_micros
 from retentive.storage import Engine, Step, step
+from retentive.storage.tables import TABLES
 
 GIVEN = "given-"  # the name of a space of callers' vectors, before their length
 NEVER = from_micros(0)  # when a space changed that was not active in this store
@@ -35,14 +36,8 @@ class Spaces:
 
 
 def _is_readable(row: tuple[Any, ...]) -> bool:
-    name, dimension, model, state, changed = row
-    return (
-        isinstance(name, str)
-        and isinstance(dimension, int)
-        and isinstance(model, str | None)
-        and state in [*SpaceState]
-        and isinstance(changed, int)
-    )
+    """Whether it is as it should be; a check-up tells of those that are not."""
+    return not TABLES["spaces"].find_damage(dict(zip(TABLES["spaces"].columns, row, strict=True)))
 
 
 def _read_space(row: tuple[Any, ...]) -> StoredSpace:
