@@ -228,9 +228,13 @@ def test_a_variable_that_hides_the_choice_is_named(run: Run, monkeypatch: pytest
     assert "RETENTIVE_EMBEDDER" in run("models", "use", "hashing")
 
 
-def test_a_setting_that_cannot_be_used_still_lets_models_be_chosen(run: Run) -> None:
-    settings_file().write_text('embedder = "no-such-model"\n')
-    run("stats", code=2)
+@pytest.mark.parametrize("wrong", ["no-such-model", "/no/such/folder"])
+def test_a_setting_that_cannot_be_used_still_lets_models_be_chosen(run: Run, wrong: str) -> None:
+    settings_file().write_text(f'embedder = "{wrong}"\n')
+    run("stats", code=6 if "/" in wrong else 2)
+    assert "in use" not in run("models")
+    run("models", "info", "fast")
+    run("models", "remove", "fast")
     run("models", "use", "hashing")
     run("stats")
 

@@ -246,7 +246,12 @@ SETTINGS = (
         _line,
         "What turns text into vectors: a model of `retentive models`, `PROVIDER:MODEL`, a folder's path, or `none`.",
     ),
-    Setting("model_path", lambda: "", _path, "A model of your own: an .onnx file, or a folder that holds model.onnx."),
+    Setting(
+        "model_path",
+        lambda: "",
+        _path,
+        "Another file of the default model: an .onnx file, or a folder that holds model.onnx.",
+    ),
     Setting(
         "precision",
         lambda: "int8",

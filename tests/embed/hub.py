@@ -29,6 +29,9 @@ class Hub(ThreadingHTTPServer):
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_port}"
 
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Be quiet about a client that hangs up before the end of a file."""
+
     def serve(self, file: HubFile, content: bytes | Path) -> None:
         self.contents[f"/{file.address}"] = content
 

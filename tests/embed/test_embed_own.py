@@ -98,12 +98,26 @@ def test_a_folder_without_a_part_says_what_it_needs(folder: Path, tmp_path: Path
 
 
 @pytest.mark.parametrize("name", ["1_Pooling/config.json", "config.json", "tokenizer_config.json"])
-@pytest.mark.parametrize("content", ["[]", "{", "\x00"])
+@pytest.mark.parametrize("content", ["[]", "{", "\x00", "[" * 100_000])
 def test_a_broken_description_is_refused_by_name(folder: Path, name: str, content: str) -> None:
     (folder / name).parent.mkdir(exist_ok=True)
     (folder / name).write_text(content)
     with pytest.raises(ModelUnfit, match=name):
         read_folder(folder, INT8)
+
+
+@pytest.mark.parametrize("prompts", [[], "query", 1, {"query": 1}])
+def test_prompts_of_another_shape_are_none(folder: Path, prompts: object) -> None:
+    write_json(folder, "config_sentence_transformers.json", {"prompts": prompts})
+    assert read_folder(folder, INT8).query_prefix == ""
+
+
+def test_weights_beside_the_graph_are_part_of_the_model(folder: Path, tmp_path: Path) -> None:
+    """A large graph has its weights in a file of its own: if that changes, so does the space."""
+    (folder / "model.onnx_data").write_bytes(b"one")
+    before = OwnModel(folder, tmp_path / "cache").space.name
+    (folder / "model.onnx_data").write_bytes(b"two!")
+    assert OwnModel(folder, tmp_path / "cache").space.name != before
 
 
 def test_a_wrong_dimension_is_refused(folder: Path, tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ from retentive.config import Config
 from retentive.embed import Embedder, is_rebuilt, open_configured
 from retentive.embed.catalogue import CATALOGUE, MINILM, Entry
 from retentive.embed.checksum import hash_file
-from retentive.embed.choice import Named, Placed, parse_choice
+from retentive.embed.choice import Choice, Named, Placed, parse_choice
 from retentive.embed.fetch import Progress, fetch
-from retentive.errors import Conflict, EmbedError, Forbidden, Invalid, ModelMissing
+from retentive.errors import BadConfig, Conflict, EmbedError, Forbidden, Invalid, ModelMissing
 from retentive.model import Bounds, ModelCheck, ModelFile, ModelInfo, ModelTest
 from retentive.settings_file import write_setting
 
@@ -41,9 +41,11 @@ class Models:
     def list(self) -> tuple[ModelInfo, ...]:
         """The catalogue; and the model that is set, if it is a folder of one's own."""
         self._require_machine("list")
-        choice = parse_choice(self._settings.embedder)
-        own = [self.info(self._settings.embedder)] if isinstance(choice, Placed) else []
-        return (*(self.info(entry.name) for entry in CATALOGUE), *own)
+        known = [self.info(entry.name) for entry in CATALOGUE]
+        if isinstance(self._find_used(), Placed):
+            with suppress(EmbedError):  # what is set may not be there: the list helps to set another
+                known.append(self.info(self._settings.embedder))
+        return tuple(known)
 
     def info(self, name: str) -> ModelInfo:
         """What is known of a model. Nothing is loaded."""
@@ -116,7 +118,7 @@ class Models:
         """Delete what was fetched or made for a model; the files. A folder of one's own stays."""
         self._require_machine("remove")
         choice = self._find(name)
-        if choice == parse_choice(self._settings.embedder):
+        if choice == self._find_used():
             raise Conflict(f"{name} is the embedder in use", "Choose another first: `retentive models use NAME`.")
         files = self._list_files(choice)
         for path in files:
@@ -135,6 +137,12 @@ class Models:
                 raise Invalid("`none` is no model: vectors are switched off by it")
             case provided:
                 raise Invalid(f"{provided.provider} serves {provided.model}: there is no file of it here")
+
+    def _find_used(self) -> Choice:
+        """What the settings name; None also for what nobody knows."""
+        with suppress(BadConfig):
+            return parse_choice(self._settings.embedder)
+        return None
 
     def _with(self, precision: str | None) -> Config:
         if precision is None:
@@ -172,7 +180,7 @@ class Models:
             spread=entry.space.spread,
             files=self._describe_files(entry, settings.precision),
             is_here="degraded" not in said,
-            is_used=parse_choice(self._settings.embedder) == Named(entry),
+            is_used=self._find_used() == Named(entry),
             origin=said.get("degraded") or said.get("origin", "needs no files"),
         )
 
@@ -216,7 +224,7 @@ class Models:
                 for path, sha256 in zip(contents.files if contents else (), model.hashes, strict=False)
             ),
             is_here=contents is not None,
-            is_used=parse_choice(settings.embedder) == choice,
+            is_used=self._find_used() == choice,
             origin=said.get("degraded") or said["origin"],
         )
 

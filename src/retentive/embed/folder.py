@@ -42,14 +42,16 @@ class Contents:
     is_pooling_known: bool
     query_prefix: str = ""
     document_prefix: str = ""
+    data: tuple[Path, ...] = ()
+    """Where a large graph keeps its weights."""
 
     @property
     def is_static(self) -> bool:
         return self.weights.suffix == ".safetensors"
 
     @property
-    def files(self) -> tuple[Path, Path]:
-        return self.weights, self.tokenizer
+    def files(self) -> tuple[Path, ...]:
+        return self.weights, self.tokenizer, *self.data
 
 
 def read_folder(path: Path, precision: str, pooling: str = AUTO) -> Contents:
@@ -63,14 +65,15 @@ def read_folder(path: Path, precision: str, pooling: str = AUTO) -> Contents:
     if tokenizer is None:
         raise ModelMissing(f"There is no tokenizer beside {weights}.", _HINT)
     found = _read_pooling(folders)
-    prompts = _read_json(folders, "config_sentence_transformers.json").get("prompts") or {}
+    prompts = _read_prompts(folders)
     return Contents(
         weights,
         tokenizer,
         Reading(_read_dimension(folders), found or MEAN if pooling == AUTO else pooling, _read_length(folders)),
         is_pooling_known=bool(found) or pooling != AUTO,
-        query_prefix=_text(prompts.get("query")),
-        document_prefix=_text(prompts.get("document")) or _text(prompts.get("passage")),
+        query_prefix=prompts.get("query", ""),
+        document_prefix=prompts.get("document", "") or prompts.get("passage", ""),
+        data=tuple(_find([weights.parent], f"{weights.name}_data", f"{weights.name}.data")),
     )
 
 
@@ -111,7 +114,7 @@ def _read_json(folders: list[Path], name: str) -> dict[str, Any]:
         return {}
     try:
         found = json.loads(read_regular(path, _MAX_CONFIG))
-    except (OSError, ValueError, Invalid) as error:
+    except (OSError, ValueError, RecursionError, Invalid) as error:
         raise ModelUnfit(f"{path} cannot be read: {error}") from error
     if not isinstance(found, dict):
         raise ModelUnfit(f"{path} is not an object.")
@@ -149,5 +152,8 @@ def _read_length(folders: list[Path]) -> int:
     return _MAX_TOKENS
 
 
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
+def _read_prompts(folders: list[Path]) -> dict[str, str]:
+    found = _read_json(folders, "config_sentence_transformers.json").get("prompts")
+    if not isinstance(found, dict):
+        return {}
+    return {name: text for name, text in found.items() if isinstance(text, str)}
