@@ -357,6 +357,8 @@ def json_answers() -> Iterator[Any]:
         "completion bash",
     ):
         yield answer(*verb.split())
+    for words in ("--model hashing", "--status", "--rollback", "--drop-old"):
+        yield answer("reembed", *words.split())
     assert {*answer("mcp", "--tool-cost")} == {"tools", "total"}
     for verb in ("get", "forget", "restore", "history"):
         yield answer(verb, old["memory"]["id"])

@@ -96,6 +96,7 @@ def rows(path: Where) -> dict[str, list[Any]]:
     kept = {name for (name,) in names if not name.startswith(("chunks_", "sqlite_"))} - DERIVED | {"chunks_fts"}
     queries = {name: f"SELECT * FROM {name}" for name in kept}
     queries["vectors"] = "SELECT chunk, name, dimension, vector FROM vectors JOIN spaces ON id = space"
+    queries["spaces"] = "SELECT name, dimension, model, state, changed FROM spaces"
     return {name: sorted(connection.execute(sql), key=repr) for name, sql in queries.items()}
 
 

@@ -12,6 +12,7 @@ from retentive import Retentive
 from retentive.app.add import add
 from retentive.errors import BadConfig, Conflict, EmbedError, Invalid, NotFound
 from retentive.model import ReembedProgress, Space, SpaceState
+from retentive.storage import step
 from retentive.storage.spaces import Spaces
 from tests.engines import ENGINES, behind_its_back
 from tests.small_model import Forgetful, SmallModel, open_with_small
@@ -136,6 +137,27 @@ def test_vectors_that_callers_bring_have_a_space_of_their_own(target: str) -> No
         store.reembed_drop_old()
     with Retentive.open(target, embedder="none") as store:
         assert store.search(vector=[1, 0, 0])[0].content == "one"
+
+
+def test_a_store_of_an_earlier_version_keeps_the_model_that_most_of_its_vectors_are_of(filled: str) -> None:
+    with open_with_small(filled) as store:
+        store.reembed("minilm")  # a store that was opened with two models has vectors of both
+        engine = store._parts.engine
+        engine.apply([step("remove_vectors", namespace="default", chunk=1, space="hashing-384")])
+        number = 19 if engine.in_process else 17
+        for sql in (
+            "DROP INDEX spaces_active",
+            *(f"ALTER TABLE spaces DROP COLUMN {name}" for name in ("model", "state", "changed")),
+            f"DELETE FROM migrations WHERE number >= {number}",
+        ):
+            behind_its_back(store, sql)
+    with Retentive.open(filled, embedder="hashing") as store:
+        assert {each.name: (each.model, each.state) for each in Spaces(store._parts.engine).all()} == {
+            "all-MiniLM-L6-v2": ("minilm", "active"),
+            "hashing-384": ("hashing", "kept"),
+        }
+        assert store.search("boat harbour")[0].why.vector is not None
+        assert "minilm" in store.stats()["model_difference"]
 
 
 # Another model for the store

@@ -33,8 +33,8 @@ def store(url: str, sqld: Sqld, proxy: Proxy) -> Iterator[Retentive]:
             lambda store: store.sessions.append("s1", "user", "Thank you."),
             6,
         ),  # model, state, last, known; write; summary due?
-        # The model; twice the newest change and the words; memories, messages, what came after them, what is vital, the profile,
-        # and what is newer than those; and twice whether a text has "stork", which the list of English words has not.
+        # The model; twice the newest change and the words; memories, messages, what came after them, what is vital, the
+        # profile, and what is newer than those; and twice whether a text has "stork", which is in no list of words.
         (lambda store: store.context("where does the stork nest"), 14),
     ],
 )

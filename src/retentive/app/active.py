@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from retentive import clock
 from retentive.app.vectors import embed_pending
@@ -25,7 +25,7 @@ from retentive.embed.verified import VerifiedEmbedder
 from retentive.errors import EmbedError, RetentiveError, StorageError
 from retentive.model import Space, SpaceState, StoredSpace, to_micros
 from retentive.storage import spaces
-from retentive.storage.spaces import Spaces
+from retentive.storage.spaces import Spaces, decode_spaces
 
 if TYPE_CHECKING:
     from retentive.app.parts import Parts
@@ -54,6 +54,10 @@ class ActiveModel:
         self._lock = threading.RLock()
         self._embedder = chosen
         self._active: StoredSpace | None = None
+        self._rows: list[tuple[Any, ...]] | None = None
+        """The table of spaces at the last look."""
+        self._is_announced = False
+        """Whether a switch was about to be made then."""
         self._looked = float("-inf")
         self._retry_at = float("inf")
         self._opened: dict[str | None, Embedder] = {}
@@ -73,10 +77,11 @@ class ActiveModel:
         if time.monotonic() - self._looked < self._look_seconds:
             return self._embedder
         try:
-            known = self._stored.all()
-            if is_writing:
-                known = self._await_switch(known)
-            self._note(known)
+            rows = self._stored.read_rows()
+            if rows != self._rows or self._is_announced or time.monotonic() >= self._retry_at:
+                self._note(self._await_switch(decode_spaces(rows)) if is_writing else decode_spaces(rows))
+                self._rows = rows
+            self._looked = time.monotonic()
         except StorageError:
             pass  # what is wrong with the store is told by what the verb does with it
         return self._embedder
@@ -124,10 +129,10 @@ class ActiveModel:
     def _note(self, known: list[StoredSpace]) -> None:
         active = next((each for each in known if each.state is SpaceState.ACTIVE), None)
         with self._lock:
-            self._looked = time.monotonic()
+            self._is_announced = any(_is_announced(each) for each in known)
             if active is None and any(each.state is SpaceState.KEPT for each in known):
                 active = self._adopt(known)
-            if _name(active) == _name(self._active) and self._looked < self._retry_at:
+            if _name(active) == _name(self._active) and time.monotonic() < self._retry_at:
                 return
             self.has_switched |= self._active is not None and _name(active) != _name(self._active)
             self._active, self._retry_at = active, float("inf")

@@ -1,6 +1,6 @@
 """Spaces as rows: which of them is active, and the steps that change that."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,8 +18,12 @@ DROP_PAGE = 2000  # vectors deleted in a commit: some 20 ms, for which a writer 
 class Spaces:
     engine: Engine
 
+    def read_rows(self) -> list[tuple[Any, ...]]:
+        """As they are stored: two that are equal say the same, and comparing them is cheaper than reading them."""
+        return self.engine.read("space_states")
+
     def all(self) -> list[StoredSpace]:
-        return [_read_space(row) for row in self.engine.read("space_states") if _is_readable(row)]
+        return decode_spaces(self.read_rows())
 
     def find(self, name: str) -> StoredSpace | None:
         return next((each for each in self.all() if each.name == name), None)
@@ -33,6 +37,10 @@ class Spaces:
 
     def has_vectors(self, name: str) -> bool:
         return bool(self.engine.read("space_has_vectors", {"space": name})[0][0])
+
+
+def decode_spaces(rows: Iterable[tuple[Any, ...]]) -> list[StoredSpace]:
+    return [_read_space(row) for row in rows if _is_readable(row)]
 
 
 def _is_readable(row: tuple[Any, ...]) -> bool:
