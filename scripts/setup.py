@@ -21,6 +21,7 @@ FETCHED = {
     "sqld.py": "libSQL server",
     "node.py": "MCP inspector and conformance suite",
     "weights.py": "weights of embedding models",
+    "language_model.py": "language model",
 }
 
 

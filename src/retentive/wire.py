@@ -101,7 +101,7 @@ def worker(value: WorkerStatus) -> dict[str, Any]:
 
 def learned(value: Learned) -> dict[str, Any]:
     unclear = [heard(each) for each in value.unclear]
-    return {**shown(value), "unclear": unclear, **endings(value)}
+    return {**shown(value), "unclear": unclear, **endings(value), "cost": shown(value.cost)}
 
 
 def endings(value: Added | Learned) -> dict[str, Any]:

@@ -42,13 +42,17 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Metered:
-    """A `Writer` that is not asked more than `calls` times, nor after `tokens` were read and written."""
+    """A `Writer` that is not asked more than `calls` times, nor after `tokens` were read and written.
+
+    No answer has more than `answer_tokens`: a weak model may not end by itself.
+    """
 
     writer: Writer
     engine: Engine
     namespace: str
     calls: int
     tokens: int
+    answer_tokens: int
 
     @property
     def name(self) -> str:
@@ -58,7 +62,7 @@ class Metered:
         day = clock.now() // DAY
         self._take(day)
         try:
-            answer = self.writer.write(instructions, material, schema, tokens=tokens)
+            answer = self.writer.write(instructions, material, schema, tokens=min(tokens, self.answer_tokens))
         except LlmError as error:
             self._note(day, error.tokens)
             raise

@@ -98,5 +98,5 @@ def _reranker(settings: Config) -> Reranker | None:
 
 def _writer(settings: Config, engine: Engine, namespace: str) -> Writer | None:
     writer = open_writer(settings.llm, key=settings.llm_key, url=settings.llm_url, timeout=settings.llm_timeout)
-    limits = settings.llm_calls_per_day, settings.llm_tokens_per_day
+    limits = settings.llm_calls_per_day, settings.llm_tokens_per_day, settings.llm_answer_tokens
     return Metered(writer, engine, namespace, *limits) if writer else None

@@ -28,7 +28,7 @@ from retentive.model.expecting import Checked, Expectation, Sought
 from retentive.model.exporting import Exported
 from retentive.model.files import Document, File, Indexed, Mark, Passage, Section, Skipped
 from retentive.model.forgetting import Candidates, Forgotten, Provenance, Purged, Repeat
-from retentive.model.learning import Claim, Cost, Heard, Learned
+from retentive.model.learning import Claim, Cost, Heard, Learned, LlmTrial
 from retentive.model.memory import (
     DEFAULT_CONFIDENCE,
     DEFAULT_IMPORTANCE,
@@ -164,6 +164,7 @@ __all__ = [
     "Kind",
     "Learned",
     "Leg",
+    "LlmTrial",
     "Loaded",
     "Mark",
     "Match",

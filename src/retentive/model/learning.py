@@ -78,6 +78,30 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
+class LlmTrial:
+    """How a language model did on a short conversation."""
+
+    model: str
+    prompt: str
+    """The version of the text that it was asked with."""
+    latency: float
+    """Seconds until the answer to a question of five words."""
+    seconds: float
+    """Until the end of the extraction."""
+    answers: int
+    """How many it gave: a bad one is asked for once more."""
+    valid: int
+    """How many of them have the form that was asked for."""
+    claims: tuple[str, ...]
+    """What it found, as far as that is believed."""
+    rejected: tuple[str, ...]
+    """Why other claims were left out."""
+    error: str | None
+    """Why there is no extraction: it would be made by rules."""
+    cost: Cost
+
+
+@dataclass(frozen=True, slots=True)
 class Learned:
     """What became of the messages of a session since the last time."""
 

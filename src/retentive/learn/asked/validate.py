@@ -120,9 +120,7 @@ def validate_answer(text: str, shown: Shown, known: Iterable[Known] = ()) -> Val
 
     `Unusable` if it is no answer, or has claims of which none can be believed.
     """
-    stated = _parse(text)
-    for place, claim in enumerate(stated):
-        _check_shape(claim, f"claims[{place}]")
+    stated = read_claims(text)
     checker = _Checker(shown)
     seen = {_fold(each.content) for each in (*known, *shown.known)}
     found: list[Claim] = []
@@ -144,6 +142,14 @@ def validate_answer(text: str, shown: Shown, known: Iterable[Known] = ()) -> Val
 
 
 _ONLY_GUESSES = Finding.GUESS.value
+
+
+def read_claims(text: str) -> list[Mapping[str, Any]]:
+    """The claims as the model wrote them; `Unusable` if an answer has not the form that was asked for."""
+    stated = _parse(text)
+    for place, claim in enumerate(stated):
+        _check_shape(claim, f"claims[{place}]")
+    return stated
 
 
 def _parse(text: str) -> list[Any]:
