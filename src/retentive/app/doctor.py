@@ -10,6 +10,7 @@ from retentive.app.integrity import check_integrity
 from retentive.app.parts import Parts
 from retentive.app.records.anew import unsearchable
 from retentive.errors import Closed, EmbedError, RetentiveError
+from retentive.index import HNSW_FROM, has_graphs
 from retentive.model import SpaceState
 from retentive.storage import Finding
 from retentive.storage.damage import collect_damage
@@ -18,6 +19,7 @@ from retentive.storage.quarantine import Quarantine
 from retentive.storage.spaces import Spaces
 
 REPAIR = "Run `retentive doctor --repair`."
+LARGE = "pip install 'retentive[large]' makes it faster"
 MAX_NAMED = 5  # rows that a finding names; of more, their number
 
 
@@ -115,7 +117,16 @@ def _pending(parts: Parts) -> list[Finding]:
     count = parts.chunks.pending_count(parts.space)
     if parts.space is None:
         return [Finding("vectors", ok=True, detail=f"none are made; {count} would be")]
-    return [Finding("vectors", not count, f"{count} pending", "Run `retentive backfill`." if count else "")]
+    detail = f"{count} pending{_explain_slowness(parts)}"
+    return [Finding("vectors", not count, detail, "Run `retentive backfill`." if count else "")]
+
+
+def _explain_slowness(parts: Parts) -> str:
+    """What is missing for a store of this size, if something is. It answers all the same."""
+    if not parts.engine.in_process or has_graphs():
+        return ""
+    largest = max((count for _, _, count in parts.chunks.vector_counts()), default=0)
+    return f"; every search looks at all {largest}: {LARGE}" if largest >= HNSW_FROM else ""
 
 
 def _spaces(parts: Parts) -> list[Finding]:
