@@ -15,7 +15,9 @@ from retentive.errors import BadConfig, MissingExtra
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["DEFAULT_MODELS", "Writer", "Written", "open_writer"]
+    from retentive.config import Config
+
+__all__ = ["DEFAULT_MODELS", "Writer", "Written", "open_configured", "open_writer"]
 
 # The small ones: taking facts out of talk is what they are sold for, and it is done often.
 DEFAULT_MODELS = {"anthropic": "claude-haiku-5-5", "openai": "gpt-5.4-mini"}
@@ -51,6 +53,11 @@ class Writer(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+def open_configured(settings: Config) -> Writer | None:
+    """The language model that the settings name."""
+    return open_writer(settings.llm, key=settings.llm_key, url=settings.llm_url, timeout=settings.llm_timeout)
 
 
 def open_writer(spec: str, *, key: str = "", url: str = "", timeout: float = 60.0) -> Writer | None:
