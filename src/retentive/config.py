@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from retentive.errors import BadConfig, Invalid
+from retentive.providers.keys import find_in_environment
+from retentive.providers.registry import PROVIDERS, is_provider_spec, parse_spec
 
 SECRET = "***"  # noqa: S105 - stands in its place
-PROVIDER_KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
-"""Where people keep the keys of their language models already."""
+EMBEDDERS = ("minilm", "hashing", "none")
 MAX_FILE_BYTES = 1_000_000  # of config.toml: a hundred times all settings with their comments
 
 
@@ -28,6 +29,9 @@ class Config:
     namespace: str
     person: str
     embedder: str
+    embedder_url: str
+    embedder_key: str = field(repr=False)
+    embedder_timeout: float
     model_path: str
     download: bool
     model_wait: float
@@ -104,6 +108,8 @@ class Setting(NamedTuple):
     meaning: str
     secret: bool = False
     """Never shown."""
+    in_file: bool = True
+    """Whether it may stand in `config.toml`."""
 
     @property
     def variable(self) -> str:
@@ -189,10 +195,21 @@ def _url(text: str) -> str:
 
 
 def _llm(text: str) -> str:
-    provider, _, model = text.strip().partition(":")
-    if provider not in ("none", *PROVIDER_KEYS) or (provider == "none" and model):
-        raise ValueError("must be none, anthropic:MODEL or openai:MODEL")
-    return text.strip()
+    text = text.strip()
+    if text != "none" and not (is_provider_spec(text) and parse_spec(text).provider.writes):
+        raise ValueError(f"must be none or PROVIDER:MODEL, with one of {_list_providers('writes')}")
+    return text
+
+
+def _embedder(text: str) -> str:
+    text = text.strip()
+    if text not in EMBEDDERS and not (is_provider_spec(text) and parse_spec(text).provider.embeds):
+        raise ValueError(f"must be {', '.join(EMBEDDERS)} or PROVIDER:MODEL, with one of {_list_providers('embeds')}")
+    return text
+
+
+def _list_providers(offer: str) -> str:
+    return ", ".join(name for name, provider in PROVIDERS.items() if getattr(provider, offer))
 
 
 def data_folder() -> Path:
@@ -224,14 +241,34 @@ SETTINGS = (
         str.strip,
         "The namespace of the person, whatever they work on: what is learned about them is kept there. Empty: off.",
     ),
-    Setting("embedder", lambda: "minilm", _one_of("minilm", "hashing", "none"), "What turns text into vectors."),
+    Setting("embedder", lambda: "minilm", _embedder, "What turns text into vectors."),
+    Setting(
+        "embedder_url",
+        lambda: "",
+        _url,
+        "Where the embedding model is served, if not by its provider: any OpenAI-compatible server.",
+    ),
+    Setting(
+        "embedder_key",
+        lambda: "",
+        _token,
+        "The key that the provider of the embedding model asks for; from the environment only.",
+        secret=True,
+        in_file=False,
+    ),
+    Setting(
+        "embedder_timeout",
+        lambda: 60.0,
+        _between(0.1, 3600),
+        "Seconds that the provider of the embedding model may take to answer.",
+    ),
     Setting("model_path", lambda: "", _path, "A model of your own: an .onnx file, or a folder that holds model.onnx."),
     Setting("download", lambda: False, _switch, "May the model be fetched if it is not on this machine?"),
     Setting(
         "model_wait",
         lambda: 0.0,
         _between(0, 3600),
-        "Seconds that a question or a write waits while the model is loaded; 0: as long as it takes.",
+        "Seconds that a question or a write waits for the model; 0: until it is loaded, 5 for a provider.",
     ),
     Setting("threads", lambda: 0, _between(0, 256, int), "Threads of the embedder; 0 lets it choose."),
     Setting(
@@ -376,7 +413,7 @@ SETTINGS = (
         "llm",
         lambda: "none",
         _llm,
-        "The language model that helps to learn: `none`, or `anthropic:MODEL`, `openai:MODEL`.",
+        "The language model that helps to learn: `none`, or PROVIDER:MODEL.",
     ),
     Setting(
         "llm_url",
@@ -434,7 +471,7 @@ def resolve(
     if unknown:
         raise BadConfig(f"{path}: unknown setting {unknown[0]!r}", f"Known: {', '.join(s.name for s in SETTINGS)}.")
     found = {setting.name: _value(setting, arguments, environment, written, path) for setting in SETTINGS}
-    return found | _provider_key(found, environment)
+    return found | _provider_key("llm", found, environment) | _provider_key("embedder", found, environment)
 
 
 def shown(found: Mapping[str, Value]) -> dict[str, Value]:
@@ -476,19 +513,25 @@ def _value(
         return Value(_checked(setting, given, "argument"), "argument")
     if given := environment.get(setting.variable):
         return Value(_checked(setting, given, setting.variable), setting.variable)
+    if setting.name in written and not setting.in_file:
+        hint = f"Take it out, and set {setting.variable} in the environment, or use the system's keyring."
+        raise BadConfig(f"{path}: {setting.name} does not belong into a file", hint)
     if setting.name in written:
         return Value(_checked(setting, written[setting.name], str(path)), str(path))
     return Value(setting.default(), "default")
 
 
-def _provider_key(found: Mapping[str, Value], environment: Mapping[str, str]) -> dict[str, Value]:
+def _provider_key(role: str, found: Mapping[str, Value], environment: Mapping[str, str]) -> dict[str, Value]:
     """The key that the provider's own tools use. It goes to the provider only: not where `llm_url` leads."""
-    variable = PROVIDER_KEYS.get(found["llm"].value.partition(":")[0], "")
-    key = environment.get(variable, "")
-    if not key or found["llm_key"].value or found["llm_url"].value:
+    spec = found[role].value
+    if found[f"{role}_key"].value or not is_provider_spec(spec):
         return {}
-    setting = next(setting for setting in SETTINGS if setting.name == "llm_key")
-    return {"llm_key": Value(_checked(setting, key, variable), variable)}
+    provider = parse_spec(spec).provider
+    key = find_in_environment(provider, found[f"{role}_url"].value, environment)
+    if not key:
+        return {}
+    setting = next(setting for setting in SETTINGS if setting.name == f"{role}_key")
+    return {setting.name: Value(_checked(setting, key, provider.key_variable), provider.key_variable)}
 
 
 def _checked(setting: Setting, given: Any, origin: str) -> Any:

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -10,17 +11,45 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retentive.embed import CHOICES, Embedder, open_embedder
+from retentive.embed import CHOICES, Embedder, RemoteSettings, open_embedder, open_given
 from retentive.embed.hashing import Hashing
 from retentive.embed.minilm import MiniLM
 from retentive.errors import BadConfig
+from tests.providers.server import EmbeddingServer
 
 ODD = ["", " \n\t", "...", "\x00\x07", "\ud800 half a pair", "🙂", "[CLS] [SEP] [PAD]", "a" * 5000, "漢字" * 3000]
 
 
-@pytest.fixture(params=["minilm", "hashing"])
-def embedder(request: pytest.FixtureRequest, minilm: MiniLM) -> Embedder:
-    return minilm if request.param == "minilm" else Hashing()
+def embed(texts: list[str]) -> list[list[float]]:
+    """A function of a program."""
+    vectors: list[list[float]] = Hashing().embed(texts).tolist()
+    return vectors
+
+
+@pytest.fixture(scope="module")
+def remote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Embedder]:
+    """A provider on a real server."""
+    server = EmbeddingServer().start()
+    opened = open_embedder(
+        "openai-compatible:m", cache=tmp_path_factory.mktemp("remote"), wait=60, remote=RemoteSettings(server.url)
+    )
+    assert opened
+    yield opened
+    opened.close()
+    server.stop()
+
+
+@pytest.fixture(params=["minilm", "hashing", "remote", "function"])
+def embedder(request: pytest.FixtureRequest, minilm: MiniLM, remote: Embedder, tmp_path: Path) -> Embedder:
+    match request.param:
+        case "minilm":
+            return minilm
+        case "remote":
+            return remote
+        case "function":
+            return open_given(embed, tmp_path)
+        case _:
+            return Hashing()
 
 
 def test_space_tells_the_shape(embedder: Embedder) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from retentive.app.bounds import can_write
 from retentive.app.parts import Parts
 from retentive.app.vectors import packed
+from retentive.embed.hurried import background
 from retentive.errors import EmbedError
 from retentive.model import Backfilled
 from retentive.storage.chunks import Pending, vector_steps
@@ -40,7 +41,8 @@ def fill(parts: Parts, after: int, batch: int, namespaces: Sequence[str] | None 
     embedder = parts.embedder
     pending = parts.chunks.pending(embedder.space, after, batch, namespaces) if embedder else []
     if embedder and pending:
-        vectors = packed(embedder.embed([each.text for each in pending]))
+        with background():
+            vectors = packed(embedder.embed([each.text for each in pending]))
         parts.engine.apply(vector_steps(embedder.space, zip(pending, vectors, strict=True)))
         parts.journal.wrote = True
     return pending

@@ -1,6 +1,8 @@
 """How a store is opened: its parts, put together by the settings."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from retentive.app import check
 from retentive.app.metered import Metered
@@ -10,7 +12,7 @@ from retentive.app.records.flow import flow
 from retentive.app.upkeep import Journal
 from retentive.config import Config, data_folder
 from retentive.context import open_counter
-from retentive.embed import open_embedder
+from retentive.embed import Embedder, RemoteSettings, open_embedder, open_given
 from retentive.files.daily import DailyLog
 from retentive.index import open_images
 from retentive.learn import Rules
@@ -25,19 +27,18 @@ from retentive.storage.upkeep import Upkeep
 from retentive.text.fields import FIELD_WEIGHTS
 
 
-def open_parts(settings: Config) -> Parts:
-    """All that the settings ask for. What is heavy is opened at its first use."""
+def open_parts(settings: Config, given: Any = None) -> Parts:
+    """All that the settings ask for, with an embedder of the program's if it gave one. What is heavy is opened late."""
     namespace = check.namespace_of(settings.namespace)
-    embedder = open_embedder(
-        settings.embedder,
-        cache=Path(settings.cache).expanduser(),
-        model_path=Path(settings.model_path).expanduser() if settings.model_path else None,
-        threads=settings.threads or None,
-        download=settings.download,
-        wait=settings.model_wait,
+    embedder = _open_model(
+        settings,
+        given,
+        find_dimension=lambda name: dict(chunks.spaces()).get(name),
+        on_usage=lambda tokens: journal.embedded(namespace, tokens),
     )
     engine = open_engine(settings)
     chunks, upkeep = Chunks(engine), Upkeep(engine)
+    journal = Journal(engine, log_accesses=settings.access_log, keep=settings.access_log_keep)
     return Parts(
         config=settings,
         namespace=namespace,
@@ -47,7 +48,7 @@ def open_parts(settings: Config) -> Parts:
         chunks=chunks,
         upkeep=upkeep,
         embedder=embedder,
-        journal=Journal(engine, log_accesses=settings.access_log, keep=settings.access_log_keep),
+        journal=journal,
         fruitless={},
         learning=Learning(engine),
         people=People(),
@@ -67,6 +68,24 @@ def open_parts(settings: Config) -> Parts:
         daily=_daily_log(settings),
         person=check.namespace_of(settings.person) if settings.person else "",
     )  # fmt: skip
+
+
+def _open_model(
+    settings: Config, given: Any, find_dimension: Callable[[str], int | None], on_usage: Callable[[int], None]
+) -> Embedder | None:
+    cache = Path(settings.cache).expanduser()
+    if given is not None:
+        return open_given(given, cache, settings.model_wait, find_dimension)
+    return open_embedder(
+        settings.embedder,
+        cache=cache,
+        model_path=Path(settings.model_path).expanduser() if settings.model_path else None,
+        threads=settings.threads or None,
+        download=settings.download,
+        wait=settings.model_wait,
+        remote=RemoteSettings(settings.embedder_url, settings.embedder_key, settings.embedder_timeout, on_usage),
+        find_dimension=find_dimension,
+    )
 
 
 def _daily_log(settings: Config) -> DailyLog | None:

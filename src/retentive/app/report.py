@@ -12,7 +12,9 @@ from retentive.app.worker import status
 from retentive.storage.files import FileRows
 from retentive.storage.tables import show_text
 
-COUNTERS = ("upserts", "queries", "answered", "llm_calls", "llm_tokens", CONSOLIDATIONS)
+COUNTERS = (
+    "upserts", "queries", "answered", "llm_calls", "llm_tokens", "embed_calls", "embed_tokens", CONSOLIDATIONS,
+)  # fmt: skip
 
 
 def stats(parts: Parts) -> dict[str, Any]:
@@ -47,8 +49,11 @@ def stats(parts: Parts) -> dict[str, Any]:
         "hit_rate": totals["answered"] / totals["queries"] if totals["queries"] else None,
         "llm_calls": totals["llm_calls"],
         "llm_tokens": totals["llm_tokens"],
+        "embed_calls": totals["embed_calls"],
+        "embed_tokens": totals["embed_tokens"],
         "latency_ms": _latencies(measures),
         "store": dict(parts.engine.facts()),
+        "embedder": dict(parts.embedder.describe()) if parts.embedder and not parts.bounds else {},
         "index": _index(parts),
         "worker": {} if parts.bounds else wire.worker(status(parts)),
         "failures": {} if parts.bounds else dict(parts.journal.failures),

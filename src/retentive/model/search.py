@@ -19,8 +19,11 @@ class Space:
 
     name: str
     dimension: int
+    """0: not known yet, because the provider of the model has not answered."""
     min_similarity: float
     """The cosine above which two texts are worth calling related, measured for this model."""
+    spread: float = 0.11
+    """The standard deviation of the cosines of questions and unrelated texts; the default is all-MiniLM-L6-v2's."""
 
 
 @dataclass(frozen=True, slots=True)

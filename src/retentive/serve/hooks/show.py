@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from retentive.embed import open_embedder
+from retentive.embed import RemoteSettings, open_embedder
 from retentive.errors import EmbedError
 from retentive.model import Outdated
 from retentive.serve.hooks.blocks import Block, Group, block
@@ -135,6 +135,7 @@ class Ahead:
             cache=Path(settings.cache).expanduser(),
             model_path=Path(settings.model_path).expanduser() if settings.model_path else None,
             threads=settings.threads or None,
+            remote=RemoteSettings(settings.embedder_url, settings.embedder_key, seconds),
         )
         self._made: Any = None
         self._thread = threading.Thread(target=self._make, args=(question,), name=LATE, daemon=True)
