@@ -38,7 +38,7 @@ def connect(provider: ProviderProcess, tmp_path: Path, **settings: Any) -> dict[
 
 def import_many(store: Retentive, spoil: Any) -> Any:
     """All of them in one call; after the first commit something happens to the provider."""
-    spoilt = []
+    spoilt: list[int] = []
 
     def hear(done: int) -> None:
         if not spoilt:
@@ -161,7 +161,9 @@ def test_a_provider_that_limits_us_slows_nothing_down_but_its_vectors(
 def test_what_a_provider_was_asked_is_counted(open_store: Open, serve: Serve, tmp_path: Path) -> None:
     server = serve()
     settings = {"embedder": "openai-compatible:m", "embedder_url": server.url, "cache": str(tmp_path / "cache")}
-    open_store(**settings).add("The tide turns at noon")
+    first = open_store(**settings)
+    first.add("The tide turns at noon")
+    first.close()
     stats = open_store(**settings).stats()
     assert stats["embed_calls"] == len(server.asked)
     assert stats["embed_tokens"] == sum(len(text.split()) for asked in server.asked for text in asked.texts)

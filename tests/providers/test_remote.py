@@ -16,10 +16,10 @@ from retentive import Retentive
 from retentive.config import resolve
 from retentive.embed import RemoteSettings, open_embedder
 from retentive.embed.hashing import Hashing
-from retentive.embed.hurried import PartlyEmbedded, background
+from retentive.embed.hurried import background
 from retentive.embed.remote import find_prefixes, name_space
 from retentive.embed.scale import QUESTIONS, STATEMENTS
-from retentive.errors import BadConfig, EmbedError, ModelMissing, ModelUnfit
+from retentive.errors import BadConfig, EmbedError, ModelMissing, ModelUnfit, PartlyEmbedded
 from retentive.providers.client import MAX_CALLS
 from retentive.providers.registry import parse_spec
 from tests.providers.conftest import Ask, Serve

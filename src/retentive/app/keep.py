@@ -30,8 +30,7 @@ from retentive.app.plan import (
 )
 from retentive.app.vectors import pack_rows, packed, space_of
 from retentive.app.weigh import weigh
-from retentive.embed.hurried import PartlyEmbedded
-from retentive.errors import Busy, EmbedError, NotFound, Stale
+from retentive.errors import Busy, EmbedError, NotFound, PartlyEmbedded, Stale
 from retentive.model import Draft, Memory, Space, Status, Traits, to_micros
 from retentive.storage import Step, chunks, memories, proposals
 from retentive.storage.proposals import Proposals

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from retentive import clock
-from retentive.errors import LlmError, Spent, Stale
+from retentive.errors import LlmError, Paused, Spent, Stale
 from retentive.llm import Writer, Written
 from retentive.storage import Engine
 from retentive.storage.upkeep import Upkeep, usage_step
@@ -32,6 +32,9 @@ class Metered:
         self._take(day)
         try:
             answer = self.writer.write(instructions, material, schema, tokens=tokens)
+        except Paused:
+            self.engine.apply([usage_step(self.namespace, "llm_calls", day, -1)])  # nobody was asked
+            raise
         except LlmError as error:
             self._note(day, error.tokens)
             raise

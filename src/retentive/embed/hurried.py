@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
-from retentive.errors import EmbedError
+from retentive.errors import EmbedError, PartlyEmbedded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -38,14 +38,6 @@ def background() -> Iterator[None]:
         yield
     finally:
         _in_background.reset(token)
-
-
-class PartlyEmbedded(EmbedError):
-    """Only the first texts have vectors; the others were too late, or failed."""
-
-    def __init__(self, message: str, hint: str, vectors: Sequence[NDArray[np.float32]]) -> None:
-        super().__init__(message, hint)
-        self.vectors = vectors
 
 
 class Hurried:
@@ -86,12 +78,12 @@ class Hurried:
                 return call.batches
             if not isinstance(call.error, EmbedError):
                 raise call.error
-            raise PartlyEmbedded(str(call.error), call.error.hint, call.take_rows()) from call.error
+            raise PartlyEmbedded(str(call.error), call.error.hint, vectors=call.take_rows()) from call.error
         rows = call.take_rows()
         if not rows:
             with self._lock:
                 self._overdue = call
-        raise PartlyEmbedded(f"{self.space.name} did not answer within {self._seconds:g} s", "", rows)
+        raise PartlyEmbedded(f"{self.space.name} did not answer within {self._seconds:g} s", vectors=rows)
 
     def _refuse_while_overdue(self) -> None:
         with self._lock:
