@@ -88,4 +88,4 @@ def _find_name(function: EmbedFunction) -> str:
     name = getattr(function, "__qualname__", "")
     if not name or "<" in name:
         raise BadConfig("the embedder is a function without a name of its own", _NAME_HINT)
-    return f"{function.__module__}.{name}"
+    return f"{function.__module__ or '__main__'}.{name}"

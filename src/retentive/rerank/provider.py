@@ -2,8 +2,8 @@
 
 With a model's name the request is what Cohere, Jina and Voyage take: `{"model", "query", "documents"}`, answered by
 `{"results": [{"index", "relevance_score"}]}` (Voyage: `data`). Without one it is what text-embeddings-inference takes:
-`{"query", "texts"}`, answered by `[{"index", "score"}]`. A server that fails is left alone for a while, so that it costs
-one search its time and not each.
+`{"query", "texts"}`, answered by `[{"index", "score"}]`. A server that fails is left alone for a while: it costs one
+search its time, and not each.
 """
 
 from __future__ import annotations
