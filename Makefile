@@ -19,7 +19,7 @@ help:
 	@echo "make sbom    write the bill of materials for a release, into dist/"
 	@echo "make fix     format and mend what the linter can"
 
-$(READY): pyproject.toml requirements/tests.txt scripts/setup.py scripts/lockfile.py scripts/sqld.py scripts/node.py
+$(READY): pyproject.toml requirements/tests.txt scripts/setup.py scripts/lockfile.py scripts/sqld.py scripts/node.py scripts/weights.py
 	$(PYTHON) scripts/setup.py $(VENV)
 	@touch $@
 

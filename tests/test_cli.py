@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from retentive.app import doctor
 from retentive.cli import main
 from tests.support import Run
 
@@ -151,6 +152,14 @@ def test_doctor_finds_all_well_or_says_what_to_do(run: Run, db: Path) -> None:
     assert "chmod 600" in run("doctor", code=5)
     db.chmod(0o600)
     assert run("doctor", "--repair").count("BAD") == 0
+
+
+def test_doctor_names_the_extra_that_a_large_store_lacks(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("add", "One of many")
+    monkeypatch.setattr(doctor, "HNSW_FROM", 1)
+    assert "retentive[large]" not in run("doctor")
+    monkeypatch.setitem(sys.modules, "usearch", None)
+    assert "pip install 'retentive[large]'" in run("doctor")
 
 
 def test_config_shows_values_and_origins(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

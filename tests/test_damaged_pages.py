@@ -6,12 +6,16 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
+import apsw
 import pytest
 
 from retentive import Retentive
-from retentive.errors import Corrupt, NotAStore, RetentiveError
+from retentive.errors import Corrupt, DiskFull, NotAStore, RetentiveError
+from retentive.model import Repeat
 from retentive.storage.btree import PageFile
+from retentive.storage.salvage import begin_store
 from tests.damages import bad_findings, copy_store, execute, overwrite_pages, pages_of, texts
 from tests.support import Run
 
@@ -165,10 +169,84 @@ def test_of_a_table_with_damaged_pages_all_other_rows_are_salvaged(
         assert repaired.unreadable == {name: count}
 
 
+def find_id(store: Retentive, beginning: str) -> str:
+    return next(each.id for each in store.list(limit=1000) if each.content.startswith(beginning))
+
+
+def break_cell(path: Path, page: int, cell: int) -> None:
+    """Let the place of a row on a page be none."""
+    size = int.from_bytes(path.read_bytes()[16:18], "big")
+    with path.open("r+b") as file:
+        file.seek((page - 1) * size + 8 + 2 * cell)
+        file.write(b"\xff\xff")
+
+
+def test_one_bad_row_does_not_take_the_others_of_its_page_along(filled: Path, db: Path) -> None:
+    copy_store(filled, db)
+    leaves = pages_of(db, "memories", "leaf")
+    break_cell(db, leaves[len(leaves) // 2], 1)
+    with Retentive.open(db, embedder="hashing") as store:
+        repaired = store.repair()
+        assert sum(text.startswith("memory number") for text in texts(store)) == MEMORIES - 1
+        assert repaired.unreadable == {"memories": 1}
+        assert [row.table for row in repaired.quarantined] == ["chunks"]
+
+
+def test_a_damaged_row_on_a_page_without_its_tree_is_the_only_one_that_is_lost(filled: Path, db: Path) -> None:
+    copy_store(filled, db)
+    assert execute(db, "UPDATE memories SET importance = 99 WHERE content LIKE 'memory number 201 %'") == 1
+    overwrite_pages(db, pages_of(db, "memories", "internal"))
+    with Retentive.open(db, embedder="hashing") as store:
+        (row,) = store.repair().quarantined
+        assert "importance is 99" in row.reason
+        assert sum(text.startswith("memory number") for text in texts(store)) == MEMORIES - 1
+
+
+def test_a_disk_that_is_full_is_told_and_leaves_the_store_as_it_was(
+    damaged: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = damaged("memories_hash")
+    limit = path.stat().st_size * 3 // 4 // 4096
+
+    def begin_on_a_small_disk(fresh: Path) -> None:
+        begin_store(fresh)
+        connect = apsw.Connection
+
+        def open_small(*args: Any, **options: Any) -> apsw.Connection:
+            connection = connect(*args, **options)
+            if args[0] == str(fresh):
+                connection.execute(f"PRAGMA max_page_count = {limit}").fetchall()
+            return connection
+
+        monkeypatch.setattr(apsw, "Connection", open_small)
+
+    monkeypatch.setattr("retentive.transfer.salvage.begin_store", begin_on_a_small_disk)
+    with Retentive.open(path, embedder="hashing") as store:
+        with pytest.raises(DiskFull):
+            store.repair()
+        monkeypatch.undo()
+        assert "file" in bad_findings(store)
+        assert is_whole(store)
+        store.repair()
+        assert bad_findings(store) == {}
+
+
+def test_a_purge_names_the_old_file_that_still_has_the_text(damaged: Callable[..., Path]) -> None:
+    path = damaged("memories_created")
+    with Retentive.open(path, embedder="hashing") as store:
+        kept = store.repair().kept
+        purged = store.purge(find_id(store, "A very long one"))
+        assert kept
+        assert Repeat("kept file", str(kept)) in purged.remaining
+        assert "still in 1 old files" in purged.proof
+        kept.unlink()
+        assert "old files" not in store.purge(find_id(store, "memory number 8")).proof
+
+
 def test_what_cannot_be_read_is_told_with_what_to_do(damaged: Callable[..., Path], run: Run) -> None:
     damaged("memories", "leaf", 2)
     told = run("doctor", "--repair")
-    assert "2 pages of memories could not be read: what was on them is lost in this store" in told
+    assert "2 pages of memories could not be read in full: what is missing of them is lost in this store" in told
     assert "retentive backup restore FILE" in told
 
 
@@ -223,6 +301,39 @@ def test_in_integrity_mode_what_was_written_anew_is_still_sealed(filled: Path, d
         assert [*store.integrity.verify()] == []
 
 
+def test_integrity_mode_that_is_lost_with_a_page_is_told(filled: Path, db: Path, tmp_path: Path) -> None:
+    copy_store(filled, db)
+    key = str(tmp_path / "key")
+    with Retentive.open(db, embedder="hashing", integrity_key=key) as store:
+        store.integrity.start()
+    overwrite_pages(db, pages_of(db, "meta"))
+    with Retentive.open(db, embedder="hashing", integrity_key=key) as store:
+        store.repair()
+        assert "nothing is sealed any more" in bad_findings(store)["integrity"]
+        store.integrity.start()
+        assert bad_findings(store) == {}
+        assert [*store.integrity.verify()] == []
+
+
+def test_a_repair_does_not_seal_what_was_changed_without_the_key(filled: Path, db: Path, tmp_path: Path) -> None:
+    copy_store(filled, db)
+    key = str(tmp_path / "key")
+    with Retentive.open(db, embedder="hashing", integrity_key=key) as store:
+        store.integrity.start()
+        contact = store.contacts.list(limit=1)[0].id
+    execute(db, "UPDATE session_state SET summary = 'planted', events = events + 1 WHERE session = 's1'")
+    execute(db, f"UPDATE record_history SET body = json_set(body, '$.notes', 'planted') WHERE id = '{contact}'")
+    execute(db, f"DELETE FROM records WHERE id = '{contact}'")
+    with Retentive.open(db, embedder="hashing", integrity_key=key) as store:
+        moved = {(row.table, row.reason) for row in store.repair().quarantined}
+        assert ("session_state", "it was changed without the key of integrity mode") in moved
+        assert store.sessions.get("s1").events == 20
+        assert all(each.id != contact for each in store.contacts.list(limit=100))
+        assert bad_findings(store) == {}
+    rows = apsw.Connection(str(db)).execute("SELECT summary FROM session_state").fetchall()
+    assert ("planted",) not in rows
+
+
 def test_who_reads_goes_on_and_what_is_acknowledged_is_there(damaged: Callable[..., Path]) -> None:
     """Others have the store open while it is written anew: one reads, one writes."""
     path = damaged("memories_created", "leaf", 2)
@@ -267,8 +378,6 @@ def test_who_reads_goes_on_and_what_is_acknowledged_is_there(damaged: Callable[.
 
 def test_pages_are_read_as_sqlite_reads_them(filled: Path) -> None:
     """Every row of every table, with its long ones."""
-    import apsw
-
     connection, pages = apsw.Connection(str(filled)), PageFile(filled)
     roots = connection.execute("SELECT name, rootpage FROM sqlite_schema WHERE type = 'table' AND rootpage > 0")
     for name, root in roots.fetchall():

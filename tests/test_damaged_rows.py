@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from retentive import Retentive
+from retentive.app import diagnose, repair
 from retentive.cli import main
 from retentive.errors import Corrupt, DamagedRow, DamageWarning, NotFound
 from retentive.storage.tables import TABLES
@@ -105,7 +106,7 @@ def test_the_bytes_of_a_damaged_row_are_kept(store: Retentive, db: Path) -> None
     execute(db, f"UPDATE memories SET content = {BROKEN_TEXT}, tags = X'00FF' WHERE id = '{added.id}'")
     (row,) = store.repair().quarantined
     assert row == store.quarantine()[0]
-    assert (row.table, row.key, row.row["content"]) == ("memories", added.id, {"text": "61ff62"})
+    assert (row.table, row.key, row.row["content"]) == ("memories", added.id, {"text": "61ff62", "reads": "a\\xffb"})
     assert row.row["tags"] == {"bytes": "00ff"}
     assert json.loads(row.row["metadata"]) == {"height": 30}
 
@@ -445,7 +446,7 @@ def test_a_server_that_cannot_tell_a_text_is_asked_for_its_bytes(store: Retentiv
     with pytest.raises(DamagedRow, match="content is not UTF-8"):
         store.get(lost)
     assert lost in bad_findings(store)["rows"]
-    assert store.repair().quarantined[0].row["content"] == {"text": "61ff62"}
+    assert store.repair().quarantined[0].row["content"] == {"text": "61ff62", "reads": "a\\xffb"}
     assert bad_findings(store) == {}
 
 
@@ -488,3 +489,33 @@ def test_a_damaged_row_can_be_purged_by_its_id(store: Retentive, db: Path) -> No
     assert (purged.ids, purged.removed) == ((lost,), {"quarantine": 1})
     assert store.quarantine() == []
     assert b"Zwackelmann" not in db.read_bytes()
+
+
+def test_a_purge_finds_words_in_a_text_that_is_not_utf8(store: Retentive, db: Path) -> None:
+    id = store.add("The parrot is called Zwackelmann").id
+    store.sessions.append("s", "user", "I have thought of it " * 5 + "The parrot is called Zwackelmann")
+    execute(db, "UPDATE events SET content = CAST(CAST(content AS BLOB) || X'FF' AS TEXT)")
+    store.repair()
+    assert store.purge(id).removed["quarantine"] >= 1
+    assert store.quarantine() == []
+
+
+def test_a_purge_reaches_rows_whose_namespace_cannot_be_read(store: Retentive, db: Path) -> None:
+    id = store.add("The parrot is called Zwackelmann").id
+    store.sessions.append("s", "user", "The parrot is called Zwackelmann")
+    execute(db, f"UPDATE events SET namespace = {BROKEN_TEXT}")
+    store.repair()
+    purged = store.purge(id)
+    assert purged.complete
+    assert b"Zwackelmann" not in db.read_bytes()
+
+
+def test_a_memory_that_is_edited_before_it_is_moved_stays(store: Retentive, db: Path) -> None:
+    """It was damaged when the repair looked, and is whole when the repair comes to it."""
+    id = store.add("The keeper is Ingrid").id
+    execute(db, "UPDATE memories SET content = 'The keeper is Ingrix'")
+    found = [*diagnose.find_damaged(store._parts)]
+    store.update(id, content="The keeper is Olaf")
+    repair._move_all(store._parts, found)
+    assert store.get(id).content == "The keeper is Olaf"
+    assert store.quarantine() == []

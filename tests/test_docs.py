@@ -30,6 +30,7 @@ from retentive.app.care import Care
 from retentive.app.expectations import Expectations
 from retentive.app.files.verbs import Files
 from retentive.app.integrity import Integrity
+from retentive.app.models import Models
 from retentive.app.notes import Notes
 from retentive.app.proposals import Proposals
 from retentive.app.records.contacts import Contacts
@@ -53,6 +54,7 @@ GROUPS: dict[str, type] = {
     "expectations": Expectations,
     "files": Files,
     "integrity": Integrity,
+    "models": Models,
     "notes": Notes,
     "profile": ProfileVerbs,
     "projects": Projects,
@@ -355,6 +357,8 @@ def json_answers() -> Iterator[Any]:
         "completion bash",
     ):
         yield answer(*verb.split())
+    for words in ("--model hashing", "--status", "--rollback", "--drop-old"):
+        yield answer("reembed", *words.split())
     assert {*answer("mcp", "--tool-cost")} == {"tools", "total"}
     for verb in ("get", "forget", "restore", "history"):
         yield answer(verb, old["memory"]["id"])
@@ -374,6 +378,8 @@ def json_answers() -> Iterator[Any]:
     for words in ("backup create copy.db", "backup verify copy.db", "backup restore copy.db --yes", "compact"):
         yield answer(*words.split())
     yield from file_answers()
+    for words in ("list", "info fast", "use hashing", "test hashing", "verify hashing", "remove fast"):
+        yield answer("models", *words.split())
     yield answer("get", "nothing", code=3)
 
 

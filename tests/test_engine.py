@@ -11,6 +11,7 @@ from retentive.config import load
 from retentive.errors import Stale, StorageError
 from retentive.model import Filter, Scope, Space
 from retentive.storage import Engine, Step, open_engine, step
+from retentive.storage.spaces import insert_step
 from tests.engines import ENGINES
 
 MAKERS: dict[str, Callable[[pytest.FixtureRequest], str]] = {**ENGINES, "sqlite-memory": lambda _: ":memory:"}
@@ -53,7 +54,7 @@ def scope(**wanted: Any) -> Scope:
 
 
 def fill(engine: Engine, *steps: Step) -> None:
-    engine.apply([step("space_insert", space=SPACE.name, dimension=2), *steps])
+    engine.apply([insert_step(SPACE), *steps])
 
 
 def test_a_batch_is_applied_whole(engine: Engine) -> None:

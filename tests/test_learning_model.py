@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from retentive import Retentive
-from retentive.model import Learned
+from retentive.model import Cost, Learned
 from tests.dialogue import known
 from tests.llm.provider import KEY, Provider, Reply
 from tests.support import Open
@@ -48,16 +48,87 @@ def learned(store: Retentive, session: str, *lines: str) -> Learned:
 
 
 def test_what_the_model_finds_is_kept(play: Play) -> None:
-    store, _ = play(answer(claim("The user's ship is the Santa Clara.", 1, slot="user.ship")))
-    told = learned(store, "s", "user: You should see her, the Santa Clara, my ship!")
+    store, _ = play(answer(claim("The user's dog is Bolt.", 1, slot="user.dog.name")))
+    told = learned(store, "s", "user: You should see him, Bolt, my dog!")
     assert (told.by, told.notes, len(told.kept)) == ("openai:gpt-x", (), 1)
     memory = store.get(told.kept[0])
-    assert (memory.slot, memory.source, memory.origin) == ("user.ship", "extracted", {"session": "s", "events": [1]})
+    assert (memory.slot, memory.source) == ("user.dog.name", "extracted")
+
+
+def test_a_memory_says_which_model_found_it_and_what_that_was_asked_with(play: Play) -> None:
+    store, _ = play(answer(claim("The user's dog is Bolt.", 1)))
+    told = learned(store, "s", "user: You should see him, Bolt, my dog!")
+    origin = {"session": "s", "events": [1], "model": "openai:gpt-x", "prompt": "extract-1"}
+    assert store.why(told.kept[0]).memory.origin == origin
+
+
+def test_what_a_conversation_costs_is_counted(play: Play) -> None:
+    """Every question, also one whose answer could not be used; of rules there is none."""
+    store, _ = play(Reply("no"), Reply("{", stop="length"), answer(claim("The user owns a boat.", 2)))
+    assert learned(store, "s", "user: I live in Porto.").cost == Cost(2, 200, 14)
+    assert learned(store, "s", "user: I own a boat.").cost == Cost(1, 100, 7)
+    assert learned(store, "s").cost == Cost()
+
+
+def test_an_answer_of_which_nothing_can_be_believed_leaves_it_to_the_rules(play: Play) -> None:
+    """It is asked for once more; then rules read the messages, once, and a note says so."""
+    store, provider = play(answer(claim("I live in Porto.", 1), claim("The user needs help.", 7)))
+    told = learned(store, "s", "user: I live in Porto.")
+    assert (told.by, len(provider.asked)) == ("rules", 2)
+    assert "none of the claims can be believed" in told.notes[0]
+    assert known(store) == ["The user lives in Porto."]
+    assert learned(store, "s").events == 0
+
+
+def test_claims_that_are_left_out_are_told(play: Play) -> None:
+    store, _ = play(answer(claim("The user owns a boat.", 1), claim("The user owns a castle.", 7)))
+    told = learned(store, "s", "user: I own a boat.")
+    assert told.notes == ("1 of 2 claims of the language model were left out: there is no message 7",)
+
+
+def test_a_guess_ends_nothing(play: Play) -> None:
+    """Not by its words, which have the form of a correction, nor by the verdict of the model. It is a proposal."""
+    store, _ = play(
+        answer(
+            claim("The user visited Linz.", 1),
+            claim("The user lives in Oslo.", 1, slot="user.home", relation="replaces", known=[1]),
+        )
+    )
+    old = store.add("The user lives in Linz.", slot="user.home").id
+    told = learned(store, "s", "user: I visited Linz. I live for this!")
+    assert (told.ended, store.get(old).status) == ((), "active")
+    assert [(each.older, each.newer) for each in told.proposals] == [
+        ("The user lives in Linz.", "The user lives in Oslo.")
+    ]
+    (guess,) = [memory for memory in store.list() if "Oslo" in memory.content]
+    assert (guess.slot, guess.confidence) == (None, 0.3)
+
+
+def test_a_guess_makes_nothing_surer(play: Play) -> None:
+    store, _ = play(answer(claim("The user visited Linz.", 1), claim("The user has a house in Graz.", 1)))
+    old = store.add("The user has a house in Graz.", confidence=0.5).id
+    assert "kept" not in learned(store, "s", "user: I visited Linz and a house there.").kept
+    assert store.get(old).confidence == 0.5
+
+
+def test_a_verdict_on_an_instruction_is_only_proposed(play: Play) -> None:
+    store, _ = play(answer(claim("The user pushed to main without a review.", 1, relation="replaces", known=[1])))
+    rule = store.add("Never push to main without a review.", kind="instruction").id
+    told = learned(store, "s", "user: I pushed to main without a review, sorry.")
+    assert (told.ended, [each.older_id for each in told.proposals]) == ((), [rule])
+
+
+def test_what_the_model_calls_a_repetition_is_not_kept_twice(play: Play) -> None:
+    store, _ = play(answer(claim("The user resides in Lisbon.", 1, relation="repeats", known=[1])))
+    old = store.add("The user lives in Lisbon.", confidence=0.5).id
+    told = learned(store, "s", "user: As a Lisbon resident I walk to the river.")
+    assert (told.kept, told.reinforced) == ((), (old,))
+    assert store.get(old).confidence > 0.5
 
 
 def test_the_verdict_of_the_model_ends_what_it_names(play: Play) -> None:
     """By its number in what the model was shown; the history says that the model decided."""
-    store, _ = play(answer(claim("The user sails the Pinta these days.", 1, replaces=[1])))
+    store, _ = play(answer(claim("The user sails the Pinta, a ship.", 1, relation="replaces", known=[1])))
     old = store.add("The user's ship is the Santa Clara.").id
     told = learned(store, "s", "user: I swapped the Santa Clara, she was too slow; it's the Pinta for me, a ship!")
     assert [each.content for each in told.ended] == ["The user's ship is the Santa Clara."]
@@ -66,19 +137,33 @@ def test_the_verdict_of_the_model_ends_what_it_names(play: Play) -> None:
 
 
 def test_a_verdict_about_what_was_not_shown_ends_nothing(play: Play) -> None:
-    store, _ = play(answer(claim("The user sails the Pinta, a ship.", 1, replaces=[7, 0, -1])))
+    store, _ = play(answer(claim("The user sails the Pinta, a ship.", 1, relation="replaces", known=[7, 0, -1])))
     store.add("The user's ship is the Santa Clara.")
     assert learned(store, "s", "user: My ship, the Pinta!").ended == ()
 
 
-def test_a_slot_of_the_model_corrects(play: Play) -> None:
+def test_a_slot_of_the_model_corrects_where_the_words_agree(play: Play) -> None:
     store, _ = play(
-        answer(claim("The user's ship is the Santa Clara.", 1, slot="user.ship")),
-        answer(claim("The user's ship is the Beagle.", 2, slot="user.ship")),
+        answer(claim("The user's dog is Bolt.", 1, slot="user.dog.name")),
+        answer(claim("The user's dog is Luna.", 2, slot="user.dog.name")),
     )
-    learned(store, "s", "user: My ship is the Santa Clara.")
-    learned(store, "s", "user: My ship is the Beagle.")
-    assert known(store) == ["The user's ship is the Beagle."]
+    learned(store, "s", "user: My dog is Bolt.")
+    learned(store, "s", "user: My dog is Luna.")
+    assert known(store) == ["The user's dog is Luna."]
+
+
+def test_a_slot_of_the_model_is_a_proposal_where_the_words_say_nothing(play: Play) -> None:
+    store, _ = play(answer(claim("The user has a second dog called Luna.", 1, slot="user.dog.name")))
+    store.add("The user's dog is Bolt.", slot="user.dog.name")
+    learned(store, "s", "user: I have a second dog called Luna.")
+    assert len(known(store)) == 2
+
+
+def test_a_slot_that_the_model_invents_is_not_kept(play: Play) -> None:
+    store, _ = play(answer(claim("The user's deployment is single-region.", 1, slot="user.deployment.status")))
+    told = learned(store, "s", "user: Our deployment is single-region.")
+    memory = store.get(told.kept[0])
+    assert (memory.slot, memory.context) == (None, None)
 
 
 def test_two_malformed_answers_leave_it_to_the_rules(play: Play) -> None:

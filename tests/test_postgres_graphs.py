@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from retentive.model import Filter, Scope
-from retentive.storage import Step, step
+from retentive.storage import Step
 from retentive.storage.postgres import PostgresEngine, graphs
+from retentive.storage.spaces import insert_step
 from tests.postgres_rows import SPACE, chunk, run
 
 
@@ -25,7 +26,7 @@ def engine(postgres: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[PostgresE
 def loaded(engine: PostgresEngine, sizes: Sequence[int]) -> None:
     """Namespaces n0, n1 ... of these sizes, mixed; a tenth of the rows is of kind `rare`."""
     random = np.random.default_rng(5)
-    engine.apply([step("space_insert", space=SPACE.name, dimension=SPACE.dimension)])
+    engine.apply([insert_step(SPACE)])
     places = random.permutation(np.repeat(np.arange(len(sizes)), sizes))
     vectors = random.standard_normal((len(places), SPACE.dimension))
     vectors /= np.linalg.norm(vectors, axis=1)[:, None]

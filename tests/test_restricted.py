@@ -25,7 +25,7 @@ pytestmark = pytest.mark.engines
 
 EVERYONE = ("alice", "alice/coder", "alicent", "bob")
 READING = {  # all others write, or are about the whole store
-    "open", "migrate", "verify_backup", "restore_backup", "close", "namespace", "person", "in_namespace",
+    "open", "migrate", "verify_backup", "restore_backup", "close", "namespace", "person", "space", "in_namespace",
     "restricted",
     "namespaces", "search",
     "search_conversations", "context", "get", "list", "candidates", "why", "history", "accesses", "stats",
@@ -33,7 +33,10 @@ READING = {  # all others write, or are about the whole store
     "sessions.get", "sessions.list", "sessions.events", "sessions.summary", "sessions.replay", "notes.get",
     "notes.list", "expectations.list", "expectations.run", "proposals.list", "proposals.get",
 }  # fmt: skip
-WHOLE = {"backup", "compact", "doctor", "repair", "upkeep", "worker"}
+WHOLE = {
+    "backup", "compact", "doctor", "repair", "upkeep", "worker", "reembed", "reembed_rollback", "reembed_drop_old",
+    "reembed_status",
+}  # fmt: skip
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from retentive.providers.keys import find_in_environment
 from retentive.providers.registry import PROVIDERS, is_provider_spec, parse_spec
 
 SECRET = "***"  # noqa: S105 - stands in its place
-EMBEDDERS = ("minilm", "hashing", "none")
+HUB_VARIABLE = "HF_ENDPOINT"
 MAX_FILE_BYTES = 1_000_000  # of config.toml: a hundred times all settings with their comments
 
 
@@ -33,7 +33,10 @@ class Config:
     embedder_key: str = field(repr=False)
     embedder_timeout: float
     model_path: str
+    precision: str
+    pooling: str
     download: bool
+    hub_url: str
     model_wait: float
     threads: int
     durability: str
@@ -90,6 +93,7 @@ class Config:
     llm_url: str
     llm_key: str = field(repr=False)
     llm_timeout: float
+    llm_answer_tokens: int
     llm_calls_per_day: int
     llm_tokens_per_day: int
     serve_host: str
@@ -188,6 +192,13 @@ def _token(text: str) -> str:
     return text.strip()
 
 
+def _line(text: str) -> str:
+    """One line that is not empty. What it means is seen by whoever uses it."""
+    if not text.strip() or not text.strip().isprintable():
+        raise ValueError("must be one line of text")
+    return text.strip()
+
+
 def _url(text: str) -> str:
     if text.strip() and not re.match(r"https?://[^/\s]", text.strip()):
         raise ValueError("must begin with http:// or https://")
@@ -197,19 +208,9 @@ def _url(text: str) -> str:
 def _llm(text: str) -> str:
     text = text.strip()
     if text != "none" and not (is_provider_spec(text) and parse_spec(text).provider.writes):
-        raise ValueError(f"must be none or PROVIDER:MODEL, with one of {_list_providers('writes')}")
+        known = ", ".join(name for name, provider in PROVIDERS.items() if provider.writes)
+        raise ValueError(f"must be none or PROVIDER:MODEL, with one of {known}")
     return text
-
-
-def _embedder(text: str) -> str:
-    text = text.strip()
-    if text not in EMBEDDERS and not (is_provider_spec(text) and parse_spec(text).provider.embeds):
-        raise ValueError(f"must be {', '.join(EMBEDDERS)} or PROVIDER:MODEL, with one of {_list_providers('embeds')}")
-    return text
-
-
-def _list_providers(offer: str) -> str:
-    return ", ".join(name for name, provider in PROVIDERS.items() if getattr(provider, offer))
 
 
 def data_folder() -> Path:
@@ -228,6 +229,11 @@ def config_file() -> Path:
     return platformdirs.user_config_path("retentive", appauthor=False) / "config.toml"
 
 
+def settings_path(environment: Mapping[str, str] = os.environ) -> Path:
+    """The file that is read: `config.toml`, or what RETENTIVE_CONFIG names."""
+    return Path(environment.get("RETENTIVE_CONFIG") or config_file())
+
+
 SETTINGS = (
     Setting("db", default_db, str, "The store: a file, `:memory:`, or a server: `libsql://...`, `postgresql://...`."),
     Setting("auth_token", lambda: "", _token, "The token that the server of the store asks for.", secret=True),
@@ -241,7 +247,12 @@ SETTINGS = (
         str.strip,
         "The namespace of the person, whatever they work on: what is learned about them is kept there. Empty: off.",
     ),
-    Setting("embedder", lambda: "minilm", _embedder, "What turns text into vectors."),
+    Setting(
+        "embedder",
+        lambda: "minilm",
+        _line,
+        "What turns text into vectors: a model of `retentive models`, `PROVIDER:MODEL`, a folder's path, or `none`.",
+    ),
     Setting(
         "embedder_url",
         lambda: "",
@@ -262,8 +273,31 @@ SETTINGS = (
         _between(0.1, 3600),
         "Seconds that the provider of the embedding model may take to answer.",
     ),
-    Setting("model_path", lambda: "", _path, "A model of your own: an .onnx file, or a folder that holds model.onnx."),
+    Setting(
+        "model_path",
+        lambda: "",
+        _path,
+        "Another file of the default model: an .onnx file, or a folder that holds model.onnx.",
+    ),
+    Setting(
+        "precision",
+        lambda: "int8",
+        _one_of("int8", "float32"),
+        "Of the model's numbers: `int8` is quicker and smaller, `float32` as it was trained.",
+    ),
+    Setting(
+        "pooling",
+        lambda: "auto",
+        _one_of("auto", "mean", "cls"),
+        "How a folder's model sums up a text: `mean` or `cls`; `auto` reads it from the folder, else takes the mean.",
+    ),
     Setting("download", lambda: False, _switch, "May the model be fetched if it is not on this machine?"),
+    Setting(
+        "hub_url",
+        lambda: "https://huggingface.co",
+        _url,
+        "Where models are fetched from: the Hugging Face hub or a mirror. HF_ENDPOINT counts, too.",
+    ),
     Setting(
         "model_wait",
         lambda: 0.0,
@@ -424,6 +458,12 @@ SETTINGS = (
     Setting("llm_key", lambda: "", _token, "The key that the provider of the language model asks for.", secret=True),
     Setting("llm_timeout", lambda: 60.0, _between(0.1, 3600), "Seconds that the language model may take to answer."),
     Setting(
+        "llm_answer_tokens",
+        lambda: 8000,
+        _between(16, 1e6, int),
+        "Tokens of one answer of the language model, at most, with its thinking.",
+    ),
+    Setting(
         "llm_calls_per_day",
         lambda: 200,
         _between(0, 1e9, int),
@@ -465,13 +505,14 @@ def resolve(
     file: Path | None = None,
 ) -> dict[str, Value]:
     """Each setting with its value and origin. `None` among the arguments means: not given."""
-    path = file or Path(environment.get("RETENTIVE_CONFIG") or config_file())
+    path = file or settings_path(environment)
     written = _read_toml(path)
     unknown = sorted(set(written) - {setting.name for setting in SETTINGS})
     if unknown:
         raise BadConfig(f"{path}: unknown setting {unknown[0]!r}", f"Known: {', '.join(s.name for s in SETTINGS)}.")
     found = {setting.name: _value(setting, arguments, environment, written, path) for setting in SETTINGS}
-    return found | _provider_key("llm", found, environment) | _provider_key("embedder", found, environment)
+    keys = _provider_key("llm", found, environment) | _provider_key("embedder", found, environment)
+    return found | keys | _mirror(found, environment)
 
 
 def shown(found: Mapping[str, Value]) -> dict[str, Value]:
@@ -521,6 +562,11 @@ def _value(
     return Value(setting.default(), "default")
 
 
+def find_provider_key(spec: str, url: str) -> str:
+    """The key in the provider's own variable; empty if an address was given, or if there is none."""
+    return find_in_environment(parse_spec(spec).provider, url, os.environ)
+
+
 def _provider_key(role: str, found: Mapping[str, Value], environment: Mapping[str, str]) -> dict[str, Value]:
     """The key that the provider's own tools use. It goes to the provider only: not where `llm_url` leads."""
     spec = found[role].value
@@ -532,6 +578,15 @@ def _provider_key(role: str, found: Mapping[str, Value], environment: Mapping[st
         return {}
     setting = next(setting for setting in SETTINGS if setting.name == f"{role}_key")
     return {setting.name: Value(_checked(setting, key, provider.key_variable), provider.key_variable)}
+
+
+def _mirror(found: Mapping[str, Value], environment: Mapping[str, str]) -> dict[str, Value]:
+    """The variable by which all programs are told of a mirror of the hub."""
+    given = environment.get(HUB_VARIABLE, "")
+    if not given or found["hub_url"].origin != "default":
+        return {}
+    setting = next(setting for setting in SETTINGS if setting.name == "hub_url")
+    return {"hub_url": Value(_checked(setting, given, HUB_VARIABLE), HUB_VARIABLE)}
 
 
 def _checked(setting: Setting, given: Any, origin: str) -> Any:

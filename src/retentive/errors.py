@@ -154,10 +154,12 @@ class PartlyEmbedded(EmbedError):
 class LlmError(RetentiveError):
     default_hint = "Learning goes on by rules meanwhile. Look at the settings llm, llm_url and llm_key."
 
-    def __init__(self, message: str, hint: str = "", *, tokens: int = 0) -> None:
+    def __init__(self, message: str, hint: str = "", *, tokens: int = 0, tokens_out: int = 0) -> None:
         super().__init__(message, hint)
         self.tokens = tokens
         """Read and written by the model nevertheless: they are paid for."""
+        self.tokens_out = tokens_out
+        """How many of them it wrote."""
 
 
 class KeyRefused(LlmError):

@@ -30,6 +30,9 @@ from retentive.model import (
     Learned,
     Leg,
     Memory,
+    ModelCheck,
+    ModelInfo,
+    ModelTest,
     Outdated,
     Page,
     Proposal,
@@ -38,12 +41,14 @@ from retentive.model import (
     QuarantinedRow,
     Record,
     Records,
+    Reembedded,
     Repaired,
     Replay,
     Restored,
     Results,
     Revision,
     Sought,
+    SpaceFigures,
     Timing,
     UndoneConsolidation,
     Why,
@@ -96,7 +101,7 @@ def worker(value: WorkerStatus) -> dict[str, Any]:
 
 def learned(value: Learned) -> dict[str, Any]:
     unclear = [heard(each) for each in value.unclear]
-    return {**shown(value), "unclear": unclear, **endings(value)}
+    return {**shown(value), "unclear": unclear, **endings(value), "cost": shown(value.cost)}
 
 
 def endings(value: Added | Learned) -> dict[str, Any]:
@@ -240,6 +245,30 @@ def _sought(value: Sought) -> dict[str, Any]:
 def _ranked(place: int, value: Hit) -> dict[str, Any]:
     told = {"type": value.type, "id": value.id, "score": round(value.score, 6), "excerpt": value.excerpt}
     return {"rank": place, **told}
+
+
+def model(value: ModelInfo) -> dict[str, Any]:
+    return shown(value) | {"files": [shown(file) for file in value.files]}
+
+
+def model_test(value: ModelTest) -> dict[str, Any]:
+    return shown(value)
+
+
+def model_check(value: ModelCheck) -> dict[str, Any]:
+    return shown(value) | {"files": [shown(file) for file in value.files]}
+
+
+def reembedded(value: Reembedded) -> dict[str, Any]:
+    changes = [
+        {"is_regression": each.is_regression, "before": checked(each.before), "after": checked(each.after)}
+        for each in value.changes
+    ]
+    return {**shown(value), "changes": changes, "regressions": len(value.regressions)}
+
+
+def space_figures(value: SpaceFigures) -> dict[str, Any]:
+    return {**shown(value.space), "vectors": value.vectors, "pending": value.pending}
 
 
 def quarantined(value: QuarantinedRow) -> dict[str, Any]:

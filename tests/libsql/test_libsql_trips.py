@@ -26,13 +26,16 @@ def store(url: str, sqld: Sqld, proxy: Proxy) -> Iterator[Retentive]:
     [
         (
             lambda store: store.search("heron 7", include="memories"),
-            4,
-        ),  # the newest change, words, memories, newer ones
-        (lambda store: store.search("heron 7"), 6),  # and messages, and what replaced their facts
-        (lambda store: store.sessions.append("s1", "user", "Thank you."), 5),  # state, last, known; write; summary due?
-        # Twice the newest change and the words; memories, messages, what came after them, what is vital, the profile,
-        # and what is newer than those; and twice whether a text has "stork", which the list of English words has not.
-        (lambda store: store.context("where does the stork nest"), 13),
+            5,
+        ),  # the model of the store, the newest change, words, memories, newer ones
+        (lambda store: store.search("heron 7"), 7),  # and messages, and what replaced their facts
+        (
+            lambda store: store.sessions.append("s1", "user", "Thank you."),
+            6,
+        ),  # model, state, last, known; write; summary due?
+        # The model; twice the newest change and the words; memories, messages, what came after them, what is vital, the
+        # profile, and what is newer than those; and twice whether a text has "stork", which is in no list of words.
+        (lambda store: store.context("where does the stork nest"), 14),
     ],
 )
 def test_a_call_takes_few_round_trips(

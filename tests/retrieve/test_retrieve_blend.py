@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from retentive.model import Match
+from retentive.model import Match, Space
 from retentive.retrieve.blend import RECIPE, Blend, Candidate, Recipe, Replies, Trait, pool
 from retentive.retrieve.rank import rank
 from retentive.retrieve.relevance import BOTH, Evidence, least_cosine, relevance
@@ -49,6 +49,25 @@ def test_neighbours_come_from_the_same_session_alone() -> None:
     assert found[2] == pytest.approx((0.6, 0.0))  # that much nearer than the last that vector search found
     assert found[1] == pytest.approx((0.0, 0.4))
     assert found[3] == (0, 0)
+
+
+def test_a_model_whose_cosines_lie_closer_together_is_ranked_alike() -> None:
+    """Cosines between .3 and .9 that are squeezed into .64 to .82, as some models have them."""
+    squeezed = Space("close", 2, min_similarity=0.55 + 0.3 * 0.35, spread=0.3 * 0.11)
+    text = [memory(1, 8.0), event(4, 3.0)]
+    wide = [memory(2, 0.9), event(3, 0.7), event(4, 0.6), memory(5, 0.3)]
+    close = [match._replace(score=0.55 + 0.3 * match.score) for match in wide]
+    expected = pool(text, wide, 0.7, None, measured={1: 0.4})
+    found = pool(text, close, 0.7, None, measured={1: 0.55 + 0.3 * 0.4}, space=squeezed)
+    assert [each.match.chunk for each in found] == [each.match.chunk for each in expected]
+    assert [each.cosine for each in found] == pytest.approx([each.cosine for each in expected])
+    assert [each.next for each in found] == pytest.approx([each.next for each in expected])
+
+
+def test_a_calibrated_cosine_can_be_turned_back() -> None:
+    space = Space("close", 2, min_similarity=0.6, spread=0.05)
+    assert space.calibrate(0.6) == pytest.approx(0.35)
+    assert space.uncalibrate(space.calibrate(0.71)) == pytest.approx(0.71)
 
 
 def test_sessions_are_named_as_callers_like() -> None:

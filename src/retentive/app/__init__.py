@@ -21,6 +21,7 @@ from retentive.app import (
     why,
 )
 from retentive.app import context as contexts
+from retentive.app.active import with_active_model
 from retentive.app.bounds import bounds_of, covered, restricted, writes
 from retentive.app.care import Care
 from retentive.app.check import UNSET, Options, Unset, When
@@ -29,6 +30,7 @@ from retentive.app.expectations import Expectations
 from retentive.app.files.verbs import Files
 from retentive.app.filters import Filters, View, namespaces_of, scope
 from retentive.app.integrity import Integrity
+from retentive.app.models import Models
 from retentive.app.notes import Notes
 from retentive.app.opening import open_parts
 from retentive.app.parts import Parts
@@ -60,6 +62,7 @@ from retentive.model import (
     Purged,
     Query,
     Results,
+    Space,
     UndoneConsolidation,
 )
 from retentive.storage.damage import collect_damage
@@ -82,6 +85,7 @@ class Retentive(Care):
         self.skills = Skills(parts)
         self.files = Files(parts)
         self.integrity = Integrity(parts)
+        self.models = Models(parts.config, parts.bounds)
 
     @classmethod
     def open(cls, target: str | Path | None = None, namespace: str | None = None, **settings: Any) -> Self:
@@ -120,6 +124,8 @@ class Retentive(Care):
             worker.stop()
         self._parts.journal.close()
         if self._parts.journal.wrote:
+            self._parts.active.look_again()
+            with_active_model(self._parts)  # fills in what was written while the model was changed
             self._chores()
         if self._parts.images.made:
             self._parts.images.made.close()
@@ -128,8 +134,7 @@ class Retentive(Care):
         if self._parts.reranker.made:
             self._parts.reranker.made.close()
         self._parts.engine.close()
-        if self._parts.embedder:
-            self._parts.embedder.close()
+        self._parts.active.close()
 
     @property
     def namespace(self) -> str:
@@ -139,6 +144,11 @@ class Retentive(Care):
     def person(self) -> str | None:
         """The namespace of the person, where what is learned about them is kept; None: what is learned stays here."""
         return self._parts.person or None
+
+    @property
+    def space(self) -> Space | None:
+        """The space that questions are asked in now; None: this process uses no vectors."""
+        return with_active_model(self._parts).space
 
     def in_namespace(self, namespace: str, *, person: str | None = None) -> Self:
         """The same open store for another namespace: costs nothing, so a server may ask for one with each request.
@@ -241,7 +251,7 @@ class Retentive(Care):
             min_similarity=check.fraction(min_similarity, "min_similarity", None),
             min_relevance=check.fraction(min_relevance, "min_relevance", None),
         )
-        return search.search(self._parts, asked)
+        return search.search(with_active_model(self._parts), asked)
 
     def search_conversations(self, query: str = "", limit: int | None = 10, **options: Any) -> Results:
         """Find what was said: `search` among events only, with the same options."""
@@ -287,7 +297,7 @@ class Retentive(Care):
             shares=contexts.shares(self._parts, shares),
             count=counter or self._parts.counter(),
         )
-        return contexts.context(self._parts, asked)
+        return contexts.context(with_active_model(self._parts), asked)
 
     def get(self, id: str) -> Memory:
         """One memory, whatever became of it."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from retentive import clock
 from retentive.app import check, guard
 from retentive.app.add import near
-from retentive.app.correct import NOT_COMPARED, apply_corrections
+from retentive.app.correct import NOT_COMPARED, NOT_ENDED_BY_WORDS, apply_corrections
 from retentive.app.forget import candidates
 from retentive.app.hide import Forgetting, hide_request_steps, hide_steps
 from retentive.app.keep import TRIES, keep
@@ -34,6 +34,7 @@ from retentive.model import (
     may_replace,
     to_micros,
 )
+from retentive.model.proposals import SLOT
 from retentive.storage import Step, chunks, memories
 from retentive.text.terms import words
 
@@ -41,6 +42,7 @@ SURER = 0.5  # of what a memory lacks to certainty goes with each time it is sai
 FIRM = 0.95  # the most that saying again makes of a confidence
 VITAL = 9  # importance of what is in every context
 LATELY = 4  # messages back in which the user's last one is looked for
+MODEL, SAYS_SO = "model", "the language model says so"  # rule and reason of its verdicts
 MIN_CLAUSE_WORDS = 3  # of a correction that is a statement by itself
 
 Also = Callable[[], Iterable[Step]]
@@ -91,7 +93,7 @@ def _keep_at_home(parts: Parts, session: str, deed: Deed, also: Also) -> Outcome
     if person is None or claim.personal < MIN_DOUBTFUL:
         return _keep(parts, session, deed, also)
     there = deed._replace(talk=parts.namespace)
-    is_sure = claim.personal >= MIN_SURE and not claim.tentative
+    is_sure = claim.personal >= MIN_SURE and not claim.tentative and not claim.is_guess
     if _concerns(person, session, there) or (is_sure and not _concerns(parts, session, deed, repeated=False)):
         return _in_namespace(_keep(person, session, there, also), person.namespace)
     return _keep(parts, session, deed._replace(move_to=person.namespace), also)
@@ -125,14 +127,16 @@ def _keep(parts: Parts, session: str, deed: Deed, also: Also) -> Outcome:
         _pass_over(parts, also)
         return Outcome(Heard("keep", claim.content, refused=str(error)))
     known = [memory for memory in near(parts, draft) if memory.kind not in NOT_COMPARED]
-    same = next((memory for memory in known if _stands_for(parts, memory, draft)), None)
-    if same and (_is_told_by(same, session, deed) or not may_replace(deed.source, same.source)):
+    same = _find_same(parts, draft, claim, known)
+    is_held = same and (_is_told_by(same, session, deed) or not may_replace(deed.source, same.source))
+    if is_held or (same and claim.is_guess):
         _pass_over(parts, also)
         return Outcome(Heard("keep", claim.content), reinforced=True)
     if same:
         _reinforce(parts, same.id, draft.traits.confidence, also)
         return Outcome(Heard("keep", claim.content, (same.id,)), reinforced=True)
-    draft = _replacing(apply_corrections(parts, draft, known, judge=not claim.among_people), claim)
+    draft = apply_corrections(parts, draft, known, judge=not claim.among_people)
+    draft = _apply_verdict(parts, draft, claim)
     if claim.tentative and not draft.corrects and not draft.proposes:
         _pass_over(parts, also)
         return Outcome(Heard("keep", claim.content))
@@ -145,13 +149,49 @@ def _write(parts: Parts, draft: Draft, also: Also) -> Outcome:
     return Outcome(heard, kept.superseded, not kept.created, kept.ended, kept.proposals)
 
 
-def _replacing(draft: Draft, claim: Claim) -> Draft:
-    """With what a language model says that it replaces."""
-    if not claim.replaces:
-        return draft
-    named = tuple(Replacement(id, "model", "the language model says so") for id in claim.replaces)
-    others = tuple(each for each in draft.proposes if each.id not in claim.replaces)
-    return draft._replace(corrects=named, proposes=others)
+def _find_same(parts: Parts, draft: Draft, claim: Claim, known: Sequence[Memory]) -> Memory | None:
+    """The memory that says the same, by the words or by a language model's verdict."""
+    if claim.repeats:
+        named = parts.memories.named(parts.namespace, [claim.repeats], clock.now()).get(claim.repeats)
+        if named and named.status is Status.ACTIVE and may_replace(named.source, draft.traits.source):
+            return named
+    return next((memory for memory in known if _stands_for(parts, memory, draft)), None)
+
+
+def _apply_verdict(parts: Parts, draft: Draft, claim: Claim) -> Draft:
+    """With what a language model says of the claim, as far as it goes with what the words say."""
+    if claim.is_guess:
+        held = (*draft.proposes, *draft.corrects)
+        bare = replace(draft.traits, slot=None)
+        return _propose(draft._replace(traits=bare, corrects=(), proposes=held, ended_by=None), claim.proposes)
+    named = parts.memories.named(parts.namespace, claim.replaces, clock.now()) if claim.replaces else {}
+    ended = [id for id in claim.replaces if id in named and named[id].kind not in NOT_ENDED_BY_WORDS]
+    more = tuple(Replacement(id, MODEL, SAYS_SO) for id in ended if id not in {each.id for each in draft.corrects})
+    others = tuple(each for each in draft.proposes if each.id not in ended)
+    draft = draft._replace(corrects=(*draft.corrects, *more), proposes=others)
+    draft = _propose(draft, [*claim.proposes, *(id for id in claim.replaces if id not in ended)])
+    return _fill_slot(parts, draft, claim.slot) if claim.slot and not draft.traits.slot else draft
+
+
+def _propose(draft: Draft, ids: Iterable[str], rule: str = MODEL, reason: str = SAYS_SO) -> Draft:
+    """With proposals for these memories, unless they are ended or proposed already."""
+    seen = {each.id for each in (*draft.corrects, *draft.proposes)}
+    more = tuple(Replacement(id, rule, reason) for id in dict.fromkeys(ids) if id not in seen)
+    return draft._replace(proposes=(*draft.proposes, *more))
+
+
+def _fill_slot(parts: Parts, draft: Draft, slot: str) -> Draft:
+    """With a slot that a language model names, unless a memory that is not ended holds it: then that is proposed."""
+    gone = {each.id for each in draft.corrects}
+    when = draft.traits.valid_from or from_micros(clock.now())
+    holders = [
+        memory
+        for memory in parts.memories.same_slot(parts.namespace, [slot], clock.now())
+        if memory.id not in gone and memory.session == draft.traits.session and memory.valid_from <= when
+    ]
+    if holders:
+        return _propose(draft, [memory.id for memory in holders], SLOT, f"same slot {slot}")
+    return draft._replace(traits=replace(draft.traits, slot=slot))
 
 
 def _correct(parts: Parts, session: str, deed: Deed, also: Also) -> Outcome:
@@ -230,11 +270,10 @@ def _draft(parts: Parts, session: str, deed: Deed) -> Draft:
         kind=claim.kind,
         source=deed.source,
         confidence=claim.confidence,
-        importance=max(claim.importance, VITAL if parts.rules().is_vital(claim.content) else 1),
-        slot=claim.slot,
+        importance=_find_importance(parts, claim),
         expires=claim.expires,
         valid_from=claim.valid_from or claim.said,
-        origin={**({"namespace": deed.talk} if deed.talk else {}), "session": session, "events": [*claim.events]},
+        origin=_make_origin(session, deed),
     )
     draft = guard.draft(parts, check.draft(claim.content, traits, parts.config.max_content))
     if deed.move_to:
@@ -242,6 +281,19 @@ def _draft(parts: Parts, session: str, deed: Deed) -> Draft:
     if _forgotten_since(parts, draft, claim.said):
         raise Invalid("it was forgotten later")
     return draft
+
+
+def _find_importance(parts: Parts, claim: Claim) -> int:
+    is_vital = not claim.is_guess and parts.rules().is_vital(claim.content)
+    return max(claim.importance, VITAL) if is_vital else claim.importance
+
+
+def _make_origin(session: str, deed: Deed) -> dict[str, Any]:
+    """The messages that a claim came from, and the language model that found it there."""
+    claim = deed.claim
+    elsewhere = {"namespace": deed.talk} if deed.talk else {}
+    finder = {"model": claim.model, "prompt": claim.prompt} if claim.model else {}
+    return {**elsewhere, "session": session, "events": [*claim.events], **finder}
 
 
 def _reinforce(parts: Parts, id: str, confidence: float, also: Also) -> None:
@@ -364,6 +416,11 @@ def written(deed: Deed) -> dict[str, Any]:
         "tentative": claim.tentative,
         "personal": claim.personal,
         "replaces": [*claim.replaces],
+        "proposes": [*claim.proposes],
+        "repeats": claim.repeats,
+        "is_guess": claim.is_guess,
+        "model": claim.model,
+        "prompt": claim.prompt,
         **{name: time and time.isoformat() for name, time in times.items()},
     }
 
@@ -373,5 +430,5 @@ def read(value: dict[str, Any]) -> Deed:
     rest = dict(value)
     verb, source = rest.pop("verb"), Source(rest.pop("source"))
     times = {name: rest[name] and check.moment(rest[name], name) for name in ("said", "valid_from", "expires")}
-    named = {"events": tuple(rest["events"]), "replaces": tuple(rest.get("replaces", ()))}
-    return Deed(verb, Claim(**{**rest, **times, **named}), source)
+    lists = {name: tuple(rest.get(name, ())) for name in ("events", "replaces", "proposes")}
+    return Deed(verb, Claim(**{**rest, **times, **lists}), source)

@@ -3,12 +3,14 @@
 `storage/fence.py` refuses what is outside; what is here says so before anything is done, in the words of the verb.
 """
 
+import copy
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from retentive.app import check
+from retentive.app.active import with_active_model
 from retentive.app.parts import Parts
 from retentive.errors import Forbidden, Invalid
 from retentive.model import Bounds
@@ -36,9 +38,19 @@ def writes(verb: Method[V, P, R]) -> Method[V, P, R]:
     def checked(self: V, /, *given: P.args, **named: P.kwargs) -> R:
         if not named.get("dry_run"):
             _require_writable(self._parts, _named(verb))
-        return verb(self, *given, **named)
+        return verb(_with_active_model(self), *given, **named)
 
     return checked
+
+
+def _with_active_model(verbs: V) -> V:
+    """The same verbs with the model of the active space, until this one ends."""
+    parts = with_active_model(verbs._parts, is_writing=True)  # noqa: SLF001 - the protocol is of this module
+    if parts is verbs._parts:  # noqa: SLF001
+        return verbs
+    followed = copy.copy(verbs)
+    followed._parts = parts  # noqa: SLF001
+    return followed
 
 
 def _require_writable(parts: Parts, verb: str) -> None:

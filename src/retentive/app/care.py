@@ -21,12 +21,15 @@ from retentive.app import (
     search,
     unfinished,
 )
+from retentive.app import reembed as reembedding
+from retentive.app.active import with_active_model
 from retentive.app.bounds import whole, writes
 from retentive.app.check import Common
 from retentive.app.filters import namespaces_of, scope
 from retentive.app.jobs import KEEP_CHANGES
 from retentive.app.parts import Parts
 from retentive.app.worker import EVERY, LEASED, POLL, Progress, Worker
+from retentive.embed import Embedder
 from retentive.errors import StorageError
 from retentive.model import (
     Backfilled,
@@ -37,8 +40,10 @@ from retentive.model import (
     ImportTrust,
     QuarantinedRow,
     Query,
+    Reembedded,
     Repaired,
     Restored,
+    SpaceFigures,
 )
 from retentive.storage import Finding
 from retentive.storage.proposals import Proposals
@@ -151,18 +156,55 @@ class Care:
         """Make the vectors that are still missing, in all namespaces of the store, or of this view of it."""
         return fill.backfill(self._parts, check.limit_of(batch, "batch"), progress)
 
+    @whole
+    def reembed(
+        self,
+        model: str | Embedder,
+        *,
+        force: bool = False,
+        batch: int = reembedding.BATCH,
+        progress: reembedding.Progress | None = None,
+    ) -> Reembedded:
+        """Change the model of the store, while it is in use.
+
+        The vectors of the new model are made beside the old ones. Then the recall tests (`expectations`) of all
+        namespaces are asked with both models. If none regresses, or with `force`, the store is switched to the new
+        model; other processes follow at their next question. May be stopped and called again: it goes on where it was.
+        `model` is what the setting `embedder` may be, or an object with the methods of `Embedder`. `progress` hears a
+        `ReembedProgress`.
+        """
+        parts = with_active_model(self._parts)
+        return reembedding.reembed(parts, model, progress, check.limit_of(batch, "batch"), is_forced=force)
+
+    @whole
+    def reembed_rollback(
+        self, *, batch: int = reembedding.BATCH, progress: reembedding.Progress | None = None
+    ) -> Reembedded:
+        """Return to the model that the store had before; what was written since is embedded with it first."""
+        return reembedding.roll_back(with_active_model(self._parts), progress, check.limit_of(batch, "batch"))
+
+    @whole
+    def reembed_drop_old(self, progress: reembedding.Progress | None = None) -> Sequence[str]:
+        """Delete the vectors of all models but the present one; the names of their spaces. There is no way back."""
+        return reembedding.drop_old(self._parts, progress)
+
+    @whole
+    def reembed_status(self) -> Sequence[SpaceFigures]:
+        """The spaces of the store, the active one first, with how many vectors each has and lacks."""
+        return reembedding.list_spaces(self._parts)
+
     def stats(self) -> dict[str, Any]:
         """Figures of this namespace and of the store."""
-        return report.stats(self._parts)
+        return report.stats(with_active_model(self._parts))
 
     def health(self) -> dict[str, Any]:
         """Does the store answer, and is the model there? Quick, and loads nothing: for a server that is watched."""
-        return report.health(self._parts)
+        return report.health(with_active_model(self._parts))
 
     @whole
     def doctor(self, *, verify: bool = False) -> Sequence[Finding]:
         """A check-up of everything; reads the whole store. `verify`: compare rows with what integrity mode sealed."""
-        return doctor.doctor(self._parts, verify=verify)
+        return doctor.doctor(with_active_model(self._parts), verify=verify)
 
     @whole
     def repair(self) -> Repaired:
@@ -170,7 +212,7 @@ class Care:
 
         If pages of a file are damaged, the store is written anew from what can be read, and the old file is kept.
         """
-        return repair.repair(self._parts)
+        return repair.repair(with_active_model(self._parts))
 
     @whole
     def quarantine(self) -> Sequence[QuarantinedRow]:
@@ -248,7 +290,7 @@ class Care:
     def warm(self, namespaces: Sequence[str] = ()) -> None:
         """Load what the first question needs, the model and the index: for a server, in a thread of its own."""
         looked_in = scope(namespaces_of(self._parts, namespaces))
-        search.answer(self._parts, Query(text="what is known", scope=looked_in, limit=1))
+        search.answer(with_active_model(self._parts), Query(text="what is known", scope=looked_in, limit=1))
 
     def _chores(self) -> None:
         """Upkeep can wait for the next time: closing must not fail because the disk is full or another is writing."""

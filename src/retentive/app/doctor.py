@@ -10,12 +10,16 @@ from retentive.app.integrity import check_integrity
 from retentive.app.parts import Parts
 from retentive.app.records.anew import unsearchable
 from retentive.errors import Closed, EmbedError, RetentiveError
+from retentive.index import HNSW_FROM, has_graphs
+from retentive.model import SpaceState
 from retentive.storage import Finding
 from retentive.storage.damage import collect_damage
 from retentive.storage.files import FileRows
 from retentive.storage.quarantine import Quarantine
+from retentive.storage.spaces import Spaces
 
 REPAIR = "Run `retentive doctor --repair`."
+LARGE = "pip install 'retentive[large]' makes it faster"
 MAX_NAMED = 5  # rows that a finding names; of more, their number
 
 
@@ -113,7 +117,24 @@ def _pending(parts: Parts) -> list[Finding]:
     count = parts.chunks.pending_count(parts.space)
     if parts.space is None:
         return [Finding("vectors", ok=True, detail=f"none are made; {count} would be")]
-    return [Finding("vectors", not count, f"{count} pending", "Run `retentive backfill`." if count else "")]
+    detail = f"{count} pending{_explain_slowness(parts)}"
+    return [Finding("vectors", not count, detail, "Run `retentive backfill`." if count else "")]
+
+
+def _explain_slowness(parts: Parts) -> str:
+    """What is missing for a store of this size, if something is. It answers all the same."""
+    if not parts.engine.in_process or has_graphs():
+        return ""
+    largest = max((count for _, _, count in parts.chunks.vector_counts()), default=0)
+    return f"; every search looks at all {largest}: {LARGE}" if largest >= HNSW_FROM else ""
+
+
+def _spaces(parts: Parts) -> list[Finding]:
+    """One space is active; others take room until they are dropped."""
+    counts = {name: count for name, _, count in parts.chunks.vector_counts()}
+    stored = [each for each in Spaces(parts.engine).all() if each.state is not SpaceState.DROPPED or counts[each.name]]
+    named = ", ".join(f"{each.name} ({each.state}, {counts[each.name]} vectors)" for each in stored) or "none"
+    return [Finding("spaces", ok=True, detail="; ".join(filter(None, (named, parts.active.difference))))]
 
 
 def _quarantine(parts: Parts) -> list[Finding]:
@@ -146,6 +167,7 @@ CHECKS = (
     Check("records", _records),
     Check("model", _model),
     Check("vectors", _pending),
+    Check("spaces", _spaces),
     Check("quarantine", _quarantine),
     Check("daily log", _daily),
 )

@@ -11,6 +11,7 @@ from typing import Any
 
 from retentive import clock
 from retentive.app import check, edit, guard, search
+from retentive.app.active import with_active_model
 from retentive.app.bounds import writes
 from retentive.app.filters import scope
 from retentive.app.parts import Parts
@@ -111,16 +112,16 @@ class Expectations:
         The options are those of `search`. Neither the access log nor the statistics hear of it. `progress` hears how
         many are done, and how many there are.
         """
-        settings = self._parts.config
+        parts = with_active_model(self._parts)
         way = Way(
             mode=check.one_of(Mode, mode, "mode"),
-            fusion=check.one_of(Fusion, fusion or settings.fusion, "fusion"),
-            vector_weight=check.fraction(vector_weight, "vector_weight", settings.vector_weight),
+            fusion=check.one_of(Fusion, fusion or parts.config.fusion, "fusion"),
+            vector_weight=check.fraction(vector_weight, "vector_weight", parts.config.vector_weight),
             min_similarity=check.fraction(min_similarity, "min_similarity", None),
         )
         known, done = self.list(), list[Checked]()
         for each in known:
-            done.append(_held(self._parts, each, way))
+            done.append(run_expectation(parts, each, way))
             if progress:
                 progress(len(done), len(known))
         return done
@@ -153,6 +154,11 @@ class Way:
                 min_similarity=self.min_similarity,
             ),
         )
+
+
+def default_way(parts: Parts) -> Way:
+    """As `search` asks if nothing else is said."""
+    return Way(Mode.HYBRID, Fusion(parts.config.fusion), parts.config.vector_weight, None)
 
 
 def _checked(parts: Parts, question: Any, finds: Any, absent: Any, within: Any, session: Any) -> Expectation:
@@ -197,7 +203,8 @@ def _findable(parts: Parts, id: str, session: str | None) -> None:
         raise Conflict(f"{id} is of session {counts.session!r} alone", "Ask in that session: give `session`.")
 
 
-def _held(parts: Parts, given: Expectation, way: Way) -> Checked:
+def run_expectation(parts: Parts, given: Expectation, way: Way) -> Checked:
+    """Ask its question with the model of `parts`, and compare."""
     results = way.asked(parts, given, None if given.nothing else given.within)
     ranks = _ranks(results)
     sought = [_found(parts, given, id, ranks) for id in given.finds]

@@ -4,13 +4,11 @@ from collections.abc import Callable, Sequence
 
 from retentive.app.bounds import can_write
 from retentive.app.parts import Parts
-from retentive.app.vectors import packed
-from retentive.embed.hurried import background
+from retentive.app.vectors import BATCH, embed_pending
 from retentive.errors import EmbedError
 from retentive.model import Backfilled
-from retentive.storage.chunks import Pending, vector_steps
 
-BATCH = 50  # a batch is embedded and committed in about a second on a slow core: little is lost if it is stopped
+__all__ = ["BATCH", "backfill", "list_writable"]
 
 
 def backfill(parts: Parts, batch: int, progress: Callable[[int, int], None] | None) -> Backfilled:
@@ -22,7 +20,7 @@ def backfill(parts: Parts, batch: int, progress: Callable[[int, int], None] | No
         raise EmbedError("the embedder is switched off", "Set embedder to minilm, or open the store with one.")
     names = list_writable(parts)
     total, done, after = parts.chunks.pending_count(parts.space, names), 0, 0
-    while filled := fill(parts, after, batch, names):
+    while filled := embed_pending(parts, after, batch, names):
         done, after = done + len(filled), filled[-1].chunk
         if progress:
             progress(done, max(total, done))
@@ -34,15 +32,3 @@ def list_writable(parts: Parts) -> Sequence[str] | None:
     if parts.bounds is None:
         return None
     return [name for name in parts.memories.namespaces() if can_write(parts, name)]
-
-
-def fill(parts: Parts, after: int, batch: int, namespaces: Sequence[str] | None = None) -> Sequence[Pending]:
-    """The next ones after this number, embedded and kept; none: all have their vectors, or there is no embedder."""
-    embedder = parts.embedder
-    pending = parts.chunks.pending(embedder.space, after, batch, namespaces) if embedder else []
-    if embedder and pending:
-        with background():
-            vectors = packed(embedder.embed([each.text for each in pending]))
-        parts.engine.apply(vector_steps(embedder.space, zip(pending, vectors, strict=True)))
-        parts.journal.wrote = True
-    return pending

@@ -10,8 +10,12 @@ from retentive.model import from_micros, iso
 from retentive.paths import parse_path
 from retentive.storage import Finding
 from retentive.storage.integrity import IntegrityMode, Tampering
+from retentive.storage.quarantine import Quarantine
 
 REMEDY = "Restore a backup, or look at the row; `retentive integrity --help` says what else there is."
+
+LOST_MARK = "integrity mode was on, and what the store knew of it is lost: nothing is sealed any more"
+SEAL_AGAIN = "Restore a backup, or seal the store as it is now: `retentive integrity start --key FILE`."
 
 Progress = Callable[[int], None]
 
@@ -67,6 +71,8 @@ def integrity_of(parts: Parts) -> IntegrityMode:
 def check_integrity(parts: Parts, *, verify: bool) -> list[Finding]:
     """Of a check-up: whether it is on, and if asked for, every row that was changed without the key."""
     mode = parts.engine.integrity
+    if mode is not None and mode.has_lost_mark:
+        return [Finding("integrity", ok=False, detail=LOST_MARK, remedy=SEAL_AGAIN)]
     if mode is None or not (mode.is_on or verify):
         return []
     if not verify:
@@ -74,8 +80,14 @@ def check_integrity(parts: Parts, *, verify: bool) -> list[Finding]:
         return [Finding("integrity", ok=True, detail=detail)]
     found = mode.verify(_ignore)
     if not found:
-        return [Finding("integrity", ok=True, detail="every row is as it was sealed")]
+        return [Finding("integrity", ok=True, detail=f"every row is as it was sealed{_count_moved(parts)}")]
     return [Finding("integrity", ok=False, detail=_describe(each), remedy=REMEDY) for each in found]
+
+
+def _count_moved(parts: Parts) -> str:
+    """A repair takes damaged rows out of what is sealed, also rows that somebody else damaged on purpose."""
+    count = len(Quarantine(parts.engine).all())
+    return f"; rows that a repair moved to the quarantine, where nothing is sealed: {count}" if count else ""
 
 
 def _describe(found: Tampering) -> str:

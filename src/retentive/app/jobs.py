@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from retentive import clock
-from retentive.app import consolidate, fill, forget, keep, learn, purge, summaries, unfinished
+from retentive.app import consolidate, forget, keep, learn, purge, summaries, unfinished
+from retentive.app.active import with_active_model
 from retentive.app.parts import Parts
+from retentive.app.vectors import embed_pending
 from retentive.errors import NotFound
 from retentive.model import Task
 from retentive.storage.proposals import Proposals
@@ -47,6 +49,7 @@ class Jobs:
 
     def due(self) -> list[Task]:
         """What can be done now. One small query, if that is nothing."""
+        self._follow_model()
         parts, now = self._parts, clock.now()
         silent = now - round(parts.config.learn_after * 1e6)
         seen = parts.upkeep.due(now, silent)
@@ -63,6 +66,13 @@ class Jobs:
             tasks.append(Task("purges"))
         self._rests = {task: rest for task, rest in self._rests.items() if task in tasks or task.job in REGULAR}
         return [task for task in tasks if self._rests.get(task, (0.0, 0.0))[0] <= time.monotonic()]
+
+    def _follow_model(self) -> None:
+        """Work with the model of the active space. In another space all vectors are looked at once more."""
+        before = self._parts.space
+        self._parts = with_active_model(self._parts)
+        if self._parts.space != before:
+            self._filled = self._newest = 0
 
     def do(self, task: Task) -> Iterator[int]:
         """Piece by piece: how much each came to."""
@@ -138,7 +148,7 @@ class Jobs:
         until = time.monotonic() + SLICE
         while time.monotonic() < until:
             asked = self._parts.journal.asked
-            filled = fill.fill(self._parts, self._filled, BATCH)
+            filled = embed_pending(self._parts, self._filled, BATCH)
             if not filled:
                 return
             self._filled = filled[-1].chunk

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from itertools import islice
-from typing import Any
+from itertools import islice, zip_longest
+from typing import TYPE_CHECKING, Any
 
 from retentive import clock
 from retentive.app.act import Deed, Outcome, act, read, written
@@ -21,7 +21,8 @@ from retentive.app.correct import is_judged
 from retentive.app.filters import scope
 from retentive.app.imported import find_imported
 from retentive.app.judge_person import is_of_several, judge_claims
-from retentive.app.legs import having_words
+from retentive.app.legs import find_neighbours, having_words
+from retentive.app.metered import Counted
 from retentive.app.parts import Parts
 from retentive.app.person import find_person
 from retentive.errors import EmbedError, Invalid, LlmError, NotFound, RetentiveError, Stale
@@ -29,6 +30,7 @@ from retentive.learn import Correction, Rules
 from retentive.model import (
     DEFAULT_CONFIDENCE,
     Claim,
+    Cost,
     Ended,
     Event,
     Heard,
@@ -44,9 +46,13 @@ from retentive.storage import Step, conversations, learning
 from retentive.storage.learning import State
 from retentive.text.terms import words
 
+if TYPE_CHECKING:
+    from retentive.learn.asked.model import Extraction
+
 PAGE = 500  # messages read at a time
 BEFORE = 4  # messages before these, for what a first answer refers to
 KNOWN = 30  # memories that a language model is shown
+MAX_COMPARED, NEIGHBOURS = 20, 3  # messages whose vectors are compared for that, and memories near each
 EARSHOT = 20  # messages back in which another speaker is looked for
 WISHED = 6  # importance of what the user asked to be remembered
 RULE = 9  # of how the user asked things to be done: in every context
@@ -73,6 +79,7 @@ class Tally:
     ended: list[Ended] = field(default_factory=list)
     proposals: list[Proposal] = field(default_factory=list)
     personal: list[str] = field(default_factory=list)
+    cost: Cost = field(default_factory=Cost)
 
     def count(self, outcome: Outcome) -> None:
         heard = outcome.heard
@@ -92,7 +99,8 @@ class Tally:
     def learned(self, state: State) -> Learned:
         told = {each.name: getattr(self, each.name) for each in fields(self)}
         lists = {name: tuple(value) for name, value in told.items() if isinstance(value, list)}
-        return Learned(state.session, state.upto, self.events, by=", then ".join(self.readers) or "rules", **lists)
+        by = ", then ".join(self.readers) or "rules"
+        return Learned(state.session, state.upto, self.events, by=by, cost=self.cost, **lists)
 
 
 def learn(parts: Parts, session: str) -> Learned:
@@ -254,16 +262,29 @@ def _claims(parts: Parts, before: Sequence[Event], events: Sequence[Event], tall
     if writer is None:
         return _by_rules(parts, before, events)
     for batch in parts.rules().batches([*before[-1:], *events]):
+        counted = Counted(writer)
         try:
-            claims = parts.rules().ask(writer, batch, [*_known(parts, batch), *found])
-            found += judge_claims(parts, claims, batch)
+            extraction = parts.rules().ask(counted, batch, [*_find_known(parts, batch), *found])
+            found += judge_claims(parts, extraction.claims, batch)
             tally.readers[writer.name] = None
+            tally.notes += _describe_rejected(extraction)
         except LlmError as error:
             tally.readers["rules"] = None
             tally.notes.append(f"the language model was not used: {error}")
             parts.journal.failed("llm", error)
             return [*found, *_by_rules(parts, before, [each for each in events if each.sequence >= batch[0].sequence])]
+        finally:
+            tally.cost = tally.cost.plus(counted.cost)
     return found
+
+
+def _describe_rejected(extraction: "Extraction") -> list[str]:
+    """A note about the claims that were left out, with each reason once."""
+    if not extraction.rejected:
+        return []
+    reasons = dict.fromkeys(each.partition(": ")[2] for each in extraction.rejected)
+    count = f"{len(extraction.rejected)} of {extraction.stated}"
+    return [f"{count} claims of the language model were left out: {'; '.join(reasons)}"]
 
 
 def _by_rules(parts: Parts, before: Sequence[Event], events: Sequence[Event]) -> Sequence[Claim]:
@@ -282,18 +303,27 @@ def _by_rules(parts: Parts, before: Sequence[Event], events: Sequence[Event]) ->
 
 def _embed(parts: Parts, texts: Sequence[str]) -> Sequence[Any] | None:
     """The vectors of sentences for the judges; None where they know the model not, or there is none."""
-    if not texts or parts.embedder is None or not is_judged(parts):
-        return None
+    return _embed_all(parts, texts) or None if is_judged(parts) else None
+
+
+def _embed_all(parts: Parts, texts: Sequence[str]) -> list[Any]:
+    """The vectors of texts; nothing where there is no embedder, or it fails."""
+    if not texts or parts.embedder is None:
+        return []
     try:
         return [*parts.embedder.embed(texts)]
     except EmbedError as error:
         parts.journal.failed("embed", error)
-        return None
+        return []
 
 
-def _known(parts: Parts, events: Sequence[Event]) -> list[Memory]:
-    """What is known of what they speak of."""
-    asked = words(" ".join(event.content for event in events if event.role is Role.USER))
+def _find_known(parts: Parts, events: Sequence[Event]) -> list[Memory]:
+    """The memories nearest to what the user says, by words and by vectors in turn."""
+    said = [event.content for event in events if event.role is Role.USER]
     person = find_person(parts)
-    seen = [parts.namespace, *([person.namespace] if person else [])]
-    return having_words(parts, asked, scope(seen, include="memories"), KNOWN)
+    within = scope([parts.namespace, *([person.namespace] if person else [])], include="memories")
+    by_words = having_words(parts, words(" ".join(said)), within, KNOWN)
+    vectors = _embed_all(parts, said[-MAX_COMPARED:])
+    by_vector = [each for vector in vectors for each in find_neighbours(parts, vector, within, NEIGHBOURS)]
+    mixed = [each for pair in zip_longest(by_words, by_vector) for each in pair if each]
+    return [*{each.id: each for each in mixed}.values()][:KNOWN]

@@ -1,10 +1,12 @@
 """How a store is opened: its parts, put together by the settings."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from retentive.app import check
+from retentive.app.active import LOOK_SECONDS, ActiveModel
 from retentive.app.metered import Metered
 from retentive.app.parts import Once, Parts
 from retentive.app.people import People
@@ -12,7 +14,8 @@ from retentive.app.records.flow import flow
 from retentive.app.upkeep import Journal
 from retentive.config import Config, data_folder
 from retentive.context import open_counter
-from retentive.embed import Embedder, RemoteSettings, open_embedder, open_given
+from retentive.embed import Embedder, open_configured, open_given
+from retentive.embed.verified import VerifiedEmbedder
 from retentive.files.daily import DailyLog
 from retentive.index import open_images
 from retentive.learn import Rules
@@ -23,6 +26,7 @@ from retentive.storage.chunks import Chunks
 from retentive.storage.conversations import Conversations
 from retentive.storage.learning import Learning
 from retentive.storage.memories import Memories
+from retentive.storage.spaces import Spaces
 from retentive.storage.upkeep import Upkeep
 from retentive.text.fields import FIELD_WEIGHTS
 
@@ -30,15 +34,21 @@ from retentive.text.fields import FIELD_WEIGHTS
 def open_parts(settings: Config, given: Any = None) -> Parts:
     """All that the settings ask for, with an embedder of the program's if it gave one. What is heavy is opened late."""
     namespace = check.namespace_of(settings.namespace)
-    embedder = _open_model(
-        settings,
-        given,
-        find_dimension=lambda name: dict(chunks.spaces()).get(name),
-        on_usage=lambda tokens: journal.embedded(namespace, tokens),
-    )
+
+    def find_dimension(name: str) -> int | None:
+        return dict(chunks.spaces()).get(name)
+
+    def count_usage(tokens: int) -> None:
+        journal.embedded(namespace, tokens)
+
+    open_named = partial(open_model, settings, find_dimension=find_dimension, on_usage=count_usage)
+    chosen = open_named(settings.embedder if given is None else given)
     engine = open_engine(settings)
     chunks, upkeep = Chunks(engine), Upkeep(engine)
     journal = Journal(engine, log_accesses=settings.access_log, keep=settings.access_log_keep)
+    look_seconds = LOOK_SECONDS if "://" in settings.db else 0.0
+    setting = settings.embedder if given is None or chosen is None else chosen.space.name
+    active = ActiveModel(Spaces(engine), chosen, setting, open_named, look_seconds)
     return Parts(
         config=settings,
         namespace=namespace,
@@ -47,7 +57,8 @@ def open_parts(settings: Config, given: Any = None) -> Parts:
         conversations=Conversations(engine),
         chunks=chunks,
         upkeep=upkeep,
-        embedder=embedder,
+        embedder=active.follow(),
+        active=active,
         journal=journal,
         fruitless={},
         learning=Learning(engine),
@@ -70,22 +81,18 @@ def open_parts(settings: Config, given: Any = None) -> Parts:
     )  # fmt: skip
 
 
-def _open_model(
-    settings: Config, given: Any, find_dimension: Callable[[str], int | None], on_usage: Callable[[int], None]
+def open_model(
+    settings: Config,
+    model: Any,
+    find_dimension: Callable[[str], int | None] | None = None,
+    on_usage: Callable[[int], None] | None = None,
 ) -> Embedder | None:
-    cache = Path(settings.cache).expanduser()
-    if given is not None:
-        return open_given(given, cache, settings.model_wait, find_dimension)
-    return open_embedder(
-        settings.embedder,
-        cache=cache,
-        model_path=Path(settings.model_path).expanduser() if settings.model_path else None,
-        threads=settings.threads or None,
-        download=settings.download,
-        wait=settings.model_wait,
-        remote=RemoteSettings(settings.embedder_url, settings.embedder_key, settings.embedder_timeout, on_usage),
-        find_dimension=find_dimension,
-    )
+    """The embedder of a name, which is what a store remembers of it, or one that a program gave; None for "none"."""
+    wait = settings.model_wait
+    if not isinstance(model, str):
+        return VerifiedEmbedder(open_given(model, Path(settings.cache).expanduser(), wait, find_dimension), None)
+    embedder = open_configured(settings, model, wait=wait, find_dimension=find_dimension, on_usage=on_usage)
+    return VerifiedEmbedder(embedder, model) if embedder else None
 
 
 def _daily_log(settings: Config) -> DailyLog | None:
@@ -107,5 +114,5 @@ def _reranker(settings: Config) -> Reranker | None:
 
 def _writer(settings: Config, engine: Engine, namespace: str) -> Writer | None:
     writer = open_writer(settings.llm, key=settings.llm_key, url=settings.llm_url, timeout=settings.llm_timeout)
-    limits = settings.llm_calls_per_day, settings.llm_tokens_per_day
+    limits = settings.llm_calls_per_day, settings.llm_tokens_per_day, settings.llm_answer_tokens
     return Metered(writer, engine, namespace, *limits) if writer else None

@@ -16,6 +16,7 @@ from retentive.storage.memories import Memories
 from retentive.storage.upkeep import Upkeep
 
 if TYPE_CHECKING:
+    from retentive.app.active import ActiveModel
     from retentive.app.files.watch import Watch
     from retentive.app.people import People
     from retentive.app.upkeep import Journal
@@ -58,6 +59,9 @@ class Parts:
     chunks: Chunks
     upkeep: Upkeep
     embedder: Embedder | None
+    """The model of the store's active space when the verb began (`active.py`)."""
+    active: "ActiveModel"
+    """What follows the active space."""
     journal: "Journal"
     fruitless: dict[tuple[str, str], int]
     """Of sessions in which nothing could be condensed: how many tokens waited then."""

@@ -10,12 +10,14 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from glob import escape
 from pathlib import Path
 from typing import Any
 
 from retentive import clock
 from retentive.app import check, daily, summaries, unfinished
 from retentive.app.append import anew_steps
+from retentive.app.backups import store_file
 from retentive.app.bounds import can_write
 from retentive.app.keep import TRIES
 from retentive.app.logged_questions import read_text, tells_of
@@ -300,10 +302,16 @@ def _places(parts: Parts, doomed: Doomed) -> list[Place]:
     going = {*doomed.ids, *(file.path for file in doomed.files)}
     found: list[Place] = []
     for text in (*doomed.traces.phrases, *doomed.traces.words):
-        places = [each for each in Purges(parts.engine).repeats(parts.namespace, text) if each.name not in going]
+        repeats = [each for name in _purged_namespaces(parts) for each in Purges(parts.engine).repeats(name, text)]
+        places = [each for each in repeats if each.name not in going]
         if text in doomed.traces.phrases or not any(each.place == "memory" for each in places):
             found += places
     return [*dict.fromkeys(each for each in found if f"{each.name}#{each.number}" not in doomed.events)]
+
+
+def _purged_namespaces(parts: Parts) -> list[str]:
+    """That of the purge, and the empty one, which has damaged rows whose own cannot be read: not for a view."""
+    return [parts.namespace] if parts.bounds else [parts.namespace, ""]
 
 
 def _questions(parts: Parts, going: set[str], texts: Iterable[str], places: Iterable[Place]) -> list[Place]:
@@ -407,7 +415,7 @@ def _steps(parts: Parts, doomed: Doomed, reason: str | None, actor: str) -> Iter
     yield Step("query_delete", [{"namespace": namespace, "n": place.number} for place in doomed.queries])
     yield expectations.delete_step(namespace, doomed.expectations)
     yield proposals.unquote_step(namespace, doomed.proposals)
-    yield quarantine.delete_step(namespace, doomed.quarantine)
+    yield from (quarantine.delete_step(name, doomed.quarantine) for name in _purged_namespaces(parts))
     for state, rest in doomed.claims:
         yield learning.put_step(namespace, state, _json(rest), len(rest))
     gone = [id for id in doomed.ids if id not in doomed.begun]
@@ -478,14 +486,27 @@ def _looked_through(parts: Parts, files: Sequence[Path], known: Traces, tell: Pr
     if strays:
         return f"incomplete: {looked}: still in {seen.found[strays[0]].name}", []
     others = {name for names in where.values() for name in names} - {parts.namespace}
+    gone = [piece for piece in known.pieces if piece not in seen.found]
+    kept = [path for path in _kept_files(parts) if scan([path], gone, lambda _, __: None).found]
     proof = f"{looked}: found only where rows still say it" if any(where.values()) else f"{looked}: nothing found"
-    return proof, [Repeat("namespace", name) for name in sorted(others)]
+    if kept:
+        proof += f"; still in {len(kept)} old files that a repair or restore kept: delete them"
+    return proof, [
+        *(Repeat("namespace", name) for name in sorted(others)),
+        *(Repeat("kept file", str(path)) for path in kept),
+    ]
 
 
 def _rows_with(parts: Parts, text: str) -> Iterator[str]:
     """The namespaces that have it in a row: what is found in a file is then no remnant."""
     purges = Purges(parts.engine)
     return (name for name in parts.memories.namespaces() if purges.repeats(name, text))
+
+
+def _kept_files(parts: Parts) -> list[Path]:
+    """What repairs and restores kept of the store as it was, with the logs."""
+    store = store_file(parts)
+    return sorted(store.parent.glob(f"{escape(store.name)}.before-*")) if store else []
 
 
 def _cached(parts: Parts) -> list[Path]:

@@ -36,12 +36,14 @@ from retentive.storage import Step, chunks, quarantine, step
 from retentive.storage.conversations import session_values
 from retentive.storage.damage import collect_damage
 from retentive.storage.files import FileRows
+from retentive.storage.integrity import row_name
 from retentive.storage.memories import unchanged_step
 from retentive.storage.proposals import Proposals
 from retentive.storage.quarantine import Quarantine
 from retentive.storage.tables import TABLES
 from retentive.transfer.salvage import Salvaged, is_damaged, salvage
 
+TAMPERED = "it was changed without the key of integrity mode"
 DERIVED = frozenset(("memory", "event", *RECORDS))  # owners from which chunks can be made again; files are on the disk
 
 
@@ -54,8 +56,10 @@ def repair(parts: Parts, salvaged: Salvaged | None = None) -> Repaired:
         _note_missing(parts)
         _move_all(parts, (each for each in diagnose.find_orphans(parts) if each.table == "chunks"))
         _move_damaged(parts)
-        _restore_records(parts)
+        tampered = _find_tampered(parts)
+        _restore_records(parts, tampered)
         _move_all(parts, (each for each in diagnose.find_orphans(parts) if each.table != "chunks"))
+        _move_tampered_states(parts, tampered)
         _rebuild_sessions(parts)
         parts.engine.rebuild()
         _rebuild_derived(parts)
@@ -105,8 +109,7 @@ def salvage_store(settings: Config) -> Repaired:
     finally:
         parts.journal.close()
         parts.engine.close()
-        if parts.embedder:
-            parts.embedder.close()
+        parts.active.close()
 
 
 def key_file(settings: Config) -> Path | None:
@@ -166,14 +169,33 @@ def _is_derived(damaged: Damaged) -> bool:
     return damaged.table == "chunks" and damaged.values["owner_type"] in DERIVED
 
 
-def _restore_records(parts: Parts) -> None:
-    """Records that are gone, from the newest version in their history."""
+def _find_tampered(parts: Parts) -> frozenset[str]:
+    """In integrity mode, the rows that were changed without the key. What a repair writes is sealed as right."""
+    mode = parts.engine.integrity
+    if mode is None or not mode.is_on or mode.key is None:
+        return frozenset()
+    return frozenset(each.row for each in mode.verify(lambda _: None))
+
+
+def _move_tampered_states(parts: Parts, tampered: frozenset[str]) -> None:
+    """States that are about to be written with another count; they are made anew from the messages."""
+    wrong = {(namespace, session) for namespace, session, *_ in parts.engine.read("state_counts")}
+    for values in [*quarantine.read_table(parts.engine, TABLES["session_state"])] if tampered else []:
+        key = (values["namespace"], values["session"])
+        if key in wrong and row_name("session_state", key) in tampered:
+            _move_all(parts, [Damaged("session_state", values, TAMPERED)])
+
+
+def _restore_records(parts: Parts, tampered: frozenset[str]) -> None:
+    """Records that are gone, from the newest version in their history. One that was tampered with is not believed."""
     columns = TABLES["record_history"].columns
     histories: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
     for row in parts.engine.read("orphan_record_history"):
         values = dict(zip(columns, row, strict=True))
         histories[values["namespace"], values["type"], values["id"]].append(values)
-    for history in histories.values():
+    for key, history in histories.items():
+        if any(row_name("record_history", (*key, each["version"])) in tampered for each in history):
+            continue
         with suppress(Stale):  # its name is taken by now; its history goes to the quarantine
             parts.engine.apply([Step("put_records", [_last_version(history)])])
 

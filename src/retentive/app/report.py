@@ -1,7 +1,7 @@
 """Figures of a store."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from retentive import clock, wire
@@ -9,7 +9,9 @@ from retentive.app.consolidate import CONSOLIDATIONS
 from retentive.app.parts import Parts
 from retentive.app.upkeep import seconds_of
 from retentive.app.worker import status
+from retentive.model import SpaceState
 from retentive.storage.files import FileRows
+from retentive.storage.spaces import Spaces
 from retentive.storage.tables import show_text
 
 COUNTERS = (
@@ -41,10 +43,8 @@ def stats(parts: Parts) -> dict[str, Any]:
         "files": files,
         "passages": passages,
         "vectors_pending": parts.chunks.pending_count(parts.space, seen),
-        "spaces": [
-            {"name": name, "dimension": size, "vectors": count}
-            for name, size, count in parts.chunks.vector_counts(seen)
-        ],
+        "spaces": _list_spaces(parts, seen),
+        "model_difference": parts.active.difference,
         "upserts": totals["upserts"],
         "queries": totals["queries"],
         "hit_rate": totals["answered"] / totals["queries"] if totals["queries"] else None,
@@ -65,6 +65,16 @@ def _embedder(parts: Parts) -> dict[str, str]:
     """The model, and the provider that is asked in this process; paths are for `doctor`."""
     described = parts.embedder.describe() if parts.embedder else {}
     return {name: described[name] for name in DESCRIBED if name in described}
+
+
+def _list_spaces(parts: Parts, seen: Sequence[str] | None) -> list[dict[str, Any]]:
+    """Those that have vectors, or are about to."""
+    stored = {each.name: each for each in Spaces(parts.engine).all() if each.state is not SpaceState.DROPPED}
+    return [
+        {"name": name, "dimension": size, "vectors": count, "state": stored[name].state, "model": stored[name].model}
+        for name, size, count in parts.chunks.vector_counts(seen)
+        if name in stored
+    ]
 
 
 def _index(parts: Parts) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from retentive.app.timing import Timed, listing, moment, narrowed, place, read_t
 from retentive.errors import Invalid
 from retentive.model import (
     DEFAULT_CONFIDENCE,
+    REFERENCE_THRESHOLD,
     Access,
     Fusion,
     Hit,
@@ -210,8 +211,8 @@ class Asking:
         space = self.parts.embedder.space if self.parts.embedder else None
         for hit in asking._ranked()[1]:
             share = asking._covered(Found(hit.item, hit.excerpt, hit.span))
-            near = hit.why.vector.score if hit.why.vector and space else 0.0
-            if share == 1 or (share >= TEXT_FLOOR and space and near >= SURE * space.min_similarity):
+            near = space.calibrate(hit.why.vector.score) if hit.why.vector and space else 0.0
+            if share == 1 or (share >= TEXT_FLOOR and near >= SURE * REFERENCE_THRESHOLD):
                 return hit
         return None
 
@@ -244,7 +245,7 @@ class Asking:
         return Joined(text, vector, rank(blend.scores()), blend.shares, weight)
 
     def _pool(self, text: Sequence[Match], vector: Sequence[Match], weight: float, most: int | None) -> list[Candidate]:
-        candidates = pool(text, vector, weight, most, self.recipe, self.legs.cosines, self._replies)
+        candidates = pool(text, vector, weight, most, self.recipe, self.legs.cosines, self._replies, self.space)
         return candidates if self._bar is None else [each for each in candidates if self._may_pass(each)]
 
     def _has_replies(self, candidates: Sequence[Candidate]) -> bool:
@@ -284,7 +285,7 @@ class Asking:
         if self._bar is None or self.space is None or candidate.text or self.when.alone:
             return True
         share = MAX_RELATED if self._content else None
-        return candidate.cosine - self.space.min_similarity >= least_cosine(self._bar, share)
+        return candidate.cosine - REFERENCE_THRESHOLD >= least_cosine(self._bar, share)
 
     def _cover(self, text: Sequence[Match]) -> float:
         """The largest share of the question's words that one of the best by keywords has."""
@@ -330,7 +331,8 @@ class Asking:
             return self.query.min_similarity
         if self._bar is None:
             return self.parts.config.min_similarity
-        return max(-1.0, self.space.min_similarity + least_cosine(self._bar, MAX_RELATED if self._content else None))
+        least = least_cosine(self._bar, MAX_RELATED if self._content else None)
+        return max(-1.0, self.space.uncalibrate(REFERENCE_THRESHOLD + least))
 
     @property
     def _thresholded(self) -> bool:
@@ -381,7 +383,7 @@ class Asking:
     def _evidence(self, found: Found, why: Why, chunk: int) -> Evidence:
         cosine = why.vector.score if why.vector else self.legs.cosines.get(chunk)
         if cosine is not None and self.space:
-            cosine -= self.space.min_similarity
+            cosine = self.space.calibrate(cosine) - REFERENCE_THRESHOLD
         person = self.asked.person
         return Evidence(
             cosine=cosine,
@@ -476,6 +478,8 @@ def search(parts: Parts, query: Query) -> Results:
     if not query.text.strip() and query.vector is None:
         raise Invalid("the question is empty", "Give words to look for, or a vector.")
     results = answer(parts, query)
+    if note := parts.active.take_note():
+        results = replace(results, notes=(*results.notes, note))
     record(parts, query, results)
     return results
 

@@ -4,14 +4,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from retentive.app.parts import Parts
+from retentive.embed.hurried import background
 from retentive.errors import Invalid
 from retentive.model import Draft, Space
+from retentive.storage.chunks import Pending, vector_steps
+from retentive.storage.spaces import GIVEN
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-GIVEN = "given-"  # the name of a space of callers' vectors, before their length
+BATCH = 50  # a batch is embedded and committed in about a second on a slow core: little is lost if it is stopped
 GIVEN_THRESHOLD = 0.35  # nothing is known of the model behind vectors that a caller brings; MiniLM's
 
 
@@ -89,6 +92,20 @@ def unit(vectors: Sequence[Any], space: Space | None) -> "NDArray[np.float32]":
     if not np.isfinite(lengths).all() or not lengths.all():
         raise Invalid("a vector must have finite numbers, not all of them zero")
     return np.asarray(matrix / lengths[:, None], dtype=np.float32)
+
+
+def embed_pending(
+    parts: Parts, after: int, batch: int = BATCH, namespaces: Sequence[str] | None = None
+) -> Sequence[Pending]:
+    """Embed and keep the next ones after this chunk; none: all have their vectors, or there is no embedder."""
+    embedder = parts.embedder
+    pending = parts.chunks.pending(embedder.space, after, batch, namespaces) if embedder else []
+    if embedder and pending:
+        with background():
+            vectors = packed(embedder.embed([each.text for each in pending]))
+        parts.engine.apply(vector_steps(embedder.space, zip(pending, vectors, strict=True)))
+        parts.journal.wrote = True
+    return pending
 
 
 def packed(vectors: "NDArray[np.float32]") -> Sequence[bytes]:

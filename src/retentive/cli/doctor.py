@@ -10,7 +10,7 @@ from retentive.cli.given import is_json
 from retentive.model import Repaired
 from retentive.storage import Finding
 
-RESTORE = "what was on them is lost in this store; if you have a backup: retentive backup restore FILE"
+RESTORE = "what is missing of them is lost in this store; if you have a backup: retentive backup restore FILE"
 
 
 def doctor(memory: Retentive, arguments: Any, salvaged: Repaired | None = None) -> int:
@@ -45,7 +45,7 @@ def _tell(repaired: Repaired) -> None:
         show.say(f"pages were damaged: the store was written anew from the {rows} rows that could be read")
         show.say(f"the old file is {show.line(str(repaired.kept))}")
     for table, pages in (repaired.unreadable or {}).items():
-        show.say(f"{pages} pages of {table} could not be read: {RESTORE}")
+        show.say(f"{pages} pages of {table} could not be read in full: {RESTORE}")
     for row in repaired.quarantined:
         show.say(show.line(f"moved to the quarantine: {row.table} {row.key} ({row.reason})"))
 

@@ -8,7 +8,7 @@ from retentive.app import Retentive
 from retentive.cli import show
 from retentive.cli.given import is_json
 from retentive.cli.review import describe_proposal
-from retentive.model import Heard, Learned
+from retentive.model import Cost, Heard, Learned
 
 
 def _learn(memory: Retentive, arguments: Any) -> int:
@@ -45,8 +45,16 @@ def _told(memory: Retentive, learned: Learned) -> None:
     for why in dict.fromkeys(learned.refused):
         show.say(f"  not kept: {why}")
     heard(learned.unclear)
+    if learned.cost.calls:
+        show.say(f"  cost: {describe_cost(learned.cost)}")
     for note in learned.notes:
         show.say(f"  note: {note}")
+
+
+def describe_cost(cost: Cost) -> str:
+    """`2 calls, 1,930 tokens read, 210 written`."""
+    calls = show.counted(cost.calls, "call", "calls")
+    return f"{calls}, {cost.tokens_in:,} tokens read, {cost.tokens_out:,} written"
 
 
 def _find_home(memory: Retentive, learned: Learned, id: str) -> Retentive:

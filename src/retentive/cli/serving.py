@@ -5,8 +5,8 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,9 +55,11 @@ def _stdio(arguments: Any, offer: "Offer") -> int:
     from retentive.app import Retentive
     from retentive.serve.mcp.catalogue import Offer
     from retentive.serve.mcp.instructions import instructions
-    from retentive.serve.mcp.project import Project
-    from retentive.serve.mcp.server import open_server
-    from retentive.serve.mcp.stdio import serve
+
+    with hide_package("uvicorn"):
+        from retentive.serve.mcp.project import Project
+        from retentive.serve.mcp.server import open_server
+        from retentive.serve.mcp.stdio import serve
     from retentive.serve.whose import AUTO
     from retentive.serve.whose import whose as find
 
@@ -69,7 +71,7 @@ def _stdio(arguments: Any, offer: "Offer") -> int:
         reach = Project(memory, whose, None if whose.settled else by_folder)
         server = open_server(reach, offer, instructions(whose, writes=offer is not Offer.READ), in_order=True)
         memory.namespaces(whose.also)  # names that are none are told now
-        serve(server, lambda: _begin(memory, whose.also, works=works))
+        serve(server, lambda: _begin(memory, works=works))
     _leave()
     return 0
 
@@ -92,7 +94,7 @@ def _serve(arguments: Any) -> int:
     with Retentive.open(**_settings(arguments, whose)) as memory:
         app = open_app(memory, endpoint, settings, lifespan)
         memory.namespaces(whose.also)  # names that are none are told now
-        _begin(memory, whose.also, works=_works(arguments))
+        _begin(memory, works=_works(arguments))
         serve(app, settings)
     _leave()
     return 0
@@ -125,18 +127,36 @@ def _works(arguments: Any) -> bool:
     return config.load(**given(arguments, ("db", "embedder"))).worker and arguments.tools != "read"
 
 
-def _begin(memory: "Retentive", also: tuple[str, ...], *, works: bool) -> None:
-    """What need not be there for the first answer."""
+@contextmanager
+def hide_package(name: str) -> Iterator[None]:
+    """Let an optional import of a package fail, as if it were not installed.
 
-    def begin() -> None:
-        with suppress(RetentiveError):  # the first question will tell
-            memory.warm(also)
-        if works:
-            memory.worker().start()
-            with suppress(RetentiveError):
-                memory.files.watch_configured()
+    The SDK of MCP imports a web server wherever there is one: 4 MB that a server on standard input never uses.
+    """
+    if name in sys.modules:
+        yield
+        return
+    sys.modules[name] = None  # type: ignore[assignment]  # so Python marks what cannot be imported
+    try:
+        yield
+    finally:
+        del sys.modules[name]
 
-    threading.Thread(target=begin, name="retentive-begin", daemon=True).start()
+
+def _begin(memory: "Retentive", *, works: bool) -> None:
+    """Start what need not be there for the first answer.
+
+    Model and index are loaded by the first call that needs them: they take 100 MB, and many clients start a server that
+    they never ask.
+    """
+    if works:
+        threading.Thread(target=_work, args=(memory,), name="retentive-begin", daemon=True).start()
+
+
+def _work(memory: "Retentive") -> None:
+    memory.worker().start()
+    with suppress(RetentiveError):
+        memory.files.watch_configured()
 
 
 def _leave() -> None:

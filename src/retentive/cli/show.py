@@ -39,7 +39,7 @@ def failure(error: RetentiveError, *, as_json: bool) -> None:
         sys.stderr.write(json.dumps(wire.error(error), ensure_ascii=False) + "\n")
         return
     hint = f" {error.hint}" if error.hint else ""
-    sys.stderr.write(f"{paint('error:', 'red', sys.stderr)} {line(str(error))}.{line(hint)}\n")
+    sys.stderr.write(f"{paint('error:', 'red', sys.stderr)} {line(str(error)).removesuffix('.')}.{line(hint)}\n")
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

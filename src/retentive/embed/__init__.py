@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from retentive.errors import BadConfig
 from retentive.providers.registry import is_provider_spec, parse_spec
 
 if TYPE_CHECKING:
@@ -14,14 +13,16 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from retentive.config import Config
     from retentive.model import Space
 
     FindDimension = Callable[[str], int | None]
     """The dimension of the vectors that a store has of a space; None if it has none."""
 
-__all__ = ["CHOICES", "REMOTE_WAIT", "Embedder", "RemoteSettings", "open_embedder", "open_given"]
+__all__ = [
+    "REMOTE_WAIT", "Embedder", "RemoteSettings", "is_rebuilt", "open_configured", "open_embedder", "open_given",
+]  # fmt: skip
 
-CHOICES = ("minilm", "hashing", "none")
 REMOTE_WAIT = 5.0  # seconds that a call waits for a provider, unless set: a batch takes one, a hung server a minute
 
 
@@ -77,35 +78,86 @@ def open_embedder(
     threads: int | None = None,
     download: bool = False,
     wait: float = 0,
+    precision: str = "int8",
+    pooling: str = "auto",
+    hub: str = "https://huggingface.co",
     remote: RemoteSettings | None = None,
     find_dimension: FindDimension | None = None,
 ) -> Embedder | None:
-    """Instant for every choice: the model is loaded, or its provider asked, by the first text. "none" gives None.
+    """The embedder that the setting names, see `choice`. "none" gives None.
 
-    `wait` is for how many seconds a call may wait for that; 0: as long as it takes, `REMOTE_WAIT` for a provider.
-    `find_dimension` says what the store has of a space, for models whose dimension is not known here.
+    The model itself is loaded, or its provider asked, by the first text. `wait` is for how many seconds a call may wait
+    for that; 0: as long as it takes, `REMOTE_WAIT` for a provider. A folder of one's own is examined here, the first
+    time. `find_dimension` says what the store has of a space, for models whose dimension is not known here.
     """
-    match name:
-        case "minilm":
-            from retentive.embed.minilm import MiniLM
-            from retentive.embed.patient import Patient
+    from retentive.embed.choice import Named, Placed, Provided, parse_choice
 
-            model = MiniLM(cache, model_path=model_path, threads=threads, download=download)
-            return Patient(model, wait) if wait else model
-        case "hashing":
+    model: Embedder
+    match parse_choice(name):
+        case None:
+            return None
+        case Named(entry) if not entry.graphs:
             from retentive.embed.hashing import Hashing
 
             return Hashing()
-        case "none":
-            return None
-        case _ if is_provider_spec(name):
+        case Named() if is_rebuilt(name, precision):
+            from retentive.embed.minilm import MiniLM
+
+            model = MiniLM(cache, model_path=model_path, threads=threads, download=download, hub=hub)
+        case Named(entry):
+            from retentive.embed.catalogued import Catalogued
+
+            model = Catalogued(entry, cache, precision=precision, threads=threads, download=download, hub=hub)
+        case Placed(path):
+            from retentive.embed.own import OwnModel
+
+            model = OwnModel(path, cache, precision=precision, pooling=pooling, threads=threads)
+        case Provided():
             from retentive.embed.hurried import Hurried
             from retentive.embed.remote import Remote
 
             served = Remote(parse_spec(name), remote or RemoteSettings(), cache, find_dimension)
             return Hurried(served, wait or REMOTE_WAIT)
-        case _:
-            raise BadConfig(f"There is no embedder {name!r}.", f"Choose one of: {', '.join(CHOICES)}, PROVIDER:MODEL.")
+    return _patient(model, wait)
+
+
+def open_configured(
+    settings: Config,
+    name: str | None = None,
+    *,
+    wait: float = 0,
+    download: bool | None = None,
+    find_dimension: FindDimension | None = None,
+    on_usage: Callable[[int], None] | None = None,
+) -> Embedder | None:
+    """The embedder that the settings ask for; `name` and `download` in place of theirs."""
+    from pathlib import Path
+
+    return open_embedder(
+        name or settings.embedder,
+        cache=Path(settings.cache).expanduser(),
+        model_path=Path(settings.model_path).expanduser() if settings.model_path else None,
+        threads=settings.threads or None,
+        download=settings.download if download is None else download,
+        wait=wait,
+        precision=settings.precision,
+        pooling=settings.pooling,
+        hub=settings.hub_url,
+        remote=_choose_remote(settings, name or settings.embedder, on_usage),
+        find_dimension=find_dimension,
+    )
+
+
+def _choose_remote(settings: Config, name: str, on_usage: Callable[[int], None] | None) -> RemoteSettings | None:
+    """How the provider of a model is asked. The address and the key that are set are for the provider that is set."""
+    from retentive.config import find_provider_key
+
+    if not is_provider_spec(name):
+        return None
+    chosen = settings.embedder
+    is_set = not is_provider_spec(chosen) or parse_spec(chosen).provider == parse_spec(name).provider
+    url, key = (settings.embedder_url, settings.embedder_key) if is_set else ("", "")
+    return RemoteSettings(url, key or find_provider_key(name, url), settings.embedder_timeout, on_usage)
 
 
 def open_given(given: Any, cache: Path, wait: float = 0, find_dimension: FindDimension | None = None) -> Embedder:
@@ -118,3 +170,17 @@ def open_given(given: Any, cache: Path, wait: float = 0, find_dimension: FindDim
         return checked
     model = FunctionModel(checked, cache, find_dimension)
     return Hurried(model, wait) if wait else model
+
+
+def is_rebuilt(name: str, precision: str) -> bool:
+    """Whether the setting names the model that is rebuilt for speed: MiniLM in eight bits."""
+    from retentive.embed.catalogue import INT8, MINILM
+    from retentive.embed.choice import Named, parse_choice
+
+    return parse_choice(name) == Named(MINILM) and precision == INT8
+
+
+def _patient(model: Embedder, wait: float) -> Embedder:
+    from retentive.embed.patient import Patient
+
+    return Patient(model, wait) if wait else model

@@ -1,9 +1,15 @@
-"""The float model from the Hugging Face hub, when asked for: resumed, checked, one process at a time."""
+"""Files of models from the Hugging Face hub, or a mirror, when asked for: resumed, checked, one process at a time.
+
+A file is filled as `NAME.part` and gets its name when its hash is right. What was received before an interruption is
+kept and continued. `httpx` reads the proxies that the environment names.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
-from dataclasses import dataclass
+import shutil
+from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
 from retentive.embed.checksum import hash_file
@@ -12,82 +18,135 @@ from retentive.folders import make_private
 from retentive.lock import exclusive
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
     from pathlib import Path
 
     import httpx
 
-    Progress: TypeAlias = Callable[[int, int | None], None]
-    """Bytes here, and bytes in all where the server says."""
+    from retentive.embed.catalogue import HubFile
 
-NAME = "all-MiniLM-L6-v2.onnx"
-_REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
-_FILE = f"sentence-transformers/all-MiniLM-L6-v2/resolve/{_REVISION}/onnx/model.onnx"
+Progress: TypeAlias = Callable[[int, int], None]
+"""Hears the bytes that are here, and those in all."""
 
-
-@dataclass(frozen=True, slots=True)
-class Hub:
-    """Whom to ask, and what must come."""
-
-    url: str = "https://huggingface.co"
-    sha256: str = "6fd5d72fe4589f189f8ebc006442dbb529bb7ce38f8082112682524616046452"
-
-
-HUB = Hub()
-
-
-_AGAIN = "Try again, or put the model's folder in the setting for its path; full-text search works meanwhile."
+_OFFLINE = (
+    "See whether this machine has a network (proxies: HTTPS_PROXY; a mirror: HF_ENDPOINT), then try again: what came "
+    "is kept. Or copy the file to {target} from a machine that has it; full-text search works meanwhile."
+)
+_NO_ROOM = "Make room, or set another cache folder, then try again: what came is kept."
+_WRONG = "Try again. If it stays so, the mirror or a proxy changes files; full-text search works meanwhile."
 _TIMEOUT = 30.0
-_PIECE = 1 << 20
+_ATTEMPTS = 5  # connections for one file, as long as each brings something
 _PARTIAL, _PAST_THE_END = 206, 416
+_FULL = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
 
 
-def fetch(cache: Path, hub: Hub, progress: Progress | None = None) -> Path:
-    """The file's path. What was received before an interruption is kept and continued; a wrong file is not."""
-    target = cache / NAME
+def fetch(files: Sequence[HubFile], cache: Path, hub: str, progress: Progress | None = None) -> None:
+    """Have all of these files in the cache folder, those that are there and right as they are."""
     try:
         make_private(cache)
         with exclusive(cache / "fetch.lock"):
-            if not target.is_file() or hash_file(target) != hub.sha256:
-                _receive(f"{hub.url}/{_FILE}", target, hub.sha256, progress)
+            missing = [file for file in files if not is_right(cache / file.name, file)]
+            _require_room(missing, cache)
+            tally = Tally(sum(file.size for file in missing), progress)
+            for file in missing:
+                _receive(f"{hub.rstrip('/')}/{file.address}", cache / file.name, file, tally)
     except OSError as error:
-        raise EmbedError(f"The model cannot be written to {cache}: {error}") from error
-    return target
+        hint = _NO_ROOM if error.errno in _FULL else "Set another cache folder, or see to the permissions."
+        raise EmbedError(f"The model cannot be written to {cache}: {error}", hint) from error
 
 
-def _receive(url: str, target: Path, sha256: str, progress: Progress | None) -> None:
+def is_right(path: Path, file: HubFile) -> bool:
+    return path.is_file() and path.stat().st_size == file.size and hash_file(path) == file.sha256
+
+
+class Tally:
+    """How much of everything is here."""
+
+    def __init__(self, total: int, progress: Progress | None) -> None:
+        self._total, self._progress, self._finished = total, progress, 0
+
+    def report(self, here: int) -> None:
+        """Say how many bytes of the file at hand are here."""
+        if self._progress:
+            self._progress(self._finished + here, self._total)
+
+    def finish(self, size: int) -> None:
+        self._finished += size
+        self.report(0)
+
+
+def _require_room(files: Sequence[HubFile], cache: Path) -> None:
+    needed = sum(max(0, file.size - _size(_part_of(cache / file.name))) for file in files)
+    free = shutil.disk_usage(cache).free
+    if needed > free:
+        raise EmbedError(f"{cache} has room for {free >> 20} MB, and the model needs {needed >> 20} MB.", _NO_ROOM)
+
+
+def _receive(url: str, target: Path, file: HubFile, tally: Tally) -> None:
     import httpx
 
-    part = target.with_suffix(".part")
+    part = _part_of(target)
+    # Compressed on the way, a file could not be continued: its bytes there are not its bytes here.
+    headers = {"Accept-Encoding": "identity"}
     try:
-        with httpx.Client(timeout=_TIMEOUT, follow_redirects=True) as client:
-            _continue(client, url, part, progress)
+        with httpx.Client(timeout=_TIMEOUT, follow_redirects=True, headers=headers) as client:
+            _continue_until_done(client, url, part, file, tally)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise EmbedError(f"The model could not be fetched from {url}: {error}", _AGAIN) from error
-    if (found := hash_file(part)) != sha256:
+        hint = _OFFLINE.format(target=target)
+        raise EmbedError(f"The model could not be fetched from {url}: {_describe(error)}.", hint) from error
+    if (found := hash_file(part)) != file.sha256:
         part.unlink()
-        raise EmbedError(f"What came from {url} is not the model: its sha256 is {found}.", _AGAIN)
+        raise EmbedError(f"What came from {url} is not the model: its sha256 is {found}, not {file.sha256}.", _WRONG)
     part.replace(target)
+    tally.finish(file.size)
 
 
-def _continue(client: httpx.Client, url: str, part: Path, progress: Progress | None) -> None:
-    here = part.stat().st_size if part.exists() else 0
+def _continue_until_done(client: httpx.Client, url: str, part: Path, file: HubFile, tally: Tally) -> None:
+    """Connect again when a connection breaks off, unless the last one brought nothing."""
+    import httpx
+
+    for attempt in range(_ATTEMPTS):
+        before = _size(part)
+        try:
+            _continue(client, url, part, file, tally)
+        except httpx.TransportError:
+            if attempt == _ATTEMPTS - 1 or _size(part) <= before:
+                raise
+        else:
+            return
+
+
+def _continue(client: httpx.Client, url: str, part: Path, file: HubFile, tally: Tally) -> None:
+    here = _size(part)
     with client.stream("GET", url, headers={"Range": f"bytes={here}-"} if here else {}) as answer:
         if here and answer.status_code == _PAST_THE_END:
             return  # all of it is here already, or too much; the checksum tells
         answer.raise_for_status()
-        if answer.status_code != _PARTIAL:
-            here = 0
-        _write(answer, part, here, progress)
+        _write(answer, part, here if answer.status_code == _PARTIAL else 0, file, tally)
 
 
-def _write(answer: httpx.Response, part: Path, here: int, progress: Progress | None) -> None:
-    length = answer.headers.get("Content-Length")
-    total = here + int(length) if length else None
+def _write(answer: httpx.Response, part: Path, here: int, file: HubFile, tally: Tally) -> None:
     handle = os.open(part, os.O_WRONLY | os.O_CREAT | (os.O_APPEND if here else os.O_TRUNC), 0o600)
-    with os.fdopen(handle, "ab" if here else "wb") as file:
-        for piece in answer.iter_bytes(_PIECE):
-            file.write(piece)
+    with os.fdopen(handle, "ab" if here else "wb") as target:
+        for piece in answer.iter_raw():
+            target.write(piece)
             here += len(piece)
-            if progress:
-                progress(here, total)
+            tally.report(min(here, file.size))
+            if here > file.size:
+                return  # not the file, and perhaps without an end; the checksum tells
+
+
+def _describe(error: Exception) -> str:
+    """What httpx says, or for the errors that say nothing their name."""
+    return str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
+
+
+def _part_of(target: Path) -> Path:
+    return target.with_name(f"{target.name}.part")
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0

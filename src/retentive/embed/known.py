@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from retentive.embed.graph import Graph
+    from retentive.embed.local import Encoder
 
 _FILE = Path(__file__).with_name("minilm-known.json")
 
@@ -35,7 +35,7 @@ def known() -> Known:
     return Known(tuple(kept["texts"]), vectors.reshape(len(kept["texts"]), -1))
 
 
-def agreement(graph: Graph, count: int | None = None) -> float:
+def agreement(graph: Encoder, count: int | None = None) -> float:
     """The lowest cosine over the known texts, or over the first few of them."""
     texts, vectors = known()
     found = graph.embed(texts[:count])

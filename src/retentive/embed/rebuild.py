@@ -29,10 +29,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import onnx
-from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
-from onnx import TensorProto, helper, numpy_helper
 
+from retentive.embed import onnx_format as onnx
+from retentive.embed.onnx_format import NumberType
+from retentive.embed.protobuf import BadFormat
 from retentive.errors import ModelUnfit
 
 if TYPE_CHECKING:
@@ -62,22 +62,23 @@ _MICROSOFT = "com.microsoft"
 
 def rebuild(source: Path, target: Path) -> None:
     try:
-        model = onnx.load(source)
-    except DecodeError as error:
-        raise ModelUnfit(f"{source.name} is not an ONNX file.") from error
-    onnx.save(_build(Weights(model.graph)), target)
+        made = _build(Weights(onnx.read_model(source.read_bytes()).graph or onnx.Graph()))
+    except BadFormat as error:
+        raise ModelUnfit(f"{source.name} cannot be read as an ONNX file: {error}") from error
+    with target.open("wb") as file:
+        file.writelines(onnx.write_model(made))
 
 
 class Weights:
     """The arrays of an export, by the names they had in PyTorch."""
 
-    def __init__(self, graph: onnx.GraphProto) -> None:
-        self._kept = {kept.name: kept for kept in graph.initializer}
+    def __init__(self, graph: onnx.Graph) -> None:
+        self._kept = {kept.name or "": kept for kept in graph.initializer}
         self._made = {output: node for node in graph.node for output in node.output}
         self._users = {name: node for node in graph.node for name in node.input}
 
     def array(self, name: str) -> Floats:
-        return self._value(self._full(name))
+        return self.read_value(self._full(name))
 
     def matrix(self, name: str) -> Floats:
         """Of a linear layer: what is multiplied before the layer's bias is added. Shape (inputs, outputs)."""
@@ -85,7 +86,7 @@ class Weights:
         product = next(self._made[other] for other in self._users[bias].input if other != bias)
         if product.op_type != "MatMul":
             raise ModelUnfit(f"{name} is not a matrix product but {product.op_type}.")
-        return self._value(product.input[1])
+        return self.read_value(product.input[1])
 
     def _full(self, name: str) -> str:
         """The exporter may have put the model inside another, which shows as a prefix."""
@@ -95,17 +96,17 @@ class Weights:
                 return full
         raise ModelUnfit(f"There is no {name} in the model.")
 
-    def _value(self, name: str) -> Floats:
+    def read_value(self, name: str) -> Floats:
         if name in self._kept:
-            return numpy_helper.to_array(self._kept[name]).astype(np.float32)
+            return onnx.read_array(self._kept[name]).astype(np.float32)
         if name not in self._made:
             raise ModelUnfit(f"{name} is not a constant.")
         node = self._made[name]
         match node.op_type:
             case "Cast":
-                return self._value(node.input[0])
+                return self.read_value(node.input[0])
             case "Mul":
-                factors: list[Floats] = [self._value(factor) for factor in node.input]
+                factors: list[Floats] = [self.read_value(factor) for factor in node.input]
                 return factors[0] * factors[1]
             case operator:
                 raise ModelUnfit(f"{name} is not a constant but the result of {operator}.")
@@ -115,12 +116,12 @@ class Graph:
     """Nodes and arrays as they are added; each method returns the name of what it makes."""
 
     def __init__(self) -> None:
-        self.nodes: list[onnx.NodeProto] = []
-        self.arrays: list[onnx.TensorProto] = []
+        self.nodes: list[onnx.Node] = []
+        self.arrays: list[onnx.Tensor] = []
 
     def array(self, value: NDArray[Any]) -> str:
         name = f"array{len(self.arrays)}"
-        self.arrays.append(numpy_helper.from_array(np.ascontiguousarray(value).reshape(value.shape), name))
+        self.arrays.append(onnx.write_array(value, name))
         return name
 
     def number(self, value: Any) -> str:
@@ -139,36 +140,36 @@ class Graph:
         self, operator: str, domain: str, inputs: tuple[str, ...], outputs: int, given: dict[str, Any]
     ) -> list[str]:
         names = [f"{operator}{len(self.nodes)}.{place}" for place in range(outputs)]
-        self.nodes.append(helper.make_node(operator, inputs, names, domain=domain, **given))
+        self.nodes.append(onnx.make_node(operator, inputs, names, domain, **given))
         return names
 
 
-def _build(weights: Weights) -> onnx.ModelProto:
+def _build(weights: Weights) -> onnx.Model:
     graph = Graph()
-    mask = graph.node("Cast", "attention_mask", to=TensorProto.INT32)
+    mask = graph.node("Cast", "attention_mask", to=NumberType.INT32)
     hidden = _tokens(graph, weights)
     for layer in range(_LAYERS):
         hidden = _layer(graph, weights, f"encoder.layer.{layer}", hidden, mask)
     output = _pool(graph, hidden)
-    return helper.make_model(
-        helper.make_graph(graph.nodes, "minilm", list(_inputs()), [_vector(output)], graph.arrays),
-        opset_imports=[helper.make_opsetid("", 18), helper.make_opsetid(_MICROSOFT, 1)],
-        ir_version=10,
+    whole = onnx.Graph(
+        node=graph.nodes, name="minilm", initializer=graph.arrays, input=[*_inputs()], output=[_vector(output)]
     )
+    operators = [onnx.OperatorSet(domain="", version=18), onnx.OperatorSet(domain=_MICROSOFT, version=1)]
+    return onnx.Model(ir_version=10, graph=whole, opset_import=operators)
 
 
-def _inputs() -> Iterator[onnx.ValueInfoProto]:
+def _inputs() -> Iterator[onnx.ValueInfo]:
     for name in ("input_ids", "attention_mask"):
-        yield helper.make_tensor_value_info(name, TensorProto.INT64, ["texts", "tokens"])
+        yield onnx.make_value(name, NumberType.INT64, ["texts", "tokens"])
 
 
-def _vector(name: str) -> onnx.ValueInfoProto:
-    return helper.make_tensor_value_info(name, TensorProto.FLOAT, ["texts", _DIMENSION])
+def _vector(name: str) -> onnx.ValueInfo:
+    return onnx.make_value(name, NumberType.FLOAT, ["texts", _DIMENSION])
 
 
 def _tokens(graph: Graph, weights: Weights) -> str:
     words, scales = _quantised(weights.array("embeddings.word_embeddings.weight"), axis=1)
-    row = graph.node("Cast", graph.node("Gather", graph.array(words), "input_ids"), to=TensorProto.FLOAT)
+    row = graph.node("Cast", graph.node("Gather", graph.array(words), "input_ids"), to=NumberType.FLOAT)
     word = graph.node("Mul", row, graph.node("Gather", graph.array(scales), "input_ids"))
     # Every token is of the first type here, so that its vector is part of the position's.
     places = weights.array("embeddings.position_embeddings.weight")[:_POSITIONS]
@@ -204,7 +205,7 @@ def _add_norm(graph: Graph, weights: Weights, name: str, product: str, skipped: 
 
 def _pool(graph: Graph, hidden: str) -> str:
     """The sum of the tokens: the mean has the same direction, and only the direction is kept."""
-    mask = graph.node("Cast", "attention_mask", to=TensorProto.FLOAT)
+    mask = graph.node("Cast", "attention_mask", to=NumberType.FLOAT)
     middle = graph.number([1])
     total = graph.node("MatMul", graph.node("Unsqueeze", mask, middle), hidden)
     return graph.node("LpNormalization", graph.node("Squeeze", total, middle), axis=-1, p=2)

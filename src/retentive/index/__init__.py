@@ -10,6 +10,8 @@ What an image needs of a database is `Source`. It does not know SQL, embedding m
 
 from __future__ import annotations
 
+import sys
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
     from retentive.index.images import Images
 
-__all__ = ["CAPACITY", "FEW", "HNSW_FROM", "ROOM", "TERMS_FROM", "Images", "Row", "Source", "open_images"]
+__all__ = ["CAPACITY", "FEW", "HNSW_FROM", "ROOM", "TERMS_FROM", "Images", "Row", "Source", "has_graphs", "open_images"]
 
 # Below this many rows the database's own full text is as quick: 0.1 ms for 200 memories. It searches the whole store,
 # whatever the namespace: for one of 600 messages beside four of its like it took 1.6 ms, an image takes 0.25.
@@ -44,6 +46,11 @@ def __getattr__(name: str) -> Any:
 
         return Images
     raise AttributeError(name)
+
+
+def has_graphs() -> bool:
+    """Whether usearch is installed, which large namespaces are searched with."""
+    return find_spec("usearch") is not None
 
 
 class Row(NamedTuple):
@@ -131,7 +138,8 @@ def open_images(
 ) -> Images:
     """The images of a store. `weights` are BM25's, one per field.
 
-    `cache` is a folder for derived files (None: nothing is written), `store_id` tells whose they are.
+    `cache` is a folder for derived files (None: nothing is written), `store_id` tells whose they are. Without usearch
+    every vector is looked at, however many there are.
     """
     from retentive.index.images import Images
 
@@ -142,7 +150,7 @@ def open_images(
         store_id=store_id,
         terms_from=terms_from,
         few=few,
-        hnsw_from=hnsw_from,
+        hnsw_from=hnsw_from if has_graphs() else sys.maxsize,
         capacity=capacity,
         room=room,
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from retentive.model import Claim, Event, Kind, Memory
 
 if TYPE_CHECKING:
+    from retentive.learn.asked.model import Extraction
     from retentive.learn.corrections.compare import Verdict
     from retentive.learn.corrections.statement import Statement
     from retentive.learn.talk.candidates import Candidate
@@ -145,7 +146,7 @@ class Rules:
         return batches
 
     @cached_property
-    def ask(self) -> "Callable[[Writer, Sequence[Event], Sequence[Memory | Claim]], tuple[Claim, ...]]":
+    def ask(self) -> "Callable[[Writer, Sequence[Event], Sequence[Memory | Claim]], Extraction]":
         """What is worth keeping of a part, by a language model."""
         from retentive.learn.asked.model import extract
 

@@ -41,9 +41,11 @@ class Claude(Service):
         spent = written.tokens_in + written.tokens_out
         match answer.get("stop_reason"):
             case "refusal":
-                raise Declined(f"{self.name} declined", tokens=spent)
+                raise Declined(f"{self.name} declined", tokens=spent, tokens_out=written.tokens_out)
             case "max_tokens" | "model_context_window_exceeded":
-                raise Unusable(f"{self.name}: the answer is too long and was cut off", tokens=spent)
+                raise Unusable(
+                    f"{self.name}: the answer is too long and was cut off", tokens=spent, tokens_out=written.tokens_out
+                )
         if not text.strip():
-            raise Unusable(f"{self.name}: the answer is empty", tokens=spent)
+            raise Unusable(f"{self.name}: the answer is empty", tokens=spent, tokens_out=written.tokens_out)
         return written

@@ -41,11 +41,13 @@ class Compatible(Service):
         written = counted(question, text, answer.get("usage"), ("prompt_tokens",), "completion_tokens")
         spent = written.tokens_in + written.tokens_out
         if message.get("refusal") or choice.get("finish_reason") == "content_filter":
-            raise Declined(f"{self.name} declined", tokens=spent)
+            raise Declined(f"{self.name} declined", tokens=spent, tokens_out=written.tokens_out)
         if choice.get("finish_reason") == "length":
-            raise Unusable(f"{self.name}: the answer is too long and was cut off", tokens=spent)
+            raise Unusable(
+                f"{self.name}: the answer is too long and was cut off", tokens=spent, tokens_out=written.tokens_out
+            )
         if not text.strip():
-            raise Unusable(f"{self.name}: the answer is empty", tokens=spent)
+            raise Unusable(f"{self.name}: the answer is empty", tokens=spent, tokens_out=written.tokens_out)
         return written
 
 

@@ -28,7 +28,7 @@ from retentive.model.expecting import Checked, Expectation, Sought
 from retentive.model.exporting import Exported
 from retentive.model.files import Document, File, Indexed, Mark, Passage, Section, Skipped
 from retentive.model.forgetting import Candidates, Forgotten, Provenance, Purged, Repeat
-from retentive.model.learning import Claim, Heard, Learned
+from retentive.model.learning import Claim, Cost, Heard, Learned, LlmTrial
 from retentive.model.memory import (
     DEFAULT_CONFIDENCE,
     DEFAULT_IMPORTANCE,
@@ -49,6 +49,7 @@ from retentive.model.memory import (
     Status,
     Traits,
 )
+from retentive.model.models import ModelCheck, ModelFile, ModelInfo, ModelTest
 from retentive.model.moving import ImportedMemories
 from retentive.model.proposals import Ended, Proposal, ProposalStatus
 from retentive.model.records import (
@@ -67,6 +68,8 @@ from retentive.model.records import (
 from retentive.model.repair import QuarantinedRow, Repaired
 from retentive.model.search import (
     RECORDS,
+    REFERENCE_SPREAD,
+    REFERENCE_THRESHOLD,
     Filter,
     Fusion,
     Hit,
@@ -84,6 +87,15 @@ from retentive.model.search import (
     Timing,
     Type,
     Why,
+)
+from retentive.model.spaces import (
+    RecallChange,
+    Reembedded,
+    ReembedProgress,
+    ReembedStage,
+    SpaceFigures,
+    SpaceState,
+    StoredSpace,
 )
 from retentive.model.times import from_micros, iso, to_micros
 from retentive.model.tokens import Bounds, Issued, Token
@@ -107,6 +119,8 @@ __all__ = [
     "DEFAULT_IMPORTANCE",
     "MESSAGE",
     "RECORDS",
+    "REFERENCE_SPREAD",
+    "REFERENCE_THRESHOLD",
     "REPLY",
     "ROLES",
     "Access",
@@ -127,6 +141,7 @@ __all__ = [
     "ConsolidationRule",
     "Contact",
     "Context",
+    "Cost",
     "Deleted",
     "Document",
     "Draft",
@@ -149,6 +164,7 @@ __all__ = [
     "Kind",
     "Learned",
     "Leg",
+    "LlmTrial",
     "Loaded",
     "Mark",
     "Match",
@@ -156,6 +172,10 @@ __all__ = [
     "Memory",
     "Message",
     "Mode",
+    "ModelCheck",
+    "ModelFile",
+    "ModelInfo",
+    "ModelTest",
     "Move",
     "Omission",
     "Outdated",
@@ -170,8 +190,12 @@ __all__ = [
     "Purged",
     "QuarantinedRow",
     "Query",
+    "RecallChange",
     "Record",
     "Records",
+    "ReembedProgress",
+    "ReembedStage",
+    "Reembedded",
     "Refusal",
     "Relation",
     "Repaired",
@@ -191,8 +215,11 @@ __all__ = [
     "Sought",
     "Source",
     "Space",
+    "SpaceFigures",
+    "SpaceState",
     "Stage",
     "Status",
+    "StoredSpace",
     "Summary",
     "Task",
     "Tier",

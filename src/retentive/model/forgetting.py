@@ -35,12 +35,12 @@ class Forgotten:
 
 class Repeat(NamedTuple):
     """A place that repeats what was purged: memory, history, message, summary, claim, session, expectation, namespace,
-    log; profile, contact, project, skill, or the history of one.
+    log, kept file; profile, contact, project, skill, or the history of one.
     """
 
     place: str
     id: str
-    """Of the memory, the message (`session#7`), the session, the expectation or the namespace; the file of a log."""
+    """Of the memory, the message (`session#7`), the session, the expectation or the namespace; the file."""
     namespace: str | None = None
     """The namespace of the memory or message, if it is another: a person's, or a project's."""
 

@@ -30,7 +30,17 @@ class Claim:
     tentative: bool = False
     """Kept only if it changes something that is known."""
     replaces: tuple[str, ...] = ()
-    """The ids of memories that it makes untrue, as a language model says."""
+    """The ids of memories that it makes untrue, as a language model says and the words bear out."""
+    proposes: tuple[str, ...] = ()
+    """The ids of memories that it may make untrue, as a language model says."""
+    repeats: str = ""
+    """The id of the memory that says the same, as a language model says."""
+    is_guess: bool = False
+    """Found by a language model in messages that say less than half of it: it ends nothing and fills no slot."""
+    model: str = ""
+    """The language model that found it."""
+    prompt: str = ""
+    """The version of the text that the model was asked with, such as `extract-1`."""
     personal: float = 0.0
     """How likely it is about the person rather than the project they work on, from 0 to 1."""
 
@@ -51,6 +61,44 @@ class Heard:
     """Why it was not kept."""
     namespace: str | None = None
     """The namespace of these memories, if it is the person's and not the session's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What asking a language model came to. Answers that could not be used are paid for, too."""
+
+    calls: int = 0
+    tokens_in: int = 0
+    """Read by the model, as its provider counts them; estimated where it does not say."""
+    tokens_out: int = 0
+    """Written by it, with its thinking."""
+
+    def plus(self, other: "Cost") -> "Cost":
+        return Cost(self.calls + other.calls, self.tokens_in + other.tokens_in, self.tokens_out + other.tokens_out)
+
+
+@dataclass(frozen=True, slots=True)
+class LlmTrial:
+    """How a language model did on a short conversation."""
+
+    model: str
+    prompt: str
+    """The version of the text that it was asked with."""
+    latency: float
+    """Seconds until the answer to a question of five words."""
+    seconds: float
+    """Until the end of the extraction."""
+    answers: int
+    """How many it gave: a bad one is asked for once more."""
+    valid: int
+    """How many of them have the form that was asked for."""
+    claims: tuple[str, ...]
+    """What it found, as far as that is believed."""
+    rejected: tuple[str, ...]
+    """Why other claims were left out."""
+    error: str | None
+    """Why there is no extraction: it would be made by rules."""
+    cost: Cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,3 +129,5 @@ class Learned:
     """What may replace what, and what may be about the person: all stays until somebody decides."""
     personal: tuple[str, ...] = ()
     """The ids among all of these that are in the person's namespace."""
+    cost: Cost = Cost()
+    """What the language model was asked this time."""

@@ -12,6 +12,8 @@ from retentive.model.files import Passage
 from retentive.model.memory import Memory, Status
 from retentive.model.records import Record
 
+REFERENCE_THRESHOLD, REFERENCE_SPREAD = 0.35, 0.11  # of all-MiniLM-L6-v2, whose cosines ranking was fitted on
+
 
 @dataclass(frozen=True, slots=True)
 class Space:
@@ -22,8 +24,23 @@ class Space:
     """0: not known yet, because the provider of the model has not answered."""
     min_similarity: float
     """The cosine above which two texts are worth calling related, measured for this model."""
-    spread: float = 0.11
+    spread: float = REFERENCE_SPREAD
     """The standard deviation of the cosines of questions and unrelated texts; the default is all-MiniLM-L6-v2's."""
+    model: str | None = field(default=None, compare=False)
+    """How the model is opened again: the setting `embedder`. None: not known."""
+
+    @property
+    def is_reference(self) -> bool:
+        """Whether its cosines are as those that ranking was fitted on."""
+        return self.min_similarity == REFERENCE_THRESHOLD and self.spread == REFERENCE_SPREAD
+
+    def calibrate(self, cosine: float) -> float:
+        """The cosine that all-MiniLM-L6-v2 gives what is as much related, so that ranking means the same."""
+        return REFERENCE_THRESHOLD + (cosine - self.min_similarity) * REFERENCE_SPREAD / self.spread
+
+    def uncalibrate(self, cosine: float) -> float:
+        """The cosine of this model that is calibrated to the given one."""
+        return self.min_similarity + (cosine - REFERENCE_THRESHOLD) * self.spread / REFERENCE_SPREAD
 
 
 @dataclass(frozen=True, slots=True)

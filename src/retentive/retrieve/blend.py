@@ -31,7 +31,7 @@ from operator import itemgetter
 from types import MappingProxyType
 from typing import NamedTuple
 
-from retentive.model import Match, Type
+from retentive.model import Match, Space, Type
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +128,13 @@ def pool(
     recipe: Recipe = RECIPE,
     measured: Mapping[int, float] = MappingProxyType({}),
     replies: Replies | None = None,
+    space: Space | None = None,
 ) -> list[Candidate]:
     """The rows that either search found, the most likely first: as many as are worth comparing.
 
     Of the slices of one text only the best is taken, or those of a few long ones would be all that is compared.
-    `measured` are the cosines of what only keyword search found.
+    `measured` are the cosines of what only keyword search found. Candidates have the cosines of `space`,
+    calibrated.
     """
     highest, floor = text[0].score if text else 0.0, vector[-1].score if vector else 0.0
     is_reply: Container[int] = ()
@@ -140,6 +142,10 @@ def pool(
         floor, is_reply = replies.floor, replies.chunks
     shares = {match[0]: match[1] / highest for match in text} if highest > 0 else {}
     cosines = {match[0]: match[1] for match in vector}
+    if space and not space.is_reference:
+        floor = space.calibrate(floor)
+        cosines = {chunk: space.calibrate(cosine) for chunk, cosine in cosines.items()}
+        measured = {chunk: space.calibrate(cosine) for chunk, cosine in measured.items()}
     rows = {match[0]: match for match in (*text, *vector)}
     places = {chunk: _place(match) for chunk, match in rows.items() if match[3] == _EVENT}
     nearness: dict[Session, dict[int, float]] = {session: {} for session, _ in places.values()}

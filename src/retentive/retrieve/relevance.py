@@ -20,7 +20,7 @@ class Evidence(NamedTuple):
     """What speaks for a hit and against it."""
 
     cosine: float | None
-    """Above the model's threshold; None where vector search was not asked, or has no vector."""
+    """Calibrated, above the threshold; None where vector search was not asked, or has no vector."""
     related: float | None
     """The share of the question's words; None where it has none."""
     other_person: bool = False
@@ -77,7 +77,7 @@ def relevance(evidence: Evidence) -> float:
 
 
 def least_cosine(threshold: float, related: float | None) -> float:
-    """The cosine above the model's threshold from which a hit may pass, if it has this share of the words."""
+    """The calibrated cosine above the threshold from which a hit may pass, if it has this share of the words."""
     by = VECTOR if related is None else BOTH
     return (to_logit(threshold) - by.base - by.related * (related or 0.0)) / by.cosine
 

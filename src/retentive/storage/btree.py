@@ -7,7 +7,8 @@ another kind, in which interior pages have rows, too. A page begins with its kin
 of its row, the row's number unless WITHOUT ROWID, and the row; what has no room is in a chain of overflow pages. A row
 is a list of types, then the values.
 
-SQLite stops at the first page that makes no sense. Here such a page is counted and left out, and the rest is read. What
+SQLite stops at the first page that makes no sense. Here a page or row that makes none is left out, its page is counted,
+and the rest is read: one bad row does not take the others of its page along. What
 hangs on a damaged interior page has no parent any more; `read_strays` finds its leaves among all pages of the file, and
 the caller tells by the values to which table they belong. Nothing read here is to be trusted before it is checked: a
 page may be damaged and still make sense.
@@ -37,6 +38,14 @@ class Row(NamedTuple):
     values: tuple[Any, ...]
 
 
+class _Page(NamedTuple):
+    rows: list[Row]
+    children: list[int]
+    """The numbers of the pages below it."""
+    is_whole: bool
+    """Whether all its rows could be read."""
+
+
 class PageFile:
     """A file of SQLite's without a log, which nobody writes to."""
 
@@ -54,7 +63,7 @@ class PageFile:
         self._data.close()
 
     def read_tree(self, root: int, unreadable: list[int]) -> Iterator[Row]:
-        """The rows of a table. Pages of it that make no sense are added to `unreadable`."""
+        """The rows of a table. Pages that cannot be read in full are added to `unreadable`."""
         waiting = [root]
         while waiting:
             number = waiting.pop()
@@ -63,21 +72,23 @@ class PageFile:
                 continue
             self.reached.add(number)
             try:
-                rows, children = self._read_page(number)
+                page = self._read_page(number)
             except _NONSENSE:
                 unreadable.append(number)
                 continue
-            yield from rows
-            waiting += reversed(children)
+            if not page.is_whole:
+                unreadable.append(number)
+            yield from page.rows
+            waiting += reversed(page.children)
 
     def read_strays(self) -> Iterator[list[Row]]:
         """The rows of each page that nothing reached."""
         for number in range(1, self.count + 1):
             if number not in self.reached and self._page(number)[0] in (LEAF_INDEX, LEAF_TABLE, INTERIOR_INDEX):
                 with suppress(*_NONSENSE):
-                    rows, _ = self._read_page(number)
-                    if rows:
-                        yield rows
+                    page = self._read_page(number)
+                    if page.rows:
+                        yield page.rows
 
     def reach_free_pages(self) -> None:
         """Count the pages that hold nothing as reached."""
@@ -94,8 +105,8 @@ class PageFile:
         start = (number - 1) * self.page_size
         return self._data[start : start + self.page_size]
 
-    def _read_page(self, number: int) -> tuple[list[Row], list[int]]:
-        """The rows of a page, and the numbers of its children."""
+    def _read_page(self, number: int) -> _Page:
+        """Raises one of `_NONSENSE` if it is no page of a tree."""
         page, begin = self._page(number), _HEADER if number == 1 else 0
         kind, cells = page[begin], struct.unpack(">H", page[begin + 3 : begin + 5])[0]
         if kind not in (INTERIOR_INDEX, INTERIOR_TABLE, LEAF_INDEX, LEAF_TABLE):
@@ -103,17 +114,22 @@ class PageFile:
         is_interior = kind in (INTERIOR_INDEX, INTERIOR_TABLE)
         first = begin + (12 if is_interior else 8)
         places = struct.unpack(f">{cells}H", page[first : first + 2 * cells])
-        rows, children = [], []
+        rows: list[Row] = []
+        children: list[int] = []
+        is_whole = True
         for place in places:
             at = place
             if is_interior:
                 children.append(struct.unpack(">I", page[at : at + 4])[0])
                 at += 4
             if kind != INTERIOR_TABLE:
-                rows.append(self._read_cell(page, at, is_table=kind == LEAF_TABLE))
+                try:
+                    rows.append(self._read_cell(page, at, is_table=kind == LEAF_TABLE))
+                except _NONSENSE:
+                    is_whole = False
         if is_interior:
             children.append(struct.unpack(">I", page[begin + 8 : begin + 12])[0])
-        return rows, children
+        return _Page(rows, children, is_whole)
 
     def _read_cell(self, page: bytes, at: int, *, is_table: bool) -> Row:
         length, at = _varint(page, at)

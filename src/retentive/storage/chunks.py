@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from retentive.model import Memory, Space, to_micros
-from retentive.storage import Engine, Params, Step, step
+from retentive.storage import Engine, Params, Step, spaces, step
 from retentive.storage.memories import trait_values
 from retentive.text.terms import terms
 
@@ -49,8 +49,8 @@ def chunk_values(slices: Sequence[str], vectors: Sequence[bytes | None]) -> Iter
 def insert_steps(rows: Sequence[Params], space: Space | None, query: str = "chunk_insert") -> Iterator[Step]:
     """Chunks with all that belongs to them: full text, vectors, changes."""
     embedded = [row for row in rows if row["vector"]]
-    if space and embedded:
-        yield step("space_insert", space=space.name, dimension=space.dimension)
+    if space and embedded:  # a space begins with its first vector, which proves its dimension
+        yield spaces.insert_step(space)
     yield Step(f"{query}_embedded", embedded)
     yield Step(query, [row for row in rows if not row["vector"]])
 
@@ -69,7 +69,7 @@ def refresh_step(memory: Memory) -> Step:
 
 
 def vector_steps(space: Space, vectors: Iterable[tuple[Pending, bytes]]) -> Iterator[Step]:
-    yield step("space_insert", space=space.name, dimension=space.dimension)
+    yield spaces.insert_step(space)
     yield Step(
         "vector_put",
         [
@@ -86,6 +86,15 @@ def _owner(memory: Memory) -> dict[str, Any]:
 def _facets(memory: Memory) -> dict[str, Any]:
     """What searches filter by, repeated on each chunk."""
     return {**trait_values(memory), **_owner(memory), "valid_from": to_micros(memory.valid_from)}
+
+
+def _make_pending(rows: Iterable[tuple[Any, ...]]) -> list[Pending]:
+    """Those that can be read."""
+    return [
+        Pending(n, namespace, embedded_text(text, context))
+        for n, namespace, text, context in rows
+        if isinstance(text, str) and (context is None or isinstance(context, str))
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,11 +176,7 @@ class Chunks:
             rows = self.engine.read("chunk_pending", values)
         else:
             rows = self.engine.read("chunk_pending_of", {**values, "namespaces": [*namespaces]})
-        return [
-            Pending(n, namespace, embedded_text(text, context))
-            for n, namespace, text, context in rows
-            if isinstance(text, str) and (context is None or isinstance(context, str))
-        ]
+        return _make_pending(rows)
 
     def pending_count(self, space: Space | None, namespaces: Sequence[str] | None = None) -> int:
         """Of the store, or of these namespaces."""
@@ -179,6 +184,15 @@ class Chunks:
         if namespaces is None:
             return int(self.engine.read("chunk_pending_count", {"space": name})[0][0])
         return int(self.engine.read("chunk_pending_count_of", {"space": name, "namespaces": [*namespaces]})[0][0])
+
+    def unbuilt(self, space: Space, old: str, after: int, limit: int) -> list[Pending]:
+        """What a new space still lacks beside the old one: all that is active, and what questions of the past find."""
+        return _make_pending(
+            self.engine.read("chunk_unbuilt", {"space": space.name, "old": old, "after": after, "limit": limit})
+        )
+
+    def unbuilt_count(self, space: str, old: str) -> int:
+        return int(self.engine.read("chunk_unbuilt_count", {"space": space, "old": old})[0][0])
 
     def spaces(self) -> list[tuple[Any, ...]]:
         """Name and dimension of each."""

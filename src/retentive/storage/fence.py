@@ -14,7 +14,7 @@ from retentive.errors import Forbidden
 from retentive.model import Bounds, Match, Matches, Scope, Space
 from retentive.storage import NOTHING, Engine, Finding, Pages, Params, Scrubbed, Step
 
-OF_NOBODY = {"change_head", "change_floor", "chunk_newest", "space_insert", "space_list"}
+OF_NOBODY = {"change_head", "change_floor", "chunk_newest", "space_insert", "space_list", "space_states"}
 OF_MANY = {"namespace_list", "purge_due"}  # the namespace is in the first column
 LATER = "the rows are gone; their bytes are left to the upkeep of the whole store"
 

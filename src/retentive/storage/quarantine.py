@@ -12,7 +12,7 @@ from retentive.storage import Engine, Step, step
 from retentive.storage.broken_text import BrokenText
 from retentive.storage.damage import TEXTS, decodes, read_intact, read_object, require_types
 from retentive.storage.memories import containing_pattern, escape_pattern
-from retentive.storage.tables import TABLES, Table
+from retentive.storage.tables import TABLES, Table, show_text
 
 PAGE_SIZE = 500  # rows read at a time: bounds the memory, costs nothing in speed
 
@@ -55,7 +55,7 @@ def insert_step(table: str, values: Mapping[str, Any], reason: str, now: int) ->
 
 
 def move_steps(table: str, values: Mapping[str, Any], reason: str, now: int) -> Iterator[Step]:
-    """Take a row out of its table and keep it in the quarantine. Refused if it is gone."""
+    """Take a row out of its table and keep it in the quarantine. Refused if it is gone, or was edited since."""
     yield insert_step(table, values, reason, now)
     yield remove_step(table, values)
 
@@ -65,6 +65,8 @@ def remove_step(table: str, values: Mapping[str, Any]) -> Step:
     if table in ("chunks", "vectors"):  # several statements, of which the last says nothing about the row
         return step(f"remove_{table}", **values)
     key = {name: values[name] for name in TABLES[table].key}
+    if table in ("memories", "records"):  # one whose text was changed can be edited, and is whole then
+        key["version"] = values["version"]
     return step(f"remove_{table}", expect=1, **key)
 
 
@@ -88,14 +90,21 @@ def write_row(values: Mapping[str, Any]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON can have it."""
+    """A value as JSON can have it. Words in bytes are written out, too, so that a purge finds them."""
     if isinstance(value, BrokenText):
-        return {"text": value.hex()}
+        return {"text": value.hex(), "reads": show_text(value)}
     if isinstance(value, bytes | memoryview):
-        return {"bytes": bytes(value).hex()}
+        return {"bytes": bytes(value).hex(), **_words(bytes(value))}
     if isinstance(value, float) and not math.isfinite(value):
         return {"number": repr(value)}
     return value
+
+
+def _words(value: bytes) -> dict[str, str]:
+    try:
+        return {"reads": value.decode()}
+    except UnicodeDecodeError:
+        return {}
 
 
 @decodes("quarantine", "namespace id source row_key reason at row")

@@ -1,9 +1,9 @@
 """A new store filled with all rows that can be read of a damaged file.
 
 A table is read by SQLite, as a whole. Where SQLite stops at a damaged page, the table is read page by page instead
-(`btree.py`), and leaves that hang on no tree any more are taken for the table whose columns their rows fit. Indexes and
-the full-text index are not copied but built anew from the rows. What fits no table as it is, such as a second row of
-one key, is handed back, so that nothing is lost.
+(`btree.py`), and leaves that hang on no tree any more are taken for the table whose columns most of their rows fit.
+Indexes and the full-text index are not copied but built anew from the rows. What fits no table as it is, such as a
+second row of one key, is handed back, so that nothing is lost.
 """
 
 from collections import Counter
@@ -31,6 +31,10 @@ SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIR
 """
 
 
+class _UnreadableTable(Exception):
+    """SQLite cannot read a table of the old file to its end."""
+
+
 class Columns(NamedTuple):
     """The columns of a table in the order in which its pages have them."""
 
@@ -54,7 +58,7 @@ class Salvage(NamedTuple):
     rows: Counter[str]
     """By table, how many were read."""
     unreadable: Counter[str]
-    """By table, how many pages were not."""
+    """By table, how many pages were not, or not in full."""
     left: list[tuple[str, dict[str, Any]]]
     """Tables, and rows that fit in none as they are."""
 
@@ -70,11 +74,12 @@ def fill_store(fresh: Path, old: Path) -> Salvage:
     with closing(apsw.Connection(str(fresh))) as target, reading(old) as source, closing(PageFile(old)) as pages:
         _make_schema(target, source)
         work = _Salvaging(target, source, pages)
-        with target:
-            for (name,) in target.execute(_TABLES).fetchall():
-                work.copy_table(str(name))
-            work.place_strays()
-            work.copy_text()
+        target.execute("BEGIN")  # if it fails, the file is thrown away
+        for (name,) in target.execute(_TABLES).fetchall():
+            work.copy_table(str(name))
+        work.place_strays()
+        work.copy_text()
+        target.execute("COMMIT")
         return Salvage(work.rows, work.unreadable, work.left)
 
 
@@ -101,12 +106,16 @@ class _Salvaging:
 
     def copy_table(self, name: str) -> None:
         left = len(self.left)
-        with suppress(apsw.CorruptError, apsw.SQLError, apsw.NotADBError), self._target:
-            self.rows[name] += self._insert(name, self._read_sql(name))
-            return
-        del self.left[left:]
-        self._read.add(name)
-        self.rows[name] += self._insert(name, self._read_pages(name, self._columns(name)))
+        self._target.execute("SAVEPOINT one_table")
+        try:
+            count = self._insert(name, self._read_sql(name))
+        except _UnreadableTable:
+            self._target.execute("ROLLBACK TO one_table")
+            del self.left[left:]
+            self._read.add(name)
+            count = self._insert(name, self._read_pages(name, self._columns(name)))
+        self._target.execute("RELEASE one_table")
+        self.rows[name] += count
 
     def place_strays(self) -> None:
         """Leaves that hang on no tree, into the tables that they fit."""
@@ -119,9 +128,10 @@ class _Salvaging:
         wanted = {name: self._columns(name) for name in sorted(self._read & _TELLING)}
         for leaf in self._pages.read_strays():
             for name, columns in wanted.items():
-                values = [columns.name_values(row) for row in leaf]
-                if all(each and not TABLES[name].find_damage(each) for each in values):
-                    self.rows[name] += self._insert(name, [each for each in values if each])
+                rows = [values for row in leaf if (values := columns.name_values(row))]
+                sound = sum(not TABLES[name].find_damage(values) for values in rows)
+                if sound * 2 > len(leaf):  # a damaged row among them is found by the check-up
+                    self.rows[name] += self._insert(name, rows)
                     break
 
     def copy_text(self) -> None:
@@ -139,16 +149,20 @@ class _Salvaging:
         names = ["id", *(f"c{place}" for place in range(fields))]
         try:
             yield from [(*row.values(),) for row in self._read_sql(_TEXT_ROWS, names)]
-        except (apsw.CorruptError, apsw.SQLError, apsw.NotADBError):
+        except _UnreadableTable:
             columns = Columns(tuple(names), (None,) * len(names), "id")
             yield from [(*row.values(),) for row in self._read_pages(_TEXT_ROWS, columns)]
 
     def _read_sql(self, name: str, columns: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
-        names = columns or [str(row[1]) for row in self._source.execute(f"PRAGMA table_info({name})").fetchall()]
-        quoted = ", ".join(f'"{each}"' for each in names)
-        sql = spell_out(f'SELECT {quoted} FROM "{name}" NOT INDEXED', len(names))
-        for row in self._source.execute(sql):
-            yield dict(zip(names, read_out(row), strict=True))
+        """Errors of the old file are `_UnreadableTable`; those of the new one, such as a full disk, are not."""
+        try:
+            names = columns or [str(row[1]) for row in self._source.execute(f"PRAGMA table_info({name})").fetchall()]
+            quoted = ", ".join(f'"{each}"' for each in names)
+            sql = spell_out(f'SELECT {quoted} FROM "{name}" NOT INDEXED', len(names))
+            for row in self._source.execute(sql):
+                yield dict(zip(names, read_out(row), strict=True))
+        except (apsw.CorruptError, apsw.SQLError, apsw.NotADBError) as error:
+            raise _UnreadableTable(name) from error
 
     def _read_pages(self, name: str, columns: Columns) -> Iterator[dict[str, Any]]:
         unreadable: list[int] = []

@@ -10,7 +10,19 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from retentive.model import MESSAGE, RECORDS, REPLY, Kind, ProposalStatus, Role, Source, Status, Type, to_micros
+from retentive.model import (
+    MESSAGE,
+    RECORDS,
+    REPLY,
+    Kind,
+    ProposalStatus,
+    Role,
+    Source,
+    SpaceState,
+    Status,
+    Type,
+    to_micros,
+)
 from retentive.storage.broken_text import BrokenText
 
 EARLIEST = to_micros(datetime(1, 1, 1, tzinfo=UTC))
@@ -179,6 +191,15 @@ _TOKEN = {
 
 _ALL = (
     Table("namespaces", {"name": NAME, "created": TIME}, {"name": ""}, "namespace"),
+    Table(
+        "spaces",
+        {
+            "name": NAME, "dimension": _range(1, 1 << 16), "model": _maybe(TEXT), "state": _one_of(*SpaceState),
+            "changed": TIME,
+        },
+        {"name": ""},
+        "space",
+    ),
     Table("memories", _MEMORY, {"namespace": "", "id": ""}, "memory"),
     Table(
         "memory_history",
@@ -283,7 +304,6 @@ _ALL = (
         "lease",
         is_moved=False,
     ),
-    Table("spaces", {"name": NAME, "dimension": _range(1, 1 << 16)}, {"name": ""}, "space", is_moved=False),
     Table("meta", {"key": NAME, "value": TEXT}, {"key": ""}, "entry of meta", is_moved=False),
 )  # fmt: skip
 TABLES = {table.name: table for table in _ALL}

@@ -79,9 +79,6 @@ def _refuse_broken(table: Table, rows: Sequence[Params]) -> None:
 
 
 def _put(table: Table, rows: Sequence[Params]) -> Iterator[Step]:
-    if table.name == "vectors":
-        for space, dimension in sorted({(row["space"], row["dimension"]) for row in rows}):
-            yield step("space_insert", space=space, dimension=dimension)
     if table.name == "chunks" and any(row["f_content"] is None for row in rows):
         raise Corrupt("the source has rows without their full text", REPAIR_FIRST)
     yield Step(f"put_{table.name}", rows)

@@ -24,7 +24,7 @@ from retentive.storage.salvage import Salvage, begin_store, fill_store
 from retentive.storage.sqlite import SqliteEngine
 from retentive.storage.tables import TABLES
 from retentive.transfer.backup import Progress
-from retentive.transfer.placing import passing
+from retentive.transfer.placing import passing, writable
 from retentive.transfer.restore import continue_store, keep_old
 
 LABEL = "before-repair"
@@ -38,7 +38,7 @@ class Salvaged(NamedTuple):
     rows: Mapping[str, int]
     """By table, how many were read."""
     unreadable: Mapping[str, int]
-    """By table, how many pages were not."""
+    """By table, how many pages were not, or not in full."""
 
 
 def is_damaged(store: Path) -> bool:
@@ -67,7 +67,7 @@ def _check_integrity(connection: apsw.Connection, what: str) -> list[str]:
 def salvage(store: Path, progress: Progress, key: Path | None = None) -> Salvaged:
     """`key` is that of integrity mode, if it is on: entries of the log move with their rows."""
     store = store.resolve()
-    with passing(store.parent) as fresh:
+    with translated(str(store)), writable(store.parent), passing(store.parent) as fresh:
         begin_store(fresh)
         with replacing(store, fresh) as work:
             kept = keep_old(work, store, LABEL, progress)
@@ -75,7 +75,7 @@ def salvage(store: Path, progress: Progress, key: Path | None = None) -> Salvage
             with passing(store.parent) as copy:
                 found = fill_store(fresh, _merge_log(kept, copy))
             progress("salvaging", 1, 1)
-            _keep_left(fresh, found)
+            _keep_left(fresh, found, key)
             continue_store(fresh, work.past(), key)
             work.finish(lambda done, of: progress("writing", done, of))
     return Salvaged(kept, dict(found.rows), {name: count for name, count in found.unreadable.items() if count})
@@ -93,9 +93,9 @@ def _merge_log(kept: Path, copy: Path) -> Path:
     return copy
 
 
-def _keep_left(fresh: Path, found: Salvage) -> None:
+def _keep_left(fresh: Path, found: Salvage, key: Path | None) -> None:
     """Rows that fit in no table go to the quarantine."""
-    with closing(SqliteEngine(str(fresh))) as engine:
+    with closing(SqliteEngine(str(fresh), integrity_key=key)) as engine:
         now = clock.now()
         rows = [(name, values) for name, values in found.left if name in TABLES]
         engine.apply([quarantine.insert_step(name, values, REFUSED, now) for name, values in rows])

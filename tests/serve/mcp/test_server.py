@@ -1,14 +1,18 @@
 """Between the protocol and the store: calls on threads of their own, and errors that tell no more than they should."""
 
+import subprocess
+import sys
 import threading
 import time
+from importlib import import_module
+from pathlib import Path
 
 import anyio
 import pytest
 from mcp import MCPError
 
 from retentive import Retentive
-from retentive.cli.serving import _begin
+from retentive.cli.serving import hide_package
 from retentive.errors import Busy, Invalid, RetentiveError, Unwritable
 from retentive.serve.http.answers import outward
 from retentive.serve.mcp.catalogue import Offer, offered
@@ -104,10 +108,31 @@ def test_who_is_elsewhere_is_not_offered_the_files_of_this_machine(store: Retent
     assert {*full._tools(Reached(store))} - {*full._tools(Reached(store, near=False))} == NEAR
 
 
-def test_a_server_that_could_not_warm_up_works_all_the_same(store: Retentive) -> None:
-    """Its store may have been away for a moment."""
-    _begin(store, ("no namespace",), works=True)
-    until = time.monotonic() + 20
-    while not store._parts.workers and time.monotonic() < until:
-        time.sleep(0.02)
-    assert store._parts.workers[0].running
+IDLE = """
+import sys, threading
+from retentive import Retentive
+from retentive.cli.serving import _begin, hide_package
+with hide_package("uvicorn"):
+    import retentive.serve.mcp.project, retentive.serve.mcp.server, retentive.serve.mcp.stdio
+memory = Retentive.open(sys.argv[1])
+memory.namespaces()
+memory.worker().once()
+_begin(memory, works=True)
+for thread in threading.enumerate():
+    if thread.name == "retentive-begin":
+        thread.join()
+print(*sys.modules)
+"""
+HEAVY = {"numpy", "numkong", "onnxruntime", "tokenizers", "usearch", "uvicorn", "watchfiles", "yaml"}
+
+
+def test_an_idle_server_has_loaded_neither_model_nor_index(tmp_path: Path) -> None:
+    run = subprocess.run([sys.executable, "-c", IDLE, tmp_path / "m.db"], capture_output=True, text=True, check=True)
+    assert HEAVY.isdisjoint(run.stdout.split())
+
+
+def test_a_package_is_hidden_only_while_it_should_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "colorsys", raising=False)
+    with hide_package("colorsys"), pytest.raises(ImportError):
+        import_module("colorsys")
+    assert import_module("colorsys").__name__ == "colorsys"

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
+from retentive.app.active import with_active_model
 from retentive.app.background import Background
 from retentive.app.files.lease import Stopped, alone
 from retentive.app.parts import Parts
@@ -115,7 +116,8 @@ class Watch(Background):
     def _index(self, paths: Sequence[str]) -> bool:
         """Whether what is at these paths was brought into the index. If not, it rests before another try."""
         try:
-            told = index(self._parts, self._folders, paths, self._stop)
+            parts = with_active_model(self._parts, is_writing=True)
+            told = index(parts, self._folders, paths, self._stop)
         except (Stopped, Closed):
             raise
         except (RetentiveError, OSError) as error:

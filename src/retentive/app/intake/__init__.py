@@ -19,6 +19,7 @@ from retentive.app.bounds import can_write, writable
 from retentive.app.intake import files, memories, others, records, talk
 from retentive.app.intake.tally import Desk, Outcome, Tally
 from retentive.app.parts import Parts
+from retentive.app.vectors import embed_pending
 from retentive.errors import EmbedError, Forbidden, Invalid
 from retentive.model import ImportedMemories, ImportTrust, Refusal
 from retentive.transfer.inlet import Bad, Entry, inlet
@@ -191,7 +192,7 @@ def _fill(desk: Desk, tell: Progress) -> None:
     names = fill.list_writable(parts)
     total, done, after = parts.chunks.pending_count(parts.space, names), 0, 0
     try:
-        while total and (filled := fill.fill(parts, after, fill.BATCH, names)):
+        while total and (filled := embed_pending(parts, after, namespaces=names)):
             done, after = done + len(filled), filled[-1].chunk
             tell(done, max(total, done))
     except EmbedError as error:

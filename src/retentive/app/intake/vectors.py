@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from retentive.app.intake.tally import Desk
-from retentive.storage import Step, step
+from retentive.model import Space, SpaceState
+from retentive.storage import Step
+from retentive.storage.spaces import GIVEN, insert_step
 from retentive.transfer.lines import Row
 
 
@@ -15,8 +17,8 @@ def fitting(slices: Sequence[str], vectors: Sequence[Row]) -> list[Row]:
 def steps(desk: Desk, rows: Iterable[tuple[str, str, str, Row]]) -> Iterator[Step]:
     """Each is namespace, type and id of the owner, and the vector. One that its space cannot have is made anew."""
     given = [row for row in rows if _fits(desk, row[-1])]
-    for space in sorted({each["space"] for *_, each in given}):
-        yield step("space_insert", space=space, dimension=desk.dimensions[space])
+    for name in sorted({each["space"] for *_, each in given}):
+        yield _space_step(desk, name)
     yield Step(
         "vector_restore",
         [
@@ -24,6 +26,15 @@ def steps(desk: Desk, rows: Iterable[tuple[str, str, str, Row]]) -> Iterator[Ste
             for namespace, type, owner, each in given
         ],
     )
+
+
+def _space_step(desk: Desk, name: str) -> Step:
+    """Vectors of another model than the store's are kept, and do not choose the model of a store that has none."""
+    own = desk.parts.space
+    if own and own.name == name:
+        return insert_step(own)
+    state = SpaceState.GIVEN if name.startswith(GIVEN) else SpaceState.KEPT
+    return insert_step(Space(name, desk.dimensions[name], 0.0), state)
 
 
 def _fits(desk: Desk, vector: Row) -> bool:

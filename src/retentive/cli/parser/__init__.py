@@ -9,6 +9,7 @@ from retentive.cli.parser.care import caring
 from retentive.cli.parser.exporting import exporting
 from retentive.cli.parser.files import filing, indexing
 from retentive.cli.parser.memories import consolidating, expecting, learning, reading, reviewing, writing
+from retentive.cli.parser.models import choosing
 from retentive.cli.parser.moving import bringing
 from retentive.cli.parser.options import Verbs, Words, common
 from retentive.cli.parser.records import recording
@@ -85,6 +86,14 @@ def build(words: Collection[str] | None = None) -> ArgumentParser:
     connecting(verb)
     backing(verb.of("backup", "copy the store, check a copy, put one back"))
     compacting(verb)
+    choosing(
+        verb.of(
+            "models",
+            "choose, fetch and test embedding models",
+            alone="list",
+            epilog="`retentive models` is short for `models list`.",
+        )
+    )
     caring(verb)
     hooking(verb)
     return parser

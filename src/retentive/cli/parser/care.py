@@ -10,6 +10,10 @@ jsonl, a line each:
 `expected` are ids or whole texts; [] means that nothing answers it. Everything is told before anything is asked, in a
 store that is thrown away. locomo: the conversations of LoCoMo, as they are published.
 """
+_REEMBEDDING = """\
+The vectors of the new model are made beside the old ones, and the recall tests (`expect`) are asked with both. If none
+regresses, the store is switched. May be stopped and repeated: it goes on where it was.
+"""
 
 
 def caring(verb: Verbs) -> None:
@@ -26,6 +30,20 @@ def caring(verb: Verbs) -> None:
     backfill = verb("backfill", "make the vectors that are missing")
     backfill.add_argument(
         "--batch", type=int, default=50, metavar="N", help="texts embedded and committed at once (50)"
+    )
+
+    reembed = verb(
+        "reembed",
+        "change the model of the store while it is in use",
+        epilog=_REEMBEDDING,
+    )
+    reembed.add_argument("--model", metavar="NAME", help="the new model, as in the setting `embedder`")
+    reembed.add_argument("--force", action="store_true", help="switch though a recall test regresses")
+    reembed.add_argument("--rollback", action="store_true", help="return to the model that the store had before")
+    reembed.add_argument("--drop-old", action="store_true", help="delete the vectors of all models but the present one")
+    reembed.add_argument("--status", action="store_true", help="show the models that the store has vectors of")
+    reembed.add_argument(
+        "--batch", type=int, default=100, metavar="N", help="texts embedded and committed at once (100)"
     )
 
     work = verb(

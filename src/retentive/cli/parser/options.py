@@ -67,7 +67,7 @@ def common() -> ArgumentParser:
     group.add_argument("--db", metavar="FILE", help="the store (default: memory.db in your data folder)")
     group.add_argument("--namespace", "-n", metavar="NAME", help="whose memory, e.g. alice/coder; auto: this project's")
     group.add_argument("--json", action="store_true", help="answer in JSON")
-    group.add_argument("--embedder", metavar="MODEL", help="what turns text into vectors")
+    group.add_argument("--embedder", metavar="MODEL", help="what turns text into vectors: see `retentive models list`")
     return common
 
 

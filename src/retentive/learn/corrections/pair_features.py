@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from retentive.learn import CROWD
 from retentive.learn.corrections.compare import compare
 from retentive.learn.corrections.statement import Statement
-from retentive.learn.corrections.stems import are_alike, stem
+from retentive.learn.corrections.stems import are_alike, find_shared, stem
 
 
 class Nearness(NamedTuple):
@@ -39,7 +39,7 @@ def describe_pair(older: Statement, newer: Statement, nearness: Nearness | None)
     """Each feature by its name. `nearness` is known where both have vectors."""
     first = older.topic | {stem(name) for name in older.names}
     second = newer.topic | {stem(name) for name in newer.names}
-    shared = {word for word in first if any(are_alike(word, other) for other in second)}
+    shared = find_shared(first, second)
     is_other_subject = bool(older.subjects and newer.subjects and not older.subjects & newer.subjects)
     features = {
         "shared_of_all": len(shared) / max(1, len(first | second)),

@@ -1,10 +1,18 @@
 """Which slot of the profile does a statement about the user fill?"""
 
+import re
+
 from retentive.learn.corrections.statement import MANY_VALUED, PERSONS, TABLES, Attribute, Statement
-from retentive.learn.corrections.stems import stem
+from retentive.learn.corrections.stems import stem, stem_words
 
 _OF_USER = frozenset({"home", "employer", "name", "age", *TABLES["states"]})
 _SLOTS: dict[str, str] = TABLES["slots"]
+_PLAIN = frozenset({*_OF_USER, *_SLOTS.values()})
+_FAVOURITE = re.compile(r"favorite_[a-z][a-z0-9_]*")
+_NOT_TELLING = frozenset({"user", "name"})  # parts of a slot that say nothing of what is in it
+_ABOUT_USER = re.compile(r"(?:i|we|my|our)\b", re.IGNORECASE)
+SLOT_FORMS = (*(f"user.{name}" for name in sorted(_PLAIN)), "user.favorite_THING", "user.PERSON.name")
+"""The slots there are: THING is a word, PERSON one for somebody close, such as partner, sister or dog."""
 
 
 def find_slot(statement: Statement) -> str | None:
@@ -15,6 +23,26 @@ def find_slot(statement: Statement) -> str | None:
     if statement.is_doubtful or statement.is_addition:
         return None
     return _name_slot(attribute, statement)
+
+
+def is_slot(slot: str) -> bool:
+    """Whether it is one of `SLOT_FORMS`."""
+    owner, _, name = slot.partition(".")
+    person, _, rest = name.partition(".")
+    is_name = rest == "name" and person in PERSONS and stem(person) not in MANY_VALUED
+    return owner == "user" and (name in _PLAIN or is_name or bool(_FAVOURITE.fullmatch(name)))
+
+
+def can_fill(statement: Statement, slot: str) -> bool:
+    """Whether a statement may be the value of a slot that somebody else named: its words speak of that, sure or not."""
+    if statement.is_negated or statement.is_doubtful or statement.is_addition:
+        return False
+    own = _name_slot(statement.attribute, statement) if statement.attribute else None
+    if own:
+        return own == slot
+    parts = {stem(word) for word in re.split(r"[._]", slot) if word not in _NOT_TELLING}
+    is_about = not slot.startswith("user.") or bool(_ABOUT_USER.match(statement.text))
+    return is_about and bool(parts) and parts <= {*stem_words(statement.text)}
 
 
 def _name_slot(attribute: Attribute, statement: Statement) -> str | None:
@@ -35,7 +63,7 @@ def _name_slot(attribute: Attribute, statement: Statement) -> str | None:
 
 def find_question_words(slot: str) -> str | None:
     """The words in which people ask for what is in a slot, if those in which it is told are others."""
-    found: str | None = TABLES["questions"].get(slot.rpartition(".")[2])
+    found: str | None = TABLES["questions"].get(slot.removeprefix("user."))
     return found
 
 

@@ -1,11 +1,13 @@
 """Words without their endings: enough to bring `running`, `runs` and `run` together."""
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from retentive.text.terms import STOP_WORDS
 
 CACHED_STEMS = 16_384  # words of ordinary talk are fewer
+CACHED_GROUPS = 64  # one statement is compared with many, one after another
 MIN_STEM_CHARS = 3
 _WORD = re.compile(r"[^\W_](?:[\w'+#&-]|\.(?=\w))*")
 _ENDINGS = ("ing", "ed", "s")
@@ -38,8 +40,30 @@ def _cut_ending(word: str) -> str:
     return word if short in STOP_WORDS else short
 
 
-def are_alike(one: str, other: str, prefix: int = 5) -> bool:
+MIN_SHARED_PREFIX = 5  # characters that two stems must begin with to be forms of one word
+
+
+def are_alike(one: str, other: str, prefix: int = MIN_SHARED_PREFIX) -> bool:
     """Whether two stems are forms of one word: an allergy and allergic, smoke and smoking."""
     short = min(len(one), len(other))
     cut = max(prefix, short - 2)
     return one == other or (short >= prefix and one[:cut] == other[:cut])
+
+
+def find_shared(first: Iterable[str], second: frozenset[str]) -> set[str]:
+    """Those of the first stems that are alike one of the second. Only stems of one beginning are compared."""
+    by_prefix = _group_by_prefix(second)
+    return {
+        word
+        for word in first
+        if word in second or any(are_alike(word, other) for other in by_prefix.get(word[:MIN_SHARED_PREFIX], ()))
+    }
+
+
+@lru_cache(CACHED_GROUPS)
+def _group_by_prefix(words: frozenset[str]) -> Mapping[str, Sequence[str]]:
+    groups: dict[str, list[str]] = {}
+    for word in words:
+        if len(word) >= MIN_SHARED_PREFIX:
+            groups.setdefault(word[:MIN_SHARED_PREFIX], []).append(word)
+    return groups

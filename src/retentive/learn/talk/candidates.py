@@ -173,10 +173,19 @@ def cut_clauses(text: str) -> list[str]:
 def is_statement(text: str) -> bool:
     """Whether it states something: no question, no thanks, nothing supposed, and it says what it is about."""
     is_too_short = len(text.split()) < MIN_WORDS and not re.search(r"[\d/_]", text)
-    if is_too_short or "?" in text[-3:] or _QUESTION.match(text) or _THANKS.match(text):
+    if is_too_short or is_question(text) or _THANKS.match(text):
         return False
     is_clear = _SOMEBODY.match(text) or not _UNCLEAR_START.match(text)
-    return bool(is_clear) and not _SUPPOSED.search(text)
+    return bool(is_clear) and not is_supposed(text)
+
+
+def is_question(text: str) -> bool:
+    return "?" in text[-3:] or bool(_QUESTION.match(text))
+
+
+def is_supposed(text: str) -> bool:
+    """Whether it tells of what is not so: "If I moved", "I wish"."""
+    return bool(_SUPPOSED.search(text))
 
 
 def _content_words(text: str) -> set[str]:

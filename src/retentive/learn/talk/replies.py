@@ -73,6 +73,14 @@ def stated(question: str, answer: str) -> str | None:
     return _whether(text, reply) or _what(text, reply)
 
 
+def is_yes(reply: str) -> bool:
+    return bool(_YES.match(reply))
+
+
+def is_no(reply: str) -> bool:
+    return bool(_NO.match(reply))
+
+
 def _what(question: str, reply: str) -> str | None:
     if _SENTENCE.match(reply):
         return None
@@ -87,7 +95,7 @@ def _what(question: str, reply: str) -> str | None:
 
 def _whether(question: str, reply: str) -> str | None:
     asked = _WHETHER.search(question)
-    said = True if _YES.match(reply) else False if _NO.match(reply) else None
+    said = True if is_yes(reply) else False if is_no(reply) else None
     if not asked or said is None or len(reply.split()) > 3:  # noqa: PLR2004 - "Yes, two dogs" is more than yes
         return None
     what, not_ = asked[1].strip(), "" if said else "not "

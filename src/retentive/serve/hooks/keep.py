@@ -41,7 +41,7 @@ def keep(call: Called, options: Options, *, ended: bool = False) -> int:
     with here.open("none") as memory:
         kept = _kept(memory, name, talk, here.marks) if talk else 0
         is_due = ended and here.settings.llm == "none" and _session(memory, name) is not None
-    if is_due and is_model_ready(here.settings):
+    if is_due and is_model_ready(here.settings, here.settings.embedder):
         with here.open(here.settings.embedder) as memory:  # what is worth keeping shows in the vectors of its sentences
             memory.learn(name)
     return kept

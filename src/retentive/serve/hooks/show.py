@@ -10,9 +10,9 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from retentive.embed import RemoteSettings, open_embedder
+from retentive.embed import open_configured
 from retentive.errors import EmbedError
-from retentive.model import Outdated
+from retentive.model import Outdated, Space
 from retentive.serve.hooks.blocks import Block, Group, block
 from retentive.serve.hooks.call import LATE, Called, Options, place
 from retentive.serve.hooks.transcript import is_made, own
@@ -65,13 +65,14 @@ def recall(call: Called, options: Options) -> Block:
     vector = Ahead(question, here.settings, SOON * options.limit)
     seen = here.marks.shown()
     with here.open(here.settings.embedder) as memory:
-        made = vector()
+        space = memory.space
+        made = vector() if vector.is_of(space) else None
         hits = memory.search(
             question,
             BEARING,
             vector=made,
-            mode="text" if made is None else "hybrid",
-            min_similarity=vector.floor,
+            mode="hybrid" if made is not None or _is_other_ready(here.settings, vector, space) else "text",
+            min_similarity=here.settings.min_similarity or (space.min_similarity if space else 0.0),
             namespaces=here.who.also,
             include="memories",
         )
@@ -130,20 +131,16 @@ class Ahead:
     """The vector of a question, made in a thread while the store is being opened. None if it cannot be had soon."""
 
     def __init__(self, question: str, settings: Config, seconds: float) -> None:
-        self._embedder = open_embedder(
-            settings.embedder,
-            cache=Path(settings.cache).expanduser(),
-            model_path=Path(settings.model_path).expanduser() if settings.model_path else None,
-            threads=settings.threads or None,
-            remote=RemoteSettings(settings.embedder_url, settings.embedder_key, seconds),
-        )
+        self._embedder = open_configured(settings, download=False)
         self._made: Any = None
         self._thread = threading.Thread(target=self._make, args=(question,), name=LATE, daemon=True)
         self._until = time.monotonic() + seconds
-        self.floor = settings.min_similarity or (self._embedder.space.min_similarity if self._embedder else 0.0)
-        """The similarity from which something bears on it: as set, else the model's own."""
-        if self._embedder and is_model_ready(settings):
+        if self._embedder and is_model_ready(settings, settings.embedder):
             self._thread.start()
+
+    def is_of(self, space: Space | None) -> bool:
+        """Whether the vector is of the store's own space: the store may have another model than the setting names."""
+        return bool(self._embedder and space and self._embedder.space.name == space.name)
 
     def __call__(self) -> Any:
         if self._thread.ident:
@@ -155,11 +152,17 @@ class Ahead:
             self._made = self._embedder.embed_query(question) if self._embedder else None
 
 
-def is_model_ready(settings: Config) -> bool:
+def _is_other_ready(settings: Config, vector: Ahead, space: Space | None) -> bool:
+    """Whether the store has another model than the setting names, and can embed the question with it soon."""
+    return space is not None and not vector.is_of(space) and is_model_ready(settings, space.model or "")
+
+
+def is_model_ready(settings: Config, model: str) -> bool:
     """Whether the model is there to be loaded: the first text of all would have it rebuilt, for many seconds."""
-    if settings.embedder != "minilm" or settings.model_path:
+    from retentive.embed import is_rebuilt, models
+
+    if not is_rebuilt(model, settings.precision) or settings.model_path:
         return True
-    from retentive.embed import models
 
     where = models.Where(Path(settings.cache).expanduser())
     return models.find_cached(where, models.find_source(where)) is not None

@@ -20,6 +20,6 @@ Not sealed is what is made from the rest and can be made anew (full-text index, 
 from retentive.storage.integrity.keys import KeyFile
 from retentive.storage.integrity.mode import IntegrityMode
 from retentive.storage.integrity.sealing import Sealer
-from retentive.storage.integrity.verify import Tampering
+from retentive.storage.integrity.verify import Tampering, row_name
 
-__all__ = ["IntegrityMode", "KeyFile", "Sealer", "Tampering"]
+__all__ = ["IntegrityMode", "KeyFile", "Sealer", "Tampering", "row_name"]

@@ -36,6 +36,12 @@ class IntegrityMode:
             return bool(self._sealer.read_mark())
 
     @property
+    def has_lost_mark(self) -> bool:
+        """Whether there is a log, and the store does not say any more that integrity mode is on."""
+        with self._lock, translated("the store"):
+            return not self._sealer.read_mark() and bool(self._sealer.read_last())
+
+    @property
     def store_id(self) -> str:
         with self._lock, translated("the store"):
             return self._sealer.store_id

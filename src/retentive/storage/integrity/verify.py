@@ -80,13 +80,13 @@ def _compare_rows(
         row = key.row(table, own)
         entry = newest.pop(row, None)
         if problem := _problem(connection, queries, key, table, values, row, entry):
-            yield Tampering(_name(table, own), problem, entry.at if entry else None)
+            yield Tampering(row_name(table, own), problem, entry.at if entry else None)
         if number % EVERY == 0:
             progress(number)
     for entry in newest.values():
         if entry.mac:
             name = json.loads(entry.name) if entry.name else None
-            shown = _name(name[0], tuple(name[1:])) if name else f"the row of {_numbers(entry.seq, entry.seq)}"
+            shown = row_name(name[0], tuple(name[1:])) if name else f"the row of {_numbers(entry.seq, entry.seq)}"
             yield Tampering(shown, "deleted", entry.at)
 
 
@@ -135,7 +135,8 @@ def _one_row(name: str, table: SealedTable) -> str:
     return f"SELECT {', '.join(table.columns)} FROM main.{name} WHERE {where}"
 
 
-def _name(table: str, own: tuple[Any, ...]) -> str:
+def row_name(table: str, own: tuple[Any, ...]) -> str:
+    """How a finding names a row, by its table and key."""
     return f"{table} {'/'.join(map(str, own))}"
 
 

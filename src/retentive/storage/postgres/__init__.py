@@ -47,7 +47,7 @@ _UNFILTERED = {"visible", "active"}
 _LONG = {
     "chunk_broken", "derived_rebuild", "session_delete", "orphan_chunks", "orphan_memory_history",
     "orphan_record_history", "record_changed", "state_counts", "sessions_missing", "namespaces_missing",
-    "sessions_lost",
+    "sessions_lost", "space_activate", "vector_drop",
 }  # fmt: skip
 _UNSEEN = ("access_", "measure_", "lease_", "token_")  # queries that change nothing that is searched for
 

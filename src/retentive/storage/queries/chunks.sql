@@ -59,9 +59,6 @@ SELECT count(*) FROM chunks t WHERE t.namespace IN {each:namespaces} AND t.statu
   (SELECT 1 FROM vectors v WHERE v.chunk = t.n AND v.space IN
     (SELECT id FROM spaces WHERE :space IS NULL OR name = :space))
 
--- name: space_insert
-INSERT INTO spaces (name, dimension) VALUES (:space, :dimension) ON CONFLICT DO NOTHING
-
 -- name: space_list
 SELECT name, dimension FROM spaces ORDER BY name
 

@@ -24,9 +24,6 @@ DELETE FROM quarantine WHERE namespace = :namespace
 SELECT namespace, name, holder, expires, span FROM leases
 WHERE (namespace, name) > (:k1, :k2) ORDER BY namespace, name LIMIT :limit
 
--- name: copy_spaces
-SELECT name, dimension FROM spaces WHERE name > :k1 ORDER BY name LIMIT :limit
-
 -- name: copy_meta
 SELECT key, value FROM meta WHERE key > :k1 ORDER BY key LIMIT :limit
 
@@ -34,7 +31,7 @@ SELECT key, value FROM meta WHERE key > :k1 ORDER BY key LIMIT :limit
 DELETE FROM namespaces WHERE name = :name
 
 -- name: remove_memories
-DELETE FROM memories WHERE namespace = :namespace AND id = :id
+DELETE FROM memories WHERE namespace = :namespace AND id = :id AND version = :version
 
 -- name: remove_memory_history
 DELETE FROM memory_history WHERE namespace = :namespace AND memory = :memory AND version = :version
@@ -49,7 +46,7 @@ DELETE FROM session_state WHERE namespace = :namespace AND session = :session
 DELETE FROM events WHERE namespace = :namespace AND session = :session AND sequence = :sequence
 
 -- name: remove_records
-DELETE FROM records WHERE namespace = :namespace AND type = :type AND id = :id
+DELETE FROM records WHERE namespace = :namespace AND type = :type AND id = :id AND version = :version
 
 -- name: remove_record_history
 DELETE FROM record_history WHERE namespace = :namespace AND type = :type AND id = :id AND version = :version

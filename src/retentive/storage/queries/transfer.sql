@@ -7,6 +7,12 @@ SELECT name, created FROM namespaces WHERE name > :k1 ORDER BY name LIMIT :limit
 -- name: put_namespaces
 INSERT INTO namespaces (name, created) VALUES (:name, :created)
 
+-- name: copy_spaces
+SELECT name, dimension, model, state, changed FROM spaces WHERE name > :k1 ORDER BY name LIMIT :limit
+
+-- name: put_spaces
+INSERT INTO spaces (name, dimension, model, state, changed) VALUES (:name, :dimension, :model, :state, :changed)
+
 -- name: copy_memories
 SELECT namespace, id, session, kind, content, context, tags, slot, source, origin, confidence, importance, status,
        superseded_by, content_hash, valid_from, valid_to, created, updated, expires, access_count, last_access,

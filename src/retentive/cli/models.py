@@ -1,0 +1,138 @@
+"""Embedding models: listed, fetched, chosen, tested, verified, removed. None of it needs a store."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from retentive import config, wire
+from retentive.app.models import Models
+from retentive.cli import show
+from retentive.cli.given import given, is_json
+from retentive.errors import ModelUnfit, outcome
+from retentive.model import ModelFile, ModelInfo
+
+_UNFIT = outcome(ModelUnfit("")).exit_code
+
+
+def _models(arguments: Any) -> Models:
+    return Models(config.load(**given(arguments, ("embedder",))))
+
+
+def _list(arguments: Any) -> int:
+    known = _models(arguments).list()
+    if is_json(arguments):
+        show.as_json({"models": [wire.model(each) for each in known]})
+    else:
+        show.table(("model", "state", "size", "languages", "what it is"), map(_row, known))
+    return 0
+
+
+def _row(each: ModelInfo) -> tuple[str, ...]:
+    state = "in use" if each.is_used else "here" if each.is_here else "not fetched"
+    return "/".join((each.name, *each.aliases)), state, _size(each.files), each.languages, each.summary
+
+
+def _info(arguments: Any) -> int:
+    found = _models(arguments).info(arguments.name)
+    if is_json(arguments):
+        show.as_json(wire.model(found))
+        return 0
+    for name, value in _facts(found):
+        show.say(f"{name:<17} {show.line(str(value))}")
+    for file in found.files:
+        show.say(f"{'file':<17} {file.state}: {show.line(str(file.path))} ({_size((file,))})")
+        show.say(f"{'':<17} sha256 {file.sha256}")
+        if file.source:
+            show.say(f"{'':<17} from {file.source}")
+    return 0
+
+
+def _facts(found: ModelInfo) -> Iterator[tuple[str, Any]]:
+    yield "name", ", ".join((found.name, *found.aliases))
+    yield "what it is", found.summary
+    yield "state", "in use" if found.is_used else "here" if found.is_here else "not fetched"
+    yield "graph", found.origin
+    yield "licence", found.licence or "unknown"
+    yield "languages", found.languages or "unknown"
+    yield "space", f"{found.space}, {found.dimension} numbers"
+    yield "precision", found.precision or "none"
+    yield "pooling", found.pooling or "none"
+    yield "question prefix", repr(found.query_prefix)
+    yield "document prefix", repr(found.document_prefix)
+    yield "reads at most", f"{found.max_tokens} tokens" if found.max_tokens else "everything"
+    yield "threshold", f"{found.min_similarity:g} (unrelated texts spread by {found.spread:g})"
+
+
+def _size(files: tuple[ModelFile, ...]) -> str:
+    return f"{sum(file.size for file in files) / 1e6:.1f} MB" if files else ""
+
+
+def _pull(arguments: Any) -> int:
+    tell = show.progress(None, "bytes")
+    found = _models(arguments).pull(arguments.name, arguments.precision, tell)
+    if is_json(arguments):
+        show.as_json(wire.model(found))
+    else:
+        show.say(f"{found.name} is here: {_size(found.files)}, {found.precision or 'no precision'}")
+        show.say(f"`retentive models use {arguments.name}` makes it the embedder")
+    return 0
+
+
+def _use(arguments: Any) -> int:
+    file = _models(arguments).use(arguments.name, arguments.precision)
+    variable = next(setting.variable for setting in config.SETTINGS if setting.name == "embedder")
+    hidden = config.resolve({})["embedder"].origin == variable
+    if is_json(arguments):
+        show.as_json({"embedder": arguments.name, "file": str(file), "overridden": hidden})
+        return 0
+    show.say(f"embedder is {show.line(arguments.name)}, in {show.line(str(file))}")
+    if hidden:
+        show.say(f"note: the environment variable {variable} says otherwise, and counts for more")
+    show.say(f"a store with memories needs new vectors: `retentive reembed --model {show.line(arguments.name)}`")
+    return 0
+
+
+def _test(arguments: Any) -> int:
+    done = _models(arguments).test(arguments.name, arguments.precision)
+    if is_json(arguments):
+        show.as_json(wire.model_test(done))
+        return 0
+    origin = f" ({done.origin})" if done.origin else ""
+    show.say(show.line(f"{done.name}: {done.dimension} numbers, space {done.space}{origin}"))
+    speed = f"{done.text_ms:g} ms for one text, {done.texts_per_second:g} texts/s in one call"
+    show.say(f"loaded in {done.load_ms:g} ms; {speed}")
+    show.say(f"questions nearest to their answers: {done.found} of {done.questions}")
+    return 0
+
+
+def _verify(arguments: Any) -> int:
+    done = _models(arguments).verify(arguments.name, arguments.precision, accept=arguments.accept)
+    if is_json(arguments):
+        show.as_json(wire.model_check(done))
+    else:
+        for file in done.files:
+            show.say(f"{file.state}  {show.line(str(file.path))}")
+        show.say(f"{show.line(done.name)}: {show.line(done.problem) or 'its files and vectors are right'}")
+    return _UNFIT if done.problem else 0
+
+
+def _remove(arguments: Any) -> int:
+    gone = _models(arguments).remove(arguments.name)
+    if is_json(arguments):
+        show.as_json({"removed": [str(path) for path in gone]})
+        return 0
+    for path in gone:
+        show.say(f"removed {show.line(str(path))}")
+    if not gone:
+        show.say(f"nothing of {show.line(arguments.name)} was here")
+    return 0
+
+
+WITHOUT_STORE: dict[str, Callable[[Any], int]] = {
+    "models list": _list,
+    "models info": _info,
+    "models pull": _pull,
+    "models use": _use,
+    "models test": _test,
+    "models verify": _verify,
+    "models remove": _remove,
+}

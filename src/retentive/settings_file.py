@@ -1,0 +1,73 @@
+"""`config.toml`, changed in place: one setting gets a value, every other line and comment stays."""
+
+import json
+import os
+import re
+import tempfile
+import tomllib
+from contextlib import suppress
+from pathlib import Path
+
+from retentive.errors import BadConfig
+from retentive.folders import make_private
+from retentive.paths import translated_os_errors
+
+_VALUE = r"""("(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^#\s"']+)"""
+
+
+def write_setting(path: Path, name: str, value: str) -> None:
+    """Set a text. The file is made if it is not there, and replaced as a whole; a link stays a link."""
+    hint = f"Write it there yourself: {name} = {json.dumps(value, ensure_ascii=False)}"
+    with translated_os_errors(f"{path} cannot be written", hint):
+        path = path.resolve()
+        text = _read(path)
+        changed = set_line(text, name, value)
+        _require_same(path, text, changed, name, value, hint)
+        make_private(path.parent)
+        _replace(path, changed)
+
+
+def set_line(text: str, name: str, value: str) -> str:
+    """The text with the line of this setting, in the place of the one it has or at its end."""
+    line = f"{name} = {json.dumps(value, ensure_ascii=False)}"
+    found = re.search(rf"^([ \t]*{name}[ \t]*=[ \t]*){_VALUE}", text, re.MULTILINE)
+    if found:
+        return text[: found.start()] + found[1] + json.dumps(value, ensure_ascii=False) + text[found.end() :]
+    newline = "\r\n" if "\r\n" in text else "\n"
+    return text + ("" if not text or text.endswith("\n") else newline) + line + newline
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        return ""
+    except UnicodeDecodeError as error:
+        raise BadConfig(f"{path} is not UTF-8: {error.reason}") from error
+
+
+def _require_same(path: Path, before: str, after: str, name: str, value: str, hint: str) -> None:
+    """Everything but this setting must mean what it did: a value may be laid out in a way that is not known here."""
+    try:
+        expected = tomllib.loads(before) | {name: value}
+        is_same = tomllib.loads(after) == expected
+    except tomllib.TOMLDecodeError as error:
+        raise BadConfig(f"{path}: {error}", hint) from error
+    if not is_same:
+        raise BadConfig(f"{path}: the line of {name} is not one that can be changed here", hint)
+
+
+def _replace(path: Path, text: str) -> None:
+    """Through a new file in the same folder, with the permissions of the old one."""
+    handle, passing = tempfile.mkstemp(".tmp", f".{path.name}.", path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(text.encode("utf-8"))
+            file.flush()
+            os.fsync(file.fileno())
+        with suppress(FileNotFoundError):
+            Path(passing).chmod(path.stat().st_mode & 0o7777)
+        Path(passing).replace(path)
+    except BaseException:
+        Path(passing).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,15 @@
+-- fragment: unbuilt
+-- What cannot be read cannot be embedded; a check-up tells of it.
+FROM chunks t LEFT JOIN vectors v ON v.chunk = t.n AND v.space = (SELECT id FROM spaces WHERE name = :space)
+LEFT JOIN memories m ON t.owner_type = 'memory' AND m.namespace = t.namespace AND m.id = t.owner
+LEFT JOIN events e ON t.owner_type = 'event' AND e.namespace = t.namespace AND e.session = t.session
+  AND e.sequence = t.first_sequence
+WHERE v.chunk IS NULL AND (t.status = 'active' OR EXISTS
+    (SELECT 1 FROM vectors o WHERE o.chunk = t.n AND o.space = (SELECT id FROM spaces WHERE name = :old)))
+  AND typeof(coalesce(t.text, m.content, e.content)) = 'text' AND typeof(t.namespace) = 'text'
+  AND typeof(coalesce(t.context, m.context)) IN ('text', 'null')
+
+-- name: vector_drop
+-- Some of those of a dropped space: a writer waits for each of these commits.
+DELETE FROM vectors WHERE space = (SELECT id FROM spaces WHERE name = :space AND state = 'dropped') AND chunk IN
+  (SELECT chunk FROM vectors WHERE space = (SELECT id FROM spaces WHERE name = :space) ORDER BY chunk LIMIT :limit)
