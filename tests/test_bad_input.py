@@ -209,8 +209,10 @@ def test_a_bad_namespace_is_refused_before_a_file_is_made(db: Path, namespace: s
 
 
 def test_settings_are_checked(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(BadConfig, match="argument"):
+    with pytest.raises(BadConfig, match="no embedder 'gpt'"):
         Retentive.open(db, embedder="gpt")
+    with pytest.raises(BadConfig, match="argument"):
+        Retentive.open(db, precision="float16")
     with pytest.raises(Invalid, match="unknown setting"):
         Retentive.open(db, colour="red")
     monkeypatch.setenv("RETENTIVE_VECTOR_WEIGHT", "7")

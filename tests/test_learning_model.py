@@ -68,6 +68,7 @@ def test_what_a_conversation_costs_is_counted(play: Play) -> None:
     assert learned(store, "s", "user: I live in Porto.").cost == Cost(2, 200, 14)
     assert learned(store, "s", "user: I own a boat.").cost == Cost(1, 100, 7)
     assert learned(store, "s").cost == Cost()
+    assert store.sessions.get("s").metadata == {"llm_cost": {"calls": 3, "tokens_in": 300, "tokens_out": 21}}
 
 
 def test_an_answer_of_which_nothing_can_be_believed_leaves_it_to_the_rules(play: Play) -> None:

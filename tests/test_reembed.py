@@ -1,6 +1,7 @@
 """A store keeps its model, and changes it when it is told to."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -214,6 +215,21 @@ def test_what_was_written_with_the_old_model_at_the_moment_of_the_switch_is_comp
         assert old.chunks.vector_counts() == [("hashing-384", 384, 5), ("small-64", 64, 4)]
     with Retentive.open(filled, embedder="none") as store:
         assert store._parts.chunks.pending_count(SmallModel.space) == 0
+
+
+def test_a_long_load_goes_on_with_the_new_model(filled: str) -> None:
+    with open_with_small(filled) as loading, open_with_small(filled) as changing:
+
+        def give() -> Iterator[str]:
+            yield from (f"item {n} of the load" for n in range(2000))
+            yield "the last of a batch"
+            changing.reembed(SmallModel())
+            loading._parts.active.look_again()
+            yield from (f"item {n} of the rest" for n in range(50))
+
+        assert loading.add_many(give()).pending == 0
+        assert vectors(loading)["small-64"] == 4 + 2001 + 50
+        assert vectors(loading)["hashing-384"] <= 4 + 2001
 
 
 def test_rolling_back_gives_the_old_space_what_was_written_since(filled: str) -> None:

@@ -29,6 +29,7 @@ from retentive.model import (
     Issued,
     Learned,
     Leg,
+    LlmTrial,
     Memory,
     ModelCheck,
     ModelInfo,
@@ -97,6 +98,10 @@ def heard(value: Heard) -> dict[str, Any]:
 
 def worker(value: WorkerStatus) -> dict[str, Any]:
     return shown(value)
+
+
+def llm_trial(value: LlmTrial) -> dict[str, Any]:
+    return {**shown(value), "cost": shown(value.cost)}
 
 
 def learned(value: Learned) -> dict[str, Any]:

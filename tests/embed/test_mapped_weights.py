@@ -36,6 +36,16 @@ def test_a_model_without_its_weights_refers_to_all_that_is_large(rebuilt: Path) 
     assert [*referring.graph.node] == [*whole.graph.node]
 
 
+def test_a_link_to_a_model_or_to_its_folder_is_followed(rebuilt: Path, tmp_path: Path) -> None:
+    """As the cache of the Hugging Face hub has them."""
+    (tmp_path / "links").mkdir()
+    (tmp_path / "links" / "model.onnx").symlink_to(rebuilt)
+    (tmp_path / "folder").symlink_to(rebuilt.parent)
+    right = Graph(rebuilt).embed(TEXTS)
+    for link in (tmp_path / "links" / "model.onnx", tmp_path / "folder" / rebuilt.name):
+        assert np.array_equal(Graph(link).embed(TEXTS), right)
+
+
 @pytest.mark.parametrize("path", [SHIPPED, None], ids=["as shipped", "rebuilt"])
 def test_vectors_are_those_of_copied_weights(path: Path | None, rebuilt: Path) -> None:
     path = path or rebuilt

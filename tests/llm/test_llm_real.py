@@ -81,7 +81,7 @@ def test_a_weak_summary_is_no_echo(server: LlamaServer, tmp_path: Path) -> None:
 def test_a_trial_of_a_real_model_says_how_it_did(server: LlamaServer) -> None:
     writer = open_writer("openai:smollm2", url=server.url, timeout=PATIENCE)
     assert writer
-    trial = try_writer(writer, tokens=ANSWER_TOKENS)
+    trial = try_writer(writer, ANSWER_TOKENS)
     writer.close()
     assert (trial.model, trial.prompt) == ("openai:smollm2", "extract-1")
     assert trial.latency > 0

@@ -21,7 +21,7 @@ from retentive.app import (
     why,
 )
 from retentive.app import context as contexts
-from retentive.app.active import with_active_model
+from retentive.app.active import CLOSING_BATCHES, complete_own_writes, with_active_model
 from retentive.app.bounds import bounds_of, covered, restricted, writes
 from retentive.app.care import Care
 from retentive.app.check import UNSET, Options, Unset, When
@@ -125,7 +125,7 @@ class Retentive(Care):
         self._parts.journal.close()
         if self._parts.journal.wrote:
             self._parts.active.look_again()
-            with_active_model(self._parts)  # fills in what was written while the model was changed
+            complete_own_writes(with_active_model(self._parts), CLOSING_BATCHES)
             self._chores()
         if self._parts.images.made:
             self._parts.images.made.close()

@@ -34,6 +34,8 @@ LOOK_SECONDS = 0.25  # that a look holds where it is a round trip to a server
 RETRY_SECONDS = 30.0  # until a model that could not be opened is tried again
 SWITCH_SECONDS = 5.0  # that a writer waits for a switch that was announced
 _POLL_SECONDS = 0.02
+COMPLETED_BATCHES = 4  # of fifty texts, that one verb fills in of what was written during a switch: a second or two
+CLOSING_BATCHES = 20  # that `close` fills in: it must end
 UNKNOWN_THRESHOLD = 0.35  # of a model that cannot be opened: MiniLM's; nothing is compared with it
 
 
@@ -68,7 +70,9 @@ class ActiveModel:
         """How the store's model differs from the setting; empty if it does not."""
         self._is_reported = False
         self.has_switched = False
-        """Whether the active space changed since this process last filled in what it wrote in the old one."""
+        """Whether the active space changed since this process filled in what it wrote in the old one."""
+        self.completed = 0
+        """Up to this chunk it has filled that in."""
 
     def follow(self, *, is_writing: bool = False) -> Embedder | None:
         """The model to use now. None: the setting is "none", and this process makes and uses no vectors."""
@@ -134,7 +138,8 @@ class ActiveModel:
                 active = self._adopt(known)
             if _name(active) == _name(self._active) and time.monotonic() < self._retry_at:
                 return
-            self.has_switched |= self._active is not None and _name(active) != _name(self._active)
+            if self._active is not None and _name(active) != _name(self._active):
+                self.has_switched, self.completed = True, 0
             self._active, self._retry_at = active, float("inf")
             self._embedder = self._chosen if active is None else self._choose(active)
 
@@ -213,7 +218,7 @@ def with_active_model(parts: "Parts", *, is_writing: bool = False) -> "Parts":
     if embedder is not parts.embedder and not _is_same_model(embedder, parts.embedder):
         parts = replace(parts, embedder=embedder)
     if parts.active.has_switched and parts.bounds is None:
-        _complete_own_writes(parts)
+        complete_own_writes(parts, COMPLETED_BATCHES)
     return parts
 
 
@@ -222,15 +227,24 @@ def _is_same_model(embedder: Embedder, other: Embedder) -> bool:
     return embedder.space.name == other.space.name and not isinstance(other, Unavailable)
 
 
-def _complete_own_writes(parts: "Parts") -> None:
-    """Fill in the vectors of what this process wrote while the store was switched to another space."""
-    parts.active.has_switched = False
-    if not parts.journal.wrote:
+def complete_own_writes(parts: "Parts", batches: int) -> None:
+    """Fill in the vectors of what this process wrote while the store was switched to another space.
+
+    At most so many batches; the next verb goes on. What cannot be embedded now stays pending, for the worker.
+    """
+    active = parts.active
+    active.has_switched &= parts.journal.wrote  # who wrote nothing owes nothing
+    if not active.has_switched:
         return
-    after = 0
-    with suppress(EmbedError, StorageError):  # they stay pending, for the worker
-        while filled := embed_pending(parts, after):
-            after = filled[-1].chunk
+    with suppress(EmbedError, StorageError):
+        for _ in range(batches):
+            filled = embed_pending(parts, active.completed)
+            if not filled:
+                break
+            active.completed = filled[-1].chunk
+        else:
+            return
+    active.has_switched = False
 
 
 def _find_space(embedder: Embedder | None) -> tuple[str, str | None]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from retentive import clock
 from retentive.app import check, edit, guard
+from retentive.app.active import with_active_model
 from retentive.app.check import Options
 from retentive.app.correct import apply_corrections
 from retentive.app.filters import scope
@@ -104,6 +105,8 @@ def _load(
     ids: list[str] = []
     created = superseded = pending = 0
     for batch in batches:
+        if not any(draft.vector for draft in batch):  # vectors that a caller brings are of the model there was at first
+            parts = with_active_model(parts, is_writing=True)
         for kept in keep(parts, batch, actor):
             ids.append(kept.id)
             created += kept.created

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from retentive import clock
 from retentive.app.act import Deed, Outcome, act, read, written
 from retentive.app.correct import is_judged
+from retentive.app.costs import record_cost
 from retentive.app.filters import scope
 from retentive.app.imported import find_imported
 from retentive.app.judge_person import is_of_several, judge_claims
@@ -27,6 +28,7 @@ from retentive.app.parts import Parts
 from retentive.app.person import find_person
 from retentive.errors import EmbedError, Invalid, LlmError, NotFound, RetentiveError, Stale
 from retentive.learn import Correction, Rules
+from retentive.llm import Writer
 from retentive.model import (
     DEFAULT_CONFIDENCE,
     Claim,
@@ -221,14 +223,18 @@ def _read(parts: Parts, state: State, tally: Tally) -> None:
     if not events:
         raise Stale(f"session {state.session!r} was deleted meanwhile")
     before = parts.conversations.newest(*key, BEFORE, before=state.upto + 1)
-    found = _claims(parts, _visible(before), _visible(events), tally)
+    found, cost = _claims(parts, _visible(before), _visible(events), tally)
     claims = [claim for claim in found if claim.events[-1] > state.upto]
     if is_of_several([*before, *events]):
         claims = [replace(claim, personal=0.0) for claim in claims]
     deeds = [*_asked(parts, state, events), *(Deed("keep", claim, Source.EXTRACTED) for claim in claims)]
     deeds.sort(key=lambda deed: deed.sequence)
     text = json.dumps([written(deed) for deed in deeds], ensure_ascii=False) if deeds else ""
-    parts.engine.apply([learning.begin_step(parts.namespace, state, [*before, *events], text, len(deeds))])
+    try:
+        parts.engine.apply([learning.begin_step(parts.namespace, state, [*before, *events], text, len(deeds))])
+    finally:
+        record_cost(parts, state.session, cost)  # paid for, whoever was first
+    tally.cost = tally.cost.plus(cost)
     parts.journal.wrote = True
     tally.events += len(events)
 
@@ -255,16 +261,24 @@ def _judge_deeds(parts: Parts, deeds: Sequence[Deed], events: Sequence[Event]) -
     return [deed._replace(claim=claim) for deed, claim in zip(deeds, claims, strict=True)]
 
 
-def _claims(parts: Parts, before: Sequence[Event], events: Sequence[Event], tally: Tally) -> Sequence[Claim]:
-    """By the language model, if there is one; by rules from where it cannot be used."""
-    found: list[Claim] = []
+def _claims(
+    parts: Parts, before: Sequence[Event], events: Sequence[Event], tally: Tally
+) -> tuple[Sequence[Claim], Cost]:
+    """By the language model, if there is one; by rules from where it cannot be used. And what asking it came to."""
     writer = parts.writer()
     if writer is None:
-        return _by_rules(parts, before, events)
+        return _by_rules(parts, before, events), Cost()
+    counted = Counted(writer)
+    return _ask(parts, counted, before, events, tally), counted.cost
+
+
+def _ask(
+    parts: Parts, writer: Writer, before: Sequence[Event], events: Sequence[Event], tally: Tally
+) -> Sequence[Claim]:
+    found: list[Claim] = []
     for batch in parts.rules().batches([*before[-1:], *events]):
-        counted = Counted(writer)
         try:
-            extraction = parts.rules().ask(counted, batch, [*_find_known(parts, batch), *found])
+            extraction = parts.rules().ask(writer, batch, [*_find_known(parts, batch), *found])
             found += judge_claims(parts, extraction.claims, batch)
             tally.readers[writer.name] = None
             tally.notes += _describe_rejected(extraction)
@@ -273,8 +287,6 @@ def _claims(parts: Parts, before: Sequence[Event], events: Sequence[Event], tall
             tally.notes.append(f"the language model was not used: {error}")
             parts.journal.failed("llm", error)
             return [*found, *_by_rules(parts, before, [each for each in events if each.sequence >= batch[0].sequence])]
-        finally:
-            tally.cost = tally.cost.plus(counted.cost)
     return found
 
 

@@ -1,4 +1,4 @@
-"""Embedding models of this machine: listed, fetched, chosen, tested, verified, removed."""
+"""Embedding models of this machine: listed, fetched, chosen, tested, verified, removed; the language model tested."""
 
 import time
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from retentive.embed.choice import Choice, Named, Placed, parse_choice
 from retentive.embed.fetch import Progress, fetch
 from retentive.embed.hurried import background
 from retentive.errors import BadConfig, Conflict, EmbedError, Forbidden, Invalid, ModelMissing
-from retentive.model import Bounds, ModelCheck, ModelFile, ModelInfo, ModelTest
+from retentive.model import Bounds, LlmTrial, ModelCheck, ModelFile, ModelInfo, ModelTest
 from retentive.settings_file import write_setting
 
 _PAIRS = (
@@ -94,6 +94,13 @@ class Models:
                 return _test(named, embedder)
         finally:
             embedder.close()
+
+    def test_llm(self) -> LlmTrial:
+        """Try the language model that is set on a short conversation. It is asked two or three times."""
+        from retentive.app.try_llm import try_llm
+
+        self._require_machine("test_llm")
+        return try_llm(self._settings)
 
     def verify(self, name: str | None = None, precision: str | None = None, *, accept: bool = False) -> ModelCheck:
         """Compare a model's files with their hashes, and its vectors with those that are known.

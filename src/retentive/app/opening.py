@@ -19,7 +19,8 @@ from retentive.embed.verified import VerifiedEmbedder
 from retentive.files.daily import DailyLog
 from retentive.index import open_images
 from retentive.learn import Rules
-from retentive.llm import Writer, open_writer
+from retentive.llm import Writer
+from retentive.llm import open_configured as open_llm
 from retentive.rerank import Reranker, RerankSettings, open_reranker
 from retentive.storage import Engine, open_engine
 from retentive.storage.chunks import Chunks
@@ -113,6 +114,6 @@ def _reranker(settings: Config) -> Reranker | None:
 
 
 def _writer(settings: Config, engine: Engine, namespace: str) -> Writer | None:
-    writer = open_writer(settings.llm, key=settings.llm_key, url=settings.llm_url, timeout=settings.llm_timeout)
+    writer = open_llm(settings)
     limits = settings.llm_calls_per_day, settings.llm_tokens_per_day, settings.llm_answer_tokens
     return Metered(writer, engine, namespace, *limits) if writer else None

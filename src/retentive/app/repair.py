@@ -33,7 +33,7 @@ from retentive.errors import Corrupt, DamagedRow, EmbedError, Invalid, NotFound,
 from retentive.model import RECORDS, QuarantinedRow, Repaired
 from retentive.records.names import folded
 from retentive.storage import Step, chunks, quarantine, step
-from retentive.storage.conversations import session_values
+from retentive.storage.conversations import update_step
 from retentive.storage.damage import collect_damage
 from retentive.storage.files import FileRows
 from retentive.storage.integrity import row_name
@@ -235,9 +235,8 @@ def _distrust(parts: Parts, namespace: str, name: str) -> None:
     session = parts.conversations.get(namespace, name)
     if session and session.events:
         marked = replace(session, metadata=mark_imported({}, session.last_sequence))
-        before = {f"old_{name}": value for name, value in session_values(session).items()}
         with suppress(Stale):  # somebody says what it is about
-            parts.engine.apply([step("session_update", expect=1, **session_values(marked), **before)])
+            parts.engine.apply([update_step(session, marked)])
 
 
 def _rebuild_derived(parts: Parts) -> None:

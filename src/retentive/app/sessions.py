@@ -273,8 +273,7 @@ class Sessions:
             if old is None:
                 steps += conversations.begin_steps(new, now)
             else:
-                before = {f"old_{name}": value for name, value in conversations.session_values(old).items()}
-                steps.append(step("session_update", expect=1, **conversations.session_values(new), **before))
+                steps.append(conversations.update_step(old, new))
                 if "tags" in changes:
                     steps.append(step("chunk_retag", namespace=parts.namespace, session=name, tags=as_json(new.tags)))
             try:

@@ -6,19 +6,16 @@ Nothing is read from the store, and nothing is kept.
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from retentive.app.metered import Counted
-from retentive.app.parts import Parts
+from retentive.config import Config
 from retentive.errors import BadConfig, LlmError, Unusable
+from retentive.llm import Writer, Written, open_configured
 from retentive.model import Event, LlmTrial, Role, from_micros
-
-if TYPE_CHECKING:
-    from retentive.llm import Writer, Written
 
 GREETING = "Answer with the one word: ready"
 GREETING_TOKENS = 200  # one word; some models think before they write it
-ANSWER_TOKENS = 2000  # ten claims, and some thinking
 MOMENT = 1_772_442_000_000_000  # Monday 2 March 2026, 09:00 UTC: the same sample whenever it is tried
 SAMPLE = (
     (Role.ASSISTANT, "Good morning! Where are you these days?"),
@@ -32,14 +29,14 @@ SAMPLE = (
 class _Recorder:
     """A `Writer` that keeps the answers of another."""
 
-    writer: "Writer"
+    writer: Writer
     answers: list[str] = field(default_factory=list)
 
     @property
     def name(self) -> str:
         return self.writer.name
 
-    def write(self, instructions: str, material: str, schema: Mapping[str, Any] | None, *, tokens: int) -> "Written":
+    def write(self, instructions: str, material: str, schema: Mapping[str, Any] | None, *, tokens: int) -> Written:
         written = self.writer.write(instructions, material, schema, tokens=tokens)
         self.answers.append(written.text)
         return written
@@ -48,17 +45,22 @@ class _Recorder:
         self.writer.close()
 
 
-def try_llm(parts: Parts) -> LlmTrial:
-    """The trial of the model that is set; `BadConfig` if there is none. What fails is told in `error`."""
-    writer = parts.writer()
+def try_llm(settings: Config) -> LlmTrial:
+    """The trial of the model that is set; `BadConfig` if there is none.
+
+    It does not count for what may be asked in a day: that is counted in a store.
+    """
+    writer = open_configured(settings)
     if writer is None:
-        hint = "For example: retentive config set llm ollama:qwen3, or openai:MODEL with llm_key or llm_url."
-        raise BadConfig("no language model is set", hint)
-    return try_writer(writer)
+        raise BadConfig("no language model is set", "Name one in the setting llm, such as openai:MODEL.")
+    try:
+        return try_writer(writer, settings.llm_answer_tokens)
+    finally:
+        writer.close()
 
 
-def try_writer(writer: "Writer", tokens: int = ANSWER_TOKENS) -> LlmTrial:
-    """`tokens` limits an answer."""
+def try_writer(writer: Writer, tokens: int) -> LlmTrial:
+    """Ask for one word, and for the claims of the sample. `tokens` limits an answer. What fails is told in `error`."""
     from retentive.learn.asked.model import EXTRACT, extract
 
     recorder = _Recorder(writer)

@@ -7,7 +7,8 @@ from retentive import config, wire
 from retentive.app.models import Models
 from retentive.cli import show
 from retentive.cli.given import given, is_json
-from retentive.errors import ModelUnfit, outcome
+from retentive.cli.learning import describe_cost
+from retentive.errors import Invalid, ModelUnfit, outcome
 from retentive.model import ModelFile, ModelInfo
 
 _UNFIT = outcome(ModelUnfit("")).exit_code
@@ -92,6 +93,8 @@ def _use(arguments: Any) -> int:
 
 
 def _test(arguments: Any) -> int:
+    if arguments.llm:
+        return _test_llm(arguments)
     done = _models(arguments).test(arguments.name, arguments.precision)
     if is_json(arguments):
         show.as_json(wire.model_test(done))
@@ -102,6 +105,25 @@ def _test(arguments: Any) -> int:
     show.say(f"loaded in {done.load_ms:g} ms; {speed}")
     show.say(f"questions nearest to their answers: {done.found} of {done.questions}")
     return 0
+
+
+def _test_llm(arguments: Any) -> int:
+    if arguments.name or arguments.precision:
+        raise Invalid("--llm tries the language model that is set", "Leave out the name and --precision.")
+    done = _models(arguments).test_llm()
+    if is_json(arguments):
+        show.as_json(wire.llm_trial(done))
+        return _UNFIT if done.error else 0
+    show.say(show.line(f"{done.model}: a short answer took {done.latency:.1f} s, the sample {done.seconds:.1f} s"))
+    show.say(f"answers of the form that was asked for ({done.prompt}): {done.valid} of {done.answers}")
+    for content in done.claims:
+        show.say(show.line(f"  {content}"))
+    for reason in done.rejected:
+        show.say(show.line(f"  left out: {reason}"))
+    if done.error:
+        show.say(show.line(f"  learning would go by rules: {done.error}"))
+    show.say(f"cost: {describe_cost(done.cost)}")
+    return _UNFIT if done.error else 0
 
 
 def _verify(arguments: Any) -> int:

@@ -141,7 +141,8 @@ def open_session(path: Path, threads: int) -> Any:
         options.add_session_config_entry(option, "0")
     # The memory arena stays on: with batches this small it keeps little (125 MB after long texts, 182 after eight
     # threads at once), while without it the allocator is left with 131 and 275.
-    model = refer_to_weights(path)
+    # A link is read in the usual way: ONNX Runtime maps no weights from outside the folder it is told of.
+    model = None if path.is_symlink() else refer_to_weights(path)
     if model is not None:
         options.add_session_config_entry(_WEIGHTS_FOLDER, str(path.parent))
     try:

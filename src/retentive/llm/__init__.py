@@ -16,7 +16,9 @@ from retentive.providers.registry import COMPATIBLE, PROVIDERS, ModelSpec, is_pr
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Writer", "Written", "open_writer"]
+    from retentive.config import Config
+
+__all__ = ["Writer", "Written", "open_configured", "open_writer"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,11 @@ class Writer(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+def open_configured(settings: Config) -> Writer | None:
+    """The language model that the settings name."""
+    return open_writer(settings.llm, key=settings.llm_key, url=settings.llm_url, timeout=settings.llm_timeout)
 
 
 def open_writer(spec: str, *, key: str = "", url: str = "", timeout: float = 60.0) -> Writer | None:

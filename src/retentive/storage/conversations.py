@@ -197,6 +197,12 @@ def session_values(session: Session) -> dict[str, Any]:
     }
 
 
+def update_step(old: Session, new: Session) -> Step:
+    """Change who talks in a session, its tags or its metadata, if they are as they were read."""
+    before = {f"old_{name}": value for name, value in session_values(old).items()}
+    return step("session_update", expect=1, **session_values(new), **before)
+
+
 def begin_steps(session: Session, now: int) -> Iterator[Step]:
     """A session that was not there."""
     yield step("session_insert", **session_values(session), now=now, person=session.person)

@@ -26,6 +26,7 @@ def choosing(verb: Verbs) -> None:
     test = verb("test", "load a model, and measure how quick and how good it is here")
     test.add_argument("name", nargs="?", metavar="NAME", help=f"{_NAME}; the one that is set, if not given")
     _precision(test)
+    test.add_argument("--llm", action="store_true", help="try the language model that is set, on a short conversation")
 
     verify = verb("verify", "compare a model's files with their hashes, and its vectors with known ones")
     verify.add_argument("name", nargs="?", metavar="NAME", help=f"{_NAME}; the one that is set, if not given")
