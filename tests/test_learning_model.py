@@ -219,6 +219,15 @@ def test_tokens_of_a_day_are_limited_too(play: Play) -> None:
     assert len(provider.asked) == 2
 
 
+def test_a_server_that_is_left_alone_uses_up_no_questions_of_the_day(play: Play) -> None:
+    """Only what is sent counts."""
+    store, provider = play(answer(), llm_calls_per_day=2)
+    provider.stop()
+    for name in ("a", "b", "c", "d"):
+        assert learned(store, name, "user: I live in Porto.").by == "rules"
+    assert store.stats()["llm_calls"] == 1
+
+
 def test_a_server_that_is_down_leaves_it_to_the_rules(play: Play) -> None:
     store, provider = play(answer())
     provider.stop()

@@ -21,10 +21,8 @@ from tests.engines import PAST
 QUERIES = Path(retentive.__file__).parent / "storage" / "queries"
 _FRAGMENT = re.compile(r"^-- fragment: (\w+)$", re.MULTILINE)
 HEAVY = {
-    "anthropic",
     "detect_secrets",
     "markdown_it",
-    "openai",
     "pydantic",
     "pypdf",
     "numpy",

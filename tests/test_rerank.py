@@ -132,7 +132,7 @@ def sleep_and_answer() -> tuple[int, Any]:
         (lambda _: (200, "not json"), "no ranking"),
         (lambda _: (200, {"results": []}), "no ranking"),
         (lambda _: (200, [{"index": 99, "score": 1.0}]), "other texts"),
-        (lambda _: sleep_and_answer(), "did not answer within 0.1 s"),
+        (lambda _: sleep_and_answer(), "did not answer within 0.1 seconds"),
     ],
 )
 def test_a_search_goes_on_without_a_reranker_that_fails(
@@ -144,6 +144,16 @@ def test_a_search_goes_on_without_a_reranker_that_fails(
     found = store.search(QUESTION)
     assert [hit.content for hit in found] == plain
     assert told in found.notes[0]
+
+
+def test_a_server_that_hangs_costs_one_search_its_time(serve: Callable[..., Server], open_store: Open) -> None:
+    server = serve(lambda _: sleep_and_answer())
+    store = open_store(rerank="provider", rerank_url=server.url, rerank_timeout=0.1, embedder="hashing")
+    fill(store)
+    assert "did not answer" in store.search(QUESTION).notes[0]
+    for _ in range(20):
+        assert "not asked for" in store.search(QUESTION).notes[0]
+    assert len(server.asked) == 1
 
 
 def test_a_server_that_is_not_there_is_noted(open_store: Open) -> None:

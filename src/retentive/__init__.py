@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from retentive.app import Retentive
+    from retentive.embed.function import EmbedderFunction
     from retentive.errors import RetentiveError
     from retentive.model import (
         Access,
@@ -122,6 +123,7 @@ __all__ = [
     "Cost",
     "Deleted",
     "Due",
+    "EmbedderFunction",
     "Ended",
     "Event",
     "Expectation",
@@ -199,7 +201,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    module = {"Retentive": "app", "RetentiveError": "errors"}.get(name, "model")
+    module = {"Retentive": "app", "RetentiveError": "errors", "EmbedderFunction": "embed.function"}.get(name, "model")
     return getattr(import_module(f"retentive.{module}"), name)
 
 

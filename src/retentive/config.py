@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from retentive.errors import BadConfig, Invalid
+from retentive.providers.keys import find_in_environment
+from retentive.providers.registry import PROVIDERS, is_provider_spec, parse_spec
 
 SECRET = "***"  # noqa: S105 - stands in its place
-PROVIDER_KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
-"""Where people keep the keys of their language models already."""
 HUB_VARIABLE = "HF_ENDPOINT"
 MAX_FILE_BYTES = 1_000_000  # of config.toml: a hundred times all settings with their comments
 
@@ -29,6 +29,9 @@ class Config:
     namespace: str
     person: str
     embedder: str
+    embedder_url: str
+    embedder_key: str = field(repr=False)
+    embedder_timeout: float
     model_path: str
     precision: str
     pooling: str
@@ -109,6 +112,8 @@ class Setting(NamedTuple):
     meaning: str
     secret: bool = False
     """Never shown."""
+    in_file: bool = True
+    """Whether it may stand in `config.toml`."""
 
     @property
     def variable(self) -> str:
@@ -201,10 +206,11 @@ def _url(text: str) -> str:
 
 
 def _llm(text: str) -> str:
-    provider, _, model = text.strip().partition(":")
-    if provider not in ("none", *PROVIDER_KEYS) or (provider == "none" and model):
-        raise ValueError("must be none, anthropic:MODEL or openai:MODEL")
-    return text.strip()
+    text = text.strip()
+    if text != "none" and not (is_provider_spec(text) and parse_spec(text).provider.writes):
+        known = ", ".join(name for name, provider in PROVIDERS.items() if provider.writes)
+        raise ValueError(f"must be none or PROVIDER:MODEL, with one of {known}")
+    return text
 
 
 def data_folder() -> Path:
@@ -248,6 +254,26 @@ SETTINGS = (
         "What turns text into vectors: a model of `retentive models`, `PROVIDER:MODEL`, a folder's path, or `none`.",
     ),
     Setting(
+        "embedder_url",
+        lambda: "",
+        _url,
+        "Where the embedding model is served, if not by its provider: any OpenAI-compatible server.",
+    ),
+    Setting(
+        "embedder_key",
+        lambda: "",
+        _token,
+        "The key that the provider of the embedding model asks for; from the environment only.",
+        secret=True,
+        in_file=False,
+    ),
+    Setting(
+        "embedder_timeout",
+        lambda: 60.0,
+        _between(0.1, 3600),
+        "Seconds that the provider of the embedding model may take to answer.",
+    ),
+    Setting(
         "model_path",
         lambda: "",
         _path,
@@ -276,7 +302,7 @@ SETTINGS = (
         "model_wait",
         lambda: 0.0,
         _between(0, 3600),
-        "Seconds that a question or a write waits while the model is loaded; 0: as long as it takes.",
+        "Seconds that a question or a write waits for the model; 0: until it is loaded, 5 for a provider.",
     ),
     Setting("threads", lambda: 0, _between(0, 256, int), "Threads of the embedder; 0 lets it choose."),
     Setting(
@@ -421,7 +447,7 @@ SETTINGS = (
         "llm",
         lambda: "none",
         _llm,
-        "The language model that helps to learn: `none`, or `anthropic:MODEL`, `openai:MODEL`.",
+        "The language model that helps to learn: `none`, or PROVIDER:MODEL.",
     ),
     Setting(
         "llm_url",
@@ -485,7 +511,8 @@ def resolve(
     if unknown:
         raise BadConfig(f"{path}: unknown setting {unknown[0]!r}", f"Known: {', '.join(s.name for s in SETTINGS)}.")
     found = {setting.name: _value(setting, arguments, environment, written, path) for setting in SETTINGS}
-    return found | _provider_key(found, environment) | _mirror(found, environment)
+    keys = _provider_key("llm", found, environment) | _provider_key("embedder", found, environment)
+    return found | keys | _mirror(found, environment)
 
 
 def shown(found: Mapping[str, Value]) -> dict[str, Value]:
@@ -527,19 +554,30 @@ def _value(
         return Value(_checked(setting, given, "argument"), "argument")
     if given := environment.get(setting.variable):
         return Value(_checked(setting, given, setting.variable), setting.variable)
+    if setting.name in written and not setting.in_file:
+        hint = f"Take it out, and set {setting.variable} in the environment, or use the system's keyring."
+        raise BadConfig(f"{path}: {setting.name} does not belong into a file", hint)
     if setting.name in written:
         return Value(_checked(setting, written[setting.name], str(path)), str(path))
     return Value(setting.default(), "default")
 
 
-def _provider_key(found: Mapping[str, Value], environment: Mapping[str, str]) -> dict[str, Value]:
+def find_provider_key(spec: str, url: str) -> str:
+    """The key in the provider's own variable; empty if an address was given, or if there is none."""
+    return find_in_environment(parse_spec(spec).provider, url, os.environ)
+
+
+def _provider_key(role: str, found: Mapping[str, Value], environment: Mapping[str, str]) -> dict[str, Value]:
     """The key that the provider's own tools use. It goes to the provider only: not where `llm_url` leads."""
-    variable = PROVIDER_KEYS.get(found["llm"].value.partition(":")[0], "")
-    key = environment.get(variable, "")
-    if not key or found["llm_key"].value or found["llm_url"].value:
+    spec = found[role].value
+    if found[f"{role}_key"].value or not is_provider_spec(spec):
         return {}
-    setting = next(setting for setting in SETTINGS if setting.name == "llm_key")
-    return {"llm_key": Value(_checked(setting, key, variable), variable)}
+    provider = parse_spec(spec).provider
+    key = find_in_environment(provider, found[f"{role}_url"].value, environment)
+    if not key:
+        return {}
+    setting = next(setting for setting in SETTINGS if setting.name == f"{role}_key")
+    return {setting.name: Value(_checked(setting, key, provider.key_variable), provider.key_variable)}
 
 
 def _mirror(found: Mapping[str, Value], environment: Mapping[str, str]) -> dict[str, Value]:

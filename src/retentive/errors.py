@@ -20,12 +20,14 @@
     │   ├── Uncertain      the connection was lost at the last moment: the write may have been kept
     │   └── Closed         the store was closed, or belongs to the process this one was forked from
     ├── EmbedError         text could not be turned into a vector (writes go on without)
-    │   ├── ModelMissing   the model's files are not on this machine
-    │   └── ModelUnfit     a file is damaged, or not the model it should be
+    │   ├── ModelMissing   the model's files are not on this machine, or its provider does not serve it to us
+    │   ├── ModelUnfit     a file is damaged, or not the model it should be; or vectors of another length come
+    │   └── PartlyEmbedded only the first texts have vectors: the model was too slow, or failed; `vectors` has them
     ├── LlmError           the language model could not be asked, or not used (learning goes on by rules)
     │   ├── KeyRefused     its provider does not accept the key
     │   ├── Overloaded     its provider is busy or limits us; `retry_after` has the seconds it asks for
     │   ├── NoAnswer       its server could not be reached, did not answer in time, or broke off
+    │   │   └── Paused     its server failed a moment ago, and is left alone for a while: nothing was sent
     │   ├── Spent          as many questions or tokens as a day may have are used up
     │   ├── Declined       the model does not want to answer this
     │   └── Unusable       the answer is not what was asked for
@@ -36,7 +38,8 @@ Every error says in `hint` what to do and in `retryable` whether the same call m
 Driver exceptions never leave the folder that talks to the driver.
 """
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 
 class RetentiveError(Exception):
@@ -142,6 +145,12 @@ class ModelUnfit(EmbedError):
     retryable = False
 
 
+class PartlyEmbedded(EmbedError):
+    def __init__(self, message: str, hint: str = "", *, vectors: Sequence[Any] = ()) -> None:
+        super().__init__(message, hint)
+        self.vectors = vectors
+
+
 class LlmError(RetentiveError):
     default_hint = "Learning goes on by rules meanwhile. Look at the settings llm, llm_url and llm_key."
 
@@ -169,6 +178,9 @@ class Overloaded(LlmError):
 class NoAnswer(LlmError):
     retryable = True
     default_hint = "See whether the server runs and llm_url is right; a slow model needs a longer llm_timeout."
+
+
+class Paused(NoAnswer): ...
 
 
 class Spent(LlmError): ...

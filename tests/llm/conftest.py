@@ -21,7 +21,9 @@ def ask(model: str) -> Iterator[Ask]:
 
     def ask_(*replies: Reply, key: str = KEY, timeout: float = 10.0, model: str = model) -> tuple[Writer, Provider]:
         provider = Provider(*(replies or (Reply(),)))
-        writer = open_writer(model, key=key, url=provider.url + "/v1" * model.startswith("openai"), timeout=timeout)
+        writer = open_writer(
+            model, key=key, url=provider.url + "/v1" * (not model.startswith("anthropic")), timeout=timeout
+        )
         assert writer
         opened.append((writer, provider))
         return opened[-1]

@@ -1,7 +1,6 @@
 """Does a writer give the model's whole answer, or say what went wrong? A real server on the loopback answers."""
 
 import os
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from email.utils import formatdate
@@ -10,8 +9,9 @@ from typing import Any
 import pytest
 
 from retentive.config import resolve
-from retentive.errors import BadConfig, Declined, KeyRefused, LlmError, MissingExtra, NoAnswer, Overloaded, Unusable
+from retentive.errors import BadConfig, Declined, KeyRefused, LlmError, NoAnswer, Overloaded, Paused, Unusable
 from retentive.llm import Written, open_writer
+from retentive.llm.service import Service
 from tests.llm.conftest import Ask
 from tests.llm.provider import KEY, Reply
 
@@ -238,6 +238,9 @@ def test_the_environment_diverts_nothing(ask: Ask, monkeypatch: pytest.MonkeyPat
         ("gemini:x", {"key": "k"}),  # no such provider
         ("anthropic", {}),  # no key
         ("openai", {}),
+        ("groq:x", {}),
+        ("ollama", {}),  # no model
+        ("openai-compatible:x", {}),  # no address
         ("openai", {"url": "http://localhost:11434/v1"}),  # no model, and the server is not OpenAI's
         ("openai:x", {"url": "localhost:11434"}),
         ("openai:x", {"url": "http://[::1/v1"}),
@@ -268,14 +271,39 @@ def test_none_is_nobody() -> None:
     assert open_writer("none") is None
 
 
-@pytest.mark.parametrize("provider", ["anthropic", "openai"])
-def test_a_missing_extra_is_named(provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.startswith("retentive.llm.")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, provider, None)
-    with pytest.raises(MissingExtra) as caught:
-        open_writer(provider, key="k")
-    assert caught.value.hint == f"pip install 'retentive[{provider}]'"
+@pytest.mark.parametrize(
+    ("spec", "url", "name", "address"),
+    [
+        ("anthropic:claude-x", "", "anthropic:claude-x", "https://api.anthropic.com/v1/messages"),
+        ("openai:gpt-x", "", "openai:gpt-x", "https://api.openai.com/v1/chat/completions"),
+        ("groq:openai/gpt-oss-20b", "", "groq:openai/gpt-oss-20b", "https://api.groq.com/openai/v1/chat/completions"),
+        ("ollama:qwen3:8b", "", "ollama:qwen3:8b", "http://localhost:11434/v1/chat/completions"),
+        ("ollama:qwen3:latest", "http://gpu:11434", "ollama:qwen3", "http://gpu:11434/v1/chat/completions"),
+        ("lmstudio:qwen/qwen3-8b", "", "lmstudio:qwen/qwen3-8b", "http://localhost:1234/v1/chat/completions"),
+        ("openai-compatible:m", "http://h:1/v1/", "openai-compatible:m", "http://h:1/v1/chat/completions"),
+        ("openai-compatible", "http://h:1/v1", "openai-compatible", "http://h:1/v1/chat/completions"),
+    ],
+)
+def test_a_provider_is_asked_where_it_is(spec: str, url: str, name: str, address: str) -> None:
+    writer = open_writer(spec, key="k", url=url)
+    assert isinstance(writer, Service)
+    assert (writer.name, writer._client._url + writer.path) == (name, address)
+
+
+def test_a_server_of_one_model_is_asked_without_its_name(ask: Ask) -> None:
+    writer, provider = ask(model="openai-compatible")
+    assert writer.write("Greet.", "x", None, tokens=50).text == "Good morning."
+    assert "model" not in provider.asked[0]
+
+
+def test_a_dead_server_costs_one_timeout_and_not_one_per_question(ask: Ask) -> None:
+    writer, provider = ask(Reply(delay=2), timeout=0.3)
+    with pytest.raises(NoAnswer):
+        writer.write("Greet.", "x", None, tokens=50)
+    for _ in range(100):
+        with pytest.raises(Paused, match=r"not asked for . s more, because .* did not answer within 0\.3 seconds"):
+            writer.write("Greet.", "x", None, tokens=50)
+    assert len(provider.asked) == 1
 
 
 @pytest.mark.parametrize("provider", ["anthropic", "openai"])
@@ -286,7 +314,7 @@ def test_a_provider_has_a_small_model_by_default(provider: str) -> None:
     writer.close()
 
 
-KEYS = {"ANTHROPIC_API_KEY": "sk-a", "OPENAI_API_KEY": "sk-o"}
+KEYS = {"ANTHROPIC_API_KEY": "sk-a", "OPENAI_API_KEY": "sk-o", "GROQ_API_KEY": "gsk"}
 
 
 @pytest.mark.parametrize(
@@ -295,6 +323,8 @@ KEYS = {"ANTHROPIC_API_KEY": "sk-a", "OPENAI_API_KEY": "sk-o"}
         (KEYS, ("", "default")),  # nobody is asked, so nothing is looked up
         ({**KEYS, "RETENTIVE_LLM": "anthropic:x"}, ("sk-a", "ANTHROPIC_API_KEY")),
         ({**KEYS, "RETENTIVE_LLM": "openai"}, ("sk-o", "OPENAI_API_KEY")),
+        ({**KEYS, "RETENTIVE_LLM": "groq:x"}, ("gsk", "GROQ_API_KEY")),
+        ({**KEYS, "RETENTIVE_LLM": "ollama:x"}, ("", "default")),
         ({**KEYS, "RETENTIVE_LLM": "openai", "RETENTIVE_LLM_KEY": "mine"}, ("mine", "RETENTIVE_LLM_KEY")),
         ({**KEYS, "RETENTIVE_LLM": "openai:x", "RETENTIVE_LLM_URL": "https://groq.example"}, ("", "default")),
     ],

@@ -7,6 +7,7 @@ until it is killed: `python -m tests.providers.server PORT`.
 import contextlib
 import json
 import math
+import socket
 import sys
 import time
 from collections.abc import Callable
@@ -61,6 +62,7 @@ class EmbeddingServer(ThreadingHTTPServer):
         self.under_way = 0
         self.most_under_way = 0
         self.lock = Lock()
+        self.connections: list[socket.socket] = []
 
     @property
     def url(self) -> str:
@@ -72,8 +74,16 @@ class EmbeddingServer(ThreadingHTTPServer):
         return self
 
     def stop(self) -> None:
+        """End, and break off all connections, as a process that is killed does."""
         self.shutdown()
         self.server_close()
+        for connection in self.connections:
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self.connections.append(request)
+        super().process_request(request, client_address)
 
     def choose_reply(self, asked: Asked) -> Reply:
         with self.lock:

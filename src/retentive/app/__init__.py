@@ -93,14 +93,16 @@ class Retentive(Care):
 
         `target` is a path, `:memory:`, or the address of a server (`libsql://host:port`); without one, the configured
         store. `settings` are those of `retentive.config`, such as `embedder="hashing"`.
+        `embedder` may also be a function from a list of texts to their vectors, or an `Embedder`.
         """
         unknown = set(settings) - {setting.name for setting in config.SETTINGS}
         if unknown:
             raise Invalid(f"unknown setting {min(unknown)!r}", "See docs/reference/settings.md.")
+        own = settings.pop("embedder") if not isinstance(settings.get("embedder"), str | None) else None
         given = config.load(db=None if target is None else str(target), namespace=namespace, **settings)
         if target is None and given.db == config.default_db():
             make_data_folder(config.data_folder())
-        parts = open_parts(given)
+        parts = open_parts(given, own)
         unfinished.sweep_at_opening(parts)
         return cls(parts)
 

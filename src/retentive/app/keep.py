@@ -28,9 +28,9 @@ from retentive.app.plan import (
     planned,
     without_rejected,
 )
-from retentive.app.vectors import packed, space_of
+from retentive.app.vectors import pack_rows, packed, space_of
 from retentive.app.weigh import weigh
-from retentive.errors import Busy, EmbedError, NotFound, Stale
+from retentive.errors import Busy, EmbedError, NotFound, PartlyEmbedded, Stale
 from retentive.model import Draft, Memory, Space, Status, Traits, to_micros
 from retentive.storage import Step, chunks, memories, proposals
 from retentive.storage.proposals import Proposals
@@ -65,7 +65,6 @@ def _after(also: Also, before: int, count: int) -> Iterable[Step]:
 
 def _keep(parts: Parts, drafts: Sequence[Draft], actor: str, also: Also) -> list[Kept]:
     """The first of the drafts, as many as can be decided together: these whole or not at all."""
-    space = space_of(parts, next((len(draft.vector) // 2 for draft in drafts if draft.vector), None))
     vectors: dict[int, Vectors] = {}
     hopeful = len(drafts) > 1 and all(draft.vector and not _depends_on_others(draft) for draft in drafts)
     for attempt in range(TRIES):
@@ -76,6 +75,7 @@ def _keep(parts: Parts, drafts: Sequence[Draft], actor: str, also: Also) -> list
             decided = [weigh(without_rejected(draft, present), present, actor) for draft in drafts]
             plan = planned(decided, present, now, actor)
         vectors.update(_vectors(parts, drafts, [at for at in plan.fresh if at not in vectors]))
+        space = space_of(parts, next((len(draft.vector) // 2 for draft in drafts if draft.vector), None))
         try:
             made = _insert_steps(parts, decided, plan, vectors, space, now)
             known = proposals.insert_unless_there_step(plan.proposals_of_known)
@@ -226,11 +226,15 @@ def embedded(parts: Parts, texts: Sequence[str]) -> Vectors:
     """The vectors of texts; None for each where the embedder is off or down, which keeps no memory from being kept."""
     if not texts or parts.embedder is None:
         return [None] * len(texts)
+    made: Sequence[bytes] = ()
     try:
-        return packed(parts.embedder.embed(texts))
+        made = packed(parts.embedder.embed(texts))
+    except PartlyEmbedded as error:
+        parts.journal.failed("embed", error)
+        made = pack_rows(error.vectors)
     except EmbedError as error:
         parts.journal.failed("embed", error)
-        return [None] * len(texts)
+    return [*made, *[None] * (len(texts) - len(made))]
 
 
 def expire(parts: Parts) -> Iterator[int]:

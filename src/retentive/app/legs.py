@@ -70,12 +70,12 @@ class Legs:
         if self.parts.embedder is None:
             self.notes.append("vectors were not used: the embedder is switched off")
             return None
-        space = self.parts.embedder.space
-        if self._imaged:
-            self.parts.images().prepare(space, self.query.scope)
+        embedder = self.parts.embedder
+        if embedder.space.dimension and self._imaged:
+            self.parts.images().prepare(embedder.space, self.query.scope)
         try:
             with Stage(self.timings, "embed"):
-                return self.parts.embedder.embed_query(meaning), space
+                return embedder.embed_query(meaning), embedder.space  # whose dimension is known by now
         except EmbedError as error:
             self.notes.append(f"vectors were not used: {error}")
             return None

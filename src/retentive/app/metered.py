@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from retentive import clock
-from retentive.errors import LlmError, Spent, Stale
+from retentive.errors import LlmError, Paused, Spent, Stale
 from retentive.llm import Writer, Written
 from retentive.model import Cost
 from retentive.storage import Engine
@@ -28,7 +28,7 @@ class Counted:
     def write(self, instructions: str, material: str, schema: Mapping[str, Any] | None, *, tokens: int) -> Written:
         try:
             answer = self.writer.write(instructions, material, schema, tokens=tokens)
-        except Spent:
+        except (Spent, Paused):
             raise  # nobody was asked
         except LlmError as error:
             self.cost = self.cost.plus(Cost(1, error.tokens - error.tokens_out, error.tokens_out))
@@ -63,6 +63,9 @@ class Metered:
         self._take(day)
         try:
             answer = self.writer.write(instructions, material, schema, tokens=min(tokens, self.answer_tokens))
+        except Paused:
+            self.engine.apply([usage_step(self.namespace, "llm_calls", day, -1)])  # nobody was asked
+            raise
         except LlmError as error:
             self._note(day, error.tokens)
             raise

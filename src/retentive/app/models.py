@@ -14,6 +14,7 @@ from retentive.embed.catalogue import CATALOGUE, MINILM, Entry
 from retentive.embed.checksum import hash_file
 from retentive.embed.choice import Choice, Named, Placed, parse_choice
 from retentive.embed.fetch import Progress, fetch
+from retentive.embed.hurried import background
 from retentive.errors import BadConfig, Conflict, EmbedError, Forbidden, Invalid, ModelMissing
 from retentive.model import Bounds, LlmTrial, ModelCheck, ModelFile, ModelInfo, ModelTest
 from retentive.settings_file import write_setting
@@ -73,8 +74,7 @@ class Models:
         ones.
         """
         self._require_machine("use")
-        chosen = replace(self._with(precision), embedder=name)
-        embedder = open_configured(chosen, download=False)
+        embedder = open_configured(self._with(precision), name, download=False)
         said = embedder.describe() if embedder else {}
         if problem := said.get("degraded"):
             raise ModelMissing(problem, f"Fetch it first: `retentive models pull {name}`.")
@@ -90,7 +90,8 @@ class Models:
         named = name or self._settings.embedder
         embedder = self._open(named, precision)
         try:
-            return _test(named, embedder)
+            with background():
+                return _test(named, embedder)
         finally:
             embedder.close()
 
@@ -158,7 +159,7 @@ class Models:
         return replace(self._settings, precision=checked)
 
     def _open(self, name: str, precision: str | None) -> Embedder:
-        embedder = open_configured(replace(self._with(precision), embedder=name), download=False)
+        embedder = open_configured(self._with(precision), name, download=False)
         if embedder is None:
             raise Invalid("`none` is no model: vectors are switched off by it")
         return embedder

@@ -1,7 +1,9 @@
 """How a store is opened: its parts, put together by the settings."""
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from retentive.app import check
 from retentive.app.active import LOOK_SECONDS, ActiveModel
@@ -12,7 +14,7 @@ from retentive.app.records.flow import flow
 from retentive.app.upkeep import Journal
 from retentive.config import Config, data_folder
 from retentive.context import open_counter
-from retentive.embed import Embedder, open_configured
+from retentive.embed import Embedder, open_configured, open_given
 from retentive.embed.verified import VerifiedEmbedder
 from retentive.files.daily import DailyLog
 from retentive.index import open_images
@@ -30,13 +32,24 @@ from retentive.storage.upkeep import Upkeep
 from retentive.text.fields import FIELD_WEIGHTS
 
 
-def open_parts(settings: Config) -> Parts:
-    """All that the settings ask for. What is heavy is opened at its first use."""
+def open_parts(settings: Config, given: Any = None) -> Parts:
+    """All that the settings ask for, with an embedder of the program's if it gave one. What is heavy is opened late."""
     namespace = check.namespace_of(settings.namespace)
-    chosen = open_model(settings, settings.embedder)
+
+    def find_dimension(name: str) -> int | None:
+        return dict(chunks.spaces()).get(name)
+
+    def count_usage(tokens: int) -> None:
+        journal.embedded(namespace, tokens)
+
+    open_named = partial(open_model, settings, find_dimension=find_dimension, on_usage=count_usage)
+    chosen = open_named(settings.embedder if given is None else given)
     engine = open_engine(settings)
     chunks, upkeep = Chunks(engine), Upkeep(engine)
-    active = _active_model(settings, engine, chosen)
+    journal = Journal(engine, log_accesses=settings.access_log, keep=settings.access_log_keep)
+    look_seconds = LOOK_SECONDS if "://" in settings.db else 0.0
+    setting = settings.embedder if given is None or chosen is None else chosen.space.name
+    active = ActiveModel(Spaces(engine), chosen, setting, open_named, look_seconds)
     return Parts(
         config=settings,
         namespace=namespace,
@@ -47,7 +60,7 @@ def open_parts(settings: Config) -> Parts:
         upkeep=upkeep,
         embedder=active.follow(),
         active=active,
-        journal=Journal(engine, log_accesses=settings.access_log, keep=settings.access_log_keep),
+        journal=journal,
         fruitless={},
         learning=Learning(engine),
         people=People(),
@@ -69,15 +82,18 @@ def open_parts(settings: Config) -> Parts:
     )  # fmt: skip
 
 
-def _active_model(settings: Config, engine: Engine, chosen: Embedder | None) -> ActiveModel:
-    look_seconds = LOOK_SECONDS if "://" in settings.db else 0.0
-    return ActiveModel(Spaces(engine), chosen, settings.embedder, partial(open_model, settings), look_seconds)
-
-
-def open_model(settings: Config, name: str) -> Embedder | None:
-    """The embedder of this name, which is what a store remembers of it; None for "none"."""
-    embedder = open_configured(settings, name, wait=settings.model_wait)
-    return VerifiedEmbedder(embedder, name) if embedder else None
+def open_model(
+    settings: Config,
+    model: Any,
+    find_dimension: Callable[[str], int | None] | None = None,
+    on_usage: Callable[[int], None] | None = None,
+) -> Embedder | None:
+    """The embedder of a name, which is what a store remembers of it, or one that a program gave; None for "none"."""
+    wait = settings.model_wait
+    if not isinstance(model, str):
+        return VerifiedEmbedder(open_given(model, Path(settings.cache).expanduser(), wait, find_dimension), None)
+    embedder = open_configured(settings, model, wait=wait, find_dimension=find_dimension, on_usage=on_usage)
+    return VerifiedEmbedder(embedder, model) if embedder else None
 
 
 def _daily_log(settings: Config) -> DailyLog | None:

@@ -23,6 +23,7 @@ from retentive.app.expectations import Expectations, default_way, run_expectatio
 from retentive.app.parts import Parts
 from retentive.app.vectors import embed_pending, packed
 from retentive.embed import Embedder
+from retentive.embed.hurried import background
 from retentive.errors import Busy, Conflict, Invalid, NotFound, Stale
 from retentive.model import (
     Checked,
@@ -151,7 +152,8 @@ class _Reembedding:
     """One call. Its parts are those of the old space; `_new` are those of the new one."""
 
     def __init__(self, parts: Parts, embedder: Embedder, tell: Progress, batch: int) -> None:
-        embedder.embed(["a text"])  # a model that does not work changes nothing
+        with background():
+            embedder.embed(["a text"])  # a model that does not work changes nothing
         self._parts, self._new = parts, replace(parts, embedder=embedder)
         self._embedder, self._space = embedder, embedder.space
         self._tell, self._batch = tell, batch
@@ -223,7 +225,8 @@ class _Reembedding:
         """Embed what the new space lacks, from the oldest on; how many after each commit."""
         after = 0
         while pending := self._parts.chunks.unbuilt(self._space, self._old.name, after, self._batch):
-            vectors = packed(self._embedder.embed([each.text for each in pending]))
+            with background():
+                vectors = packed(self._embedder.embed([each.text for each in pending]))
             self._parts.engine.apply(vector_steps(self._space, zip(pending, vectors, strict=True)))
             self._parts.journal.wrote = True
             after = pending[-1].chunk

@@ -14,7 +14,10 @@ from retentive.storage.files import FileRows
 from retentive.storage.spaces import Spaces
 from retentive.storage.tables import show_text
 
-COUNTERS = ("upserts", "queries", "answered", "llm_calls", "llm_tokens", CONSOLIDATIONS)
+COUNTERS = (
+    "upserts", "queries", "answered", "llm_calls", "llm_tokens", "embed_calls", "embed_tokens", CONSOLIDATIONS,
+)  # fmt: skip
+DESCRIBED = ("space", "loaded", "url", "dimension", "breaker", "requests", "tokens", "degraded")
 
 
 def stats(parts: Parts) -> dict[str, Any]:
@@ -47,12 +50,21 @@ def stats(parts: Parts) -> dict[str, Any]:
         "hit_rate": totals["answered"] / totals["queries"] if totals["queries"] else None,
         "llm_calls": totals["llm_calls"],
         "llm_tokens": totals["llm_tokens"],
+        "embed_calls": totals["embed_calls"],
+        "embed_tokens": totals["embed_tokens"],
         "latency_ms": _latencies(measures),
         "store": dict(parts.engine.facts()),
+        "embedder": {} if parts.bounds else _embedder(parts),
         "index": _index(parts),
         "worker": {} if parts.bounds else wire.worker(status(parts)),
         "failures": {} if parts.bounds else dict(parts.journal.failures),
     }
+
+
+def _embedder(parts: Parts) -> dict[str, str]:
+    """The model, and the provider that is asked in this process; paths are for `doctor`."""
+    described = parts.embedder.describe() if parts.embedder else {}
+    return {name: described[name] for name in DESCRIBED if name in described}
 
 
 def _list_spaces(parts: Parts, seen: Sequence[str] | None) -> list[dict[str, Any]]:

@@ -89,6 +89,13 @@ class Journal:
             self._tokens[token] = at
         self._begin()
 
+    def embedded(self, namespace: str, tokens: int) -> None:
+        """An answer of the embedding model's provider, and what it cost."""
+        with self._lock:
+            self._measures[Measure(namespace, "embed_calls", "", 0)] += 1
+            self._measures[Measure(namespace, "embed_tokens", "", 0)] += tokens
+        self._begin()
+
     def failed(self, part: str, error: RetentiveError | str) -> None:
         self.failures[part] = str(error)
 

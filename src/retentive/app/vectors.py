@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from retentive.app.parts import Parts
+from retentive.embed.hurried import background
 from retentive.errors import Invalid
 from retentive.model import Draft, Space
 from retentive.storage.chunks import Pending, vector_steps
@@ -81,6 +82,9 @@ def unit(vectors: Sequence[Any], space: Space | None) -> "NDArray[np.float32]":
         raise Invalid("a vector must be a list of numbers, all of one length") from error
     if matrix.ndim != 2:  # noqa: PLR2004
         raise Invalid("a vector must be a list of numbers", "Give as many numbers as the model has dimensions.")
+    if space and not space.dimension:
+        hint = "Bring vectors once it has, or open the store with embedder='none'."
+        raise Invalid(f"how long vectors of {space.name} are is not known: its provider has not answered yet", hint)
     if space and matrix.shape[1:] != (space.dimension,):
         hint = "Give vectors of the store's own model, or open the store with embedder='none'."
         raise Invalid(f"the vector has {matrix.shape[1]} numbers; {space.name} has {space.dimension}", hint)
@@ -97,7 +101,8 @@ def embed_pending(
     embedder = parts.embedder
     pending = parts.chunks.pending(embedder.space, after, batch, namespaces) if embedder else []
     if embedder and pending:
-        vectors = packed(embedder.embed([each.text for each in pending]))
+        with background():
+            vectors = packed(embedder.embed([each.text for each in pending]))
         parts.engine.apply(vector_steps(embedder.space, zip(pending, vectors, strict=True)))
         parts.journal.wrote = True
     return pending
@@ -108,6 +113,11 @@ def packed(vectors: "NDArray[np.float32]") -> Sequence[bytes]:
     rows = vectors.astype("<f2")
     width, whole = rows.shape[1] * 2, rows.tobytes()
     return [whole[at : at + width] for at in range(0, len(whole), width)]
+
+
+def pack_rows(rows: Sequence["NDArray[np.float32]"]) -> Sequence[bytes]:
+    """The same of single vectors."""
+    return [row.astype("<f2").tobytes() for row in rows]
 
 
 def unpack_vector(vector: bytes) -> "NDArray[np.float32]":

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from retentive.errors import BadConfig
+from retentive.providers.registry import is_provider_spec, parse_spec
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     import numpy as np
@@ -16,7 +16,14 @@ if TYPE_CHECKING:
     from retentive.config import Config
     from retentive.model import Space
 
-__all__ = ["Embedder", "is_rebuilt", "open_configured", "open_embedder"]
+    FindDimension = Callable[[str], int | None]
+    """The dimension of the vectors that a store has of a space; None if it has none."""
+
+__all__ = [
+    "REMOTE_WAIT", "Embedder", "RemoteSettings", "is_rebuilt", "open_configured", "open_embedder", "open_given",
+]  # fmt: skip
+
+REMOTE_WAIT = 5.0  # seconds that a call waits for a provider, unless set: a batch takes one, a hung server a minute
 
 
 class Embedder(Protocol):
@@ -26,13 +33,13 @@ class Embedder(Protocol):
     in any thread and any process on the same machine; every vector is finite and of length 1; order is kept.
     Threads: every method may be called from any thread at any time; a model is loaded once, by the first to need it.
     Errors: `EmbedError` or a subclass, nothing else. A failed call changes nothing and may be repeated.
-    Network: never, unless a download was asked for when it was opened.
+    Network: never, unless a download was asked for or a provider named when it was opened.
     Must not know: memories, namespaces, storage.
     """
 
     @property
     def space(self) -> Space:
-        """Known without loading the model."""
+        """Known without loading the model; of a provider's, the dimension is 0 until it has answered once."""
         ...
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -52,6 +59,17 @@ class Embedder(Protocol):
         ...
 
 
+class RemoteSettings(NamedTuple):
+    """How a provider is asked."""
+
+    url: str = ""
+    key: str = ""
+    timeout: float = 60.0
+    """Seconds for an answer: a server of one's own may have to load the model first."""
+    on_usage: Callable[[int], None] | None = None
+    """Hears of each answer how many tokens it cost."""
+
+
 def open_embedder(
     name: str,
     *,
@@ -63,11 +81,14 @@ def open_embedder(
     precision: str = "int8",
     pooling: str = "auto",
     hub: str = "https://huggingface.co",
+    remote: RemoteSettings | None = None,
+    find_dimension: FindDimension | None = None,
 ) -> Embedder | None:
     """The embedder that the setting names, see `choice`. "none" gives None.
 
-    The model itself is loaded by the first text. `wait` is for how many seconds a call may wait for that, as long as it
-    takes if 0. A folder of one's own is examined here, the first time.
+    The model itself is loaded, or its provider asked, by the first text. `wait` is for how many seconds a call may wait
+    for that; 0: as long as it takes, `REMOTE_WAIT` for a provider. A folder of one's own is examined here, the first
+    time. `find_dimension` says what the store has of a space, for models whose dimension is not known here.
     """
     from retentive.embed.choice import Named, Placed, Provided, parse_choice
 
@@ -91,15 +112,23 @@ def open_embedder(
             from retentive.embed.own import OwnModel
 
             model = OwnModel(path, cache, precision=precision, pooling=pooling, threads=threads)
-        case Provided(provider):
-            raise BadConfig(
-                f"There is no provider {provider!r} of embeddings.", "Choose a model of `retentive models`."
-            )
+        case Provided():
+            from retentive.embed.hurried import Hurried
+            from retentive.embed.remote import Remote
+
+            served = Remote(parse_spec(name), remote or RemoteSettings(), cache, find_dimension)
+            return Hurried(served, wait or REMOTE_WAIT)
     return _patient(model, wait)
 
 
 def open_configured(
-    settings: Config, name: str | None = None, *, wait: float = 0, download: bool | None = None
+    settings: Config,
+    name: str | None = None,
+    *,
+    wait: float = 0,
+    download: bool | None = None,
+    find_dimension: FindDimension | None = None,
+    on_usage: Callable[[int], None] | None = None,
 ) -> Embedder | None:
     """The embedder that the settings ask for; `name` and `download` in place of theirs."""
     from pathlib import Path
@@ -114,7 +143,33 @@ def open_configured(
         precision=settings.precision,
         pooling=settings.pooling,
         hub=settings.hub_url,
+        remote=_choose_remote(settings, name or settings.embedder, on_usage),
+        find_dimension=find_dimension,
     )
+
+
+def _choose_remote(settings: Config, name: str, on_usage: Callable[[int], None] | None) -> RemoteSettings | None:
+    """How the provider of a model is asked. The address and the key that are set are for the provider that is set."""
+    from retentive.config import find_provider_key
+
+    if not is_provider_spec(name):
+        return None
+    chosen = settings.embedder
+    is_set = not is_provider_spec(chosen) or parse_spec(chosen).provider == parse_spec(name).provider
+    url, key = (settings.embedder_url, settings.embedder_key) if is_set else ("", "")
+    return RemoteSettings(url, key or find_provider_key(name, url), settings.embedder_timeout, on_usage)
+
+
+def open_given(given: Any, cache: Path, wait: float = 0, find_dimension: FindDimension | None = None) -> Embedder:
+    """The embedder that a program gave: a function from texts to vectors, or an object that keeps to `Embedder`."""
+    from retentive.embed.function import EmbedderFunction, FunctionModel, check_given
+    from retentive.embed.hurried import Hurried
+
+    checked = check_given(given)
+    if not isinstance(checked, EmbedderFunction):
+        return checked
+    model = FunctionModel(checked, cache, find_dimension)
+    return Hurried(model, wait) if wait else model
 
 
 def is_rebuilt(name: str, precision: str) -> bool:

@@ -22,12 +22,15 @@ _HINT = "The model is not the one that the store was filled with. Choose another
 class VerifiedEmbedder:
     def __init__(self, inner: Embedder, model: str | None) -> None:
         self._inner, self.model = inner, model
+        self._found: Space | None = None
         self._space: Space | None = None
 
     @property
     def space(self) -> Space:
-        if self._space is None:
-            self._space = replace(self._inner.space, model=self.model)
+        """A provider's changes once: when its first answer tells the dimension and the scale."""
+        found = self._inner.space
+        if self._space is None or found is not self._found:
+            self._found, self._space = found, replace(found, model=self.model)
         return self._space
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:

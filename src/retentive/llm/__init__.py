@@ -8,19 +8,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
-from urllib.parse import urlsplit
 
-from retentive.errors import BadConfig, MissingExtra
+from retentive.errors import BadConfig
+from retentive.providers.keys import find_in_keyring
+from retentive.providers.registry import COMPATIBLE, PROVIDERS, ModelSpec, is_provider_spec, parse_spec
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from retentive.config import Config
 
-__all__ = ["DEFAULT_MODELS", "Writer", "Written", "open_configured", "open_writer"]
-
-# The small ones: taking facts out of talk is what they are sold for, and it is done often.
-DEFAULT_MODELS = {"anthropic": "claude-haiku-5-5", "openai": "gpt-5.4-mini"}
+__all__ = ["Writer", "Written", "open_configured", "open_writer"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,8 @@ class Writer(Protocol):
     Guarantees: the text is the model's whole answer; one that was cut off is an error. If there is a schema, the model
     was made to keep to it where its server can do so, else told to: callers check the answer whatever it is.
     Nothing is sent but `instructions`, `material` and the schema, and to no other server than the one it was opened
-    with. A call that was turned away with the request to come back within seconds is repeated, twice at most.
+    with. A call that was turned away with the request to come back within seconds is repeated, twice at most. A server
+    that fails is left alone for a while: then nothing is sent, and the error is `Paused`.
     Errors: `LlmError` or a subclass, nothing else; no message of theirs has the key. A failed call may be repeated.
     Threads: every method may be called from any thread at any time, not from a forked process.
     Must not know: memories, conversations, what the answer is for, how much was asked today.
@@ -61,37 +60,46 @@ def open_configured(settings: Config) -> Writer | None:
 
 
 def open_writer(spec: str, *, key: str = "", url: str = "", timeout: float = 60.0) -> Writer | None:
-    """`anthropic:MODEL` or `openai:MODEL`; "none" gives None.
-
-    Nothing is sent before the first question, but importing a provider's client takes a second or more.
-    """
-    provider, _, model = spec.partition(":")
-    if provider == "none":
+    """The model of `PROVIDER:MODEL`; "none" gives None. Nothing is sent before the first question."""
+    if spec == "none":
         return None
-    if provider not in DEFAULT_MODELS:
-        raise BadConfig(f"There is no language model {spec!r}.", "Write it as anthropic:MODEL or openai:MODEL.")
-    if url and not _can_be_asked(url):
-        raise BadConfig("llm_url cannot be read as an address.", "It is as http://localhost:11434/v1.")
-    if url and not model:
-        raise BadConfig(f"llm is {spec!r}, without a model, and llm_url is set.", f"Name its model: {provider}:MODEL.")
-    if not key and not url:
+    chosen = _complete(spec, url)
+    provider = chosen.provider
+    key = key or find_in_keyring(provider, url)
+    if not key and not url and provider.needs_key:
         raise BadConfig(f"llm is {spec!r}, and there is no key for it.", "Set llm_key, or RETENTIVE_LLM_KEY.")
-    model = model or DEFAULT_MODELS[provider]
-    try:
-        if provider == "anthropic":
-            from retentive.llm.claude import Claude
+    from retentive.llm.service import RETRIES
+    from retentive.providers.client import Client
 
-            return Claude(model, key, url, timeout)
-        from retentive.llm.compatible import Compatible
-    except ImportError as error:
-        raise MissingExtra(f"{provider} is not installed.", f"pip install 'retentive[{provider}]'") from error
-    return Compatible(model, key, url, timeout)
+    base = url or provider.url
+    if provider.name == "anthropic":
+        from retentive.llm.claude import Claude, make_headers
+
+        return Claude(chosen, Client(base, key=key, headers=make_headers(key), timeout=timeout, retries=RETRIES))
+    from retentive.llm.compatible import Compatible
+
+    if provider.name == "ollama" and not base.rstrip("/").endswith("/v1"):
+        base = base.rstrip("/") + "/v1"
+    return Compatible(chosen, Client(base, key=key, timeout=timeout, retries=RETRIES))
 
 
-def _can_be_asked(url: str) -> bool:
-    """Clients raise errors of their own at what is no address."""
-    try:
-        parts = urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and url.isprintable()
-    except ValueError:
-        return False
+def _complete(spec: str, url: str) -> ModelSpec:
+    """Provider and model, as far as they can be asked."""
+    from retentive.providers.client import can_be_asked
+
+    if not is_provider_spec(spec):
+        known = ", ".join(name for name, provider in PROVIDERS.items() if provider.writes)
+        raise BadConfig(f"There is no language model {spec!r}.", f"Write it as PROVIDER:MODEL. Providers: {known}.")
+    chosen = parse_spec(spec)
+    name = chosen.provider.name
+    if url and not can_be_asked(url):
+        raise BadConfig("llm_url cannot be read as an address.", "It is as http://localhost:11434/v1.")
+    if not url and not chosen.provider.url:
+        raise BadConfig(f"llm is {spec!r}, and has no address.", "Set llm_url, up to and with /v1.")
+    if chosen.model or name == COMPATIBLE:
+        return chosen
+    if url:
+        raise BadConfig(f"llm is {spec!r}, without a model, and llm_url is set.", f"Name its model: {name}:MODEL.")
+    if not chosen.provider.default_llm:
+        raise BadConfig(f"llm is {spec!r}, without a model.", f"Name one: {name}:MODEL.")
+    return chosen._replace(model=chosen.provider.default_llm)

@@ -1,59 +1,34 @@
-"""OpenAI's Chat Completions, by its own client (extra `retentive[openai]`): OpenAI itself and all who speak it."""
+"""OpenAI's Chat Completions: OpenAI itself and all who speak it."""
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
-
-import openai
 
 from retentive.errors import Declined, LlmError, Unusable
 from retentive.llm import Written
-from retentive.llm.service import DIRECT, UNKEYED, Form, Question, Refusal, Service, counted, mappings
-
-URL = "https://api.openai.com/v1"  # given always: the client would else look into the environment
+from retentive.llm.service import Form, Question, Service, counted, mappings
 
 
 class Compatible(Service):
-    provider = "openai"
+    path = "/chat/completions"
     forms = (Form.SCHEMA, Form.OBJECT, Form.TEXT)
 
-    def __init__(self, model: str, key: str, url: str, timeout: float) -> None:
-        super().__init__(model, key, url)
-        self._timeout = timeout
-        self._limit = _limit(url or URL)
-        self._client = openai.OpenAI(
-            api_key=key or UNKEYED,
-            base_url=url or URL,
-            timeout=timeout,
-            max_retries=0,
-            http_client=openai.DefaultHttpxClient(mounts=DIRECT, follow_redirects=False),
-        )
-
-    def close(self) -> None:
-        self._client.close()
-
-    def _send(self, question: Question, form: Form) -> bytes:
-        held: dict[str, Any] = {self._limit: question.tokens}
+    def _make_request(self, question: Question, form: Form) -> Mapping[str, Any]:
+        request: dict[str, Any] = {
+            "messages": [
+                {"role": "system", "content": question.told(form)},
+                {"role": "user", "content": question.material},
+            ],
+            _name_limit(self._client.host): question.tokens,
+        }
+        if self.model:  # a server that has but one may not care for its name
+            request["model"] = self.model
         match form:
             case Form.SCHEMA:
                 schema = {"name": "answer", "strict": True, "schema": question.schema}
-                held["response_format"] = {"type": "json_schema", "json_schema": schema}
+                request["response_format"] = {"type": "json_schema", "json_schema": schema}
             case Form.OBJECT:
-                held["response_format"] = {"type": "json_object"}
-        try:
-            raw = self._client.chat.completions.with_raw_response.create(
-                model=self.model,
-                messages=[
-                    {"role": "system", "content": question.told(form)},
-                    {"role": "user", "content": question.material},
-                ],
-                **held,
-            )
-        except openai.APIStatusError as error:
-            raise Refusal(error.status_code, error.response.headers, error.response.text) from None
-        except openai.APIError as error:
-            raise self._unanswered(error, self._timeout) from None
-        return raw.http_response.content
+                request["response_format"] = {"type": "json_object"}
+        return request
 
     def _read(self, question: Question, answer: Mapping[str, Any]) -> Written:
         if answer.get("error"):  # some servers that pass on to others find out after they said 200
@@ -76,7 +51,7 @@ class Compatible(Service):
         return written
 
 
-def _limit(url: str) -> str:
+def _name_limit(host: str) -> str:
     """OpenAI's newer models refuse the old name of the limit, and most other servers know only that."""
-    host = urlsplit(url).hostname or ""
-    return "max_completion_tokens" if host.endswith((".openai.com", ".openai.azure.com")) else "max_tokens"
+    name = host.partition(":")[0]
+    return "max_completion_tokens" if name.endswith((".openai.com", ".openai.azure.com")) else "max_tokens"

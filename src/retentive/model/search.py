@@ -21,6 +21,7 @@ class Space:
 
     name: str
     dimension: int
+    """0: not known yet, because the provider of the model has not answered."""
     min_similarity: float
     """The cosine above which two texts are worth calling related, measured for this model."""
     spread: float = REFERENCE_SPREAD

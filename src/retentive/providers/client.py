@@ -172,10 +172,11 @@ class Client:
 
         limits = httpx.Timeout(timeout, connect=min(timeout, MAX_CONNECT_SECONDS))
         headers = {"Content-Type": "application/json", **self._headers}
+        http = self._open()
         until = time.monotonic() + timeout
         self.requests += 1
         try:
-            with self._open().stream("POST", self._url + path, content=content, headers=headers, timeout=limits) as got:
+            with http.stream("POST", self._url + path, content=content, headers=headers, timeout=limits) as got:
                 body = self._read(got, until, timeout)
                 if got.is_success:
                     return body

@@ -2,56 +2,48 @@
 
 With a model's name the request is what Cohere, Jina and Voyage take: `{"model", "query", "documents"}`, answered by
 `{"results": [{"index", "relevance_score"}]}` (Voyage: `data`). Without one it is what text-embeddings-inference takes:
-`{"query", "texts"}`, answered by `[{"index", "score"}]`. Redirections are not followed: a key goes to the server it was
-meant for.
+`{"query", "texts"}`, answered by `[{"index", "score"}]`. A server that fails is left alone for a while: it costs one
+search its time, and not each.
 """
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from retentive.errors import RerankError
+from retentive.providers.client import Client, Refusal, Unanswered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import httpx
-
-MAX_SAID = 200  # characters of what a server says that are worth telling
-
 
 class Provider:
     def __init__(self, url: str, key: str, model: str) -> None:
-        import httpx
-
         self._url, self._model = url, model
-        self._client = httpx.Client(headers={"Authorization": f"Bearer {key}"} if key else {})
+        self._client = Client(url, key=key)
 
     def score(self, question: str, texts: Sequence[str], seconds: float) -> list[float]:
-        import httpx
-
         if self._model:
             body: dict[str, Any] = {"model": self._model, "query": question, "documents": [*texts]}
         else:
             body = {"query": question, "texts": [*texts]}
         try:
-            answer = self._client.post(self._url, json=body, timeout=seconds)
-        except httpx.TimeoutException as error:
-            raise RerankError(f"{self._url} did not answer within {seconds:g} s") from error
-        except httpx.HTTPError as error:
-            raise RerankError(f"{self._url} could not be asked: {error}") from error
-        if not answer.is_success:
-            raise RerankError(f"{self._url} answered {answer.status_code}: {answer.text[:MAX_SAID]}")
+            answer = self._client.post("", body, seconds)
+        except Unanswered as error:
+            raise RerankError(str(error)) from None
+        except Refusal as refusal:
+            raise RerankError(f"{self._url} answered {refusal.status}: {refusal.said}") from None
         return _read_scores(answer, len(texts), self._url)
 
     def close(self) -> None:
         self._client.close()
 
 
-def _read_scores(answer: httpx.Response, count: int, url: str) -> list[float]:
+def _read_scores(answer: bytes, count: int, url: str) -> list[float]:
     """The scores in the order of the texts. Texts that the server left out come last."""
     try:
-        told = answer.json()
+        told = json.loads(answer)
         rows = told.get("results") or told["data"] if isinstance(told, dict) else told
         found = {int(row["index"]): float(row.get("relevance_score", row.get("score"))) for row in rows}
     except (ValueError, TypeError, KeyError, AttributeError) as error:

@@ -48,9 +48,10 @@ def chunk_values(slices: Sequence[str], vectors: Sequence[bytes | None]) -> Iter
 
 def insert_steps(rows: Sequence[Params], space: Space | None, query: str = "chunk_insert") -> Iterator[Step]:
     """Chunks with all that belongs to them: full text, vectors, changes."""
-    if space:
+    embedded = [row for row in rows if row["vector"]]
+    if space and embedded:  # a space begins with its first vector, which proves its dimension
         yield spaces.insert_step(space)
-    yield Step(f"{query}_embedded", [row for row in rows if row["vector"]])
+    yield Step(f"{query}_embedded", embedded)
     yield Step(query, [row for row in rows if not row["vector"]])
 
 

@@ -40,7 +40,7 @@ def _space_step(desk: Desk, name: str) -> Step:
 def _fits(desk: Desk, vector: Row) -> bool:
     if not desk.dimensions:
         desk.dimensions.update(desk.parts.chunks.spaces())
-        if space := desk.parts.space:
+        if (space := desk.parts.space) and space.dimension:
             desk.dimensions[space.name] = space.dimension
     length = len(vector["vector"]) // 2
     return desk.dimensions.setdefault(vector["space"], length) == length
