@@ -15,6 +15,7 @@ from retentive.errors import BadConfig, Conflict, EmbedError, Invalid, NotFound
 from retentive.model import ReembedProgress, Space, SpaceState
 from retentive.storage import step
 from retentive.storage.spaces import Spaces
+from tests.embed.stand_ins import write_folder
 from tests.engines import ENGINES, behind_its_back
 from tests.small_model import Forgetful, SmallModel, open_with_small
 from tests.support import Open, Place, Run
@@ -53,7 +54,8 @@ def test_a_store_remembers_the_model_of_its_first_vector(open_store: Open) -> No
 
 def test_opened_with_another_model_it_answers_and_writes_with_its_own(filled: str) -> None:
     with Retentive.open(filled, embedder="minilm") as store:
-        assert store.space == Space("hashing-384", 384, store.space.min_similarity if store.space else 0)
+        assert store.space is not None
+        assert (store.space.name, store.space.model) == ("hashing-384", "hashing")
         results = store.search("boat harbour")
         assert results[0].content == TEXTS[1]
         assert results[0].why.vector is not None
@@ -124,6 +126,25 @@ def test_a_setting_that_names_no_model_is_refused_and_a_stored_one_is_not_needed
 def behind_its_back_of(target: str, sql: str) -> None:
     with Retentive.open(target, embedder="none") as store:
         behind_its_back(store, sql)
+
+
+@pytest.mark.engines("sqlite")
+def test_a_folder_is_found_again_from_another_folder(
+    filled: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_folder(tmp_path / "here" / "model")
+    monkeypatch.chdir(tmp_path / "here")
+    with Retentive.open(filled, embedder="hashing") as store:
+        assert store.reembed("./model").switched
+        assert store.reembed_status()[0].space.model == str(tmp_path / "here" / "model")
+    monkeypatch.chdir(tmp_path)
+    with Retentive.open(filled, embedder="hashing") as store:
+        assert store.search("boat harbour")[0].why.vector is not None
+    (tmp_path / "here" / "model").rename(tmp_path / "elsewhere")
+    with Retentive.open(filled, embedder="hashing") as store:
+        results = store.search("boat harbour")
+        assert (results.tier, results[0].content) == ("text", TEXTS[1])
+        assert any(str(tmp_path / "here") in note for note in results.notes)
 
 
 def test_vectors_that_callers_bring_have_a_space_of_their_own(target: str) -> None:

@@ -21,7 +21,6 @@ from retentive import clock
 from retentive.app.vectors import embed_pending
 from retentive.embed import Embedder
 from retentive.embed.unavailable import Unavailable
-from retentive.embed.verified import VerifiedEmbedder
 from retentive.errors import EmbedError, RetentiveError, StorageError
 from retentive.model import Space, SpaceState, StoredSpace, to_micros
 from retentive.storage import spaces
@@ -47,7 +46,7 @@ class ActiveModel:
         stored: Spaces,
         chosen: Embedder | None,
         setting: str,
-        open_model: Callable[[str], Embedder | None],
+        open_model: Callable[[Any], Embedder | None],
         look_seconds: float = 0.0,
     ) -> None:
         self._stored, self._chosen, self.setting = stored, chosen, setting
@@ -90,11 +89,12 @@ class ActiveModel:
             pass  # what is wrong with the store is told by what the verb does with it
         return self._embedder
 
-    def open(self, model: str | Embedder) -> Embedder | None:
+    def open(self, model: Any) -> Embedder | None:
         """A model by what the setting `embedder` may be, opened once; or one that a program brings. None for "none"."""
         if not isinstance(model, str):
-            given = VerifiedEmbedder(model, None)
-            self._given.append(given)
+            given = self._open_model(model)
+            if given is not None:
+                self._given.append(given)
             return given
         with self._lock:
             if model == self.setting:

@@ -15,6 +15,7 @@ from retentive.app.upkeep import Journal
 from retentive.config import Config, data_folder
 from retentive.context import open_counter
 from retentive.embed import Embedder, open_configured, open_given
+from retentive.embed.choice import Placed, parse_choice
 from retentive.embed.verified import VerifiedEmbedder
 from retentive.files.daily import DailyLog
 from retentive.index import open_images
@@ -93,7 +94,9 @@ def open_model(
     if not isinstance(model, str):
         return VerifiedEmbedder(open_given(model, Path(settings.cache).expanduser(), wait, find_dimension), None)
     embedder = open_configured(settings, model, wait=wait, find_dimension=find_dimension, on_usage=on_usage)
-    return VerifiedEmbedder(embedder, model) if embedder else None
+    choice = parse_choice(model)
+    remembered = str(choice.path) if isinstance(choice, Placed) else model  # a folder is found from any other
+    return VerifiedEmbedder(embedder, remembered) if embedder else None
 
 
 def _daily_log(settings: Config) -> DailyLog | None:
