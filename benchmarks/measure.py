@@ -70,7 +70,7 @@ RECALL = Target(0.98, at_least=True, of="value")
 BULK_RATIO = Target(0.5, at_least=True)
 NO_SLOWER = Target(1.0)
 RESIDENT_BEFORE = Target(80, of="value")
-RESIDENT_AFTER = (Target(230, of="value"), Target(1.15))
+RESIDENT_AFTER = (Target(150, of="value"), Target(1.15))
 HELP_RATIO = Target(6)
 
 

@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from retentive import Retentive
+from retentive.cli import main
 from retentive.model import Cost, Learned
 from tests.dialogue import known
 from tests.llm.provider import KEY, Provider, Reply
@@ -237,3 +239,29 @@ def test_a_server_that_is_down_leaves_it_to_the_rules(play: Play) -> None:
 def test_without_a_model_nobody_is_asked(open_store: Open) -> None:
     told = learned(open_store(), "s", "user: I live in Porto.")
     assert (told.by, told.notes) == ("rules", ())
+
+
+def test_no_answer_is_longer_than_the_setting_allows(play: Play) -> None:
+    store, provider = play(answer(), llm_answer_tokens=300)
+    learned(store, "s", "user: I live in Porto.")
+    assert provider.asked[0]["max_tokens"] == 300
+
+
+def test_a_memory_near_in_meaning_is_shown(play: Play) -> None:
+    """Also if it shares no word with the message: with the hashing embedder, parts of words."""
+    store, provider = play(answer())
+    store.add("The user enjoys snowboarding holidays.")
+    learned(store, "s", "user: We went snowboard-ing.")
+    assert "snowboarding" in provider.asked[0]["messages"][-1]["content"].split("\n")[0]
+
+
+def test_learn_prints_what_it_cost(play: Play, db: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store, provider = play(answer(claim("The user lives in Porto.", 1)))
+    store.sessions.append("s", "user", "I live in Porto.")
+    settings = ["--db", str(db)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RETENTIVE_LLM", "openai:gpt-x")
+        patch.setenv("RETENTIVE_LLM_URL", f"{provider.url}/v1")
+        patch.setenv("RETENTIVE_LLM_KEY", KEY)
+        assert main([*settings, "learn", "s"]) == 0
+    assert "  cost: 1 call, 100 tokens read, 7 written\n" in capsys.readouterr().out

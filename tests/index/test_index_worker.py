@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from retentive.index.worker import Turn, Worker
+from retentive.index.worker import Turn, Worker, give_memory_back
 
 PATIENCE = 30.0  # seconds; only a worker that hangs takes as long
 
@@ -116,3 +116,7 @@ def test_urgent_jobs_do_not_wait_for_a_job_that_rests(worker: Worker, done: list
         time.sleep(0.01)
     worker.close()
     assert done == ["terms"]
+
+
+def test_memory_is_given_back_where_the_system_can_and_nowhere_fails() -> None:
+    give_memory_back()

