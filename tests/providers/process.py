@@ -1,5 +1,6 @@
 """A provider of embeddings in a process of its own, that can be killed, stopped and started again on its port."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -31,6 +32,7 @@ class ProviderProcess:
     def freeze(self) -> None:
         """It accepts connections, for the system does so, and never answers."""
         self._process.send_signal(signal.SIGSTOP)
+        os.waitpid(self._process.pid, os.WUNTRACED)  # until it is stopped
 
     def thaw(self) -> None:
         self._process.send_signal(signal.SIGCONT)
