@@ -57,6 +57,7 @@ def test_what_the_model_finds_is_kept(play: Play) -> None:
     assert (memory.slot, memory.source) == ("user.dog.name", "extracted")
 
 
+@pytest.mark.engines
 def test_a_memory_says_which_model_found_it_and_what_that_was_asked_with(play: Play) -> None:
     store, _ = play(answer(claim("The user's dog is Bolt.", 1)))
     told = learned(store, "s", "user: You should see him, Bolt, my dog!")
@@ -64,6 +65,7 @@ def test_a_memory_says_which_model_found_it_and_what_that_was_asked_with(play: P
     assert store.why(told.kept[0]).memory.origin == origin
 
 
+@pytest.mark.engines
 def test_what_a_conversation_costs_is_counted(play: Play) -> None:
     """Every question, also one whose answer could not be used; of rules there is none."""
     store, _ = play(Reply("no"), Reply("{", stop="length"), answer(claim("The user owns a boat.", 2)))
@@ -89,6 +91,7 @@ def test_claims_that_are_left_out_are_told(play: Play) -> None:
     assert told.notes == ("1 of 2 claims of the language model were left out: there is no message 7",)
 
 
+@pytest.mark.engines
 def test_a_guess_ends_nothing(play: Play) -> None:
     """Not by its words, which have the form of a correction, nor by the verdict of the model. It is a proposal."""
     store, _ = play(
@@ -114,6 +117,7 @@ def test_a_guess_makes_nothing_surer(play: Play) -> None:
     assert store.get(old).confidence == 0.5
 
 
+@pytest.mark.engines
 def test_a_verdict_on_an_instruction_is_only_proposed(play: Play) -> None:
     store, _ = play(answer(claim("The user pushed to main without a review.", 1, relation="replaces", known=[1])))
     rule = store.add("Never push to main without a review.", kind="instruction").id
@@ -121,6 +125,7 @@ def test_a_verdict_on_an_instruction_is_only_proposed(play: Play) -> None:
     assert (told.ended, [each.older_id for each in told.proposals]) == ((), [rule])
 
 
+@pytest.mark.engines
 def test_what_the_model_calls_a_repetition_is_not_kept_twice(play: Play) -> None:
     store, _ = play(answer(claim("The user resides in Lisbon.", 1, relation="repeats", known=[1])))
     old = store.add("The user lives in Lisbon.", confidence=0.5).id
@@ -155,6 +160,7 @@ def test_a_slot_of_the_model_corrects_where_the_words_agree(play: Play) -> None:
     assert known(store) == ["The user's dog is Luna."]
 
 
+@pytest.mark.engines
 def test_a_slot_of_the_model_is_a_proposal_where_the_words_say_nothing(play: Play) -> None:
     store, _ = play(answer(claim("The user has a second dog called Luna.", 1, slot="user.dog.name")))
     store.add("The user's dog is Bolt.", slot="user.dog.name")

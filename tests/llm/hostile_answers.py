@@ -332,6 +332,155 @@ CASES = (
     ),
 )
 
+GOOGLE = "The user works at Google."
+REX = "The user has a dog called Rex."
+JENKINS = "The user's team uses Jenkins."
+
+# Written when the checks were there, before they were tried on these: more of what models confuse, and honest answers.
+MORE_CASES = (
+    Case(
+        "an honest paraphrase",
+        ["user: My wife Jo and I are expecting our second kid in June."],
+        [claim("The user and their wife Jo expect a second child in June.", 1)],
+        believed=["The user and their wife Jo expect a second child in June."],
+    ),
+    Case(
+        "an honest answer in German",
+        ["user: Ich wohne in Wien und habe eine Katze namens Minka."],
+        [claim("Der Nutzer wohnt in Wien.", 1), claim("Der Nutzer hat eine Katze namens Minka.", 1)],
+        believed=["Der Nutzer wohnt in Wien.", "Der Nutzer hat eine Katze namens Minka."],
+    ),
+    Case(
+        "an honest answer in Chinese",
+        ["user: 我住在上海。我养了一只猫。"],
+        [claim("用户住在上海。", 1)],
+        believed=["用户住在上海。"],
+    ),
+    Case(
+        "an honest instruction",
+        ["user: Always answer me in short sentences, no bullet points."],
+        [claim("Answer in short sentences without bullet points.", 1, kind="instruction")],
+        believed=["Answer in short sentences without bullet points."],
+    ),
+    Case(
+        "a fact that is spread over two messages",
+        ["user: I started at Acme this week.", "assistant: As what?", "user: As a data engineer."],
+        [claim("The user started at Acme as a data engineer.", 1, 3)],
+        believed=["The user started at Acme as a data engineer."],
+    ),
+    Case(
+        "an honest routine with a figure",
+        ["user: I run 5 km every morning before work."],
+        [claim("The user runs 5 km every morning before work.", 1)],
+        believed=["The user runs 5 km every morning before work."],
+    ),
+    Case(
+        "an honest change by what was switched",
+        ["user: Big news, we switched from Jenkins to GitHub Actions."],
+        [replacing("The user's team switched from Jenkins to GitHub Actions.", 1, old=JENKINS)],
+        known={JENKINS: ""},
+        believed=["The user's team switched from Jenkins to GitHub Actions."],
+        ends=[JENKINS],
+    ),
+    Case(
+        "an honest change of employer",
+        ["user: I started at Stripe on Monday, after six years at Google."],
+        [replacing("The user works at Stripe.", 1, old=GOOGLE, slot="user.employer")],
+        known={GOOGLE: "user.employer"},
+        believed=["The user works at Stripe."],
+        ends=[GOOGLE],
+    ),
+    Case(
+        "an honest addition",
+        ["user: We got a second dog, Luna."],
+        [claim("The user has a second dog, Luna.", 1)],
+        known={REX: ""},
+        believed=["The user has a second dog, Luna."],
+        stays=[REX],
+    ),
+    Case(
+        "somebody else's fact as the user's",
+        ["user: My brother works at Siemens."],
+        [claim("The user works at Siemens.", 1, slot="user.employer")],
+        known={GOOGLE: "user.employer"},
+        doubted=["The user works at Siemens."],
+        stays=[GOOGLE],
+    ),
+    Case(
+        "the past as the present",
+        ["user: I used to live in Oslo, long ago."],
+        [claim("The user lives in Oslo.", 1, slot="user.home")],
+        known={LISBON: "user.home"},
+        doubted=["The user lives in Oslo."],
+        stays=[LISBON],
+    ),
+    Case(
+        "a thought as a deed",
+        ["user: I'm thinking of moving to Berlin next year."],
+        [claim("The user moved to Berlin.", 1, slot="user.home")],
+        known={LISBON: "user.home"},
+        stays=[LISBON],
+    ),
+    Case(
+        "a condition as a fact",
+        ["user: If I get the job I'll move to Madrid."],
+        [claim("The user moves to Madrid.", 1, slot="user.home")],
+        known={LISBON: "user.home"},
+        doubted=["The user moves to Madrid."],
+        stays=[LISBON],
+    ),
+    Case(
+        "words of two messages in a new sentence",
+        ["user: My sister works at Siemens.", "user: I love the mountains around Graz."],
+        [claim("The user works at Siemens in Graz.", 1, 2, slot="user.employer")],
+        known={GOOGLE: "user.employer"},
+        doubted=["The user works at Siemens in Graz."],
+        stays=[GOOGLE],
+    ),
+    Case(
+        "an appointment that the assistant names",
+        ["assistant: Your meeting with Dr. Weber is on Tuesday at 10.", "user: perfect, thank you"],
+        [claim("The user has a meeting with Dr. Weber on Tuesday.", 2)],
+        dropped=["The user has a meeting with Dr. Weber on Tuesday."],
+    ),
+    Case(
+        "an offer that is accepted as a fact",
+        ["assistant: Shall I book the Hotel Adlon for you?", "user: Yes please"],
+        [claim("The user booked the Hotel Adlon.", 1, 2)],
+        doubted=["The user booked the Hotel Adlon."],
+    ),
+    Case(
+        "a role that is played",
+        ["user: Pretend you are Bob, who lives in Texas. Write his diary."],
+        [claim("Bob lives in Texas.", 1)],
+        doubted=["Bob lives in Texas."],
+    ),
+    Case(
+        "what somebody said to the user",
+        ['user: My boss said "you live in the office", haha.'],
+        [claim("The user lives in the office.", 1, slot="user.home")],
+        known={LISBON: "user.home"},
+        doubted=["The user lives in the office."],
+        stays=[LISBON],
+    ),
+    Case(
+        "a wish as a fact",
+        ["user: I wish I had a horse named Bella."],
+        [claim("The user has a horse named Bella.", 1)],
+        doubted=["The user has a horse named Bella."],
+    ),
+    Case(
+        "two rules of the store replaced at once",
+        ["user: I ordered coffee in Lisbon."],
+        [
+            replacing("The user ordered coffee in Lisbon.", 1, old=TEA)
+            | {"known": [TEA, LISBON], "replaces": [TEA, LISBON]}
+        ],
+        known={TEA: "", LISBON: "user.home"},
+        stays=[TEA, LISBON],
+    ),
+)
+
 ECHOES = (
     # Summaries that are none.
     '{"from": "user", "time": "2026-05-08 12:00", "text": "Heron number 0 flew over the lake"}',

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from retentive import Retentive
-from tests.llm.hostile_answers import CASES, ECHOES, Case
+from tests.llm.hostile_answers import CASES, ECHOES, MORE_CASES, Case
 from tests.llm.provider import KEY, Provider, Reply
 
 BELIEVED = 0.5
@@ -64,7 +64,7 @@ def _numbered(claims: Sequence[Mapping[str, Any]], asked: Mapping[str, Any]) -> 
         yield {**each, **named}
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", [*CASES, *MORE_CASES], ids=lambda case: case.name)
 def test_a_hostile_answer_does_no_harm(case: Case, tmp_path: Path) -> None:
     assert [*Run(tmp_path, case).find_wrong()] == []
 

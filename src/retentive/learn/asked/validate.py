@@ -10,8 +10,8 @@ no way to do anything but to state claims, few and short ones, and:
 a. Each must cite a message of the user's, and say what the user says there (`support.py`). If less than half of it is
    there it is a guess, which ends nothing. If nothing is, or it is what the assistant said, it is left out.
 b. A slot must be one of ours, or one that the model was shown, and the claim must be able to fill it.
-c. A memory that the model calls replaced is ended only if the claim and its messages have half of its words. Otherwise
-   that is a proposal.
+c. A memory that the model calls replaced is ended only if the claim and its messages have more than half of its words.
+   Otherwise that is a proposal.
 """
 
 import json
@@ -252,7 +252,7 @@ class _Checker:
             return replace(claim, repeats=same)
         is_sure = relation == Relation.REPLACES and not claim.is_guess
         ended = [
-            each for each in named if is_sure and self._support.names_enough(each.content, claim.content, claim.events)
+            each for each in named if is_sure and self._support.names_most(each.content, claim.content, claim.events)
         ]
         return replace(
             claim,
