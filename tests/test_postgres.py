@@ -96,7 +96,8 @@ STORE_WIDE = {  # about all namespaces, by their purpose
     "space_counts", "chunk_broken", "derived_rebuild", "put_access_log_numbers", "learning_waiting", "work_due",
     "proposal_outdated", "proposal_prune", "orphan_chunks", "orphan_memory_history", "orphan_record_history",
     "record_changed", "state_counts", "sessions_missing", "sessions_rebuild", "namespaces_missing",
-    "namespaces_rebuild", "sessions_lost",
+    "namespaces_rebuild", "sessions_lost", "space_activate", "space_has_vectors", "space_release", "vector_drop",
+    "chunk_unbuilt", "chunk_unbuilt_count",
 }  # fmt: skip
 
 
