@@ -281,3 +281,12 @@ def test_a_closed_pipe_is_no_error(run: Run, db: Path) -> None:
     command = f"{sys.executable} -m retentive --db {db} --embedder none list --json | head -c 1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
     assert "Traceback" not in done.stderr
+
+
+def test_a_vector_that_could_not_be_made_is_explained(db: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A provider without a key: the memory is kept, and it is said what is missing."""
+    assert main(["--db", str(db), "--embedder", "openai:text-embedding-3-small", "add", "The lighthouse is white"]) == 0
+    told = capsys.readouterr()
+    assert told.out.startswith("kept ")
+    assert "its vector is pending" in told.out
+    assert "needs a key" in told.err

@@ -105,7 +105,14 @@ def _add(memory: Retentive, arguments: Any) -> int:
         show.say(f"resembles {each.id} ({each.overlap:.0%}): {each.content}")
     if added.pending:
         show.say("its vector is pending: `retentive backfill` makes it")
+        show.notes(_explain_pending(memory))
     return 0
+
+
+def _explain_pending(memory: Retentive) -> list[str]:
+    """Why a vector could not be made just now; nothing where the embedder is switched off."""
+    reason = memory.stats()["failures"].get("embed")
+    return [f"the vector could not be made: {reason}"] if reason else []
 
 
 def _add_lines(memory: Retentive, arguments: Any, text: str, options: dict[str, Any]) -> int:
