@@ -1,5 +1,6 @@
 """A store whose model is changed while other processes write to it, by processes that are killed."""
 
+import os
 import subprocess
 import sys
 import time
@@ -17,7 +18,8 @@ from retentive.model import Space, SpaceState
 from retentive.storage.spaces import Spaces, insert_step, mark_step
 from tests.small_model import SmallModel, open_with_small
 
-PROGRAMS = Path(__file__).parent / "programs"
+ROOT = Path(__file__).parents[1]
+PROGRAMS = ROOT / "tests" / "programs"
 MANY = 20_000
 PATIENCE = 300  # seconds: nothing here is about speed, and the machine may be busy
 
@@ -34,7 +36,8 @@ def start() -> Iterator[Start]:
 
     def start_(program: str, *arguments: str) -> subprocess.Popen[str]:
         command, pipe = [sys.executable, str(PROGRAMS / program), *arguments], subprocess.PIPE
-        started.append(subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True))
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}  # for `tests.small_model`
+        started.append(subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=environment))
         return started[-1]
 
     yield start_
