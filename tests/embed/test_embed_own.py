@@ -177,6 +177,27 @@ def test_a_folder_that_is_away_keeps_its_space(folder: Path, tmp_path: Path) -> 
         embedder.embed(["the dog"])
 
 
+@pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json", "1_Pooling/config.json"])
+def test_a_store_whose_folder_is_damaged_is_opened(folder: Path, db: Path, name: str) -> None:
+    """A copy that broke off: texts are kept without vectors, and what is wrong is told."""
+    with Retentive.open(db, embedder=str(folder)) as store:
+        store.add("the dog is about the key")
+    damaged = folder / name
+    damaged.parent.mkdir(exist_ok=True)
+    damaged.write_text("damaged")
+    with Retentive.open(db, embedder=str(folder)) as store:
+        assert store.add("the key is about the dog").pending
+        found = store.search("the dog")
+        assert len(found) == 2
+        assert any(str(folder) in note or damaged.name in note for note in found.notes)
+
+
+def test_a_damaged_folder_that_was_never_used_is_refused(folder: Path, tmp_path: Path) -> None:
+    (folder / "model.onnx").write_text("damaged")
+    with pytest.raises(ModelUnfit):
+        OwnModel(folder, tmp_path / "cache")
+
+
 def test_a_file_that_is_changed_after_opening_is_refused(folder: Path, tmp_path: Path) -> None:
     """Its vectors would be kept under the name of another space."""
     embedder = OwnModel(folder, tmp_path / "cache")

@@ -152,3 +152,24 @@ def test_vectors_are_of_length_one(tmp_path: Path) -> None:
     vectors = open_given(embed, tmp_path).embed(["tide", "sea"])
     assert vectors.dtype == np.float32
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1)
+
+
+def test_a_function_of_several_dimensions_costs_no_memory(db: Path) -> None:
+    calls: list[int] = []
+
+    def vary(texts: list[str]) -> Any:
+        calls.append(len(texts))
+        return [[1.0] * (2 + len(calls)) for _ in texts]
+
+    with Retentive.open(db, embedder=EmbedderFunction(vary, name="varies")) as store:
+        assert store.add("The tide turns at noon").pending
+        assert any("varies gave vectors of" in note for note in store.search("tide").notes)
+
+
+def test_what_to_do_does_not_name_a_function_as_a_setting(db: Path) -> None:
+    with Retentive.open(db, embedder=embed) as store:
+        store.add("The tide turns at noon")
+    with Retentive.open(db, embedder="hashing") as store:
+        notes = " ".join(store.search("tide").notes)
+    assert "or open it with that model" in notes
+    assert "embedder = 'function" not in notes

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from retentive.embed import RemoteSettings, open_embedder
+from retentive.errors import EmbedError
 from retentive.llm import open_writer
 from retentive.providers.keys import find_in_keyring
 from retentive.providers.registry import PROVIDERS
 from tests.providers.conftest import Serve
+from tests.providers.server import Reply
 
 
 @pytest.fixture
@@ -62,6 +64,17 @@ def test_a_key_for_an_address_is_found_under_its_host_and_sent(keyring: Any, ser
     embedder.embed_query("tide")
     embedder.close()
     assert server.asked[0].headers["authorization"] == "Bearer sk-of-host"
+
+
+def test_what_to_do_names_the_place_where_a_key_is_looked_for(serve: Serve, tmp_path: Path) -> None:
+    server = serve(Reply(401))
+    embedder = open_embedder("openai:m", cache=tmp_path, wait=30, remote=RemoteSettings(server.url))
+    assert embedder
+    with pytest.raises(EmbedError) as refused:
+        embedder.embed_query("tide")
+    embedder.close()
+    assert f"`keyring set retentive 127.0.0.1:{server.server_port}`" in refused.value.hint
+    assert "OPENAI_API_KEY" not in refused.value.hint
 
 
 def test_without_the_package_there_is_no_key(monkeypatch: pytest.MonkeyPatch) -> None:

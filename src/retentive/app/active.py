@@ -204,9 +204,10 @@ class ActiveModel:
     def _describe(self, active: StoredSpace, embedder: Embedder) -> None:
         is_used = "is not available" if isinstance(embedder, Unavailable) else "is used"
         named = active.model or active.name
+        back = f"embedder = {named!r} the setting" if active.model else "or open it with that model"
         self.difference = (
             f"the store's vectors are of {named}, which {is_used}, not of {self.setting}, which the setting names;"
-            f" `retentive reembed --model {self.setting}` changes the store, embedder = {named!r} the setting"
+            f" `retentive reembed --model {self.setting}` changes the store, {back}"
         )
 
 

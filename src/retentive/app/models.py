@@ -77,7 +77,9 @@ class Models:
         embedder = open_configured(self._with(precision), name, download=False)
         said = embedder.describe() if embedder else {}
         if problem := said.get("degraded"):
-            raise ModelMissing(problem, f"Fetch it first: `retentive models pull {name}`.")
+            is_own = isinstance(parse_choice(name), Placed)
+            hint = "Put it right first." if is_own else f"Fetch it first: `retentive models pull {name}`."
+            raise ModelMissing(problem, hint)
         path = config.settings_path()
         write_setting(path, "embedder", _spell(name))
         if precision:

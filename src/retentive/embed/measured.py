@@ -112,6 +112,8 @@ class Measured(ABC):
         questions = self._unit(self._ask(QUESTIONS, is_query=True), len(QUESTIONS))
         self._require_dimension(statements.shape[1])
         self._require_dimension(questions.shape[1])
+        if statements.shape[1] != questions.shape[1]:
+            raise EmbedError(f"{self._name} gave vectors of {statements.shape[1]} and of {questions.shape[1]} numbers")
         scale = estimate_scale(questions, statements)
         self._space = Space(self._name, statements.shape[1], *scale)
         self._is_confirmed = True

@@ -57,6 +57,7 @@ class OwnModel(Local[Encoder]):
     ) -> None:
         self._path, self._threads = path, threads
         self._record_path = find_record(path, cache, precision, pooling)
+        self._problem: EmbedError | None = None
         self._contents, self._record = self._examine(precision, pooling)
         found = self._contents
         super().__init__(
@@ -70,7 +71,7 @@ class OwnModel(Local[Encoder]):
 
     @property
     def contents(self) -> Contents | None:
-        """What the folder holds; None while it is away."""
+        """What the folder holds; None while it is away or damaged."""
         return self._contents
 
     @property
@@ -79,18 +80,22 @@ class OwnModel(Local[Encoder]):
         return self._record.hashes
 
     def _examine(self, precision: str, pooling: str) -> tuple[Contents | None, Record]:
-        """What is there, and its record. A model that was here before keeps its space while its folder is away."""
+        """What is there, and its record.
+
+        A model that was here before keeps its space while its folder is away or damaged: the store can be opened.
+        """
         known = read_record(self._record_path)
         try:
             contents = read_folder(self._path, precision, pooling)
-        except ModelMissing:
+            stamps = _stamps(contents)
+            if known and known.stamps == stamps:
+                return contents, known
+            made = self._make_record(contents, stamps)
+        except EmbedError as error:
             if known is None:
                 raise
+            self._problem = error
             return None, known
-        stamps = _stamps(contents)
-        if known and known.stamps == stamps:
-            return contents, known
-        made = self._make_record(contents, stamps)
         if known and known.space == made.space:
             made = replace(known, stamps=stamps)
         write_record(self._record_path, made)
@@ -105,7 +110,10 @@ class OwnModel(Local[Encoder]):
 
     def _open(self) -> Loaded[Encoder]:
         if (contents := self._contents) is None:
-            raise ModelMissing(f"There is no model at {self._path}.", "Put it back, or choose another embedder.")
+            hint = "Put it back, or choose another embedder."
+            if isinstance(self._problem, ModelUnfit):
+                raise ModelUnfit(str(self._problem), hint)
+            raise ModelMissing(f"There is no model at {self._path}.", hint)
         hint = "It was changed after the store was opened; open it again."
         with ExitStack() as verified:
             for file, sha256 in zip(contents.files, self._record.hashes, strict=True):
@@ -130,7 +138,7 @@ class OwnModel(Local[Encoder]):
 
     def _expect(self) -> Mapping[str, str]:
         if self._contents is None:
-            return {"graph": "", "origin": "", "degraded": f"There is no model at {self._path}."}
+            return {"graph": "", "origin": "", "degraded": str(self._problem)}
         return {"graph": str(self._contents.weights), "origin": "a folder of your own"}
 
 

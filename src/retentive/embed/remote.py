@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from retentive.embed.measured import Measured
 from retentive.errors import BadConfig, EmbedError, ModelMissing
 from retentive.providers.client import Client, Refusal, Retries, Unanswered, can_be_asked, is_same_server, make_sendable
-from retentive.providers.keys import find_in_keyring
+from retentive.providers.keys import SERVICE, find_in_keyring, name_in_keyring
 from retentive.text.tokens import estimate
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ class Remote(Measured):
 
     def _explain(self, refusal: Refusal) -> EmbedError:
         if refusal.is_key_refused:
-            return ModelMissing(f"{self._name} does not accept the key ({refusal.status})", _key_hint(self._spec))
+            return ModelMissing(f"{self._name} does not accept the key ({refusal.status})", self._key_hint)
         said = f"{self._name}: {refusal.status} {refusal.said}".strip()
         if refusal.status == _NOT_FOUND:
             hint = f"`ollama pull {self._spec.model}` fetches a model." if self._is_ollama else "See to its name."
@@ -145,12 +145,20 @@ class Remote(Measured):
     def _is_ollama(self) -> bool:
         return self._spec.provider.name == "ollama"
 
+    @property
+    def _key_hint(self) -> str:
+        """Where keys are looked for: the provider's own variable only where no address is set."""
+        provider, url = self._spec.provider, self._settings.url
+        own = f"{provider.key_variable} or " if provider.key_variable and not url else ""
+        where = f"`keyring set {SERVICE} {name_in_keyring(provider, url)}`"
+        return f"Set {own}RETENTIVE_EMBEDDER_KEY in the environment, or {where}."
+
     def _connect(self) -> Client:
         if self._client is None:
             settings = self._settings
             key = settings.key or find_in_keyring(self._spec.provider, settings.url)
             if not key and self._spec.provider.needs_key and not settings.url:
-                raise ModelMissing(f"{self._name} needs a key", _key_hint(self._spec))
+                raise ModelMissing(f"{self._name} needs a key", self._key_hint)
             url = _base_url(self._spec, settings.url)
             self._client = Client(url, key=key, timeout=settings.timeout, retries=RETRIES)
         return self._client
@@ -178,11 +186,6 @@ def _check_spec(spec: ModelSpec, url: str) -> None:
 def _base_url(spec: ModelSpec, url: str) -> str:
     base = (url or spec.provider.url).rstrip("/")
     return base.removesuffix("/v1") if spec.provider.name == "ollama" else base
-
-
-def _key_hint(spec: ModelSpec) -> str:
-    own = f"{spec.provider.key_variable} or " if spec.provider.key_variable else ""
-    return f"Set {own}RETENTIVE_EMBEDDER_KEY in the environment, or `keyring set retentive {spec.provider.name}`."
 
 
 def _clean(text: str) -> str:

@@ -24,8 +24,11 @@ def find_in_keyring(provider: Provider, url: str) -> str:
         from keyring.errors import KeyringError
     except ImportError:
         return ""
-    user = (urlsplit(url).netloc.rpartition("@")[2] if url else "") or provider.name
     try:
-        return keyring.get_password(SERVICE, user) or ""
+        return keyring.get_password(SERVICE, name_in_keyring(provider, url)) or ""
     except KeyringError:  # no keyring runs here, or it is locked
         return ""
+
+
+def name_in_keyring(provider: Provider, url: str) -> str:
+    return (urlsplit(url).netloc.rpartition("@")[2] if url else "") or provider.name
