@@ -73,7 +73,8 @@ def _pull(arguments: Any) -> int:
     if is_json(arguments):
         show.as_json(wire.model(found))
     else:
-        show.say(f"{found.name} is here: {_size(found.files)}, {found.precision or 'no precision'}")
+        size = f": {_size(found.files)}, {found.precision or 'no precision'}" if found.files else "; it needs no files"
+        show.say(f"{found.name} is here{size}")
         show.say(f"`retentive models use {arguments.name}` makes it the embedder")
     return 0
 
@@ -88,7 +89,10 @@ def _use(arguments: Any) -> int:
     show.say(f"embedder is {show.line(arguments.name)}, in {show.line(str(file))}")
     if hidden:
         show.say(f"note: the environment variable {variable} says otherwise, and counts for more")
-    show.say(f"a store with memories needs new vectors: `retentive reembed --model {show.line(arguments.name)}`")
+    if arguments.name == "none":
+        show.say("searches go by full text; the vectors that a store has are kept")
+    else:
+        show.say(f"a store with memories needs new vectors: `retentive reembed --model {show.line(arguments.name)}`")
     return 0
 
 
