@@ -39,8 +39,9 @@ class Row(NamedTuple):
 
 
 ROWS = (
-    Row("load, imports included, two cores: wall", "load_wall", 2, "ms", 100),
-    Row("load, imports included, two cores: processor", "load_processor", 2, "ms"),
+    Row("imports (numpy, onnxruntime, tokenizers; ours): processor", "import_processor", 2, "ms"),
+    Row("load, two cores: wall", "load_wall", 2, "ms", 100),
+    Row("load, two cores: processor", "load_processor", 2, "ms"),
     Row("one short text, one core: wall", "single_wall", 1, "ms", 5),
     Row("one short text, one core: processor", "single_processor", 1, "ms", 5),
     Row("one short text, two cores: wall", "single_wall", 2, "ms"),
@@ -105,10 +106,14 @@ def render_table(found: Figures) -> str:
 
 def render_row(row: Row, found: Figures) -> tuple[str, ...]:
     ours, shipped, plain = (found[build, row.threads][row.name] for build in BUILDS)
-    amounts = (f"{value:,.3g} {row.unit}".strip() for value in (ours, shipped, plain))
+    amounts = (f"{render_number(value)} {row.unit}".strip() for value in (ours, shipped, plain))
     sign = ">=" if row.is_rate else "<="
     goal = "" if row.goal is None else f"{sign} {row.goal:g} {row.unit}"
     return row.what, *amounts, f"{ours / shipped:.2f}", f"{ours / plain:.2f}", goal, render_met(row, ours)
+
+
+def render_number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def render_met(row: Row, value: float) -> str:
