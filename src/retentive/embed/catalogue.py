@@ -108,7 +108,7 @@ MINILM = Entry(
 )
 BGE = Entry(
     name="bge-small-en-v1.5",
-    summary="a little better at talk, 1.5 times the work",
+    summary="better at talk, 1.5 times the work",
     licence="MIT",
     space=Space("bge-small-en-v1.5@5c38ec7", 384, 0.57, 0.07),
     graphs={
@@ -139,7 +139,7 @@ BGE = Entry(
 )
 ARCTIC = Entry(
     name="snowflake-arctic-embed-s",
-    summary="a little better at chats, 1.5 times the work",
+    summary="better at chats, 1.5 times the work",
     licence="Apache-2.0",
     space=Space("snowflake-arctic-embed-s@e596f50", 384, 0.62, 0.05),
     graphs={
