@@ -455,7 +455,14 @@ SETTINGS = (
         _url,
         "Where the language model is served, if not by its provider: any OpenAI-compatible server.",
     ),
-    Setting("llm_key", lambda: "", _token, "The key that the provider of the language model asks for.", secret=True),
+    Setting(
+        "llm_key",
+        lambda: "",
+        _token,
+        "The key that the provider of the language model asks for; from the environment only.",
+        secret=True,
+        in_file=False,
+    ),
     Setting("llm_timeout", lambda: 60.0, _between(0.1, 3600), "Seconds that the language model may take to answer."),
     Setting(
         "llm_answer_tokens",

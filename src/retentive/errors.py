@@ -163,7 +163,7 @@ class LlmError(RetentiveError):
 
 
 class KeyRefused(LlmError):
-    default_hint = "Give the provider's key as the setting llm_key, or as RETENTIVE_LLM_KEY."
+    default_hint = "Give the provider's key as RETENTIVE_LLM_KEY in the environment, or in the system's keyring."
 
 
 class Overloaded(LlmError):

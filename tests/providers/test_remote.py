@@ -264,13 +264,14 @@ def test_the_key_of_a_provider_goes_to_that_provider_only(environment: dict[str,
     assert resolve({}, environment)["embedder_key"] == key
 
 
-def test_a_key_in_the_file_of_settings_is_refused_without_showing_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("role", ["embedder", "llm"])
+def test_a_key_in_the_file_of_settings_is_refused_without_showing_it(role: str, tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
-    file.write_text('embedder = "openai:x"\nembedder_key = "sk-mine"\n')
+    file.write_text(f'{role} = "openai:x"\n{role}_key = "sk-mine"\n')
     with pytest.raises(BadConfig) as caught:
         resolve({}, {}, file)
     assert "sk-mine" not in f"{caught.value}{caught.value.hint}"
-    assert "RETENTIVE_EMBEDDER_KEY" in caught.value.hint
+    assert f"RETENTIVE_{role.upper()}_KEY" in caught.value.hint
 
 
 def test_a_call_waits_no_longer_than_it_said(ask: Ask) -> None:

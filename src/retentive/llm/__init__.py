@@ -67,7 +67,8 @@ def open_writer(spec: str, *, key: str = "", url: str = "", timeout: float = 60.
     provider = chosen.provider
     key = key or find_in_keyring(provider, url)
     if not key and not url and provider.needs_key:
-        raise BadConfig(f"llm is {spec!r}, and there is no key for it.", "Set llm_key, or RETENTIVE_LLM_KEY.")
+        hint = "Set RETENTIVE_LLM_KEY in the environment, or put it into the system's keyring."
+        raise BadConfig(f"llm is {spec!r}, and there is no key for it.", hint)
     from retentive.llm.service import RETRIES
     from retentive.providers.client import Client
 
