@@ -28,8 +28,7 @@ def _list(arguments: Any) -> int:
 
 
 def _row(each: ModelInfo) -> tuple[str, ...]:
-    state = "in use" if each.is_used else "here" if each.is_here else "not fetched"
-    return "/".join((each.name, *each.aliases)), state, _size(each.files), each.languages, each.summary
+    return "/".join((each.name, *each.aliases)), _describe_state(each), _size(each.files), each.languages, each.summary
 
 
 def _info(arguments: Any) -> int:
@@ -50,7 +49,7 @@ def _info(arguments: Any) -> int:
 def _facts(found: ModelInfo) -> Iterator[tuple[str, Any]]:
     yield "name", ", ".join((found.name, *found.aliases))
     yield "what it is", found.summary
-    yield "state", "in use" if found.is_used else "here" if found.is_here else "not fetched"
+    yield "state", _describe_state(found)
     yield "graph", found.origin
     yield "licence", found.licence or "unknown"
     yield "languages", found.languages or "unknown"
@@ -61,6 +60,12 @@ def _facts(found: ModelInfo) -> Iterator[tuple[str, Any]]:
     yield "document prefix", repr(found.document_prefix)
     yield "reads at most", f"{found.max_tokens} tokens" if found.max_tokens else "everything"
     yield "threshold", f"{found.min_similarity:g} (unrelated texts spread by {found.spread:g})"
+
+
+def _describe_state(model: ModelInfo) -> str:
+    if not model.is_here:
+        return "set, not fetched" if model.is_used else "not fetched"
+    return "in use" if model.is_used else "here"
 
 
 def _size(files: tuple[ModelFile, ...]) -> str:
