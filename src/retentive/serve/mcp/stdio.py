@@ -53,12 +53,16 @@ async def _serve(server: Server[Any], source: int, sink: int, answered: Callable
 
 
 async def _heed_signals(wire: "Wire", everything: anyio.CancelScope) -> None:
-    """The first ends it in good order, the second at once."""
-    with suppress(NotImplementedError), anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
-        async for _ in signals:
-            if wire.ended.is_set():
-                everything.cancel()
-            wire.ended.set()
+    """The first ends it in good order, the second at once, also while the store is being closed."""
+    try:
+        with suppress(NotImplementedError), anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+            async for _ in signals:
+                if wire.ended.is_set():
+                    everything.cancel()
+                wire.ended.set()
+    finally:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: os._exit(0))
 
 
 class Wire:
