@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 from benchmarks.ours import settle
 from retentive import Retentive
-from retentive.app.filters import scope
-from retentive.app.search import answer
 from retentive.cli.eval import keys, outcome_of
-from retentive.measure import Question, Trial
-from retentive.measure.figures import Outcome
+from retentive.evaluation import Question, Trial
+from retentive.evaluation.figures import Outcome
 from retentive.model import Query, to_micros
-from retentive.retrieve.blend import RECIPE, Recipe
+from retentive.search.blend import RECIPE, Recipe
+from retentive.search.search import answer
+from retentive.store.scope import scope
 
 _NOW = to_micros(datetime.now(UTC))
 

@@ -24,7 +24,7 @@ BATCH = 32
 MAX_TOKENS = 256
 SHORT = range(20, 121)  # characters: a memory, or a turn of talk
 LIBRARIES = ("numpy", "onnxruntime", "tokenizers")
-OUR_MODULES = ("retentive.embed.minilm", "retentive.embed.graph", "retentive.embed.known")  # a store has them loaded
+OUR_MODULES = ("retentive.embed.minilm", "retentive.embed.graph", "retentive.embed.verify")  # a store has them loaded
 DATA = Path(__file__).with_name("data")
 FILES = ("facts.jsonl", "exact.jsonl", "mixed.jsonl", "notes.jsonl")
 
@@ -140,7 +140,7 @@ def read_all() -> Iterator[str]:
 
 def compare_known(build: Build) -> float:
     """The lowest cosine with the vectors of the published float model, over a dozen texts."""
-    from retentive.embed.known import known
+    from retentive.embed.verify import known
 
     texts, vectors = known()
     return float((build.embed(texts) * vectors).sum(axis=1).min())

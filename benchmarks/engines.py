@@ -144,7 +144,7 @@ def _settle(opened: Opened) -> None:
 
 def _await_graph(opened: Opened, asked: Asked) -> None:
     """The largest namespace is asked until PostgreSQL's graph is begun."""
-    from retentive.storage.postgres.graphs import LOOK_EVERY
+    from retentive.storage.engines.postgres.graphs import LOOK_EVERY
 
     for _ in range(LOOK_EVERY):
         opened.search(asked)

@@ -2,7 +2,7 @@
 
     python -m benchmarks.fit_ranking FOLDER --cache CACHE
 
-**Ranking** (`retrieve/blend.py`). For every question that can be answered the search is run as it is. Of each row that
+**Ranking** (`search/blend.py`). For every question that can be answered the search is run as it is. Of each row that
 it compares, what counts is noted, and whether it is an answer. Then
 
     P(row) = exp(weights . features) / sum of that over the rows of the question
@@ -12,7 +12,7 @@ the most, so that the largest does not decide. What
 the session adds depends on the other weights, for it is the best of its messages: it is worked out by the weights of
 the round before. The scale of such weights is free: they are divided so that a memory that is all the question has 1.
 
-**Relevance** (`retrieve/relevance.py`). A logistic of the evidence for the first ten hits of every question, also of
+**Relevance** (`search/relevance.py`). A logistic of the evidence for the first ten hits of every question, also of
 those that cannot be answered; hits that answer weigh as much together as all others, and every set counts the same.
 
 Only sets whose licences allow it are fitted on (`sets.FITTED`). Each is reported as it comes out with weights that were
@@ -31,15 +31,15 @@ from benchmarks.asked import Variant, outcomes, parts_of, query_of
 from benchmarks.recall import open_sets, parse_arguments
 from benchmarks.sets import FITTED
 from retentive import Retentive
-from retentive.app.found import Found
-from retentive.app.search import Asking, Joined
 from retentive.cli.eval import Key, keys, outcome_of
-from retentive.measure import Trial
-from retentive.measure.figures import auc, figures
+from retentive.evaluation import Trial
+from retentive.evaluation.figures import auc, figures
 from retentive.model import Match, Memory, Passage, Record, Why
-from retentive.retrieve.blend import BARE_LENGTH, RECIPE, Candidate, Recipe, Trait, measure_length, pool
-from retentive.retrieve.relevance import Coefficients, Evidence
-from retentive.text.normal import content_hash
+from retentive.search.blend import BARE_LENGTH, RECIPE, Candidate, Recipe, Trait, measure_length, pool
+from retentive.search.candidates import Found
+from retentive.search.relevance import Coefficients, Evidence
+from retentive.search.search import Asking, Joined
+from retentive.text.normalize import content_hash
 
 ROUNDS = 4
 MAX_QUESTIONS = 200

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from retentive.embed.onnx_format import Graph, Node, read_model, write_array, write_model
-from retentive.embed.rebuild import Weights
+from retentive.embed.quantize import Weights
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from retentive import Retentive
-from retentive.measure import Said, locomo
+from retentive.evaluation import Said, locomo
 from retentive.model import Hit, Memory
 
 Row = Mapping[str, Any]

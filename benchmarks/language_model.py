@@ -22,9 +22,9 @@ from typing import Any
 from benchmarks.judgement import Row, has_all, list_endings, list_proposals, read_rows
 from benchmarks.llama_server import LlamaServer
 from retentive import Retentive
-from retentive.app.metered import Metered
 from retentive.errors import LlmError, Unusable
-from retentive.learn.asked.validate import read_claims
+from retentive.learning.llm.validate import read_claims
+from retentive.learning.quota import Metered
 from retentive.llm import Written
 from retentive.model import Cost
 

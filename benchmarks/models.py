@@ -22,9 +22,9 @@ from retentive.cli.eval import tell
 from retentive.embed import Embedder, open_embedder
 from retentive.embed.catalogue import CATALOGUE, INT8, MINILM, Entry, HubFile
 from retentive.embed.catalogued import Catalogued
-from retentive.measure import Trial
-from retentive.measure.figures import figures
-from retentive.retrieve.blend import RECIPE
+from retentive.evaluation import Trial
+from retentive.evaluation.figures import figures
+from retentive.search.blend import RECIPE
 
 WEIGHTS = Path(sys.prefix, "share", "retentive-weights")
 TIMED_TEXTS = 100

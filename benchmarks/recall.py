@@ -24,11 +24,11 @@ from benchmarks.embedding_cache import with_cached_embeddings
 from benchmarks.sets import read_sets
 from retentive import Retentive
 from retentive.cli.eval import WAYS, Key, keys, outcome_of, tell
-from retentive.measure import Question, Said, Told, Trial
-from retentive.measure.figures import DEPTHS, Figures, Outcome, auc, figures, latency
+from retentive.evaluation import Question, Said, Told, Trial
+from retentive.evaluation.figures import DEPTHS, Figures, Outcome, auc, figures, latency
 from retentive.model import Event, Fusion, Mode
-from retentive.retrieve.blend import RECIPE
-from retentive.text.normal import content_hash
+from retentive.search.blend import RECIPE
+from retentive.text.normalize import content_hash
 from retentive.text.terms import tokens
 
 VARIANTS = (

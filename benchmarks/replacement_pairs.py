@@ -22,11 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.judgement import Row, has_any, read_rows
-from retentive.app.correct import MAX_NEIGHBOURS
-from retentive.learn.corrections.pair_features import Nearness, describe_pair, rank_similarities
-from retentive.learn.corrections.statement import parse_statement
-from retentive.learn.talk.candidates import find_candidates
-from retentive.learn.talk.choose import choose_claims
+from retentive.judgement.corrections.pair_features import Nearness, describe_pair, rank_similarities
+from retentive.judgement.corrections.statement import parse_statement
+from retentive.judgement.extract.candidates import find_candidates
+from retentive.judgement.extract.choose import choose_claims
+from retentive.memories.corrections import MAX_NEIGHBOURS
 from retentive.model import Claim, Event, Role
 
 Array = NDArray[np.float64]

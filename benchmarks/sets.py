@@ -22,7 +22,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from retentive.measure import Question, Said, Told, Trial, trials
+from retentive.evaluation import Question, Said, Told, Trial, trials
 
 OWN = Path(__file__).parent / "data"
 OWN_SETS = ("facts", "notes", "chats-a", "chats-b", "assistant-a", "assistant-b", "exact", "mixed")

@@ -36,8 +36,8 @@ from benchmarks.replacement_pairs import (
 )
 from retentive import config
 from retentive.embed import open_embedder
-from retentive.learn.corrections.pair_features import join_vectors
-from retentive.learn.talk.sentence_features import describe_sentence
+from retentive.judgement.corrections.pair_features import join_vectors
+from retentive.judgement.extract.sentence_features import describe_sentence
 from retentive.text.sentences import own, spans
 
 Array = NDArray[np.float64]

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.word_vectors`: make the table of word vectors that `retrieve/related_words.py` reads.
+"""`python -m benchmarks.word_vectors`: make the table of word vectors that `search/related_words.py` reads.
 
 Each word of the model's own vocabulary (BERT's, 30,522 pieces, of which some 21,700 are whole words of letters) is
 embedded alone by all-MiniLM-L6-v2. The mean of all is taken off, the rest is projected on its first 64 principal
@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retentive import Retentive
-from retentive.embed.words import VOCABULARY
-from retentive.retrieve.related_words import TABLE, WORDS
+from retentive.embed.tokenizer import VOCABULARY
+from retentive.search.related_words import TABLE, WORDS
 
 COMPONENTS = 64  # with 384 the same recall on every collection; with 32 LongMemEval loses two points
 FIRST_WORD = 1996  # the number of "the", the first whole word of the vocabulary

@@ -79,7 +79,7 @@ def sqld(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sqld]:
 def server() -> "Iterator[Server]":
     """One PostgreSQL for all tests of a worker, with an empty store to copy."""
     try:
-        from retentive.storage.postgres import PostgresEngine
+        from retentive.storage.engines.postgres import PostgresEngine
         from tests.server import FAST, Server
 
         running = Server(FAST)

@@ -7,8 +7,8 @@ from pathlib import Path
 import apsw
 
 from retentive import Retentive
-from retentive.storage.copies import apply_migration
 from retentive.storage.migrations import migrations
+from retentive.storage.store_file import apply_migration
 
 
 def contents(store: Retentive) -> list[str]:

@@ -9,8 +9,8 @@ from typing import Any
 import apsw
 
 from retentive import Retentive
-from retentive.storage.libsql import LibsqlEngine
-from retentive.storage.tables import Shape, Table
+from retentive.storage.columns import Shape, Table
+from retentive.storage.engines.libsql import LibsqlEngine
 
 BROKEN_TEXT = "CAST(X'61FF62' AS TEXT)"  # a, a byte that is no UTF-8, b
 BEYOND_TIME = 1 << 62  # microseconds: long after the year 9999

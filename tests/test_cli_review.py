@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from retentive import Retentive
-from retentive.app.add import draft_of
-from retentive.app.keep import keep
+from retentive.memories.add import draft_of
+from retentive.memories.write import keep
 from retentive.model import Replacement
 from tests.support import Run
 

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from retentive import Consolidation, Retentive, Status, Task
-from retentive.app import consolidate as verb
-from retentive.app.add import draft_of
-from retentive.app.keep import keep
+from retentive.consolidation import consolidate as verb
 from retentive.errors import Forbidden, Invalid, NotFound
+from retentive.memories.add import draft_of
+from retentive.memories.write import keep
 from retentive.model import Replacement
 from tests.llm.provider import KEY, Provider, Reply
 from tests.support import Clock, Open
@@ -357,7 +357,7 @@ def test_a_memory_that_changes_meanwhile_keeps_its_group_as_it_is(
         plain.update(old, content="The user lives in Bergen.")
         return original(*given, **named)
 
-    monkeypatch.setattr("retentive.app.keep.keep", change_first)
+    monkeypatch.setattr("retentive.memories.write.keep", change_first)
     done = run(plain)
     assert (done.groups, len(done.notes)) == ((), 1)
     assert active(plain) == [FULL, "The user lives in Bergen."]

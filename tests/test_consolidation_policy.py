@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from retentive.context.outcomes import MAX_SUMMARY_CHARS, split_outcomes, summarise_outcomes, write_outcomes
-from retentive.learn.consolidate import FormIndex, choose_text, is_same, make_group
+from retentive.consolidation.outcomes import MAX_SUMMARY_CHARS, split_outcomes, summarise_outcomes, write_outcomes
+from retentive.consolidation.same_meaning import FormIndex, choose_text, is_same, make_group
 from retentive.model import ConsolidationRule, Kind, Memory, Source, Status
-from retentive.text.normal import content_hash
+from retentive.text.normalize import content_hash
 from tests.consolidation_pairs import ALSO_DIFFERENT, ALSO_SAME, DIFFERENT, IN_DOUBT, SAME
 
 DAY = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

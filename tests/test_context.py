@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retentive import Retentive
-from retentive.app import summaries
-from retentive.app.filters import scope
-from retentive.context.turns import turns
+from retentive.conversations import summaries
+from retentive.conversations.turns import turns
 from retentive.errors import BadConfig, Invalid, MissingExtra, NotFound, Stale
 from retentive.model import Event
-from retentive.storage.sqlite import SqliteEngine
+from retentive.storage.engines.sqlite import SqliteEngine
+from retentive.store.scope import scope
 from retentive.text.tokens import estimate
 from tests.support import Open
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from retentive import Retentive
-from retentive.app import diagnose, repair
 from retentive.cli import main
 from retentive.errors import Corrupt, DamagedRow, DamageWarning, NotFound
-from retentive.storage.tables import TABLES
+from retentive.maintenance import diagnose, repair
+from retentive.storage.columns import TABLES
 from tests.damages import (
     BEYOND_TIME,
     BROKEN_TEXT,

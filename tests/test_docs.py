@@ -25,26 +25,26 @@ import pytest
 
 import retentive
 from retentive import Retentive, config, errors
-from retentive.app import check, filters
-from retentive.app.care import Care
-from retentive.app.expectations import Expectations
-from retentive.app.files.verbs import Files
-from retentive.app.integrity import Integrity
-from retentive.app.models import Models
-from retentive.app.notes import Notes
-from retentive.app.proposals import Proposals
-from retentive.app.records.contacts import Contacts
-from retentive.app.records.profile import ProfileVerbs
-from retentive.app.records.projects import Projects
-from retentive.app.records.skills import Skills
-from retentive.app.records.store import Store
-from retentive.app.sessions import Sessions
-from retentive.app.tokens import Tokens
+from retentive.api.maintenance import Care
 from retentive.cli import main
 from retentive.cli.parser import build
 from retentive.config import SETTINGS
-from retentive.embed import models
+from retentive.conversations.sessions import Sessions
+from retentive.embed import locate
 from retentive.errors import RetentiveError, outcome
+from retentive.files.verbs import Files
+from retentive.maintenance.integrity import Integrity
+from retentive.maintenance.models import Models
+from retentive.maintenance.tokens import Tokens
+from retentive.memories.expectations import Expectations
+from retentive.memories.notes import Notes
+from retentive.memories.proposals import Proposals
+from retentive.records.collection import Store
+from retentive.records.contacts import Contacts
+from retentive.records.profile import ProfileVerbs
+from retentive.records.projects import Projects
+from retentive.records.skills import Skills
+from retentive.store import scope, validate
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "reference"
@@ -85,7 +85,7 @@ _MASKS = (
 _FIGURE = re.compile(r"-?\d+(\.\d+)?e-\d+|-?\d+\.\d+")
 TOLERANCE = 0.05  # of a printed figure: processors differ in the last digits of a vector
 
-load_once = cache(models.load)
+load_once = cache(locate.load)
 
 
 class Block(NamedTuple):
@@ -172,7 +172,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("RETENTIVE_DB", str(tmp_path / "memory.db"))
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.setattr(models, "load", load_once)  # the real model, loaded by the first command and not by each
+    monkeypatch.setattr(locate, "load", load_once)  # the real model, loaded by the first command and not by each
     return tmp_path
 
 
@@ -315,7 +315,7 @@ def test_every_field_of_a_value_is_described(name: str) -> None:
     assert {field.name for field in fields(getattr(retentive, name)) if f"`{field.name}`" not in told} == set()
 
 
-@pytest.mark.parametrize("choices", [check.Options, filters.View], ids=["options", "filters"])
+@pytest.mark.parametrize("choices", [validate.Options, scope.View], ids=["options", "filters"])
 def test_every_option_and_filter_is_described(choices: type) -> None:
     page = (REFERENCE / "library.md").read_text("utf-8")
     assert {name for name in choices.__annotations__ if f"`{name}`" not in page} == set()

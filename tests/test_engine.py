@@ -11,7 +11,7 @@ from retentive.config import load
 from retentive.errors import Stale, StorageError
 from retentive.model import Filter, Scope, Space
 from retentive.storage import Engine, Step, open_engine, step
-from retentive.storage.spaces import insert_step
+from retentive.storage.tables.spaces import insert_step
 from tests.engines import ENGINES
 
 MAKERS: dict[str, Callable[[pytest.FixtureRequest], str]] = {**ENGINES, "sqlite-memory": lambda _: ":memory:"}

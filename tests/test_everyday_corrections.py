@@ -3,9 +3,9 @@
 import pytest
 
 from retentive import Retentive
-from retentive.serve.mcp import arguments
-from retentive.serve.mcp.catalogue import Offer, offered
-from retentive.serve.mcp.reach import Reached
+from retentive.mcp import arguments
+from retentive.mcp.caller import Reached
+from retentive.mcp.catalogue import Offer, offered
 from tests.learn.everyday import EVERYDAY
 from tests.support import Open, Run
 

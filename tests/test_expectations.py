@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from retentive import Checked, Repeat, Retentive
-from retentive.app.expectations import LONGEST, MOST
 from retentive.errors import Conflict, Forbidden, Invalid, NotFound, SecretFound
+from retentive.memories.expectations import LONGEST, MOST
 from tests.support import Clock, Open, Run
 
 pytestmark = pytest.mark.engines

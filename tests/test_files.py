@@ -15,8 +15,8 @@ from retentive import Indexed, Retentive
 from retentive.errors import Invalid, NotFound
 from retentive.files import walk
 from retentive.storage import step
-from retentive.storage.files import FileRows
-from retentive.storage.leases import Leases
+from retentive.storage.tables.files import FileRows
+from retentive.storage.tables.leases import Leases
 from tests.support import Open
 
 pytestmark = pytest.mark.engines
@@ -98,7 +98,7 @@ def test_nothing_is_done_for_what_did_not_change(
     write(folder, a="One", b__c="Two")
     store.files.index(folder)
     head = store._parts.chunks.head()
-    monkeypatch.setattr("retentive.app.files.indexing.load", None)  # nothing is opened
+    monkeypatch.setattr("retentive.files.index.load", None)  # nothing is opened
     assert counts(store.files.index(folder)) == {"unchanged": 2}
     assert store._parts.chunks.head() == head
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from retentive import Retentive
-from retentive.storage.files import FileRows
+from retentive.storage.tables.files import FileRows
 from tests.files.written import docx, paragraph
 
 KEY = ["-----BEGIN RSA PRIVATE KEY-----", *["MIIEpAIBAAKCAQEA7q3Zx" * 3] * 30, "-----END RSA PRIVATE KEY-----"]

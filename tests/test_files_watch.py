@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from retentive import Indexed, Retentive, config
-from retentive.app.files import watch as watching
-from retentive.app.files.indexing import places
 from retentive.errors import Busy
 from retentive.files import changes
-from retentive.files.pending import LATEST, QUIET, Pending
+from retentive.files import watch as watching
+from retentive.files.debounce import LATEST, QUIET, Pending
+from retentive.files.index import places
 from retentive.files.walk import Tree
 from tests.support import Open
 from tests.test_files import fresh, state, write

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from retentive import Memory, Retentive
-from retentive.app.mentions import gives_away, read_fact, repeats_fact
+from retentive.memories.mentions import gives_away, read_fact, repeats_fact
 from tests.support import Clock, Open, Place, Run
 
 pytestmark = pytest.mark.engines

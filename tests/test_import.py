@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from retentive import ImportedMemories, Refusal, Retentive, wire
-from retentive.app import imports
-from retentive.cli.parser.moving import FORMATS
+from retentive import ImportedMemories, Refusal, Retentive, serialize
+from retentive.cli.parser.import_ import FORMATS
 from retentive.errors import Forbidden, Invalid
+from retentive.transfer import import_memories
 from retentive.transfer.memories import Format
 from tests.support import Open, Run
 from tests.transfer.elsewhere import everywhere
@@ -39,7 +39,7 @@ def lines(tmp_path: Path) -> Callable[..., Path]:
 def all_of(store: Retentive) -> list[dict[str, Any]]:
     """Everything of every memory, whatever became of it."""
     kept = (*store.list(limit=10_000, status=ANY), *store.notes.list(limit=1000))
-    return sorted((wire.memory(each) for each in kept), key=lambda each: str(each["id"]))
+    return sorted((serialize.memory(each) for each in kept), key=lambda each: str(each["id"]))
 
 
 def apart_from_when(store: Retentive) -> list[dict[str, Any]]:
@@ -221,7 +221,7 @@ def test_batches_depend_on_nothing(
     store: Retentive, lines: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However many share a commit, the same comes in; progress tells how many were read."""
-    monkeypatch.setattr(imports, "BATCH", 7)
+    monkeypatch.setattr(import_memories, "BATCH", 7)
     heard: list[tuple[int, int | None]] = []
     path = lines(*[f"Item {number % 20} is blue" for number in range(30)])
     done = store.import_memories(path, progress=lambda *each: heard.append(each))
@@ -272,7 +272,7 @@ def test_the_command_names_what_was_refused(refused: Run, lines: Callable[..., P
 
 def test_the_command_answers_in_json(run: Run, lines: Callable[..., Path]) -> None:
     told = json.loads(run("import", str(lines("good", "")), "--json"))
-    assert told == wire.imported(
+    assert told == serialize.imported(
         ImportedMemories(
             format="mem0",
             created=1,

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from retentive import Retentive
-from retentive.app import learn
-from retentive.app.parts import Once, Parts
 from retentive.errors import Busy, NotFound
-from retentive.learn import Rules
-from retentive.learn.talk.candidates import Candidate
+from retentive.judgement import Rules
+from retentive.judgement.extract.candidates import Candidate
+from retentive.learning import learn
 from retentive.model import Event
-from retentive.storage import learning
+from retentive.storage.tables import learning
+from retentive.store import Once, Parts
 
 pytestmark = pytest.mark.engines
 
@@ -99,7 +99,7 @@ def test_a_message_is_kept_though_what_it_asks_for_cannot_be_done_now(store: Ret
     busy = replace(store._parts, rules=Once(lambda: rules))
     (event,) = store.sessions.events("s", limit=1)
     asking = replace(event, content="Remember that my desk is blue.")
-    assert learn.heed(busy, asking).heard == ()
+    assert learn.handle_requests(busy, asking).heard == ()
     assert "others" in store._parts.journal.failures["requests"]
 
 

@@ -11,9 +11,9 @@ import pytest
 
 from retentive import clock
 from retentive.storage import Engine
-from retentive.storage.leases import Leases
-from retentive.storage.libsql import LibsqlEngine
-from retentive.storage.sqlite import SqliteEngine
+from retentive.storage.engines.libsql import LibsqlEngine
+from retentive.storage.engines.sqlite import SqliteEngine
+from retentive.storage.tables.leases import Leases
 from tests.engines import open_target
 
 pytestmark = pytest.mark.engines

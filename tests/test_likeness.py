@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from retentive import Retentive
-from retentive.app import legs
-from retentive.learn import likeness
+from retentive.judgement import likeness
+from retentive.search import retrievers
 
 pytestmark = pytest.mark.engines
 
@@ -18,7 +18,7 @@ MOST = 20
 def asked(store: Retentive, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """The words of each text search of the database. Up to twenty rows may be scored."""
     monkeypatch.setattr(likeness, "MAX_ROWS", MOST)
-    monkeypatch.setattr(legs, "MAX_ROWS", MOST)
+    monkeypatch.setattr(retrievers, "MAX_ROWS", MOST)
     found: list[list[str]] = []
     engine = type(store._parts.engine)
     search: Any = engine.search_text

@@ -2,8 +2,8 @@
 
 import pytest
 
-from retentive.app.logged_questions import read_text, tells_of
-from retentive.embed.words import VOCABULARY
+from retentive.embed.tokenizer import VOCABULARY
+from retentive.purge.logged_questions import read_text, tells_of
 
 GIVEN_AWAY = [
     ("My sister Rosa moved to Porto", "where does rosa live?"),  # a name of four letters, in the dictionary

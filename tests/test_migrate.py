@@ -13,18 +13,19 @@ import numpy as np
 import pytest
 
 from retentive import Retentive
-from retentive.app.add import draft_of
-from retentive.app.keep import keep
-from retentive.app.learn import Tally, _read, _state
 from retentive.errors import Conflict, Corrupt, Invalid, NotFound
+from retentive.learning.learn import Tally, _read, _state
+from retentive.memories.add import draft_of
+from retentive.memories.write import keep
 from retentive.model import Replacement, Space
-from retentive.storage import Step, quarantine
-from retentive.storage.spaces import insert_step
-from retentive.transfer import migrate
+from retentive.storage import Step
+from retentive.storage.tables import quarantine
+from retentive.storage.tables.spaces import insert_step
+from retentive.transfer import copy_rows
 from tests.engines import ENGINES, open_target
 from tests.support import Place, Run
 
-TABLES = {table.name for table in migrate.MOVED}
+TABLES = {table.name for table in copy_rows.MOVED}
 DERIVED = {"meta", "changes", "migrations", "leases", "integrity_log"}
 NUMBERED = {"spaces": {"id"}}  # numbers that each store gives itself
 NOTICE = Path(__file__).parent.parent / "NOTICE"
@@ -147,7 +148,7 @@ def test_vectors_arrive_bit_by_bit(place: Place) -> None:
 
 
 def _chunk(n: int) -> dict[str, Any]:
-    columns = next(table.columns for table in migrate.MOVED if table.name == "chunks")
+    columns = next(table.columns for table in copy_rows.MOVED if table.name == "chunks")
     given = {"n": n, "namespace": "n", "owner_type": "memory", "owner": str(n), "ordinal": 0, "kind": "fact"}
     given |= {"source": "explicit", "confidence": 1.0, "importance": 5, "status": "active", "valid_from": 1}
     return {**dict.fromkeys(columns), **given, "f_content": "word"}
@@ -183,7 +184,7 @@ def test_every_column_of_a_moved_table_is_moved(tmp_path: Path) -> None:
     """A column that a later schema adds is not left behind."""
     Retentive.open(tmp_path / "a.db", embedder="none").close()
     connection = apsw.Connection(str(tmp_path / "a.db"))
-    for table in migrate.MOVED:
+    for table in copy_rows.MOVED:
         there = {row[1] for row in connection.execute(f"PRAGMA table_info({table.name})")}
         assert there - NUMBERED.get(table.name, set()) <= {*table.columns}, table.name
 
@@ -213,7 +214,7 @@ def test_what_is_waiting_to_be_learned_moves_along(place: Place, engine: str) ->
 def test_a_move_that_was_stopped_goes_on(place: Place, engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
     source, target = place("sqlite"), place(engine)
     filled(source)
-    monkeypatch.setattr(migrate, "PAGE", 7)
+    monkeypatch.setattr(copy_rows, "PAGE", 7)
 
     def stop(table: str, done: int) -> None:
         if (table, done) in ((("memories", 14), ("events", 7), ("chunks", 28), ("vectors", 21))):

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from retentive import Retentive, config
-from retentive.app.models import Models
 from retentive.cli import main
 from retentive.embed.catalogue import ARCTIC, CATALOGUE, INT8, POTION
 from retentive.errors import BadConfig, Conflict, EmbedError, Forbidden, Invalid, ModelMissing, ModelUnfit
+from retentive.maintenance.models import Models
 from retentive.settings_file import set_line, write_setting
 from tests.embed.hub import Hub, running_hub
 from tests.embed.stand_ins import write_folder

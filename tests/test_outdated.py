@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from retentive import Hit, Outdated, Proposal, Retentive, wire
+from retentive import Hit, Outdated, Proposal, Retentive, serialize
 from tests.support import Clock, Open
 from tests.test_proposals import COFFEE, TEA, judged, proposed
 
@@ -145,7 +145,7 @@ def test_a_restricted_view_sees_the_pairs_of_its_namespace(open_store: Open) -> 
 def test_json_names_the_newer_memory(store: Retentive) -> None:
     """`outdated` and `why.pair` are in the JSON of a hit."""
     pair = proposed(store)
-    newer, older = wire.results(store.search(QUESTION))["hits"]
+    newer, older = serialize.results(store.search(QUESTION))["hits"]
     assert older["outdated"]["newer_id"] == pair.newer_id
     assert (older["outdated"]["is_certain"], newer["outdated"]) == (False, None)
     assert newer["why"]["pair"] > 0

@@ -13,8 +13,8 @@ from retentive import errors
 from retentive.config import SETTINGS, resolve, shown
 from retentive.errors import BadConfig, Corrupt, RetentiveError, outcome
 from retentive.ids import new_ids
+from retentive.storage.engines.sqlite import SqliteEngine
 from retentive.storage.migrations import migrations
-from retentive.storage.sqlite import SqliteEngine
 from retentive.text.fields import FIELD_WEIGHTS, FIELDS
 from tests.engines import PAST
 
@@ -49,7 +49,7 @@ def test_public_names_are_sorted_and_there() -> None:
     ("code", "allowed"),
     [
         ("from retentive.cli import main; main([])", set()),  # --help
-        ("import retentive.app", {"apsw"}),  # the library, until it is asked to do something
+        ("import retentive.api", {"apsw"}),  # the library, until it is asked to do something
         (
             "from retentive import Retentive; m = Retentive.open(':memory:'); m.search('x', mode='text')",
             {"apsw", "platformdirs"},
@@ -100,7 +100,7 @@ def test_a_question_has_no_patterns_of_corrections_compiled() -> None:
     code = "from retentive import Retentive; Retentive.open(':memory:').search('tea', mode='text')"
     report = "; import sys; print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", code + report], capture_output=True, text=True, check=True)
-    assert "retentive.learn.corrections.statement" not in run.stdout.split()
+    assert "retentive.judgement.corrections.statement" not in run.stdout.split()
 
 
 def tree(kind: type[RetentiveError]) -> list[type[RetentiveError]]:

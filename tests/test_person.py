@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from retentive import Retentive
-from retentive.app.act import Deed, written
-from retentive.app.person import MIN_DOUBTFUL, MIN_SURE
 from retentive.errors import Conflict, Forbidden, NotFound
+from retentive.learning.apply_claims import Deed, written
 from retentive.model import Claim, Event, Kind, Learned, Memory, Source
-from retentive.storage import learning
+from retentive.storage.tables import learning
+from retentive.store.person import MIN_DOUBTFUL, MIN_SURE
 from tests.support import Open, Place
 
 pytestmark = pytest.mark.engines

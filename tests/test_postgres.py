@@ -20,8 +20,8 @@ from retentive.errors import BadConfig, NewerSchema, NotAStore, StorageError, Un
 from retentive.index.terms import Terms, parse
 from retentive.model import Scope
 from retentive.storage import Step, step
-from retentive.storage.postgres import Options, PostgresEngine, graphs, link
-from retentive.storage.postgres.setup import partitioned
+from retentive.storage.engines.postgres import Options, PostgresEngine, connections, graphs
+from retentive.storage.engines.postgres.setup import partitioned
 from retentive.text.fields import FIELD_WEIGHTS
 from tests.engines import PAST
 from tests.postgres_rows import chunk, run
@@ -294,7 +294,7 @@ def test_a_search_never_fails_because_a_part_is_missing(open_store: Open, postgr
 
 
 def test_figures_stay_right_while_many_write_and_fold(engine: PostgresEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("retentive.storage.postgres.FOLD_AFTER", 2)
+    monkeypatch.setattr("retentive.storage.engines.postgres.FOLD_AFTER", 2)
 
     def work(number: int) -> None:
         engine.apply([Step("chunk_insert", [chunk(f"m{number}", "one two three", "n")])])
@@ -312,8 +312,8 @@ def test_restricted_connections_see_and_write_their_own_alone(
     open_store: Open, postgres: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Though a query forgets its filter, and though it asks for another's by name."""
-    monkeypatch.setattr("retentive.storage.postgres.FOLD_AFTER", 1)
-    monkeypatch.setattr(link, "PRUNING", 1)
+    monkeypatch.setattr("retentive.storage.engines.postgres.FOLD_AFTER", 1)
+    monkeypatch.setattr(connections, "PRUNING", 1)
     for name in ("alice", "bob"):
         open_store(namespace=name).add(f"The secret word of {name}", session=None)
         open_store(namespace=name).sessions.append("s", "user", f"The secret talk of {name}")

@@ -13,8 +13,8 @@ import pytest
 from retentive import Retentive, config
 from retentive.errors import BadConfig, NotAStore, StorageError, Unwritable
 from retentive.storage import step
-from retentive.storage.postgres import Options, PostgresEngine
-from retentive.storage.postgres.link import Connection
+from retentive.storage.engines.postgres import Options, PostgresEngine
+from retentive.storage.engines.postgres.connections import Connection
 from tests.server import Server, doing
 
 NEVER = [  # addresses, with what must not be seen of them

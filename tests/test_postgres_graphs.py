@@ -9,8 +9,8 @@ import pytest
 
 from retentive.model import Filter, Scope
 from retentive.storage import Step
-from retentive.storage.postgres import PostgresEngine, graphs
-from retentive.storage.spaces import insert_step
+from retentive.storage.engines.postgres import PostgresEngine, graphs
+from retentive.storage.tables.spaces import insert_step
 from tests.postgres_rows import SPACE, chunk, run
 
 

@@ -12,9 +12,9 @@ from psycopg import Pipeline
 
 from retentive import Retentive
 from retentive.storage import Step, step
-from retentive.storage.memories import unchanged_step
-from retentive.storage.postgres import PostgresEngine
-from retentive.storage.postgres.link import Connection
+from retentive.storage.engines.postgres import PostgresEngine
+from retentive.storage.engines.postgres.connections import Connection
+from retentive.storage.tables.memories import unchanged_step
 from tests.server import Server, doing
 
 Verb = Callable[[Retentive, str], object]

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from retentive import Proposal, Retentive, Status
-from retentive.app.add import draft_of
-from retentive.app.keep import keep
-from retentive.app.plan import Kept
 from retentive.errors import Conflict, Forbidden, Invalid, NotFound, RetentiveError
+from retentive.memories.add import draft_of
+from retentive.memories.plan import Kept
+from retentive.memories.write import keep
 from retentive.model import Replacement
-from retentive.storage.forgetting import Purges
+from retentive.storage.tables.purges import Purges
 from tests.support import Clock, Open
 
 pytestmark = pytest.mark.engines

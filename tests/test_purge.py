@@ -16,10 +16,11 @@ import apsw
 import pytest
 
 from retentive import Repeat, Retentive
-from retentive.app import learn, traces
 from retentive.errors import Invalid, NotFound
-from retentive.storage import traces as files
-from retentive.text.blank import blanked
+from retentive.learning import learn
+from retentive.memories import fingerprints
+from retentive.storage import byte_scan as files
+from retentive.text.purged_message import blanked
 from tests.engines import open_target
 from tests.support import Open, Run
 
@@ -466,7 +467,7 @@ def test_a_trace_is_found_where_blocks_meet(tmp_path: Path, monkeypatch: pytest.
 )
 def test_what_gives_a_text_away(text: str, phrases: tuple[str, ...], words: tuple[str, ...]) -> None:
     """Lines as they stand in every place, and words that are in no dictionary."""
-    found = traces.traces([text])
+    found = fingerprints.traces([text])
     assert (found.phrases, found.words) == (phrases, words)
 
 

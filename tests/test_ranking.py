@@ -3,7 +3,7 @@
 import pytest
 
 from retentive import Retentive
-from retentive.storage.conversations import Conversations
+from retentive.storage.tables.conversations import Conversations
 from tests.support import Open
 
 TALK = {

@@ -10,11 +10,11 @@ import pytest
 from numpy.typing import NDArray
 
 from retentive import Retentive
-from retentive.app.add import add
 from retentive.errors import BadConfig, Conflict, EmbedError, Invalid, NotFound
+from retentive.memories.add import add
 from retentive.model import ReembedProgress, Space, SpaceState
 from retentive.storage import step
-from retentive.storage.spaces import Spaces
+from retentive.storage.tables.spaces import Spaces
 from tests.embed.stand_ins import write_folder
 from tests.engines import ENGINES, behind_its_back
 from tests.small_model import Forgetful, SmallModel, open_with_small

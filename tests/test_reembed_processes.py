@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from retentive import Retentive
-from retentive.app.active import SWITCH_SECONDS
-from retentive.app.vectors import packed
 from retentive.model import Space, SpaceState
-from retentive.storage.spaces import Spaces, insert_step, mark_step
+from retentive.storage.tables.spaces import Spaces, insert_step, mark_step
+from retentive.store.active_model import SWITCH_SECONDS
+from retentive.store.vectors import packed
 from tests.small_model import SmallModel, open_with_small
 
 ROOT = Path(__file__).parents[1]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from retentive.errors import Invalid
-from retentive.regular_files import RegularFile, open_regular, read_regular, require_regular, wait_for
+from retentive.fs.regular_files import RegularFile, open_regular, read_regular, require_regular, wait_for
 
 SPECIAL = ("fifo", "socket", "/dev/zero", "/dev/null", "/dev/tty", "/proc/self/status", "/proc/self/pagemap")
 

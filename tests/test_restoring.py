@@ -20,7 +20,7 @@ from retentive.errors import Conflict, DiskFull, Invalid, NewerSchema, NotAStore
 from retentive.index import Images
 from retentive.model import Scope, Space
 from retentive.storage import step
-from retentive.storage.leases import Leases
+from retentive.storage.tables.leases import Leases
 from retentive.text.fields import FIELD_WEIGHTS
 from tests.copies import UNUSABLE, contents, flipped, foreign, holds, ids, listing, newer, of_an_older_program
 from tests.support import Open, Run

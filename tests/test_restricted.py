@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from retentive import Retentive
-from retentive.app import Retentive as Store
-from retentive.app.expectations import Expectations
-from retentive.app.notes import Notes
-from retentive.app.proposals import Proposals
-from retentive.app.sessions import Sessions
+from retentive.api import Retentive as Store
+from retentive.conversations.sessions import Sessions
 from retentive.errors import Forbidden, Invalid, NotFound, RetentiveError
+from retentive.memories.expectations import Expectations
+from retentive.memories.notes import Notes
+from retentive.memories.proposals import Proposals
 from retentive.model import Backfilled, Bounds
 from retentive.storage import step
-from retentive.storage.fence import OF_MANY, OF_NOBODY, Fence
+from retentive.storage.namespace_guard import OF_MANY, OF_NOBODY, Fence
 from tests.support import Open
 
 pytestmark = pytest.mark.engines
@@ -431,7 +431,7 @@ def _unfenced(view: Retentive) -> Any:
     """The parts of a view whose checks are all gone."""
     from dataclasses import replace
 
-    from retentive.app.bounds import restricted
+    from retentive.store.views import restricted
 
     parts = view._parts
     open_engine = parts.engine.engine  # type: ignore[attr-defined]

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from retentive import Retentive, Tier
 from retentive.errors import Invalid
 from retentive.model import Fusion, Match
-from retentive.retrieve.fuse import fuse
-from retentive.retrieve.rank import rank
+from retentive.search.fuse import fuse
+from retentive.search.rank import rank
 from tests.engines import SQLITE, behind_its_back
 from tests.support import Clock, Open
 

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retentive import Retentive
-from retentive.app.slices import slices
+from retentive.conversations.chunks import slices
 from retentive.errors import Conflict, Invalid, NotFound
 from retentive.model import Message, Role
 from retentive.text.messages import readable
-from retentive.text.normal import content_hash
+from retentive.text.normalize import content_hash
 from tests.support import Open
 
 pytestmark = pytest.mark.engines

@@ -14,9 +14,9 @@ import pytest
 
 from retentive import Retentive, config
 from retentive.cli import main
+from retentive.clients import Here, client, install
 from retentive.errors import BadConfig, Invalid, ModelMissing, Unwritable
-from retentive.serve.clients import Here, client, install
-from retentive.serve.whose import project_of
+from retentive.served_namespaces import project_of
 from tests.serve.process import Piped
 from tests.support import Run
 

@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from retentive.errors import Invalid
 from retentive.text.chunk import chunk
-from retentive.text.normal import content_hash, normalise
+from retentive.text.instants import instant
+from retentive.text.normalize import content_hash, normalise
 from retentive.text.sentences import MEMORIES_HEADING, SUMMARY_HEADING, own, spans
 from retentive.text.terms import terms, words
 from retentive.text.tokens import estimate
-from retentive.text.when import instant
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 

@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from retentive import Retentive, Status
-from retentive.app.add import draft_of
-from retentive.app.keep import keep
 from retentive.errors import Conflict
+from retentive.memories.add import draft_of
+from retentive.memories.write import keep
 from retentive.model import (
     AGENT,
     DEFAULT_CONFIDENCE,

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from retentive import Retentive
+from retentive.hooks.blocks import Group, block
 from retentive.model import Event, Source, is_said
-from retentive.serve.hooks.blocks import Group, block
 from retentive.text.sentences import (
     EXCERPTS_HEADING,
     MEMORIES_HEADING,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from retentive import Retentive
-from retentive.storage.forgetting import Purges
+from retentive.storage.tables.purges import Purges
 from tests.support import Open
 
 STUCK = Path(__file__).parent / "programs" / "stuck.py"

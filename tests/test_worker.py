@@ -18,14 +18,14 @@ import pytest
 from numpy.typing import NDArray
 
 from retentive import Retentive, Task, clock
-from retentive.app import jobs
-from retentive.app.worker import LEASE, Worker
 from retentive.embed import Embedder
 from retentive.embed.hashing import Hashing
 from retentive.errors import Conflict, EmbedError, Invalid
+from retentive.maintenance import jobs
+from retentive.maintenance.worker import LEASE, Worker
 from retentive.storage import Engine, Step, step
-from retentive.storage.leases import STORE, Leases
-from retentive.storage.postgres import link
+from retentive.storage.engines.postgres import connections
+from retentive.storage.tables.leases import STORE, Leases
 from tests.engines import SQLITE, Sqld, behind_its_back, missing, sqld_or_skip
 from tests.places import place
 from tests.server import Server
@@ -472,7 +472,7 @@ def fragile() -> Iterator[Server]:
 
 @pytest.mark.engines("postgres")
 def test_a_server_that_goes_away_is_waited_for(fragile: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(link, "PATIENCE", 0.2)
+    monkeypatch.setattr(connections, "PATIENCE", 0.2)
     store = Retentive.open(fragile.url(), embedder="hashing", learn_after=0)
     with store.worker(poll=QUICK) as worker:
         fragile.stop()

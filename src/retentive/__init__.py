@@ -11,7 +11,7 @@ with Retentive.open() as memory:
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from retentive.app import Retentive
+    from retentive.api import Retentive
     from retentive.embed.function import EmbedderFunction
     from retentive.errors import RetentiveError
     from retentive.model import (

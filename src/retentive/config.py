@@ -607,8 +607,8 @@ def _checked(setting: Setting, given: Any, origin: str) -> Any:
 def _read_toml(path: Path) -> dict[str, Any]:
     import tomllib
 
-    from retentive.paths import translate_os_error
-    from retentive.regular_files import read_regular
+    from retentive.fs.paths import translate_os_error
+    from retentive.fs.regular_files import read_regular
 
     if str(path) == os.devnull:  # as people say: no file
         return {}

@@ -9,8 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from retentive.errors import BadConfig
-from retentive.folders import make_private
-from retentive.paths import translated_os_errors
+from retentive.fs.folders import make_private
+from retentive.fs.paths import translated_os_errors
 
 _VALUE = r"""("(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^#\s"']+)"""
 

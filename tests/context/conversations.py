@@ -7,8 +7,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from retentive.context import Counter
 from retentive.model import Event, Role
+from retentive.text.token_counters import Counter
 from retentive.text.tokens import estimate
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retentive.context import Counter
 from retentive.context.assemble import Item, Section, assemble, distinct
 from retentive.model import Omission
+from retentive.text.token_counters import Counter
 from tests.context.conversations import MONOTONE, budgets, counters, texts
 
 FIVE = [f"memory number {number}" for number in range(5)]

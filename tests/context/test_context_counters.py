@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from retentive.context import open_counter
-from retentive.embed.words import load_words
+from retentive.embed.tokenizer import load_words
 from retentive.errors import BadConfig, MissingExtra
+from retentive.text.token_counters import open_counter
 from retentive.text.tokens import estimate
 
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retentive.context import Counter
-from retentive.context.fit import ELLIPSIS, clip, cut, most
+from retentive.text.fit import ELLIPSIS, clip, cut, most
+from retentive.text.token_counters import Counter
 from tests.context.conversations import counters
 
 

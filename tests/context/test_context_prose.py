@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retentive.context.prose import MATERIAL, Prose
+from retentive.conversations.llm_summary import MATERIAL, Prose
 from retentive.model import Event
 from retentive.text.tokens import estimate
 from tests.context.conversations import conversations, event, talk

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retentive.context import Counter
-from retentive.context.replay import replay
-from retentive.context.turns import dangling, line, turns
+from retentive.conversations.replay import replay
+from retentive.conversations.turns import dangling, line, turns
 from retentive.model import Event
+from retentive.text.token_counters import Counter
 from tests.context.conversations import MONOTONE, answer, budgets, call, conversations, counters, event, talk
 
 summaries = st.sampled_from(["", "Dana lives in Oslo.", "long " * 30])

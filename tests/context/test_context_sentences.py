@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retentive.context.sentences import ROLE_WEIGHTS, joined, score, sentences
+from retentive.conversations.sentences import ROLE_WEIGHTS, joined, score, sentences
 from retentive.model import Role
 from tests.context.conversations import texts
 

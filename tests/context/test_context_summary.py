@@ -1,10 +1,10 @@
 import pytest
 from hypothesis import given
 
-from retentive.context import Counter
-from retentive.context.summary import Extractive, Policy, oldest
-from retentive.context.turns import line, turns
+from retentive.conversations.condense import Extractive, Policy, oldest
+from retentive.conversations.turns import line, turns
 from retentive.model import Event
+from retentive.text.token_counters import Counter
 from retentive.text.tokens import estimate
 from tests.context.conversations import answer, budgets, call, conversations, counters, event, talk, texts
 

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from retentive.context.turns import dangling, line, turns
+from retentive.conversations.turns import dangling, line, turns
 from retentive.model import Event
 from retentive.text.messages import answers, calls
 from tests.context.conversations import answer, blocks, call, conversations, event

@@ -12,9 +12,9 @@ from benchmarks.float_model import write_float_model
 from retentive.embed import Embedder, RemoteSettings, open_embedder, open_given
 from retentive.embed.catalogue import ARCTIC, BGE, FLOAT32, INT8, MINILM, POTION, Entry
 from retentive.embed.catalogued import Catalogued
+from retentive.embed.folder_model import OwnModel
 from retentive.embed.hashing import Hashing
 from retentive.embed.minilm import MiniLM
-from retentive.embed.own import OwnModel
 from tests.embed.stand_ins import make_e5, pin, write_folder
 from tests.providers.server import EmbeddingServer
 from tests.weights import weights_or_skip

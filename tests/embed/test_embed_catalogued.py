@@ -10,9 +10,9 @@ from retentive import Retentive
 from retentive.embed import Embedder, open_embedder
 from retentive.embed.catalogue import ARCTIC, E5, FLOAT32, INT8, MINILM, POTION
 from retentive.embed.catalogued import Catalogued
-from retentive.embed.known import known
 from retentive.embed.minilm import MiniLM
 from retentive.embed.static import read_table
+from retentive.embed.verify import known
 from retentive.errors import EmbedError, ModelMissing, ModelUnfit
 from tests.embed.hub import Hub, running_hub
 from tests.embed.stand_ins import make_e5

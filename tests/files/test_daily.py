@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from retentive.files.daily import LONGEST, DailyLog, Entry, Named, heading, shown
+from retentive.memories.daily_files import LONGEST, DailyLog, Entry, Named, heading, shown
 
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 

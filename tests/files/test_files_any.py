@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from retentive.errors import Invalid
 from retentive.files.kinds import SUFFIXES
-from retentive.files.read import read
+from retentive.files.readers.read import read
 from retentive.model.files import Document
 from retentive.text.chunk import CHUNK_SIZE
 from tests.files.written import docx, paragraph, pdf

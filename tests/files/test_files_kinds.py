@@ -7,7 +7,7 @@ import pytest
 
 from retentive.errors import Invalid
 from retentive.files.kinds import NAMES, SUFFIXES, readable
-from retentive.files.read import read
+from retentive.files.readers.read import read
 from retentive.model.files import Section
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "reference" / "files.md"

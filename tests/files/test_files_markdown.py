@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from retentive.files.front import LARGEST
-from retentive.files.read import read
+from retentive.files.readers.front_matter import LARGEST
+from retentive.files.readers.read import read
 from retentive.model.files import Document, Section
 from retentive.text.chunk import CHUNK_SIZE
 

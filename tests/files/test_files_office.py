@@ -9,8 +9,8 @@ import pypdf
 import pytest
 
 from retentive.errors import Invalid
-from retentive.files import docx as reader
-from retentive.files.read import read
+from retentive.files.readers import docx as reader
+from retentive.files.readers.read import read
 from retentive.model.files import Section
 from tests.files.written import W, docx, paragraph, pdf
 
@@ -62,7 +62,7 @@ def test_a_page_that_cannot_be_read_is_named() -> None:
 
 def test_nothing_is_said_behind_our_back() -> None:
     """What pypdf has to complain about is not written to the terminal."""
-    code = "import sys; from retentive.files.read import read; read('a.pdf', sys.stdin.buffer.read())"
+    code = "import sys; from retentive.files.readers.read import read; read('a.pdf', sys.stdin.buffer.read())"
     moved = pdf([["x"]]).replace(b"%PDF-1.7", b"%PDF-1.7     ")
     run = subprocess.run([sys.executable, "-c", code], input=moved, capture_output=True, check=True)
     assert run.stderr == run.stdout == b""
@@ -71,7 +71,7 @@ def test_nothing_is_said_behind_our_back() -> None:
 def test_without_the_extra_it_is_named() -> None:
     code = (
         "import sys; sys.modules['pypdf'] = None\n"
-        "from retentive.files.read import read\nfrom retentive.errors import MissingExtra\n"
+        "from retentive.files.readers.read import read\nfrom retentive.errors import MissingExtra\n"
         "try: read('a.pdf', b'x')\nexcept MissingExtra as error: print(error.hint)"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from retentive.errors import Invalid
-from retentive.files.read import read
-from retentive.files.resume import KINDS, resumable, resume
+from retentive.files.readers.read import read
+from retentive.files.readers.resume import KINDS, resumable, resume
 from retentive.model.files import Document, Mark
 from tests.files.test_files_any import TEXTS
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from retentive.errors import Corrupt, Invalid
 from retentive.index import FEW, open_images
+from retentive.index import columns as rows_module
 from retentive.index import image as module
-from retentive.index import rows as rows_module
-from retentive.index.growth import Growth
+from retentive.index.graph_build import Growth
 from retentive.index.hnsw import Hnsw
 from retentive.index.worker import Worker
 from retentive.model import Filter, Match, Scope

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retentive.index import Row
-from retentive.index.rows import Rows
+from retentive.index.columns import Rows
 from retentive.model import Filter, Scope
 
 NOW = 100

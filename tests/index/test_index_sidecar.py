@@ -14,9 +14,9 @@ import pytest
 
 from retentive.index import image as image_module
 from retentive.index import open_images
-from retentive.index.growth import Growth
+from retentive.index.graph_build import Growth
+from retentive.index.graph_file import Sidecar
 from retentive.index.hnsw import Hnsw
-from retentive.index.sidecar import Sidecar
 from retentive.model import Scope
 
 if TYPE_CHECKING:
@@ -430,7 +430,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from retentive.index import hnsw, image, open_images
-from retentive.index.sidecar import Sidecar
+from retentive.index.graph_file import Sidecar
 from retentive.model import Scope
 from tests.index.conftest import Store
 import numpy as np

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from retentive.index import codes, image, open_images
-from retentive.index.codes import Codes
+from retentive.index import image, open_images, quantized
 from retentive.index.hnsw import Hnsw
+from retentive.index.quantized import Codes
 from retentive.model import Filter, Match, Scope
 
 if TYPE_CHECKING:
@@ -358,7 +358,7 @@ def test_products_are_the_same_without_the_extra_kernels(count: int, dimension: 
     rng = np.random.default_rng(seed)
     rows = rng.integers(-127, 128, (count, dimension), dtype=np.int8)
     query = rng.integers(-127, 128, dimension, dtype=np.int8)
-    plain, extra = codes._multiply_in_blocks(rows, query), codes.multiply(rows, query)
+    plain, extra = quantized._multiply_in_blocks(rows, query), quantized.multiply(rows, query)
     assert np.allclose(plain, extra, rtol=1e-6, atol=1)
 
 
@@ -366,7 +366,7 @@ def test_without_the_extra_packages_large_namespaces_are_answered_exactly(
     new_store: Callable[..., "Store"], right: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "usearch", None)
-    monkeypatch.setattr(codes, "_kernels", None)
+    monkeypatch.setattr(quantized, "_kernels", None)
     store = new_store(96)
     vectors = clustered_vectors(1500, 96)
     store.load(vectors)

@@ -10,8 +10,8 @@ import pytest
 
 from retentive import Retentive
 from retentive.errors import BadConfig, Conflict, Corrupt, Invalid
+from retentive.storage.engines.sqlite import SqliteEngine
 from retentive.storage.integrity.tables import SEALED, UNSEALED_COLUMNS, UNSEALED_TABLES
-from retentive.storage.sqlite import SqliteEngine
 from tests.support import Open, Run
 
 Opened = Callable[..., Retentive]

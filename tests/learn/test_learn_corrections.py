@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from retentive.learn import MAX_STATEMENT_CHARS
-from retentive.learn.corrections.compare import compare, is_restatement
-from retentive.learn.corrections.slots import find_slot, find_slot_value
-from retentive.learn.corrections.statement import parse_statement
-from retentive.learn.corrections.values import correct_value, find_values
+from retentive.judgement import MAX_STATEMENT_CHARS
+from retentive.judgement.corrections.compare import compare, is_restatement
+from retentive.judgement.corrections.slots import find_slot, find_slot_value
+from retentive.judgement.corrections.statement import parse_statement
+from retentive.judgement.corrections.values import correct_value, find_values
 from tests.learn.everyday import EVERYDAY
 
 PAIRS = [json.loads(line) for line in (Path(__file__).parent / "pairs.jsonl").read_text("utf-8").splitlines()]

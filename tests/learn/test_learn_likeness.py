@@ -1,7 +1,7 @@
 import pytest
 
-from retentive.learn import likeness
-from retentive.learn.likeness import choose_rarest
+from retentive.judgement import likeness
+from retentive.judgement.likeness import choose_rarest
 
 WORDS = ["thermometer", "elephant", "kitchen", "garden", "red"]
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retentive.learn.talk.person import third, whole
-from retentive.learn.talk.verbs import plural, singular
+from retentive.judgement.extract.person import third, whole
+from retentive.judgement.extract.verbs import plural, singular
 
 SENTENCES = [
     ("I live in Porto with my wife", "The user lives in Porto with their wife."),

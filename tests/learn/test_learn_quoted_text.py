@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retentive.learn.talk.candidates import find_candidates
-from retentive.learn.talk.dated import find_bounds, make_dates_absolute
-from retentive.learn.talk.person import third
-from retentive.learn.talk.quoted_text import own_words
+from retentive.judgement.extract.absolute_dates import find_bounds, make_dates_absolute
+from retentive.judgement.extract.candidates import find_candidates
+from retentive.judgement.extract.person import third
+from retentive.judgement.extract.quoted_text import own_words
 from retentive.model import Event, Kind, Role
 from tests.learn.pasted_messages import OWN, PASTED
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retentive.learn.talk.requests import find_requests
+from retentive.judgement.requests.find_requests import find_requests
 from retentive.model import Kind
 
 KEPT = [

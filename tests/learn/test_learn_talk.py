@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retentive.embed import Embedder, open_embedder
-from retentive.learn import Correction
-from retentive.learn.talk.candidates import find_candidates
-from retentive.learn.talk.choose import choose_claims
+from retentive.judgement import Correction
+from retentive.judgement.extract.candidates import find_candidates
+from retentive.judgement.extract.choose import choose_claims
 from retentive.model import Claim, Event, Kind, Role
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from retentive.storage.libsql import LibsqlEngine
+from retentive.storage.engines.libsql import LibsqlEngine
 from tests.engines import Sqld, sqld_or_skip
 from tests.libsql.proxy import Proxy
 

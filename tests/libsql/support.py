@@ -1,7 +1,7 @@
 """A write that tells how often it was done."""
 
 from retentive.storage import step
-from retentive.storage.libsql import LibsqlEngine
+from retentive.storage.engines.libsql import LibsqlEngine
 
 COUNTED = step("measure_add", namespace="n", measure="m", tier="", bucket=0, count=1)
 

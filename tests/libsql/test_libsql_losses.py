@@ -9,8 +9,9 @@ import pytest
 
 from retentive import Retentive
 from retentive.errors import Busy, RetentiveError, StorageError, Uncertain
-from retentive.storage import libsql, step
-from retentive.storage.libsql import LibsqlEngine
+from retentive.storage import step
+from retentive.storage.engines import libsql
+from retentive.storage.engines.libsql import LibsqlEngine
 from tests.engines import Sqld
 from tests.libsql.proxy import Proxy
 from tests.libsql.support import COUNTED, total

@@ -8,8 +8,8 @@ import pytest
 from retentive import Retentive
 from retentive.cli import main
 from retentive.errors import NewerSchema, NotAStore, StorageError, Unwritable
-from retentive.storage.hrana import Server
-from retentive.storage.libsql import LibsqlEngine
+from retentive.storage.engines.libsql import LibsqlEngine
+from retentive.storage.engines.libsql.hrana import Server
 from tests.engines import Sqld, sqld_or_skip
 from tests.libsql.support import COUNTED, total
 

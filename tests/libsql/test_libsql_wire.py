@@ -4,9 +4,9 @@ import pytest
 
 from retentive.errors import Invalid, StorageError
 from retentive.storage import Step, step
-from retentive.storage.batches import Statement, statements
-from retentive.storage.hrana import address, sent
-from retentive.storage.libsql import LibsqlEngine
+from retentive.storage.engines.libsql import LibsqlEngine
+from retentive.storage.engines.libsql.batches import Statement, statements
+from retentive.storage.engines.libsql.hrana import address, sent
 
 VALUES = [
     "",

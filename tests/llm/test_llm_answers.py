@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from retentive.errors import Unusable
-from retentive.learn.asked.model import batches
-from retentive.learn.asked.validate import GUESS, MAX_CLAIMS, SCHEMA, SURE, Known, Shown, validate_answer
+from retentive.learning.llm.extract import batches
+from retentive.learning.llm.validate import GUESS, MAX_CLAIMS, SCHEMA, SURE, Known, Shown, validate_answer
 from retentive.model import Claim, Event, Kind, Memory, Role, Source, Status
 from retentive.text.tokens import estimate
 

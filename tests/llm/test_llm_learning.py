@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from retentive.errors import Declined, NoAnswer, Unusable
-from retentive.learn.asked.model import MAX_KNOWN, Extraction, extract, make_instructions
+from retentive.learning.llm.extract import MAX_KNOWN, Extraction, extract, make_instructions
 from retentive.model import Claim, Event, Kind, Role
 from tests.llm.conftest import Ask
 from tests.llm.provider import Reply

@@ -14,8 +14,8 @@ import pytest
 
 from benchmarks.llama_server import LlamaServer
 from retentive import Retentive
-from retentive.app.try_llm import SAMPLE, try_writer
-from retentive.learn.asked.support import HALF, find_share, find_stems
+from retentive.learning.llm.support import HALF, find_share, find_stems
+from retentive.learning.llm_trial import SAMPLE, try_writer
 from retentive.llm import open_writer
 from tests.engines import missing
 

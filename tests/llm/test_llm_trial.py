@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from retentive import config
-from retentive.app.models import Models
 from retentive.cli import main
 from retentive.errors import BadConfig
+from retentive.maintenance.models import Models
 from tests.llm.provider import KEY, Provider, Reply
 
 MOVED = {

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from retentive import Retentive
 from retentive.cli.eval import keys, outcome_of, tell
-from retentive.measure import trials
-from retentive.measure.figures import Outcome, auc, figures
+from retentive.evaluation import trials
+from retentive.evaluation.figures import Outcome, auc, figures
 from retentive.model import to_micros
 from tests.support import Clock
 

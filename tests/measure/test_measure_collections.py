@@ -9,7 +9,7 @@ import pytest
 from retentive import Retentive
 from retentive.cli import main
 from retentive.errors import Invalid
-from retentive.measure import Trial, trials
+from retentive.evaluation import Trial, trials
 
 TALK = {
     "sample_id": "c1",

@@ -2,8 +2,8 @@
 
 import pytest
 
-from retentive.measure import Question
-from retentive.measure.figures import Outcome, auc, curve, figures, latency
+from retentive.evaluation import Question
+from retentive.evaluation.figures import Outcome, auc, curve, figures, latency
 
 
 def outcome(*places: int | None, seconds: float = 0.0) -> Outcome:

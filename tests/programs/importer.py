@@ -6,8 +6,8 @@ Usage: importer.py DB FILE
 import sys
 
 from retentive import Retentive
-from retentive.app import imports
+from retentive.transfer import import_memories
 
-imports.BATCH = 20
+import_memories.BATCH = 20
 with Retentive.open(sys.argv[1], embedder="hashing") as store:
     store.import_memories(sys.argv[2], progress=lambda done, _: print(done, flush=True))

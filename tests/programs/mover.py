@@ -3,8 +3,8 @@
 import sys
 
 from retentive import Retentive
-from retentive.transfer import migrate
+from retentive.transfer import copy_rows
 
-migrate.PAGE = 3
+copy_rows.PAGE = 3
 _, source, target = sys.argv
 Retentive.migrate(source, target, lambda table, done: print(table, done, flush=True))

@@ -3,9 +3,9 @@
 import sys
 
 from retentive import Retentive
-from retentive.app import intake
+from retentive.transfer.restore_export import restore
 
-intake.AT_ONCE = 5
+restore.AT_ONCE = 5
 _, where, path = sys.argv
 with Retentive.open(where, embedder="hashing") as store:
     store.import_memories(path, progress=lambda done, _: print(done, flush=True))

@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route, Router
 
 from retentive import Retentive
-from retentive.serve.http import Settings, open_app, serve
+from retentive.http import Settings, open_app, serve
 
 
 async def whoami(request: Request) -> Response:

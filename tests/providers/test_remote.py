@@ -16,8 +16,8 @@ from retentive import Retentive
 from retentive.config import resolve
 from retentive.embed import RemoteSettings, open_embedder, scale
 from retentive.embed.hashing import Hashing
-from retentive.embed.hurried import background
 from retentive.embed.remote import find_prefixes, name_space
+from retentive.embed.time_limit import background
 from retentive.errors import BadConfig, EmbedError, ModelMissing, ModelUnfit, PartlyEmbedded
 from retentive.providers.client import MAX_CALLS
 from retentive.providers.registry import parse_spec

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from retentive.errors import Invalid
-from retentive.records.documents import at, checked_schema, differences, meet, merged, patched, same
+from retentive.records.json_patch import at, checked_schema, differences, meet, merged, patched, same
 
 MERGES: list[tuple[Any, Any, Any]] = [  # appendix A of RFC 7396
     ({"a": "b"}, {"a": "c"}, {"a": "c"}),

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from retentive import Retentive
-from retentive.app import check
 from retentive.errors import Conflict, Invalid
+from retentive.store import validate
 
 pytestmark = pytest.mark.engines
 
@@ -70,7 +70,7 @@ def test_a_document_goes_so_deep_and_no_deeper(store: Retentive, levels: int) ->
     value: Any = "x"
     for _ in range(levels):
         value = {"a": value}
-    if levels < check.DEEPEST:
+    if levels < validate.DEEPEST:
         assert store.profile.set("deep", value).document == {"deep": value}
         assert store.profile.text()
         return

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from retentive.records.names import EXACT, NEARLY, PARTLY, WHOLE, Asked, _near, folded
+from retentive.records.fuzzy_names import EXACT, NEARLY, PARTLY, WHOLE, Asked, _near, folded
 
 
 @pytest.mark.parametrize(

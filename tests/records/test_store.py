@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from retentive import Retentive
-from retentive.app.records.store import Store
 from retentive.errors import Conflict, Forbidden, Invalid, NotFound, SecretFound
+from retentive.records.collection import Store
 from retentive.storage import step
 from tests.support import Open
 

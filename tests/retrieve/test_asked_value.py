@@ -2,7 +2,7 @@
 
 import pytest
 
-from retentive.retrieve.asked_value import AskedValue, has_value, read_asked_value, read_names
+from retentive.search.asked_value import AskedValue, has_value, read_asked_value, read_names
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from retentive.model import Hit, Kind, Memory, Source, Status, Tier, Type, Why, from_micros
-from retentive.retrieve.pairs import Key, join_pairs, lift_newer
+from retentive.search.newer_first import Key, join_pairs, lift_newer
 
 MOMENT = from_micros(0)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from retentive.retrieve.related_words import RelatedWords, load_table, load_words
+from retentive.search.related_words import RelatedWords, load_table, load_words
 
 
 def share(question: str, text: str) -> float:

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from retentive.model import Match, Space
-from retentive.retrieve.blend import RECIPE, Blend, Candidate, Recipe, Replies, Trait, pool
-from retentive.retrieve.rank import rank
-from retentive.retrieve.relevance import BOTH, Evidence, least_cosine, relevance
+from retentive.search.blend import RECIPE, Blend, Candidate, Recipe, Replies, Trait, pool
+from retentive.search.rank import rank
+from retentive.search.relevance import BOTH, Evidence, least_cosine, relevance
 
 
 def memory(chunk: int, score: float) -> Match:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from retentive.model import Event, Role
-from retentive.retrieve.question import Person, names_of, plainly, understood
+from retentive.search.question import Person, names_of, plainly, understood
 
 NAMES = names_of(["Caroline", "Melanie Jones", "Will", "Zoë"])
 

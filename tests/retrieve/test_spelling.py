@@ -3,7 +3,7 @@
 import pytest
 
 from retentive import Retentive
-from retentive.retrieve.spelling import find_suspects, list_edits, measure_distance, suggest_english
+from retentive.search.spelling import find_suspects, list_edits, measure_distance, suggest_english
 from tests.support import Open
 
 

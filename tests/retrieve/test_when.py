@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retentive.retrieve.when import NOTHING, When, read
+from retentive.search.time_query import NOTHING, When, read
 
 NOW = datetime(2026, 11, 16, 9, tzinfo=UTC)
 

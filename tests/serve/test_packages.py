@@ -17,7 +17,7 @@ import retentive
 from retentive import Retentive
 from retentive.cli.parser import build
 from retentive.config import SETTINGS
-from retentive.serve.mcp.catalogue import Offer, offered
+from retentive.mcp.catalogue import Offer, offered
 from tests.serve.hooks.claude import PROGRAM, Claude, said
 
 ROOT = Path(retentive.__file__).parents[2]

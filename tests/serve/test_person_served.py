@@ -5,15 +5,15 @@ from pathlib import Path
 import pytest
 
 from retentive import Retentive
-from retentive.app.add import draft_of
-from retentive.app.keep import keep
 from retentive.cli import main
+from retentive.hooks.request import Called, Options, place
+from retentive.mcp import conversation_tools, memory_tools
+from retentive.mcp.caller import Reached
+from retentive.mcp.http import reached
+from retentive.memories.add import draft_of
+from retentive.memories.write import keep
 from retentive.model import Move, Token
-from retentive.serve.hooks.call import Called, Options, place
-from retentive.serve.mcp import memories, talk
-from retentive.serve.mcp.http import reached
-from retentive.serve.mcp.reach import Reached
-from retentive.serve.whose import PERSON, Whose
+from retentive.served_namespaces import PERSON, Whose
 from tests.support import Open, Run
 
 BOSS = "Remember that my boss is Priya."
@@ -71,17 +71,17 @@ class TestServed:
     def test_a_tool_logs_for_the_person(self, open_store: Open) -> None:
         store = open_store(namespace="project")
         client = Reached(store.in_namespace("project", person=PERSON), WHOSE.also, PERSON)
-        talk.append(client, "s", [{"role": "user", "content": BOSS}])
-        talk.learn(client, "s")
+        conversation_tools.append(client, "s", [{"role": "user", "content": BOSS}])
+        conversation_tools.learn(client, "s")
         assert texts(store, PERSON) == ["The user's boss is Priya."]
 
     def test_a_model_is_shown_what_may_move_and_moves_it(self, open_store: Open) -> None:
         client = Reached(open_store(namespace="project"), WHOSE.also, PERSON)
         id = propose_move(client.memory)
-        shown = memories.review(client)
+        shown = memory_tools.review(client)
         assert "may belong to 'default' (about the person: it seems so)" in shown.text
         assert shown.data["proposals"][0]["move_to"] == PERSON
-        assert "Moved [" in memories.review(client, accept=[id]).text
+        assert "Moved [" in memory_tools.review(client, accept=[id]).text
         assert texts(client.memory, PERSON) == ["The user likes tea"]
 
     def test_a_token_of_the_project_alone_has_no_person(self, open_store: Open) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from retentive.serve.whose import PERSON, Whose, project_of, whose
+from retentive.served_namespaces import PERSON, Whose, project_of, whose
 
 
 def git(folder: Path, *words: str) -> None:

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from retentive.learn.talk.dated import make_dates_absolute
+from retentive.judgement.extract.absolute_dates import make_dates_absolute
 from retentive.model import Kind
 
 # When it was said; the statement, with what is to be added in brackets. Without brackets the words stay.

@@ -7,8 +7,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from retentive import Retentive
-from retentive.app.add import draft_of
-from retentive.app.keep import keep
+from retentive.memories.add import draft_of
+from retentive.memories.write import keep
 from retentive.model import Replacement
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from retentive.conversations.formats import detect
+from retentive.conversations.formats.detect import Conversation
 from retentive.model import Message, Role
-from retentive.transfer import chatlogs
-from retentive.transfer.chatlogs import Conversation
 
 ASKED = datetime(2024, 5, 1, 10, 32, tzinfo=UTC)
 EPOCH = int(ASKED.timestamp())
@@ -23,7 +23,7 @@ def write(path: Path, value: Any) -> Path:
 
 
 def read(path: Path) -> list[Conversation]:
-    return list(chatlogs.read(path))
+    return list(detect.read(path))
 
 
 def one(tmp_path: Path, value: Any) -> Conversation:

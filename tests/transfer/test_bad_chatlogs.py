@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from retentive.conversations.formats import source
+from retentive.conversations.formats.detect import Format, read
 from retentive.errors import Invalid
-from retentive.transfer import source
-from retentive.transfer.chatlogs import Format, read
 
 GOOD = '{"role": "user", "content": "x"}'
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from retentive.conversations.formats import detect
+from retentive.conversations.formats.detect import Conversation, Format
+from retentive.conversations.formats.values import clean
 from retentive.model import Message, Role
 from retentive.text.messages import readable
-from retentive.transfer import chatlogs
-from retentive.transfer.chatlogs import Conversation, Format
-from retentive.transfer.values import clean
 
 ASKED = datetime(2024, 5, 1, 10, 32, tzinfo=UTC)
 EPOCH = int(ASKED.timestamp())
@@ -29,7 +29,7 @@ def write(path: Path, value: Any) -> Path:
 
 
 def read(path: Path, format: Format | None = None) -> list[Conversation]:
-    return list(chatlogs.read(path, format))
+    return list(detect.read(path, format))
 
 
 def one(tmp_path: Path, value: Any) -> Conversation:
@@ -263,7 +263,7 @@ def test_lines_are_read_as_they_are_asked_for(tmp_path: Path) -> None:
     """JSON Lines are streamed: the first conversation is there before the last line is looked at."""
     path = tmp_path / "tune.jsonl"
     path.write_text(f"{json.dumps({'messages': [USER]})}\n" * 5000 + "{broken", encoding="utf-8")
-    reading = chatlogs.read(path)
+    reading = detect.read(path)
     assert next(reading).id == "tune"
     assert next(reading).id == "tune-2"
 

@@ -15,7 +15,7 @@ import pytest
 
 from retentive import Retentive
 from retentive.errors import Conflict, Forbidden, Invalid, Unwritable
-from retentive.transfer.lines import LINES, PARTS, Line, end, header
+from retentive.transfer.export_format import LINES, PARTS, Line, end, header
 from tests.support import Open, Run
 from tests.transfer.stores import exported, fill, lines
 

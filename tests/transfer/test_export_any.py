@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from retentive import Retentive
-from retentive.app.intake import restore
 from retentive.errors import RetentiveError
 from retentive.model import Kind, Source
+from retentive.transfer.restore_export.restore import restore
 from tests.transfer.stores import exported
 
 words = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=40)

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from retentive import Retentive
-from retentive.app import intake
 from retentive.errors import Forbidden, Invalid
 from retentive.model import ImportedMemories
+from retentive.transfer.restore_export import restore
 from tests.engines import ENGINES
 from tests.support import Clock, Open, Place, Run
 from tests.transfer.stores import exported, fill, lines
@@ -108,7 +108,7 @@ def test_without_a_model_vectors_are_pending(place: Place, open_store: Open, sav
 def test_a_long_session_in_several_commits(
     place: Place, open_store: Open, saved: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(intake, "AT_ONCE", 7)
+    monkeypatch.setattr(restore, "AT_ONCE", 7)
     source, target = open_store(target=place("sqlite")), open_store()
     fill(source)
     before = exported(source, vectors=True)
@@ -120,7 +120,7 @@ def test_a_long_session_in_several_commits(
 def test_an_import_that_was_stopped_anywhere_is_gone_on_with(
     place: Place, open_store: Open, saved: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(intake, "AT_ONCE", 5)
+    monkeypatch.setattr(restore, "AT_ONCE", 5)
     source, target = open_store(target=place("sqlite")), open_store()
     fill(source)
     before = exported(source)
@@ -139,7 +139,7 @@ def test_an_import_that_was_stopped_anywhere_is_gone_on_with(
 def test_nothing_is_learned_from_a_session_that_is_under_way(
     place: Place, open_store: Open, saved: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(intake, "AT_ONCE", 5)
+    monkeypatch.setattr(restore, "AT_ONCE", 5)
     source, target = open_store(target=place("sqlite")), open_store()
     source.sessions.append_many("s", [{"role": "user", "content": f"I live in Porto {n}."} for n in range(12)])
 
@@ -326,7 +326,7 @@ def test_two_exports_come_together_in_one_store(place: Place, open_store: Open, 
 def test_a_dry_run_tells_and_changes_nothing(
     place: Place, open_store: Open, saved: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(intake, "AT_ONCE", 7)
+    monkeypatch.setattr(restore, "AT_ONCE", 7)
     source, target = open_store(target=place("sqlite")), open_store()
     fill(source)
     path = saved(exported(source))
@@ -514,5 +514,5 @@ def test_on_the_terminal(run: Run, saved: Any, open_store: Open, place: Place) -
 def test_a_stream_can_be_restored_too(place: Place, open_store: Open) -> None:
     source, target = open_store(target=place("sqlite")), open_store()
     source.add("Through a stream")
-    intake.restore(target._parts, io.BytesIO(exported(source)), dry_run=False, progress=None)
+    restore.restore(target._parts, io.BytesIO(exported(source)), dry_run=False, progress=None)
     assert exported(target) == exported(source)

@@ -8,10 +8,10 @@ from typing import IO
 
 import pytest
 
+from retentive.conversations.formats.source import as_file
 from retentive.errors import Invalid
 from retentive.model import Refusal, iso
 from retentive.transfer.memories import Format, Item, Remark, opened
-from retentive.transfer.source import as_file
 from tests.transfer.elsewhere import CLAUDE, CSV, GRAPH, MEM0, NOTE, everywhere, service
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from retentive import Retentive
-from retentive.text.blank import PURGED
+from retentive.text.purged_message import PURGED
 from tests.support import Open, Place
 from tests.transfer.stores import exported
 

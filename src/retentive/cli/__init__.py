@@ -40,14 +40,14 @@ def _main(argv: Sequence[str]) -> int:
 
 def _guarded(arguments: object) -> int:
     """Run a command; errors become one line with a hint and the exit code of their class."""
-    from retentive.cli import commands, show
+    from retentive.cli import commands, output
     from retentive.cli.unexpected import describe_unexpected
     from retentive.errors import RetentiveError, outcome
 
     try:
         return commands.run(arguments)
     except RetentiveError as error:
-        show.failure(error, as_json=getattr(arguments, "json", False))
+        output.failure(error, as_json=getattr(arguments, "json", False))
         return outcome(error).exit_code
     except BrokenPipeError:
         raise
@@ -55,5 +55,5 @@ def _guarded(arguments: object) -> int:
         if sys.flags.dev_mode:
             raise
         failure = describe_unexpected(error)
-        show.failure(failure, as_json=getattr(arguments, "json", False))
+        output.failure(failure, as_json=getattr(arguments, "json", False))
         return outcome(failure).exit_code

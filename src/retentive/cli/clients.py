@@ -5,13 +5,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from retentive import config
-from retentive.cli import show
-from retentive.cli.given import given, is_json
+from retentive import clients, config
+from retentive.cli import output
+from retentive.cli.args import given, is_json
+from retentive.clients import entry
 from retentive.errors import Invalid
-from retentive.serve import clients
-from retentive.serve.clients import entry
-from retentive.serve.whose import AUTO
+from retentive.served_namespaces import AUTO
 
 _TELL = {
     "installed": "{title} will start Retentive: {file}",
@@ -52,7 +51,7 @@ def _here() -> clients.Here:
 
 def _command(arguments: Any, client: clients.Client, here: clients.Here) -> list[str]:
     """What was said here goes along, as it means the same elsewhere."""
-    from retentive.app.check import namespace_of
+    from retentive.store.validate import namespace_of
 
     namespace = getattr(arguments, "namespace", client.namespace)
     for name in (*([] if namespace == AUTO else [namespace]), *arguments.also):
@@ -87,7 +86,7 @@ def _notes(done: clients.Done, here: clients.Here, arguments: Any) -> list[str]:
 def _print(arguments: Any, client: clients.Client, wanted: Mapping[str, Any]) -> int:
     text = clients.snippet(client, wanted)
     if is_json(arguments):
-        show.as_json({"client": client.name, "entry": wanted, "snippet": text})
+        output.as_json({"client": client.name, "entry": wanted, "snippet": text})
     else:
         sys.stdout.write(text)
     return 0
@@ -95,12 +94,12 @@ def _print(arguments: Any, client: clients.Client, wanted: Mapping[str, Any]) ->
 
 def _told(done: clients.Done, here: clients.Here, arguments: Any, more: dict[str, Any]) -> int:
     if is_json(arguments):
-        show.as_json(_as_json(done, dry=arguments.dry_run) | more)
+        output.as_json(_as_json(done, dry=arguments.dry_run) | more)
     elif arguments.dry_run and done.diff:
         sys.stdout.write(done.diff)
     else:
         _say(done, here)
-        show.notes(more["notes"])
+        output.notes(more["notes"])
     return 0
 
 
@@ -118,13 +117,13 @@ def _as_json(done: clients.Done, *, dry: bool) -> dict[str, Any]:
 
 
 def _say(done: clients.Done, here: clients.Here) -> None:
-    show.say(_TELL[done.done].format(title=done.client.title, file=_short(done.file, here)))
+    output.say(_TELL[done.done].format(title=done.client.title, file=_short(done.file, here)))
     if done.backup:
-        show.say(f"as it was before: {_short(done.backup, here)}")
+        output.say(f"as it was before: {_short(done.backup, here)}")
     if done.done in ("installed", "updated", "already"):
-        show.say(done.client.next)
+        output.say(done.client.next)
     elif done.done == "removed":
-        show.say(f"Restart {done.client.title} if it runs.")
+        output.say(f"Restart {done.client.title} if it runs.")
 
 
 def _survey(arguments: Any) -> int:
@@ -132,11 +131,11 @@ def _survey(arguments: Any) -> int:
     found = [*clients.survey(here)]
     if is_json(arguments):
         keys = [(each, {"client": each.client.name, "scope": each.scope, "file": str(each.file)}) for each in found]
-        show.as_json({"clients": [told | {"exists": each.exists, "state": each.state} for each, told in keys]})
+        output.as_json({"clients": [told | {"exists": each.exists, "state": each.state} for each, told in keys]})
         return 0
     rows = [(each.client.name, each.scope, _STATES[each.state], _short(each.file, here)) for each in found]
-    show.table(("client", "scope", "has Retentive", "file"), rows)
-    show.aside("retentive install CLIENT puts it there; --dry-run shows what would change")
+    output.table(("client", "scope", "has Retentive", "file"), rows)
+    output.aside("retentive install CLIENT puts it there; --dry-run shows what would change")
     return 0
 
 

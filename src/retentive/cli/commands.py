@@ -5,37 +5,37 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from retentive import config, wire
-from retentive.app import Retentive
+from retentive import config, serialize
+from retentive.api import Retentive
 from retentive.cli import (
-    access,
-    backing,
-    consolidating,
+    backup,
+    consolidate,
     doctor,
-    expecting,
-    exporting,
+    expect,
+    export,
     files,
-    forgetting,
+    forget,
+    import_,
     integrity,
-    learning,
+    learn,
     models,
-    moving,
+    output,
     profile,
     records,
     reembed,
     review,
-    serving,
-    show,
-    talk,
-    working,
+    serve,
+    sessions,
+    tokens,
+    work,
 )
-from retentive.cli.given import FILTERS, MOMENTS, given, is_json, json_of, text_of
+from retentive.cli.args import FILTERS, MOMENTS, given, is_json, json_of, text_of
 from retentive.errors import Corrupt, Invalid
 from retentive.model import Change
 from retentive.storage.damage import collect_damage
 
 if TYPE_CHECKING:
-    from retentive.serve.whose import Whose
+    from retentive.served_namespaces import Whose
 
 _CONTENT = ("kind", "tags", "importance", "confidence", "context", "slot", "expires", "valid_from", "metadata")
 
@@ -43,8 +43,8 @@ _CONTENT = ("kind", "tags", "importance", "confidence", "context", "slot", "expi
 def run(arguments: Any) -> int:
     if arguments.run in _WITHOUT_STORE:
         return _WITHOUT_STORE[arguments.run](arguments)
-    if arguments.run in (*backing.VERBS, *exporting.VERBS):
-        backing.there(arguments)
+    if arguments.run in (*backup.VERBS, *export.VERBS):
+        backup.there(arguments)
     try:
         opened = _open(arguments)
     except Corrupt:
@@ -53,7 +53,7 @@ def run(arguments: Any) -> int:
         return _salvage(arguments)
     with opened as memory, collect_damage() as damage:
         code = _VERBS[arguments.run](memory, arguments)
-        show.notes(damage.notes())
+        output.notes(damage.notes())
         return code
 
 
@@ -77,7 +77,7 @@ def _open(arguments: Any) -> Retentive:
 
 def _find_whose(settings: Mapping[str, Any]) -> "Whose":
     """`auto` is the project that the folder belongs to, as for `retentive mcp`."""
-    from retentive.serve.whose import whose
+    from retentive.served_namespaces import whose
 
     found = config.resolve(settings)
     return whose(found["namespace"].value, (), Path.cwd(), found["person"].value)
@@ -97,15 +97,15 @@ def _add(memory: Retentive, arguments: Any) -> int:
         return _add_lines(memory, arguments, text, options)
     added = memory.add(text, **options)
     if is_json(arguments):
-        show.as_json(wire.added(added))
+        output.as_json(serialize.added(added))
         return 0
-    show.say(f"{'kept' if added.created else 'known already:'} {added.id}")
+    output.say(f"{'kept' if added.created else 'known already:'} {added.id}")
     review.show_endings(added)
     for each in added.resembles:
-        show.say(f"resembles {each.id} ({each.overlap:.0%}): {each.content}")
+        output.say(f"resembles {each.id} ({each.overlap:.0%}): {each.content}")
     if added.pending:
-        show.say("its vector is pending: `retentive backfill` makes it")
-        show.notes(_explain_pending(memory))
+        output.say("its vector is pending: `retentive backfill` makes it")
+        output.notes(_explain_pending(memory))
     return 0
 
 
@@ -117,14 +117,14 @@ def _explain_pending(memory: Retentive) -> list[str]:
 
 def _add_lines(memory: Retentive, arguments: Any, text: str, options: dict[str, Any]) -> int:
     lines = [line for line in text.splitlines() if line.strip()]
-    loaded = memory.add_many(lines, progress=show.progress(len(lines), "kept"), **options)
+    loaded = memory.add_many(lines, progress=output.progress(len(lines), "kept"), **options)
     if is_json(arguments):
-        show.as_json({"ids": loaded.ids, "created": loaded.created, "repeated": loaded.repeated,
+        output.as_json({"ids": loaded.ids, "created": loaded.created, "repeated": loaded.repeated,
                       "superseded": loaded.superseded, "pending": loaded.pending,
                       "refusals": [each._asdict() for each in loaded.refusals]})  # fmt: skip
     else:
-        show.say(f"kept: {loaded.created}, known already: {loaded.repeated}, vectors pending: {loaded.pending}")
-        show.refusals(loaded.refusals)
+        output.say(f"kept: {loaded.created}, known already: {loaded.repeated}, vectors pending: {loaded.pending}")
+        output.refusals(loaded.refusals)
     return 0
 
 
@@ -141,30 +141,30 @@ def _search(memory: Retentive, arguments: Any) -> int:
         **given(arguments, (*FILTERS, *MOMENTS, "include", "now")),
     )
     if is_json(arguments):
-        show.as_json(wire.results(found))
+        output.as_json(serialize.results(found))
     else:
-        show.results(found, with_why=arguments.why)
+        output.results(found, with_why=arguments.why)
     return 0
 
 
 def _get(memory: Retentive, arguments: Any) -> int:
     found = memory.get(arguments.id)
     if is_json(arguments):
-        show.as_json(wire.memory(found))
+        output.as_json(serialize.memory(found))
     else:
-        show.memory(found)
+        output.memory(found)
     return 0
 
 
 def _list(memory: Retentive, arguments: Any) -> int:
     page = memory.list(arguments.limit, arguments.before, **given(arguments, (*FILTERS, *MOMENTS)))
     if is_json(arguments):
-        show.as_json(wire.page(page))
+        output.as_json(serialize.page(page))
         return 0
-    show.memories(page)
-    show.notes(page.notes)
+    output.memories(page)
+    output.notes(page.notes)
     if page.next:
-        show.aside(f"more: retentive list --before {page.next}")
+        output.aside(f"more: retentive list --before {page.next}")
     return 0
 
 
@@ -174,9 +174,9 @@ def _update(memory: Retentive, arguments: Any) -> int:
         raise Invalid("nothing to change", "Give --content, --tag, --importance, ...: see `retentive update --help`.")
     changed = memory.update(arguments.id, reason=arguments.reason, **changes)
     if is_json(arguments):
-        show.as_json(wire.memory(changed))
+        output.as_json(serialize.memory(changed))
     else:
-        show.say(f"updated {changed.id}")
+        output.say(f"updated {changed.id}")
     return 0
 
 
@@ -186,20 +186,20 @@ def _restore(memory: Retentive, arguments: Any) -> int:
         memory.history(id)
     changed = [memory.restore(id, arguments.reason) for id in arguments.ids]
     if is_json(arguments):
-        show.as_json({"memories": [wire.memory(each) for each in changed]})
+        output.as_json({"memories": [serialize.memory(each) for each in changed]})
     else:
         for each in changed:
-            show.say(f"{each.status} {each.id}")
+            output.say(f"{each.status} {each.id}")
     return 0
 
 
 def _history(memory: Retentive, arguments: Any) -> int:
     changes = memory.history(arguments.id)
     if is_json(arguments):
-        show.as_json({"id": arguments.id, "changes": [wire.change(each) for each in changes]})
+        output.as_json({"id": arguments.id, "changes": [serialize.change(each) for each in changes]})
     else:
         rows = [_change(each) for each in changes]
-        show.table(("when", "what", "who", "why", "before"), rows)
+        output.table(("when", "what", "who", "why", "before"), rows)
     return 0
 
 
@@ -211,9 +211,9 @@ def _change(each: Change) -> tuple[Any, ...]:
 def _stats(memory: Retentive, arguments: Any) -> int:
     figures = memory.stats()
     if is_json(arguments):
-        show.as_json(figures)
+        output.as_json(figures)
     else:
-        show.table(("figure", "value"), _flat(figures))
+        output.table(("figure", "value"), _flat(figures))
     return 0
 
 
@@ -226,25 +226,25 @@ def _flat(figures: dict[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]
 
 
 def _backfill(memory: Retentive, arguments: Any) -> int:
-    filled = memory.backfill(arguments.batch, show.progress(None, "embedded"))
+    filled = memory.backfill(arguments.batch, output.progress(None, "embedded"))
     if is_json(arguments):
-        show.as_json({"done": filled.done, "remaining": filled.remaining})
+        output.as_json({"done": filled.done, "remaining": filled.remaining})
     else:
-        show.say(f"vectors made: {filled.done}, remaining: {filled.remaining}")
+        output.say(f"vectors made: {filled.done}, remaining: {filled.remaining}")
     return 0
 
 
 def _config(arguments: Any) -> int:
     found = config.shown(config.resolve(given(arguments, ("db", "namespace", "embedder"))))
     if is_json(arguments):
-        show.as_json({name: {"value": value.value, "origin": value.origin} for name, value in found.items()})
+        output.as_json({name: {"value": value.value, "origin": value.origin} for name, value in found.items()})
     else:
-        show.table(("setting", "value", "from"), [(name, value.value, value.origin) for name, value in found.items()])
+        output.table(("setting", "value", "from"), [(name, value.value, value.origin) for name, value in found.items()])
     return 0
 
 
 def _migrate(arguments: Any) -> int:
-    tell = show.progress(None, "rows")
+    tell = output.progress(None, "rows")
     rows: dict[str, int] = {}
 
     def progress(table: str, done: int) -> None:
@@ -253,9 +253,9 @@ def _migrate(arguments: Any) -> int:
 
     moved = Retentive.migrate(arguments.source, arguments.target, progress)
     if is_json(arguments):
-        show.as_json({"moved": [each._asdict() for each in moved]})
+        output.as_json({"moved": [each._asdict() for each in moved]})
     else:
-        show.table(("table", "rows", "checksum of both sides"), moved)
+        output.table(("table", "rows", "checksum of both sides"), moved)
     return 0
 
 
@@ -270,7 +270,7 @@ def _demo(arguments: Any) -> int:
 
     told = demo(given(arguments, ("embedder",)), quiet=is_json(arguments))
     if is_json(arguments):
-        show.as_json(told)
+        output.as_json(told)
     return 0
 
 
@@ -281,9 +281,9 @@ def _completion(arguments: Any) -> int:
 
     script = shtab.complete(build(), shell=arguments.shell)
     if is_json(arguments):
-        show.as_json({"shell": arguments.shell, "script": script})
+        output.as_json({"shell": arguments.shell, "script": script})
     else:
-        show.say(script)
+        output.say(script)
     return 0
 
 
@@ -298,9 +298,9 @@ _WITHOUT_STORE: dict[str, Callable[[Any], int]] = {
     "demo": _demo,
     "completion": _completion,
     "migrate": _migrate,
-    **backing.WITHOUT_STORE,
+    **backup.WITHOUT_STORE,
     **models.WITHOUT_STORE,
-    **serving.VERBS,
+    **serve.VERBS,
     "install": _clients,
     "uninstall": _clients,
     "eval": _eval,
@@ -315,21 +315,21 @@ _VERBS: dict[str, Callable[[Retentive, Any], int]] = {
     "history": _history,
     "stats": _stats,
     "backfill": _backfill,
-    **access.VERBS,
-    **backing.VERBS,
+    **tokens.VERBS,
+    **backup.VERBS,
     **doctor.VERBS,
-    **expecting.VERBS,
-    **exporting.VERBS,
+    **expect.VERBS,
+    **export.VERBS,
     **files.VERBS,
-    **forgetting.VERBS,
+    **forget.VERBS,
     **integrity.VERBS,
-    **learning.VERBS,
+    **learn.VERBS,
     **profile.VERBS,
     **records.VERBS,
     **reembed.VERBS,
     **review.VERBS,
-    **consolidating.VERBS,
-    **moving.VERBS,
-    **talk.VERBS,
-    **working.VERBS,
+    **consolidate.VERBS,
+    **import_.VERBS,
+    **sessions.VERBS,
+    **work.VERBS,
 }

@@ -7,9 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from retentive import wire
-from retentive.app import Retentive
-from retentive.cli import show
+from retentive import serialize
+from retentive.api import Retentive
+from retentive.cli import output
 from retentive.model import Context, Results
 
 T = TypeVar("T")
@@ -44,7 +44,7 @@ def demo(settings: Mapping[str, Any], *, quiet: bool) -> dict[str, Any]:
 
 class _Play:
     def __init__(self, *, quiet: bool) -> None:
-        self._say: Callable[[str], None] = (lambda _: None) if quiet else show.say
+        self._say: Callable[[str], None] = (lambda _: None) if quiet else output.say
         self.told: dict[str, Any] = {"steps": []}
 
     def run(self, memory: Retentive) -> None:
@@ -78,20 +78,20 @@ class _Play:
         result = action()
         milliseconds = (time.perf_counter() - begun) * 1000
         self.told["steps"].append({"what": what, "ms": round(milliseconds, 1)})
-        self._say(f"   {show.paint(f'{milliseconds:7.1f} ms', 'cyan')}  {what}")
+        self._say(f"   {output.paint(f'{milliseconds:7.1f} ms', 'cyan')}  {what}")
         return result
 
     def _head(self, text: str) -> None:
-        self._say(f"\n{show.paint(text, 'bold')}")
+        self._say(f"\n{output.paint(text, 'bold')}")
 
     def _answer(self, name: str, found: Results) -> None:
-        self.told[name] = wire.results(found)
+        self.told[name] = serialize.results(found)
         for hit in found:
-            self._say(f"   {show.paint(f'{hit.score:.2f}', 'green')}  {hit.content}")
-        self._say(show.paint(f"   why the first: {show.explained(found[0])}", "dim"))
+            self._say(f"   {output.paint(f'{hit.score:.2f}', 'green')}  {hit.content}")
+        self._say(output.paint(f"   why the first: {output.explained(found[0])}", "dim"))
 
     def _context(self, made: Context) -> None:
         self.told["context"] = made.text
         for line in made.text.splitlines():
             self._say(f"   {line}")
-        self._say(show.paint(f"   {made.tokens} tokens of {made.budget}", "dim"))
+        self._say(output.paint(f"   {made.tokens} tokens of {made.budget}", "dim"))

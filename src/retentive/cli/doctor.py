@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-from retentive import wire
-from retentive.app import Retentive
-from retentive.cli import show
-from retentive.cli.given import is_json
+from retentive import serialize
+from retentive.api import Retentive
+from retentive.cli import output
+from retentive.cli.args import is_json
 from retentive.model import Repaired
 from retentive.storage import Finding
 
@@ -24,48 +24,48 @@ def doctor(memory: Retentive, arguments: Any, salvaged: Repaired | None = None) 
     is_well = all(each.ok for each in findings)
     if is_json(arguments):
         told = {"ok": is_well, "findings": [each._asdict() for each in findings]}
-        show.as_json({**told, "repaired": wire.repaired(repaired)} if repaired else told)
+        output.as_json({**told, "repaired": serialize.repaired(repaired)} if repaired else told)
     else:
         if repaired:
             _tell(repaired)
         for each in findings:
-            show.say(_line(each))
+            output.say(_line(each))
     return 0 if is_well else 5
 
 
 def _line(finding: Finding) -> str:
-    mark = show.paint("ok ", "green") if finding.ok else show.paint("BAD", "red")
+    mark = output.paint("ok ", "green") if finding.ok else output.paint("BAD", "red")
     remedy = "" if finding.ok else f"  -> {finding.remedy}"
-    return f"{mark}  {finding.name:22} {show.line(finding.detail)}{remedy}"
+    return f"{mark}  {finding.name:22} {output.line(finding.detail)}{remedy}"
 
 
 def _tell(repaired: Repaired) -> None:
     if repaired.kept:
         rows = sum((repaired.salvaged or {}).values())
-        show.say(f"pages were damaged: the store was written anew from the {rows} rows that could be read")
-        show.say(f"the old file is {show.line(str(repaired.kept))}")
+        output.say(f"pages were damaged: the store was written anew from the {rows} rows that could be read")
+        output.say(f"the old file is {output.line(str(repaired.kept))}")
     for table, pages in (repaired.unreadable or {}).items():
-        show.say(f"{pages} pages of {table} could not be read in full: {RESTORE}")
+        output.say(f"{pages} pages of {table} could not be read in full: {RESTORE}")
     for row in repaired.quarantined:
-        show.say(show.line(f"moved to the quarantine: {row.table} {row.key} ({row.reason})"))
+        output.say(output.line(f"moved to the quarantine: {row.table} {row.key} ({row.reason})"))
 
 
 def _quarantine(memory: Retentive, arguments: Any) -> int:
     rows = memory.quarantine()
     if is_json(arguments):
-        show.as_json({"quarantine": [wire.quarantined(each) for each in rows]})
+        output.as_json({"quarantine": [serialize.quarantined(each) for each in rows]})
     else:
         cells = [(each.id, f"{each.at:%Y-%m-%d %H:%M}", each.table, each.key, each.reason, each.row) for each in rows]
-        show.table(("id", "since", "table", "key", "why", "row"), cells)
+        output.table(("id", "since", "table", "key", "why", "row"), cells)
     return 0
 
 
 def _discard(memory: Retentive, arguments: Any) -> int:
     count = memory.discard_quarantine("*" if arguments.discard == ["*"] else arguments.discard)
     if is_json(arguments):
-        show.as_json({"discarded": count})
+        output.as_json({"discarded": count})
     else:
-        show.say(f"discarded: {count}")
+        output.say(f"discarded: {count}")
     return 0
 
 

@@ -8,16 +8,16 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from retentive.app import Retentive
-from retentive.cli import show
-from retentive.cli.given import given, is_json
+from retentive.api import Retentive
+from retentive.cli import output
+from retentive.cli.args import given, is_json
 from retentive.errors import Invalid
-from retentive.measure import Question, Said, Trial, trials
-from retentive.measure.figures import DEPTHS, Figures, Outcome, auc, curve, figures, latency
+from retentive.evaluation import Question, Said, Trial, trials
+from retentive.evaluation.figures import DEPTHS, Figures, Outcome, auc, curve, figures, latency
+from retentive.fs.paths import parse_path
+from retentive.fs.regular_files import require_regular
 from retentive.model import Event, Hit
-from retentive.paths import parse_path
-from retentive.regular_files import require_regular
-from retentive.text.normal import content_hash
+from retentive.text.normalize import content_hash
 
 WAYS: Mapping[str, Mapping[str, Any]] = {
     "Retentive": {},
@@ -53,7 +53,7 @@ def evaluate(arguments: Any) -> int:
             known = _relevance(next(iter(outcomes.values())), _strangers(memory, asked))
     if is_json(arguments):
         numbers = {way: _numbers(each) for way, each in outcomes.items()}
-        show.as_json({"ways": numbers, "relevance": {name: _curve(known, name) for name in UNKNOWN if known[name]}})
+        output.as_json({"ways": numbers, "relevance": {name: _curve(known, name) for name in UNKNOWN if known[name]}})
     else:
         _show(asked, outcomes)
         _show_relevance(known)
@@ -75,7 +75,7 @@ def _cut(found: Sequence[Trial], most: int | None) -> list[Trial]:
 def tell(memory: Retentive, asked: Sequence[Trial]) -> None:
     """Each collection in a namespace of its own; one that is there from an earlier run is not told again."""
     total, done = sum(len(each.told) + len(each.said) for each in asked), 0
-    progress = show.progress(total, "told")
+    progress = output.progress(total, "told")
     for trial in asked:
         own = memory.in_namespace(_namespace(trial))
         if trial.told and not own.list(1).memories:
@@ -158,13 +158,13 @@ def _by_category(outcomes: Sequence[Outcome]) -> Iterator[tuple[str, list[Outcom
 def _show(asked: Sequence[Trial], outcomes: Mapping[str, Sequence[Outcome]]) -> None:
     memories, messages = sum(len(each.told) for each in asked), sum(len(each.said) for each in asked)
     questions = sum(len(each.questions) for each in asked)
-    told = f"{show.counted(memories, 'memory', 'memories')}, {show.counted(messages, 'message')}"
-    show.say(f"{show.counted(len(asked), 'collection')}: {told}, {show.counted(questions, 'question')}\n")
+    told = f"{output.counted(memories, 'memory', 'memories')}, {output.counted(messages, 'message')}"
+    output.say(f"{output.counted(len(asked), 'collection')}: {told}, {output.counted(questions, 'question')}\n")
     heads = ["search", *_heads("R"), *_heads("any"), *_heads("all"), "MRR", "p50 ms", "p95 ms", "x embedding"]
     _table(heads, [_row(way, figures(each)) + _times(each) for way, each in outcomes.items()])
     ours = next(iter(outcomes.values()))
     if rows := [_row(f"{name} ({len(each)})", figures(each)) for name, each in _by_category(ours)]:
-        show.say()
+        output.say()
         _table(["category", *heads[1:-3]], rows)
 
 
@@ -199,7 +199,7 @@ def _show_relevance(found: Mapping[str, Sequence[float]]) -> None:
     for unknown in UNKNOWN:
         if found[KNOWN] and found[unknown]:
             told = _curve(found, unknown)
-            show.say(f"\nrelevance, known against {unknown} ({len(found[unknown])}): AUC {told['auc']:.3f}\n")
+            output.say(f"\nrelevance, known against {unknown} ({len(found[unknown])}): AUC {told['auc']:.3f}\n")
             names = ("threshold", "precision", "recall")
             _table(names, [[f"{point[name]:.2f}" for name in names] for point in told["points"]])
 
@@ -223,4 +223,4 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
     rule = ["-" * width for width in widths]
     for row in (heads, rule, *rows):
-        show.say("| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |")
+        output.say("| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |")

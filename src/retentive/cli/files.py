@@ -8,11 +8,11 @@ from datetime import datetime
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from retentive import wire
-from retentive.app import Retentive
-from retentive.cli import show
-from retentive.cli.given import is_json
-from retentive.cli.working import ended_by_signals
+from retentive import serialize
+from retentive.api import Retentive
+from retentive.cli import output
+from retentive.cli.args import is_json
+from retentive.cli.work import ended_by_signals
 from retentive.model import File, Indexed, Skipped
 
 EVERY = 0.5  # seconds between two looks at whether something is wrong
@@ -25,13 +25,13 @@ def _index(memory: Retentive, arguments: Any) -> int:
         arguments.paths,
         **_options(arguments),
         dry_run=arguments.dry_run,
-        progress=show.progress(None, "files"),
+        progress=output.progress(None, "files"),
         waiting=_waiting,
     )
     if is_json(arguments):
-        show.as_json(wire.indexed(told))
+        output.as_json(serialize.indexed(told))
         return 0
-    show.say(("would be: " if arguments.dry_run else "") + summary(told))
+    output.say(("would be: " if arguments.dry_run else "") + summary(told))
     skipped(told.skipped)
     return 0
 
@@ -49,7 +49,7 @@ def _watch(memory: Retentive, arguments: Any) -> int:
                     tell(news.get(timeout=EVERY))
                 why = str(watch.failure or watch.note)
                 if why and why != said:
-                    show.notes([show.line(why)])
+                    output.notes([output.line(why)])
                 said = why
         while not news.empty():
             tell(news.get())
@@ -57,13 +57,13 @@ def _watch(memory: Retentive, arguments: Any) -> int:
 
 
 def _told(each: Indexed) -> None:
-    show.say(f"{datetime.now().astimezone():%H:%M:%S}  {summary(each)}")
+    output.say(f"{datetime.now().astimezone():%H:%M:%S}  {summary(each)}")
     skipped(each.skipped)
     sys.stdout.flush()
 
 
 def _told_json(each: Indexed) -> None:
-    sys.stdout.write(json.dumps(wire.indexed(each), ensure_ascii=False) + "\n")
+    sys.stdout.write(json.dumps(serialize.indexed(each), ensure_ascii=False) + "\n")
     sys.stdout.flush()
 
 
@@ -72,7 +72,7 @@ def _options(arguments: Any) -> dict[str, Any]:
 
 
 def _waiting(root: str) -> None:
-    show.notes([f"another process is indexing {show.line(root)}; waiting for it"])
+    output.notes([f"another process is indexing {output.line(root)}; waiting for it"])
 
 
 def summary(told: Indexed) -> str:
@@ -83,9 +83,9 @@ def summary(told: Indexed) -> str:
 
 
 def skipped(found: Sequence[Skipped]) -> None:
-    mark = show.paint("skipped:", "yellow", sys.stderr)
+    mark = output.paint("skipped:", "yellow", sys.stderr)
     for each in found[:SHOWN]:
-        sys.stderr.write(f"{mark} {show.line(each.path)}: {show.line(each.reason)}\n")
+        sys.stderr.write(f"{mark} {output.line(each.path)}: {output.line(each.reason)}\n")
     if len(found) > SHOWN:
         sys.stderr.write(f"and {len(found) - SHOWN} more; --json names them all\n")
 
@@ -93,13 +93,13 @@ def skipped(found: Sequence[Skipped]) -> None:
 def _list(memory: Retentive, arguments: Any) -> int:
     found = memory.files.list(arguments.limit, arguments.after, arguments.session)
     if is_json(arguments):
-        show.as_json({"files": [wire.file(each) for each in found]})
+        output.as_json({"files": [serialize.file(each) for each in found]})
     elif found or not sys.stdout.isatty():
-        show.table(("modified", "kind", "passages", "path"), map(_row, found))
+        output.table(("modified", "kind", "passages", "path"), map(_row, found))
         if len(found) == arguments.limit:
-            show.aside(f"perhaps more: retentive files list --after {found[-1].id}")
+            output.aside(f"perhaps more: retentive files list --after {found[-1].id}")
     else:
-        show.say("nothing yet: retentive index FOLDER adds files")
+        output.say("nothing yet: retentive index FOLDER adds files")
     return 0
 
 
@@ -108,15 +108,15 @@ def _row(each: File) -> tuple[Any, ...]:
 
 
 def _show(memory: Retentive, arguments: Any) -> int:
-    found = wire.file(memory.files.get(arguments.path, arguments.session))
+    found = serialize.file(memory.files.get(arguments.path, arguments.session))
     if is_json(arguments):
-        show.as_json(found)
+        output.as_json(found)
         return 0
-    show.say(show.paint(show.line(found.pop("path")), "bold"))
+    output.say(output.paint(output.line(found.pop("path")), "bold"))
     for name, value in found.items():
         if value not in (None, [], {}):
             told = json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else str(value)
-            show.say(f"  {show.paint(name.ljust(14), 'dim')} {show.line(told)}")
+            output.say(f"  {output.paint(name.ljust(14), 'dim')} {output.line(told)}")
     return 0
 
 
@@ -127,12 +127,12 @@ def _remove(memory: Retentive, arguments: Any) -> int:
         for file in memory.files.remove(path, arguments.session, dry_run=arguments.dry_run)
     ]
     if is_json(arguments):
-        show.as_json({"removed": [wire.file(each) for each in gone]})
+        output.as_json({"removed": [serialize.file(each) for each in gone]})
         return 0
     for each in gone[:SHOWN]:
-        show.say(f"{'would remove' if arguments.dry_run else 'removed'} {show.line(each.path)}")
+        output.say(f"{'would remove' if arguments.dry_run else 'removed'} {output.line(each.path)}")
     if len(gone) > SHOWN:
-        show.say(f"and {len(gone) - SHOWN} more")
+        output.say(f"and {len(gone) - SHOWN} more")
     return 0
 
 

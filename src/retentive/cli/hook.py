@@ -11,7 +11,7 @@ import sys
 import threading
 from typing import Any
 
-from retentive.cli.given import given
+from retentive.cli.args import given
 
 MOST = 32_000_000  # bytes of input: more than any prompt
 
@@ -35,8 +35,8 @@ def run(arguments: Any) -> int:
 
 
 def _answer(arguments: Any) -> str:
-    from retentive.serve.hooks.call import Options, called
-    from retentive.serve.hooks.run import answer
+    from retentive.hooks.request import Options, called
+    from retentive.hooks.run import answer
 
     options = Options(**given(arguments, ("namespace", "also", "budget", "db", "embedder", "limit")))
     return answer(arguments.event, called(_input()), options)
@@ -54,7 +54,7 @@ def _input() -> bytes:
 
 
 def _tell(arguments: Any, what: str) -> None:
-    from retentive.cli.show import line
+    from retentive.cli.output import line
 
     if arguments.debug:
         import traceback
@@ -72,7 +72,7 @@ def _give_up(arguments: Any) -> None:
 
 def _leave() -> None:
     """Where the model is still being loaded in a thread, that is not waited for."""
-    from retentive.serve.hooks.call import LATE
+    from retentive.hooks.request import LATE
 
     if any(thread.name == LATE for thread in threading.enumerate()):
         os._exit(0)

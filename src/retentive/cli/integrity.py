@@ -3,19 +3,19 @@
 from collections.abc import Callable
 from typing import Any
 
-from retentive.app import Retentive
-from retentive.cli import show
-from retentive.cli.given import is_json
+from retentive.api import Retentive
+from retentive.cli import output
+from retentive.cli.args import is_json
 
 
 def _start(memory: Retentive, arguments: Any) -> int:
-    path = memory.integrity.start(arguments.key, show.progress(None, "sealed"))
+    path = memory.integrity.start(arguments.key, output.progress(None, "sealed"))
     if is_json(arguments):
-        show.as_json({"integrity": "on", "key": str(path)})
+        output.as_json({"integrity": "on", "key": str(path)})
     else:
-        show.say(show.line(f"every row is sealed with the key {path}"))
-        show.say(show.line(f"from now on name it in the settings: integrity_key = '{path}'"))
-        show.say("keep a copy of it elsewhere: without it the store can be read, but neither written nor verified")
+        output.say(output.line(f"every row is sealed with the key {path}"))
+        output.say(output.line(f"from now on name it in the settings: integrity_key = '{path}'"))
+        output.say("keep a copy of it elsewhere: without it the store can be read, but neither written nor verified")
     return 0
 
 
@@ -25,21 +25,21 @@ def _stop(memory: Retentive, arguments: Any) -> int:
 
 
 def _rotate(memory: Retentive, arguments: Any) -> int:
-    kept = memory.integrity.rotate(show.progress(None, "sealed"))
+    kept = memory.integrity.rotate(output.progress(None, "sealed"))
     told = f"every row is sealed with a new key; the old one, for backups that it sealed, is {kept}"
     return _tell(arguments, {"integrity": "on", "old_key": str(kept)}, told)
 
 
 def _accept(memory: Retentive, arguments: Any) -> int:
-    memory.integrity.accept(show.progress(None, "compared"))
+    memory.integrity.accept(output.progress(None, "compared"))
     return _tell(arguments, {"integrity": "on"}, "the store as it is now counts as the newest")
 
 
 def _tell(arguments: Any, as_json: dict[str, str], words: str) -> int:
     if is_json(arguments):
-        show.as_json(as_json)
+        output.as_json(as_json)
     else:
-        show.say(show.line(words))
+        output.say(output.line(words))
     return 0
 
 

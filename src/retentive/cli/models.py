@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from retentive import config, wire
-from retentive.app.models import Models
-from retentive.cli import show
-from retentive.cli.given import given, is_json
-from retentive.cli.learning import describe_cost
+from retentive import config, serialize
+from retentive.cli import output
+from retentive.cli.args import given, is_json
+from retentive.cli.learn import describe_cost
 from retentive.errors import Invalid, ModelUnfit, outcome
+from retentive.maintenance.models import Models
 from retentive.model import ModelFile, ModelInfo
 
 _UNFIT = outcome(ModelUnfit("")).exit_code
@@ -21,9 +21,9 @@ def _models(arguments: Any) -> Models:
 def _list(arguments: Any) -> int:
     known = _models(arguments).list()
     if is_json(arguments):
-        show.as_json({"models": [wire.model(each) for each in known]})
+        output.as_json({"models": [serialize.model(each) for each in known]})
     else:
-        show.table(("model", "state", "size", "languages", "what it is"), map(_row, known))
+        output.table(("model", "state", "size", "languages", "what it is"), map(_row, known))
     return 0
 
 
@@ -34,15 +34,15 @@ def _row(each: ModelInfo) -> tuple[str, ...]:
 def _info(arguments: Any) -> int:
     found = _models(arguments).info(arguments.name)
     if is_json(arguments):
-        show.as_json(wire.model(found))
+        output.as_json(serialize.model(found))
         return 0
     for name, value in _facts(found):
-        show.say(f"{name:<17} {show.line(str(value))}")
+        output.say(f"{name:<17} {output.line(str(value))}")
     for file in found.files:
-        show.say(f"{'file':<17} {file.state}: {show.line(str(file.path))} ({_size((file,))})")
-        show.say(f"{'':<17} sha256 {file.sha256}")
+        output.say(f"{'file':<17} {file.state}: {output.line(str(file.path))} ({_size((file,))})")
+        output.say(f"{'':<17} sha256 {file.sha256}")
         if file.source:
-            show.say(f"{'':<17} from {file.source}")
+            output.say(f"{'':<17} from {file.source}")
     return 0
 
 
@@ -73,14 +73,14 @@ def _size(files: tuple[ModelFile, ...]) -> str:
 
 
 def _pull(arguments: Any) -> int:
-    tell = show.progress(None, "bytes")
+    tell = output.progress(None, "bytes")
     found = _models(arguments).pull(arguments.name, arguments.precision, tell)
     if is_json(arguments):
-        show.as_json(wire.model(found))
+        output.as_json(serialize.model(found))
     else:
         size = f": {_size(found.files)}, {found.precision or 'no precision'}" if found.files else "; it needs no files"
-        show.say(f"{found.name} is here{size}")
-        show.say(f"`retentive models use {arguments.name}` makes it the embedder")
+        output.say(f"{found.name} is here{size}")
+        output.say(f"`retentive models use {arguments.name}` makes it the embedder")
     return 0
 
 
@@ -89,15 +89,17 @@ def _use(arguments: Any) -> int:
     variable = next(setting.variable for setting in config.SETTINGS if setting.name == "embedder")
     hidden = config.resolve({})["embedder"].origin == variable
     if is_json(arguments):
-        show.as_json({"embedder": arguments.name, "file": str(file), "overridden": hidden})
+        output.as_json({"embedder": arguments.name, "file": str(file), "overridden": hidden})
         return 0
-    show.say(f"embedder is {show.line(arguments.name)}, in {show.line(str(file))}")
+    output.say(f"embedder is {output.line(arguments.name)}, in {output.line(str(file))}")
     if hidden:
-        show.say(f"note: the environment variable {variable} says otherwise, and counts for more")
+        output.say(f"note: the environment variable {variable} says otherwise, and counts for more")
     if arguments.name == "none":
-        show.say("searches go by full text; the vectors that a store has are kept")
+        output.say("searches go by full text; the vectors that a store has are kept")
     else:
-        show.say(f"a store with memories needs new vectors: `retentive reembed --model {show.line(arguments.name)}`")
+        output.say(
+            f"a store with memories needs new vectors: `retentive reembed --model {output.line(arguments.name)}`"
+        )
     return 0
 
 
@@ -106,13 +108,13 @@ def _test(arguments: Any) -> int:
         return _test_llm(arguments)
     done = _models(arguments).test(arguments.name, arguments.precision)
     if is_json(arguments):
-        show.as_json(wire.model_test(done))
+        output.as_json(serialize.model_test(done))
         return 0
     origin = f" ({done.origin})" if done.origin else ""
-    show.say(show.line(f"{done.name}: {done.dimension} numbers, space {done.space}{origin}"))
+    output.say(output.line(f"{done.name}: {done.dimension} numbers, space {done.space}{origin}"))
     speed = f"{done.text_ms:g} ms for one text, {done.texts_per_second:g} texts/s in one call"
-    show.say(f"loaded in {done.load_ms:g} ms; {speed}")
-    show.say(f"questions nearest to their answers: {done.found} of {done.questions}")
+    output.say(f"loaded in {done.load_ms:g} ms; {speed}")
+    output.say(f"questions nearest to their answers: {done.found} of {done.questions}")
     return 0
 
 
@@ -121,40 +123,40 @@ def _test_llm(arguments: Any) -> int:
         raise Invalid("--llm tries the language model that is set", "Leave out the name and --precision.")
     done = _models(arguments).test_llm()
     if is_json(arguments):
-        show.as_json(wire.llm_trial(done))
+        output.as_json(serialize.llm_trial(done))
         return _UNFIT if done.error else 0
-    show.say(show.line(f"{done.model}: a short answer took {done.latency:.1f} s, the sample {done.seconds:.1f} s"))
-    show.say(f"answers of the form that was asked for ({done.prompt}): {done.valid} of {done.answers}")
+    output.say(output.line(f"{done.model}: a short answer took {done.latency:.1f} s, the sample {done.seconds:.1f} s"))
+    output.say(f"answers of the form that was asked for ({done.prompt}): {done.valid} of {done.answers}")
     for content in done.claims:
-        show.say(show.line(f"  {content}"))
+        output.say(output.line(f"  {content}"))
     for reason in done.rejected:
-        show.say(show.line(f"  left out: {reason}"))
+        output.say(output.line(f"  left out: {reason}"))
     if done.error:
-        show.say(show.line(f"  learning would go by rules: {done.error}"))
-    show.say(f"cost: {describe_cost(done.cost)}")
+        output.say(output.line(f"  learning would go by rules: {done.error}"))
+    output.say(f"cost: {describe_cost(done.cost)}")
     return _UNFIT if done.error else 0
 
 
 def _verify(arguments: Any) -> int:
     done = _models(arguments).verify(arguments.name, arguments.precision, accept=arguments.accept)
     if is_json(arguments):
-        show.as_json(wire.model_check(done))
+        output.as_json(serialize.model_check(done))
     else:
         for file in done.files:
-            show.say(f"{file.state}  {show.line(str(file.path))}")
-        show.say(f"{show.line(done.name)}: {show.line(done.problem) or 'its files and vectors are right'}")
+            output.say(f"{file.state}  {output.line(str(file.path))}")
+        output.say(f"{output.line(done.name)}: {output.line(done.problem) or 'its files and vectors are right'}")
     return _UNFIT if done.problem else 0
 
 
 def _remove(arguments: Any) -> int:
     gone = _models(arguments).remove(arguments.name)
     if is_json(arguments):
-        show.as_json({"removed": [str(path) for path in gone]})
+        output.as_json({"removed": [str(path) for path in gone]})
         return 0
     for path in gone:
-        show.say(f"removed {show.line(str(path))}")
+        output.say(f"removed {output.line(str(path))}")
     if not gone:
-        show.say(f"nothing of {show.line(arguments.name)} was here")
+        output.say(f"nothing of {output.line(arguments.name)} was here")
     return 0
 
 

@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields
 from typing import Any
 
-from retentive import wire
-from retentive.app import Retentive
-from retentive.cli import show
-from retentive.cli.given import given, is_json, json_in, json_of, text_of
+from retentive import serialize
+from retentive.api import Retentive
+from retentive.cli import output
+from retentive.cli.args import given, is_json, json_in, json_of, text_of
 from retentive.cli.records import SAID, patch, revisions, written
 from retentive.errors import Invalid
 from retentive.model import Profile
-from retentive.records.documents import leaves, pointer_of
+from retentive.records.json_patch import leaves, pointer_of
 
 _GUARDED = (*SAID, "version")
 _SHAPE = {field.name for field in fields(Profile)}
@@ -21,11 +21,11 @@ _SHAPE = {field.name for field in fields(Profile)}
 def _show(memory: Retentive, arguments: Any) -> int:
     found = memory.profile.get()
     if is_json(arguments):
-        show.as_json(wire.record(found))
+        output.as_json(serialize.record(found))
     elif found.document:
-        show.table(("path", "value", "from"), _rows(found))
+        output.table(("path", "value", "from"), _rows(found))
     else:
-        show.aside("nothing yet: retentive profile set city Oslo is a first value")
+        output.aside("nothing yet: retentive profile set city Oslo is a first value")
     return 0
 
 
@@ -91,9 +91,9 @@ def _schema(memory: Retentive, arguments: Any) -> int:
         return _told(memory.profile.schema(schema, **given(arguments, SAID)), arguments)
     found = memory.profile.get().schema
     if is_json(arguments) or found:
-        show.as_json(found)
+        output.as_json(found)
     else:
-        show.aside("no schema: any document is allowed")
+        output.aside("no schema: any document is allowed")
     return 0
 
 
@@ -111,9 +111,9 @@ def _rollback(memory: Retentive, arguments: Any) -> int:
 
 def _told(profile: Profile, arguments: Any) -> int:
     if is_json(arguments):
-        show.as_json(wire.record(profile))
+        output.as_json(serialize.record(profile))
     else:
-        show.say(f"profile of {profile.namespace}: version {profile.version}")
+        output.say(f"profile of {profile.namespace}: version {profile.version}")
     return 0
 
 

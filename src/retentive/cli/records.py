@@ -4,16 +4,16 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from retentive import wire
-from retentive.app import Retentive
-from retentive.app.records.shapes import SHAPES, Shape
-from retentive.app.records.store import Store
-from retentive.cli import show
-from retentive.cli.given import given, is_json, json_in, json_of, text_of
+from retentive import serialize
+from retentive.api import Retentive
+from retentive.cli import output
+from retentive.cli.args import given, is_json, json_in, json_of, text_of
 from retentive.errors import Invalid
 from retentive.model import Contact, Due, Profile, Project, Record, Records, Revision, Skill
-from retentive.records.documents import differences
-from retentive.records.told import trigger
+from retentive.records.collection import Store
+from retentive.records.fields import SHAPES, Shape
+from retentive.records.json_patch import differences
+from retentive.records.render import trigger
 
 SAID = ("reason", "actor")
 _TRIGGERS = ("cron", "timezone", "event", "manual", "trigger")
@@ -29,9 +29,9 @@ def _add(memory: Retentive, arguments: Any) -> int:
 def _show(memory: Retentive, arguments: Any) -> int:
     found = _store(memory, arguments).get(arguments.id)
     if is_json(arguments):
-        show.as_json(wire.record(found))
+        output.as_json(serialize.record(found))
     else:
-        show.fields(found.names[0], _shown(memory, found))
+        output.fields(found.names[0], _shown(memory, found))
     return 0
 
 
@@ -40,7 +40,7 @@ def _list(memory: Retentive, arguments: Any) -> int:
     page = _store(memory, arguments).list(arguments.limit, arguments.after)
     _table(page, arguments)
     if page.next and not is_json(arguments):
-        show.aside(f"more: retentive {noun} list --after {page.next}")
+        output.aside(f"more: retentive {noun} list --after {page.next}")
     return 0
 
 
@@ -57,7 +57,7 @@ def _delete(memory: Retentive, arguments: Any) -> int:
     gone = _store(memory, arguments).delete(arguments.id, **given(arguments, (*SAID, "version")))
     _told(gone, arguments, f"deleted {gone.id}")
     if not is_json(arguments):
-        show.aside(f"`retentive {gone.TYPE} rollback {gone.id} {gone.version - 1}` brings it back")
+        output.aside(f"`retentive {gone.TYPE} rollback {gone.id} {gone.version - 1}` brings it back")
     return 0
 
 
@@ -89,20 +89,20 @@ def _match(memory: Retentive, arguments: Any) -> int:
     text = text_of(arguments.text, "text")
     found = memory.skills.match(text, arguments.limit, min_relevance=arguments.min_relevance)
     if is_json(arguments):
-        show.as_json(wire.results(found))
+        output.as_json(serialize.results(found))
     else:
-        show.results(found, with_why=arguments.why)
+        output.results(found, with_why=arguments.why)
     return 0
 
 
 def _due(memory: Retentive, arguments: Any) -> int:
     found = memory.skills.due(arguments.now)
     if is_json(arguments):
-        show.as_json({"due": [wire.due(each) for each in found]})
+        output.as_json({"due": [serialize.due(each) for each in found]})
     elif found:
-        show.table(("id", "since", "last run", "name"), map(_due_row, found))
+        output.table(("id", "since", "last run", "name"), map(_due_row, found))
     else:
-        show.aside("nothing is due")
+        output.aside("nothing is due")
     return 0
 
 
@@ -116,27 +116,27 @@ def _record(memory: Retentive, arguments: Any) -> int:
     metadata = json_of(arguments.metadata, "--metadata")
     kept = memory.skills.record(arguments.id, outcome, failed=arguments.failed, at=arguments.at, metadata=metadata)
     if is_json(arguments):
-        show.as_json(wire.memory(kept))
+        output.as_json(serialize.memory(kept))
     else:
-        show.say(f"kept {kept.id}")
+        output.say(f"kept {kept.id}")
     return 0
 
 
 def _runs(memory: Retentive, arguments: Any) -> int:
     found = memory.skills.runs(arguments.id, arguments.limit)
     if is_json(arguments):
-        show.as_json({"memories": [wire.memory(each) for each in found]})
+        output.as_json({"memories": [serialize.memory(each) for each in found]})
     else:
         rows = [(each.id, f"{each.valid_from:%Y-%m-%d %H:%M}", each.status, each.content) for each in found]
-        show.table(("id", "when", "status", "what came of it"), rows)
+        output.table(("id", "when", "status", "what came of it"), rows)
     return 0
 
 
 def revisions(found: Sequence[Revision[Any]], arguments: Any) -> int:
     if is_json(arguments):
-        show.as_json({"revisions": [wire.revision(each) for each in found]})
+        output.as_json({"revisions": [serialize.revision(each) for each in found]})
     else:
-        show.table(("version", "when", "what", "who", "why", "changed"), _revised(found))
+        output.table(("version", "when", "what", "who", "why", "changed"), _revised(found))
     return 0
 
 
@@ -156,12 +156,12 @@ def _revised(found: Sequence[Revision[Any]]) -> Iterator[tuple[Any, ...]]:
 def patch(operations: Sequence[Mapping[str, Any]], arguments: Any) -> int:
     """A JSON Patch, as such for programs."""
     if is_json(arguments):
-        show.as_json([*operations])
+        output.as_json([*operations])
     elif operations:
         rows = [(each["op"], each["path"], written(each["value"]) if "value" in each else "") for each in operations]
-        show.table(("what", "where", "value"), rows)
+        output.table(("what", "where", "value"), rows)
     else:
-        show.aside("nothing changed")
+        output.aside("nothing changed")
     return 0
 
 
@@ -223,9 +223,9 @@ def _store(memory: Retentive, arguments: Any) -> Store[Any]:
 
 def _told(record: Record, arguments: Any, said: str) -> int:
     if is_json(arguments):
-        show.as_json(wire.record(record))
+        output.as_json(serialize.record(record))
     else:
-        show.say(said)
+        output.say(said)
     return 0
 
 
@@ -233,12 +233,12 @@ def _own(record: Record) -> dict[str, Any]:
     """Its fields, or the document of a profile."""
     if isinstance(record, Profile):
         return {**record.document}
-    return {name: value for name, value in wire.record(record).items() if name not in _ABOUT}
+    return {name: value for name, value in serialize.record(record).items() if name not in _ABOUT}
 
 
 def _shown(memory: Retentive, record: Record) -> Iterator[tuple[str, str]]:
     """What is there of it, for people: contacts by their names, a trigger in words."""
-    for name, value in wire.record(record).items():
+    for name, value in serialize.record(record).items():
         if name == "name" or value in (None, [], ""):
             continue
         if name in SHAPES[record.TYPE].links:
@@ -255,11 +255,11 @@ def _shown(memory: Retentive, record: Record) -> Iterator[tuple[str, str]]:
 def _table(page: Records[Any], arguments: Any, otherwise: str = "") -> None:
     noun = _noun(arguments)
     if is_json(arguments):
-        show.as_json(wire.records(page))
+        output.as_json(serialize.records(page))
     elif page:
-        show.table(_HEADS[noun], map(_row, page))
+        output.table(_HEADS[noun], map(_row, page))
     else:
-        show.aside(otherwise or f'nothing yet: retentive {noun} add "..." keeps a first one')
+        output.aside(otherwise or f'nothing yet: retentive {noun} add "..." keeps a first one')
 
 
 def _row(record: Record) -> tuple[Any, ...]:

@@ -5,10 +5,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from retentive import wire
-from retentive.app import Retentive
-from retentive.cli import show
-from retentive.cli.given import is_json
+from retentive import serialize
+from retentive.api import Retentive
+from retentive.cli import output
+from retentive.cli.args import is_json
 from retentive.errors import Conflict, Invalid, outcome
 from retentive.model import Checked, RecallChange, Reembedded, ReembedProgress, ReembedStage, SpaceFigures
 
@@ -43,7 +43,7 @@ def _roll_back(memory: Retentive, arguments: Any) -> int:
 
 def _show_result(done: Reembedded, arguments: Any) -> int:
     if is_json(arguments):
-        show.as_json(wire.reembedded(done))
+        output.as_json(serialize.reembedded(done))
     else:
         for change in done.changes:
             _show_change(change)
@@ -56,9 +56,9 @@ def _show_change(change: RecallChange) -> None:
     word, style = ("WORSE", "red") if change.is_regression else ("other", "dim")
     if change.after.held and not change.before.held:
         word, style = "better", "green"
-    show.say(f"{show.paint(f'{word:6}', style)}  {show.line(given.question)}  {show.paint(given.id, 'dim')}")
-    show.say(f"        before: {_name_hits(change.before)}")
-    show.say(f"        after:  {_name_hits(change.after)}")
+    output.say(f"{output.paint(f'{word:6}', style)}  {output.line(given.question)}  {output.paint(given.id, 'dim')}")
+    output.say(f"        before: {_name_hits(change.before)}")
+    output.say(f"        after:  {_name_hits(change.after)}")
 
 
 def _name_hits(checked: Checked) -> str:
@@ -68,34 +68,34 @@ def _name_hits(checked: Checked) -> str:
 def _show_summary(done: Reembedded) -> None:
     if done.tests:
         worse = len(done.regressions)
-        show.say(f"{show.counted(done.tests, 'recall test')}: {len(done.changes)} with other hits, {worse} worse")
-    show.say(f"{done.embedded} embedded with {done.model or done.space}")
+        output.say(f"{output.counted(done.tests, 'recall test')}: {len(done.changes)} with other hits, {worse} worse")
+    output.say(f"{done.embedded} embedded with {done.model or done.space}")
     if not done.switched:
-        show.say(f"not switched: the store stays with {done.previous}. Repeat with --force to switch all the same.")
+        output.say(f"not switched: the store stays with {done.previous}. Repeat with --force to switch all the same.")
     elif done.previous:
-        show.say(f"switched from {done.previous} to {done.space}; `retentive reembed --rollback` returns,")
-        show.say(
+        output.say(f"switched from {done.previous} to {done.space}; `retentive reembed --rollback` returns,")
+        output.say(
             f"`retentive reembed --drop-old` deletes the old vectors. Set embedder = {done.model!r} in the settings."
         )
     else:
-        show.say(f"the store's vectors are of {done.space}")
+        output.say(f"the store's vectors are of {done.space}")
 
 
 def _drop(memory: Retentive, arguments: Any) -> int:
     names = memory.reembed_drop_old(_Line())
     if is_json(arguments):
-        show.as_json({"dropped": [*names]})
+        output.as_json({"dropped": [*names]})
     else:
-        show.say(f"dropped {', '.join(names)}" if names else "there is nothing to drop")
+        output.say(f"dropped {', '.join(names)}" if names else "there is nothing to drop")
     return 0
 
 
 def _status(memory: Retentive, arguments: Any) -> int:
     known = memory.reembed_status()
     if is_json(arguments):
-        show.as_json({"spaces": [wire.space_figures(each) for each in known]})
+        output.as_json({"spaces": [serialize.space_figures(each) for each in known]})
     else:
-        show.table(("space", "model", "state", "dimension", "vectors", "pending"), map(_row, known))
+        output.table(("space", "model", "state", "dimension", "vectors", "pending"), map(_row, known))
     return 0
 
 

@@ -4,10 +4,10 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from retentive import wire
-from retentive.app import Retentive
-from retentive.cli import show
-from retentive.cli.given import is_json
+from retentive import serialize
+from retentive.api import Retentive
+from retentive.cli import output
+from retentive.cli.args import is_json
 from retentive.errors import Conflict, NotFound
 from retentive.model import Added, Ended, Proposal
 
@@ -17,10 +17,10 @@ KEYS = "a accept, r reject, s skip, q quit"
 def show_endings(added: Added) -> None:
     """Print what a new memory replaced and what it may replace."""
     for each in added.ended:
-        show.say(show.line(_replaced(each)))
+        output.say(output.line(_replaced(each)))
     for proposal in added.proposals:
         what = f"May replace: {proposal.older} ({proposal.rule}: {proposal.reason})"
-        show.say(show.line(f"{what}; accept with: retentive review accept {proposal.id}"))
+        output.say(output.line(f"{what}; accept with: retentive review accept {proposal.id}"))
 
 
 def describe_proposal(each: Proposal) -> str:
@@ -37,15 +37,15 @@ def _replaced(each: Ended) -> str:
 def _list(memory: Retentive, arguments: Any) -> int:
     found = memory.proposals.list(arguments.limit, arguments.before)
     if is_json(arguments):
-        show.as_json({"proposals": [wire.proposal(each) for each in found]})
+        output.as_json({"proposals": [serialize.proposal(each) for each in found]})
     elif not sys.stdout.isatty():
-        show.table((), [_row(each) for each in found])
+        output.table((), [_row(each) for each in found])
     elif not found:
-        show.say("nothing to review")
+        output.say("nothing to review")
     else:
         _ask_for_each(memory, found) if sys.stdin.isatty() else _show_all(found)
         if len(found) == arguments.limit:
-            show.aside(f"more: retentive review --before {found[-1].id}")
+            output.aside(f"more: retentive review --before {found[-1].id}")
     return 0
 
 
@@ -61,13 +61,15 @@ def _show_all(found: Sequence[Proposal]) -> None:
 
 def _show(number: int, each: Proposal) -> None:
     if each.move_to:
-        show.say(f"{number:3}  {show.paint('MOVE', 'green')}   {each.older_time:%Y-%m-%d}  {show.line(each.older)}")
-        show.say(f"     {show.paint('TO', 'yellow')}     {show.line(each.move_to)}")
-        show.say(f"     {show.line(f'{each.rule}: {each.reason}')}  {show.paint(each.id, 'dim')}")
+        output.say(
+            f"{number:3}  {output.paint('MOVE', 'green')}   {each.older_time:%Y-%m-%d}  {output.line(each.older)}"
+        )
+        output.say(f"     {output.paint('TO', 'yellow')}     {output.line(each.move_to)}")
+        output.say(f"     {output.line(f'{each.rule}: {each.reason}')}  {output.paint(each.id, 'dim')}")
         return
-    show.say(f"{number:3}  {show.paint('NEWER', 'green')}  {each.newer_time:%Y-%m-%d}  {show.line(each.newer)}")
-    show.say(f"     {show.paint('OLDER', 'yellow')}  {each.older_time:%Y-%m-%d}  {show.line(each.older)}")
-    show.say(f"     {show.line(f'{each.rule}: {each.reason}')}  {show.paint(each.id, 'dim')}")
+    output.say(f"{number:3}  {output.paint('NEWER', 'green')}  {each.newer_time:%Y-%m-%d}  {output.line(each.newer)}")
+    output.say(f"     {output.paint('OLDER', 'yellow')}  {each.older_time:%Y-%m-%d}  {output.line(each.older)}")
+    output.say(f"     {output.line(f'{each.rule}: {each.reason}')}  {output.paint(each.id, 'dim')}")
 
 
 def _ask_for_each(memory: Retentive, found: Sequence[Proposal]) -> None:
@@ -82,7 +84,7 @@ def _ask_for_each(memory: Retentive, found: Sequence[Proposal]) -> None:
         try:
             _decide(memory, key, each)
         except (Conflict, NotFound) as error:  # somebody else was first; the rest can still be decided
-            show.say(show.line(f"     {error}"))
+            output.say(output.line(f"     {error}"))
 
 
 def _typed_key() -> str:
@@ -98,19 +100,19 @@ def _typed_key() -> str:
 def _decide(memory: Retentive, key: str, each: Proposal) -> None:
     if key == "a":
         memory.proposals.accept(each.id)
-        show.say(f"     {'moved' if each.move_to else 'replaced'}; undo: retentive restore {each.older_id}")
+        output.say(f"     {'moved' if each.move_to else 'replaced'}; undo: retentive restore {each.older_id}")
     else:
         memory.proposals.reject(each.id)
-        show.say("     it stays" if each.move_to else "     both stay")
+        output.say("     it stays" if each.move_to else "     both stay")
 
 
 def _accept(memory: Retentive, arguments: Any) -> int:
     done = [memory.proposals.accept(each.id) for each in _wanted(memory, arguments.ids)]
     if is_json(arguments):
-        show.as_json({"accepted": [wire.proposal(each) for each in done]})
+        output.as_json({"accepted": [serialize.proposal(each) for each in done]})
         return 0
     for each in done:
-        show.say(show.line(_moved(each) if each.move_to else _replaced(_ended(each))))
+        output.say(output.line(_moved(each) if each.move_to else _replaced(_ended(each))))
     return 0
 
 
@@ -125,10 +127,12 @@ def _moved(each: Proposal) -> str:
 def _reject(memory: Retentive, arguments: Any) -> int:
     done = [memory.proposals.reject(each.id) for each in _wanted(memory, arguments.ids)]
     if is_json(arguments):
-        show.as_json({"rejected": [wire.proposal(each) for each in done]})
+        output.as_json({"rejected": [serialize.proposal(each) for each in done]})
         return 0
     for each in done:
-        show.say(show.line(f"It stays: {each.older}" if each.move_to else f"Both stay: {each.newer} / {each.older}"))
+        output.say(
+            output.line(f"It stays: {each.older}" if each.move_to else f"Both stay: {each.newer} / {each.older}")
+        )
     return 0
 
 

@@ -1,7 +1,7 @@
 """Errors that no class of ours stands for, told so that somebody can do something about them."""
 
 from retentive.errors import RetentiveError, StorageError
-from retentive.paths import translate_os_error
+from retentive.fs.paths import translate_os_error
 
 DEFECT = "It is a defect. `python -X dev -m retentive ...` shows where it is; please report that."
 SEE_TO_IT = "See whether it is there, and may be read and written."

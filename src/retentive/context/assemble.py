@@ -11,11 +11,11 @@ from functools import lru_cache
 from math import inf
 from typing import Any, NamedTuple
 
-from retentive.context import Counter
-from retentive.context.fit import most
-from retentive.context.quote import LEGEND
 from retentive.model import Context, Omission
+from retentive.text.fit import most
+from retentive.text.quote import LEGEND
 from retentive.text.terms import STOP_WORDS, tokens
+from retentive.text.token_counters import Counter
 
 NO_ROOM = "does not fit the budget"
 LONGEST_CACHED = 1000  # characters: the lines of a summary and the memories that come again with every question

@@ -109,12 +109,12 @@ def open_embedder(
 
             model = Catalogued(entry, cache, precision=precision, threads=threads, download=download, hub=hub)
         case Placed(path):
-            from retentive.embed.own import OwnModel
+            from retentive.embed.folder_model import OwnModel
 
             model = OwnModel(path, cache, precision=precision, pooling=pooling, threads=threads)
         case Provided():
-            from retentive.embed.hurried import Hurried
             from retentive.embed.remote import Remote
+            from retentive.embed.time_limit import Hurried
 
             served = Remote(parse_spec(name), remote or RemoteSettings(), cache, find_dimension)
             return Hurried(served, wait or REMOTE_WAIT)
@@ -163,7 +163,7 @@ def _choose_remote(settings: Config, name: str, on_usage: Callable[[int], None] 
 def open_given(given: Any, cache: Path, wait: float = 0, find_dimension: FindDimension | None = None) -> Embedder:
     """The embedder that a program gave: a function from texts to vectors, or an object that keeps to `Embedder`."""
     from retentive.embed.function import EmbedderFunction, FunctionModel, check_given
-    from retentive.embed.hurried import Hurried
+    from retentive.embed.time_limit import Hurried
 
     checked = check_given(given)
     if not isinstance(checked, EmbedderFunction):
@@ -181,6 +181,6 @@ def is_rebuilt(name: str, precision: str) -> bool:
 
 
 def _patient(model: Embedder, wait: float) -> Embedder:
-    from retentive.embed.patient import Patient
+    from retentive.embed.background import Patient
 
     return Patient(model, wait) if wait else model

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from retentive.embed.catalogue import HUB
 from retentive.embed.checksum import verify_file
-from retentive.embed.fetch import fetch
+from retentive.embed.download import fetch
 from retentive.embed.local import Encoder, Loaded, Local
 from retentive.errors import ModelMissing, ModelUnfit
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from retentive.embed.catalogue import INT8
 from retentive.embed.graph import Reading
 from retentive.errors import Invalid, ModelMissing, ModelUnfit
-from retentive.regular_files import read_regular
+from retentive.fs.regular_files import read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ import inspect
 import threading
 from typing import TYPE_CHECKING, Any, cast
 
-from retentive.embed.measured import Measured
+from retentive.embed.unknown_model import Measured
 from retentive.errors import BadConfig, EmbedError
 from retentive.model import Space
 

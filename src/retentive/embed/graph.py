@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from retentive.embed.mapped_weights import refer_to_weights
-from retentive.embed.native import calls
-from retentive.embed.words import MAX_TOKENS, VOCABULARY, load_words, numbers_of, share_unknown
+from retentive.embed.shutdown import calls
+from retentive.embed.tokenizer import MAX_TOKENS, VOCABULARY, load_words, numbers_of, share_unknown
 from retentive.errors import ModelUnfit
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from retentive.embed import models
+from retentive.embed import locate
 from retentive.embed.catalogue import HUB, MINILM
 from retentive.embed.local import Loaded, Local, interrupts_waiting
 
@@ -31,17 +31,17 @@ class MiniLM(Local["Graph"]):
         hub: str = HUB,
     ) -> None:
         super().__init__()
-        self._where = models.Where(cache, model_path, threads, download, hub)
+        self._where = locate.Where(cache, model_path, threads, download, hub)
 
     def _open(self) -> Loaded[Graph]:
-        return models.load(self._where)
+        return locate.load(self._where)
 
     def _expect(self) -> Mapping[str, str]:
         where = self._where
         if where.path:
             return {"graph": str(where.path), "origin": "configured"}
-        source = models.find_source(where)
-        if cached := models.find_cached(where, source):
+        source = locate.find_source(where)
+        if cached := locate.find_cached(where, source):
             return {"graph": str(cached), "origin": "rebuilt, from the cache"}
         if source:
             return {"graph": str(source.path), "origin": "as shipped; the first text rebuilds it"}

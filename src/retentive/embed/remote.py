@@ -11,7 +11,7 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from retentive.embed.measured import Measured
+from retentive.embed.unknown_model import Measured
 from retentive.errors import BadConfig, EmbedError, ModelMissing
 from retentive.providers.client import Client, Refusal, Retries, Unanswered, can_be_asked, is_same_server, make_sendable
 from retentive.providers.keys import SERVICE, find_in_keyring, name_in_keyring

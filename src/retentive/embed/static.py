@@ -14,8 +14,8 @@ import json
 import struct
 from typing import TYPE_CHECKING
 
-from retentive.embed.native import calls
-from retentive.embed.words import load_words, numbers_of, share_unknown, unknown_number
+from retentive.embed.shutdown import calls
+from retentive.embed.tokenizer import load_words, numbers_of, share_unknown, unknown_number
 from retentive.errors import ModelUnfit
 
 if TYPE_CHECKING:

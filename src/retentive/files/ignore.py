@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from retentive.errors import Invalid
-from retentive.regular_files import read_regular
+from retentive.fs.regular_files import read_regular
 
 MAX_RULES_BYTES = 10_000_000  # of a file of rules; longer ones are no rules that people wrote
 OWN, GIT = ".retentiveignore", ".gitignore"

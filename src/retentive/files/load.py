@@ -5,7 +5,7 @@ import os
 from typing import BinaryIO, NamedTuple
 
 from retentive.files.walk import settled, stamp_of
-from retentive.regular_files import use_regular
+from retentive.fs.regular_files import use_regular
 
 TRIES = 3  # a file that is being written is read again, so many times
 

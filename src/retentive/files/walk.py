@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from retentive.files.ignore import Rules, rules_of
 from retentive.files.kinds import readable
+from retentive.fs.regular_files import is_made_up
 from retentive.model import Skipped
-from retentive.regular_files import is_made_up
 
 LONGEST_PATH = 1500  # bytes: an entry of an index has 2,704 at most, of which a namespace may take 800
 RACY = 2_000_000_000  # ns: a file that was changed so shortly before may be changed again at the same time of its clock

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from retentive.index.images import Images
+    from retentive.index.cache import Images
 
 __all__ = ["CAPACITY", "FEW", "HNSW_FROM", "ROOM", "TERMS_FROM", "Images", "Row", "Source", "has_graphs", "open_images"]
 
@@ -42,7 +42,7 @@ ROOM = 160_000
 def __getattr__(name: str) -> Any:
     """Give `Images` to whoever names it; importing this folder alone imports neither numpy nor usearch."""
     if name == "Images":
-        from retentive.index.images import Images
+        from retentive.index.cache import Images
 
         return Images
     raise AttributeError(name)
@@ -141,7 +141,7 @@ def open_images(
     `cache` is a folder for derived files (None: nothing is written), `store_id` tells whose they are. Without usearch
     every vector is looked at, however many there are.
     """
-    from retentive.index.images import Images
+    from retentive.index.cache import Images
 
     return Images(
         source,

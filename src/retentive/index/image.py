@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retentive.index.arrays import batches, widen
-from retentive.index.growth import Growth, load_unfinished
+from retentive.index.columns import Rows
+from retentive.index.graph_build import Growth, load_unfinished
+from retentive.index.graph_file import Sidecar
 from retentive.index.hnsw import Exam, Hnsw
-from retentive.index.rows import Rows
-from retentive.index.sidecar import Sidecar
 from retentive.index.terms import Terms, gathered, parse
 from retentive.index.vectors import Vectors, decode, exact, in_batches
 

@@ -20,9 +20,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from retentive.index.arrays import TIE, Doubles, Floats, Halves, Ints, Mask, batches, best, grow, widen
-from retentive.index.codes import Codes
+from retentive.index.columns import AnyRow, Rows
 from retentive.index.hnsw import Hnsw
-from retentive.index.rows import AnyRow, Rows
+from retentive.index.quantized import Codes
 
 # The square of a length that rounding to float16 cannot make of 1.
 _LONGEST = 1.1

@@ -24,8 +24,8 @@ from retentive.model.conversation import (
     Session,
     Summary,
 )
-from retentive.model.expecting import Checked, Expectation, Sought
-from retentive.model.exporting import Exported
+from retentive.model.expectations import Checked, Expectation, Sought
+from retentive.model.exports import Exported
 from retentive.model.files import Document, File, Indexed, Mark, Passage, Section, Skipped
 from retentive.model.forgetting import Candidates, Forgotten, Provenance, Purged, Repeat
 from retentive.model.learning import Claim, Cost, Heard, Learned, LlmTrial
@@ -50,7 +50,6 @@ from retentive.model.memory import (
     Traits,
 )
 from retentive.model.models import ModelCheck, ModelFile, ModelInfo, ModelTest
-from retentive.model.moving import ImportedMemories
 from retentive.model.proposals import Ended, Proposal, ProposalStatus
 from retentive.model.records import (
     Acquaintance,
@@ -99,6 +98,7 @@ from retentive.model.spaces import (
 )
 from retentive.model.times import from_micros, iso, to_micros
 from retentive.model.tokens import Bounds, Issued, Token
+from retentive.model.transfer import ImportedMemories
 from retentive.model.trust import (
     AGENT,
     ImportTrust,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from retentive.model.expecting import Checked
+from retentive.model.expectations import Checked
 
 
 class SpaceState(StrEnum):

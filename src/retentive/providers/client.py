@@ -1,7 +1,7 @@
 """One HTTP client for all providers: JSON out, bytes in.
 
 a. A refusal with 408, 429 or 5xx is repeated after what `Retry-After` asks for, else after a pause that doubles, as
-   far as `Retries` allows. Whoever wants an answer sooner does not wait here: see `embed/hurried.py`.
+   far as `Retries` allows. Whoever wants an answer sooner does not wait here: see `embed/time_limit.py`.
 b. No answer at all (no connection, a timeout, an answer that breaks off) is not repeated: it opens the circuit breaker.
    So do a key that is refused and a server that stays overloaded.
 c. Redirections are not followed: a key goes to the server it was meant for. No proxy leads to this machine.

@@ -1,6 +1,6 @@
 """Rerankers: a model reads question and text together, and orders the first hits anew. Off unless set.
 
-A reranker is slower and often better than the ranking of `retrieve/blend.py`: it reads every text for every question.
+A reranker is slower and often better than the ranking of `search/blend.py`: it reads every text for every question.
 Two are here: a cross-encoder of one's own in ONNX (`cross_encoder.py`), and the rerank endpoint of a provider or of a
 server of one's own (`provider.py`). A search never waits for one longer than it is told to, and never fails for it.
 """

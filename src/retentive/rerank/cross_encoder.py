@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from retentive.embed.graph import default_threads, driver_errors, open_session
-from retentive.embed.native import calls
+from retentive.embed.shutdown import calls
 from retentive.errors import EmbedError, RerankError
 
 if TYPE_CHECKING:

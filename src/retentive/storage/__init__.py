@@ -150,7 +150,7 @@ class Engine(Protocol):
 
 def open_engine(config: "Config") -> Engine:
     """The engine that the target names: a path, `:memory:`, or the address of a server."""
-    from retentive.paths import translated_os_errors
+    from retentive.fs.paths import translated_os_errors
 
     with translated_os_errors("the store cannot be opened"):
         return _open_engine(config)
@@ -158,7 +158,7 @@ def open_engine(config: "Config") -> Engine:
 
 def _open_engine(config: "Config") -> Engine:
     from retentive.errors import Invalid
-    from retentive.storage.sqlite import SqliteEngine
+    from retentive.storage.engines.sqlite import SqliteEngine
 
     scheme, colon, _ = config.db.partition("://")
     match scheme.lower() if colon else "":
@@ -166,7 +166,7 @@ def _open_engine(config: "Config") -> Engine:
             key = Path(config.integrity_key).expanduser().absolute() if config.integrity_key else None
             return SqliteEngine(config.db, durability=config.durability, integrity_key=key)
         case "libsql" | "http" | "https":
-            from retentive.storage.libsql import LibsqlEngine
+            from retentive.storage.engines.libsql import LibsqlEngine
 
             return LibsqlEngine(config.db, config.auth_token, config.ca_file)
         case "postgresql" | "postgres":
@@ -186,7 +186,7 @@ def _open_postgres(config: "Config") -> Engine:
     except ImportError as error:
         hint = "Install it: pip install 'retentive[postgres]'"
         raise MissingExtra(f"PostgreSQL needs an extra that is not installed: {error}", hint) from error
-    from retentive.storage.postgres import Options, PostgresEngine
+    from retentive.storage.engines.postgres import Options, PostgresEngine
 
     namespaces = tuple(name.strip() for name in config.restrict_to.split(",") if name.strip())
     options = Options(config.pool_size, config.statement_timeout, namespaces)

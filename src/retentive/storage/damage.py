@@ -17,7 +17,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from retentive.errors import DamagedRow, DamageWarning
 from retentive.storage import Engine
-from retentive.storage.tables import TABLES, UNREADABLE
+from retentive.storage.columns import TABLES, UNREADABLE
 
 P = ParamSpec("P")
 S = TypeVar("S")

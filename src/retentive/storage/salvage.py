@@ -16,9 +16,9 @@ import apsw
 
 from retentive.storage.broken_text import BrokenText, read_out, spell_out
 from retentive.storage.btree import PageFile, Row
-from retentive.storage.copies import applied, apply_migration, reading
+from retentive.storage.columns import TABLES
 from retentive.storage.migrations import migrations
-from retentive.storage.tables import TABLES
+from retentive.storage.store_file import applied, apply_migration, reading
 
 _TEXT_ROWS, _TEXT_INDEX = "chunks_fts_content", "chunks_fts"
 _TELLING = TABLES.keys() - {"leases", "measures", "meta", "spaces"}

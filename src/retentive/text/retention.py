@@ -9,7 +9,7 @@ import re
 from typing import NamedTuple
 
 from retentive.model import Kind
-from retentive.text.when import seconds_of
+from retentive.text.instants import seconds_of
 
 _COUNT = re.compile(r"\d{1,12}")
 _KINDS = {str(kind) for kind in Kind}

@@ -1,237 +1,100 @@
-"""A store, or some of its namespaces, as the lines of an export (`lines.py`).
+"""A store, or some of its namespaces, written out."""
 
-Every query names the namespace, so restricted views export what is theirs. Rows are read by pages whose size follows
-that of the rows: memory stays the same, however large the store or a message is. Each line is of one state; what others
-write meanwhile is in it or not.
-"""
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from typing import IO, Any
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from retentive import __version__
+from retentive.errors import Invalid
+from retentive.fs.paths import parse_path
+from retentive.model import Exported
+from retentive.storage.damage import collect_damage
+from retentive.store import Parts, validate
+from retentive.store.scope import namespaces_of
+from retentive.transfer import markdown
+from retentive.transfer.export_format import PARTS
+from retentive.transfer.export_rows import Wanted
+from retentive.transfer.export_rows import export as exported
+from retentive.transfer.export_writer import outlet, refuse_special
+from retentive.transfer.leftover_files import note_copy
 
-from retentive.storage import Engine
-from retentive.storage.damage import damaged_row, intact
-from retentive.transfer import lines
-from retentive.transfer.lines import Line, Row, dumped
+TELL_EVERY = 500  # lines
 
-FIRST, MOST = 16, 500  # rows of the first page, and of any
-ENOUGH = 4_000_000  # characters of a page
-TRIES = 20  # to read what others are just changing
-
-Owner = tuple[str, str]  # type and id
-
-
-class Wanted(NamedTuple):
-    namespaces: Sequence[str]
-    vectors: bool = False
-    without: Sequence[str] = ()
-    """Of `lines.PARTS`."""
-    product: str = ""
-    """Its version."""
+Progress = Callable[[int], None]
+Target = str | Path | IO[bytes]
 
 
-def export(engine: Engine, wanted: Wanted) -> Iterator[tuple[str, bytes]]:
-    """The type of each line, and the line."""
+class Format(StrEnum):
+    JSONL = "jsonl"
+    MARKDOWN = "markdown"
+
+
+def wanted(parts: Parts, namespaces: Any, *, vectors: bool, without: str | Iterable[str]) -> Wanted:
+    """Checked. `namespaces` are names and prefixes; None stands for one's own, "*" for all that may be seen."""
+    left_out = [validate.plain(each, "without") for each in validate.each_of(without, "without")]
+    if unknown := [each for each in left_out if each not in PARTS]:
+        raise Invalid(f"an export has no part {unknown[0][:40]!r}", f"It has: {', '.join(PARTS)}.")
+    if namespaces == "*":
+        return Wanted([*parts.memories.namespaces()], bool(vectors), left_out, __version__)
+    named = namespaces_of(parts, () if namespaces is None else namespaces)
+    own = namespaces is None or parts.namespace in validate.each_of(namespaces, "namespaces")
+    names = [name for name in named if own or name != parts.namespace]
+    return Wanted(names, bool(vectors), left_out, __version__)
+
+
+def export(
+    parts: Parts, target: Target, asked: Wanted, format: Format, progress: Progress | None, *, force: bool
+) -> Exported:
+    if isinstance(target, str | Path) and _is_store(parts, parse_path(target)):
+        raise Invalid(f"{target} is the store itself", "Choose another name.")
+    parts.journal.flush()
+    with collect_damage() as damage:
+        done = _export(parts, target, asked, format, progress, force=force)
+    return replace(done, notes=tuple(damage.notes()))
+
+
+def _export(
+    parts: Parts, target: Target, asked: Wanted, format: Format, progress: Progress | None, *, force: bool
+) -> Exported:
+    if not isinstance(target, str | Path):
+        return _written(parts, target, asked, format, progress, force=force)
+    if format is Format.JSONL:
+        refuse_special(Path(target).expanduser())  # before anything is noted
+    with note_copy(parts, Path(target).expanduser().resolve().parent):
+        return _written(parts, target, asked, format, progress, force=force)
+
+
+def _written(
+    parts: Parts, target: Target, asked: Wanted, format: Format, progress: Progress | None, *, force: bool
+) -> Exported:
+    if format is Format.JSONL:
+        return _lines(parts, target, asked, progress, force=force)
+    if not isinstance(target, str | Path):
+        raise Invalid("Markdown is a folder of pages", "Give the path of the folder.")
+    folder = Path(target).expanduser()
+    counts = markdown.write(parts.engine, folder, asked, progress or (lambda _: None), force=force)
+    return Exported(format, str(target), tuple(sorted(asked.namespaces)), counts)
+
+
+def _is_store(parts: Parts, target: Path) -> bool:
+    """Or one of the files beside it, which are no less needed."""
+    own = Path(parts.config.db).expanduser().resolve()
+    return target.resolve() in (own, *(own.with_name(f"{own.name}-{each}") for each in ("wal", "shm", "journal")))
+
+
+def _lines(parts: Parts, target: Target, asked: Wanted, progress: Progress | None, *, force: bool) -> Exported:
     counts: Counter[str] = Counter()
-    yield "header", dumped(lines.header(wanted.product, vectors=wanted.vectors, without=wanted.without))
-    for namespace in sorted(wanted.namespaces):
-        for line, row in rows(engine, namespace, wanted):
-            counts[line.type] += 1
-            yield line.type, dumped({"type": line.type, **row})
-    yield "end", dumped(lines.end(counts))
-
-
-def rows(engine: Engine, namespace: str, wanted: Wanted) -> Iterator[tuple[Line, Row]]:
-    """Of one namespace."""
-    for made in intact(engine.read("export_namespaces", {"namespace": namespace}), lines.NAMESPACE.encode):
-        yield lines.NAMESPACE, made
-    for part in lines.PARTS:
-        if part not in wanted.without:
-            yield from _WRITERS[part](_Reading(engine, namespace, wanted.vectors))
-
-
-class _Reading(NamedTuple):
-    engine: Engine
-    namespace: str
-    vectors: bool
-
-    def read(self, query: str, **values: Any) -> list[tuple[Any, ...]]:
-        return self.engine.read(query, {"namespace": self.namespace, **values})
-
-    def pages(self, query: str, *key: tuple[int, Any], **values: Any) -> Iterator[list[tuple[Any, ...]]]:
-        """`key` has the place of each column of the key, and what comes before its first value."""
-        after = {f"k{at}": first for at, (_, first) in enumerate(key, start=1)}
-        limit = FIRST
-        while page := self.read(query, **values, **after, limit=limit):
-            yield page
-            after = {f"k{at}": page[-1][place] for at, (place, _) in enumerate(key, start=1)}
-            limit = _fitting(limit, page)
-
-    def vectors_of(self, owners: Sequence[Owner]) -> Mapping[Owner, list[Row]]:
-        found: dict[Owner, list[Row]] = defaultdict(list)
-        if self.vectors and owners:
-            types, ids = {type for type, _ in owners}, [id for _, id in owners]
-            for type, owner, *vector in self.read("export_vectors", types=[*types], owners=ids):
-                found[type, owner] += _inner([vector], lines.VECTORS, owner)
-        return found
-
-
-def _fitting(limit: int, page: Sequence[tuple[Any, ...]]) -> int:
-    """As many rows as make a page that is large enough and not too large."""
-    size = sum(len(value) for row in page for value in row if isinstance(value, str)) // len(page) + 1
-    return max(1, min(MOST, 4 * limit, ENOUGH // size))
-
-
-def _memories(reading: _Reading) -> Iterator[tuple[Line, Row]]:
-    for page in reading.pages("export_memories", (1, "")):
-        rows, history, vectors = _settled(reading, page)
-        for made in intact(rows, lines.MEMORY.encode):
-            id, version = made["id"], made["version"]
-            past = _inner(history[id], lines.MEMORY.inner["history"], id)
-            made["history"] = [each for each in past if each["version"] < version]
-            yield lines.MEMORY, _with(made, reading, vectors["memory", id])
-
-
-def _inner(rows: Sequence[Sequence[Any]], line: Line, of: str) -> list[Row]:
-    """The lesser lines of one, without those that are damaged."""
-    return [*intact(rows, lambda row: line.encode(row, of))]
-
-
-def _settled(
-    reading: _Reading, page: list[tuple[Any, ...]]
-) -> tuple[list[tuple[Any, ...]], Mapping[str, list[Any]], Mapping[Owner, list[Row]]]:
-    """Memories with what belongs to them, of one state: read again if one was changed in between."""
-    for _ in range(TRIES):
-        ids = [row[1] for row in page]
-        history: dict[str, list[Any]] = defaultdict(list)
-        for id, *change in reading.read("export_memory_history", ids=ids):
-            history[id].append(change)
-        vectors = reading.vectors_of([("memory", id) for id in ids])
-        if not reading.vectors:
-            break
-        some = {row[1]: row for row in reading.read("export_memory_some", ids=ids)}
-        now = [some.get(row[1], row) for row in page if row[1] in some or not isinstance(row[1], str)]
-        if [(row[1], row[-1]) for row in now] == [(row[1], row[-1]) for row in page]:
-            break
-        page = now
-    return page, history, vectors
-
-
-def _with(made: Row, reading: _Reading, vectors: list[Row]) -> Row:
-    return {**made, "vectors": vectors} if reading.vectors else made
-
-
-def _sessions(reading: _Reading) -> Iterator[tuple[Line, Row]]:
-    for page in reading.pages("export_sessions", (1, "")):
-        for made in intact(page, _encode_session):
-            yield lines.SESSION, made
-            yield from _events(reading, made["id"], made["last_sequence"])
-
-
-def _encode_session(row: Sequence[Any]) -> Row:
-    """With the claims that are left; what stands in their place while there are none means nothing to others."""
-    *columns, claims, left = row
-    if not isinstance(left, int):
-        raise damaged_row("session_state", {"session": columns[1], "claims_left": left})
-    made = lines.SESSION.encode([*columns, claims if left else ""])
-    made["claims"] = made["claims"][-left:] if left else []
-    return made
-
-
-def _events(reading: _Reading, session: str, upto: int) -> Iterator[tuple[Line, Row]]:
-    for page in reading.pages("export_events", (2, -1), session=session, upto=upto):
-        vectors = reading.vectors_of([("event", f"{session}#{row[2]}") for row in page])
-        for made in intact(page, lines.EVENT.encode):
-            yield lines.EVENT, _with(made, reading, vectors["event", f"{session}#{made['sequence']}"])
-
-
-def _records(reading: _Reading) -> Iterator[tuple[Line, Row]]:
-    for page in reading.pages("export_records", (0, ""), (2, "")):
-        owners = [(row[0], row[2]) for row in page]
-        named = {"types": [*{type for type, _ in owners}], "ids": [id for _, id in owners]}
-        history: dict[Owner, list[Any]] = defaultdict(list)
-        for type, id, *change in reading.read("export_record_history", **named):
-            history[type, id].append(change)
-        links: dict[Owner, list[str]] = defaultdict(list)
-        for type, id, target in reading.read("export_record_links", **named):
-            links[type, id].append(target)
-        vectors = reading.vectors_of(owners)
-        rows = [(*row, links[owner]) for owner, row in zip(owners, page, strict=True)]
-        for line, made in intact(rows, _encode_record):
-            owner = line.type, made["id"]
-            past = _inner(history[owner], line.inner["history"], made["id"])
-            made["history"] = [each for each in past if each["version"] <= made["version"]]
-            yield line, _with(made, reading, vectors[owner])
-    for page in reading.pages("export_skill_runs", (1, ""), (2, -1), (3, "")):
-        yield from _encoded(page, lines.RUN)
-
-
-def _encode_record(row: Sequence[Any]) -> tuple[Line, Row]:
-    type, *columns = row
-    if type not in lines.RECORDS:
-        raise damaged_row("records", {"type": type, "id": row[2]})
-    return lines.RECORDS[type], lines.RECORDS[type].encode(columns)
-
-
-def _encoded(page: Sequence[Sequence[Any]], line: Line) -> Iterator[tuple[Line, Row]]:
-    return ((line, made) for made in intact(page, line.encode))
-
-
-def _files(reading: _Reading) -> Iterator[tuple[Line, Row]]:
-    for page in reading.pages("export_files", (1, "")):
-        yield from ((lines.FILE, found) for found in intact(page, lambda row: _file(reading, row)) if found)
-
-
-def _file(reading: _Reading, row: Sequence[Any]) -> Row | None:
-    """With its slices, of one state; nothing if it went meanwhile, and `DamagedRow` if a slice is damaged."""
-    id = row[1]
-    for _ in range(TRIES):
-        made = lines.FILE.encode(row)
-        slices = reading.read("export_file_slices", id=id)
-        made["slices"] = [lines.FILE.inner["slices"].encode(each, f"of {row[2]}") for each in slices]
-        made = _with(made, reading, reading.vectors_of([("file", id)])["file", id])
-        now = reading.read("export_file_some", ids=[id])
-        if not now:
-            return None
-        if now[0][-1] == row[-1]:
-            break
-        row = now[0]
-    return made
-
-
-def _expectations(reading: _Reading) -> Iterator[tuple[Line, Row]]:
-    for page in reading.pages("export_expectations", (1, "")):
-        yield from _encoded(page, lines.EXPECTATION)
-
-
-def _proposals(reading: _Reading) -> Iterator[tuple[Line, Row]]:
-    for page in reading.pages("export_proposals", (1, "")):
-        yield from _encoded(page, lines.PROPOSAL)
-
-
-def _hidden_messages(reading: _Reading) -> Iterator[tuple[Line, Row]]:
-    for page in reading.pages("export_hidden_messages", (1, ""), (2, -1), (3, "")):
-        yield from _encoded(page, lines.HIDDEN)
-
-
-def _accesses(reading: _Reading) -> Iterator[tuple[Line, Row]]:
-    for page in reading.pages("export_access_log", (0, 0)):
-        yield from _encoded([row[1:] for row in page], lines.ACCESS)
-
-
-def _purges(reading: _Reading) -> Iterator[tuple[Line, Row]]:
-    for page in reading.pages("export_purges", (1, ""), (2, -1)):
-        yield from _encoded(page, lines.PURGE)
-
-
-_WRITERS = {
-    "memories": _memories,
-    "sessions": _sessions,
-    "records": _records,
-    "files": _files,
-    "expectations": _expectations,
-    "proposals": _proposals,
-    "hidden-messages": _hidden_messages,
-    "access-log": _accesses,
-    "purges": _purges,
-}
+    with outlet(target, force=force) as stream:
+        for done, (type, line) in enumerate(exported(parts.engine, asked)):
+            stream.write(line)
+            counts[type] += 1
+            if progress and done % TELL_EVERY == 0:
+                progress(done)
+    del counts["header"], counts["end"]
+    if progress:
+        progress(counts.total())
+    path = None if hasattr(target, "write") else str(target)
+    return Exported(Format.JSONL, path, tuple(sorted(asked.namespaces)), dict(counts))

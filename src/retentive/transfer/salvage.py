@@ -16,16 +16,16 @@ import apsw
 
 from retentive import clock
 from retentive.errors import Corrupt
-from retentive.storage import quarantine
-from retentive.storage.checkup import find_page_damage
-from retentive.storage.copies import find_missing_parts, reading, replacing
-from retentive.storage.problems import translated
+from retentive.fs.atomic import passing, writable
+from retentive.storage.columns import TABLES
+from retentive.storage.consistency import find_page_damage
+from retentive.storage.engines.sqlite import SqliteEngine
+from retentive.storage.error_map import translated
 from retentive.storage.salvage import Salvage, begin_store, fill_store
-from retentive.storage.sqlite import SqliteEngine
-from retentive.storage.tables import TABLES
-from retentive.transfer.backup import Progress
-from retentive.transfer.placing import passing, writable
-from retentive.transfer.restore import continue_store, keep_old
+from retentive.storage.store_file import find_missing_parts, reading, replacing
+from retentive.storage.tables import quarantine
+from retentive.transfer.backup_file import Progress
+from retentive.transfer.restore_backup import continue_store, keep_old
 
 LABEL = "before-repair"
 _TABLES = "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'shadow')"

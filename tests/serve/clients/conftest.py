@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from retentive.serve.clients import Here
+from retentive.clients import Here
 
 VARIABLES = """APPDATA LOCALAPPDATA CLAUDE_CONFIG_DIR CODEX_HOME GEMINI_CLI_HOME CLINE_MCP_SETTINGS_PATH CLINE_DATA_DIR
 CLINE_DIR XDG_CONFIG_HOME""".split()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from retentive.serve.clients.entry import Program, address, is_ours, program, words
+from retentive.clients.entry import Program, address, is_ours, program, words
 
 
 def executable(path: Path) -> Path:

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 
 from retentive.cli import main
+from retentive.clients import CLIENTS, Here, client, install, settings_files, uninstall
 from retentive.errors import Stale
-from retentive.serve.clients import CLIENTS, Here, client, files, install, uninstall
 from tests.serve.clients.test_jsonc import scribbles, texts
 
 Say = Callable[..., str]
@@ -367,7 +367,7 @@ def test_a_file_that_changed_since_it_was_read_is_not_overwritten(home: Path) ->
     path = file_of("cursor", home, '{"new": 1}')
     for old in (b"{}", None):
         with pytest.raises(Stale):
-            files.write(path, old, b"ours", private=True, copy=True)
+            settings_files.write(path, old, b"ours", private=True, copy=True)
     assert everything(home) == {".cursor/mcp.json": b'{"new": 1}'}
 
 

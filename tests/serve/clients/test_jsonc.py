@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from retentive.clients import jsonc, strict_json
 from retentive.errors import Invalid
-from retentive.serve.clients import jsonc, strict
 
 PATH = ("mcpServers", "retentive")
 ENTRY = {"command": "/bin/retentive", "args": ["mcp", "--namespace", "auto"]}
@@ -148,4 +148,4 @@ def test_what_is_not_an_object_of_json_is_refused(text: str) -> None:
 def test_comments_are_refused_for_those_who_cannot_read_them(text: str) -> None:
     assert jsonc.read(text) is not None
     with pytest.raises(Invalid):
-        strict.read(text)
+        strict_json.read(text)

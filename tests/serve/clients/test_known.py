@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from retentive.cli.parser.serving import CLIENTS as TYPED
+from retentive.cli.parser.serve import CLIENTS as TYPED
+from retentive.clients import CLIENTS, Here, client
 from retentive.errors import Invalid
-from retentive.serve.clients import CLIENTS, Here, client
 
 MAC = "Library/Application Support"
 ROAMING = "AppData/Roaming"

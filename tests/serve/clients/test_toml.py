@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from retentive.clients import toml
 from retentive.errors import Invalid
-from retentive.serve.clients import toml
 
 PATH = ("mcp_servers", "retentive")
 ENTRY = {"command": "/bin/retentive", "args": ["mcp", "--namespace", "auto"]}

@@ -3,7 +3,7 @@
 import re
 
 from retentive import Memory, Outdated, Retentive
-from retentive.serve.hooks.blocks import MOST, Group, block
+from retentive.hooks.blocks import MOST, Group, block
 from retentive.text.tokens import estimate
 from tests.support import Open
 

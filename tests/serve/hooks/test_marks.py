@@ -4,7 +4,7 @@ import os
 import time
 from pathlib import Path
 
-from retentive.serve.hooks.marks import KEPT_DAYS, MOST_SHOWN, Marks
+from retentive.hooks.state import KEPT_DAYS, MOST_SHOWN, Marks
 
 
 def test_what_was_shown_is_remembered_for_its_conversation(tmp_path: Path) -> None:

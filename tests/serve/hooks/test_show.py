@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from retentive import Retentive
-from retentive.serve.hooks.show import asked
+from retentive.hooks.recall import asked
 from tests.engines import SQLITE
 from tests.serve.hooks.claude import Claude, git_project
 from tests.support import Open

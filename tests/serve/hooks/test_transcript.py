@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from retentive.serve.hooks.transcript import LONGEST, first_folder, is_made, own, said
+from retentive.hooks.transcript import LONGEST, first_folder, is_made, own, said
 from tests.serve.hooks.claude import RECORDED
 
 

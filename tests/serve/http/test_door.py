@@ -12,8 +12,8 @@ import pytest
 
 from retentive import Retentive
 from retentive.errors import BadConfig
-from retentive.serve.http import Settings, open_app, serve, settings_of
-from retentive.serve.http.rate import MOST, Buckets, caller
+from retentive.http import Settings, open_app, serve, settings_of
+from retentive.http.rate import MOST, Buckets, caller
 from tests.engines import Sqld, sqld_or_skip
 from tests.serve.http.conftest import Serve, Served
 

@@ -17,8 +17,8 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import Message, Receive, Scope, Send
 
 from retentive import Retentive
-from retentive.serve.http import Settings, open_app
-from retentive.serve.http.sessions import MAX_SESSIONS, Sessions
+from retentive.http import Settings, open_app
+from retentive.http.sessions import MAX_SESSIONS, Sessions
 from tests.serve.http.conftest import Serve, Served
 from tests.serve.http.test_owner import HELLO
 

@@ -8,7 +8,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from retentive import Retentive
-from retentive.serve.http import Settings, open_app
+from retentive.http import Settings, open_app
 
 HELLO = {
     "jsonrpc": "2.0",

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from retentive.errors import Invalid
-from retentive.serve.mcp.arguments import checked
-from retentive.serve.mcp.catalogue import Offer, offered
+from retentive.mcp.arguments import checked
+from retentive.mcp.catalogue import Offer, offered
 
 TOOLS = offered(Offer.FULL)
 

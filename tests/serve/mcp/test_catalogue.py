@@ -8,9 +8,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from retentive import Retentive
-from retentive.serve.mcp import arguments
-from retentive.serve.mcp.catalogue import Offer, cost, offered, shown
-from retentive.serve.mcp.reach import Reached
+from retentive.mcp import arguments
+from retentive.mcp.caller import Reached
+from retentive.mcp.catalogue import Offer, cost, offered, shown
 from tests.support import Run
 
 WRITING = {"memory_add", "memory_update", "memory_delete", "session_append", "memory_purge", "memory_restore",

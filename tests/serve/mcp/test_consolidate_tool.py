@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from retentive.serve.mcp import arguments
-from retentive.serve.mcp.catalogue import Offer, offered
-from retentive.serve.mcp.reach import Reached
-from retentive.serve.mcp.tool import Answer
+from retentive.mcp import arguments
+from retentive.mcp.caller import Reached
+from retentive.mcp.catalogue import Offer, offered
+from retentive.mcp.tool import Answer
 from tests.support import Open
 
 pytestmark = pytest.mark.engines

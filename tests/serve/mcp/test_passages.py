@@ -3,17 +3,17 @@
 from pathlib import Path
 
 from retentive import Retentive
-from retentive.serve.mcp import memories
-from retentive.serve.mcp.reach import Reached
+from retentive.mcp import memory_tools
+from retentive.mcp.caller import Reached
 
 
 def test_a_passage_is_found_with_its_place_and_read_by_its_id(store: Retentive, tmp_path: Path) -> None:
     (tmp_path / "dogs.md").write_text("# Dogs\n\n## Rex\n\nRex likes carrots.\n")
     store.files.index(tmp_path / "dogs.md")
     reached = Reached(store)
-    hit = memories.search(reached, "what does Rex like?", include="files").data["hits"][0]
+    hit = memory_tools.search(reached, "what does Rex like?", include="files").data["hits"][0]
     assert hit["kind"] == "file"
     assert hit["text"].startswith(f"> {tmp_path.resolve()}/dogs.md:3-5 > Dogs > Rex: ")
-    items = memories.get(reached, [hit["id"]]).data["items"]
+    items = memory_tools.get(reached, [hit["id"]]).data["items"]
     assert items[-1]["content"] == "## Rex\n\nRex likes carrots."
     assert items[-1]["headings"] == ["Dogs", "Rex"]

@@ -4,10 +4,10 @@ import pytest
 
 from retentive import Retentive
 from retentive.errors import Invalid, NotFound
-from retentive.serve.mcp import prompts, resources
-from retentive.serve.mcp.instructions import instructions
-from retentive.serve.mcp.reach import Reached
-from retentive.serve.whose import Whose
+from retentive.mcp import prompts, resources
+from retentive.mcp.caller import Reached
+from retentive.mcp.instructions import instructions
+from retentive.served_namespaces import Whose
 
 
 @pytest.fixture

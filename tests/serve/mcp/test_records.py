@@ -3,7 +3,7 @@
 import pytest
 
 from retentive import Retentive
-from retentive.serve.mcp.reach import Reached
+from retentive.mcp.caller import Reached
 from tests.serve.mcp.test_tools import Calls
 
 

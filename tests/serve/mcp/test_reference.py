@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from retentive.serve.mcp import prompts, resources
-from retentive.serve.mcp.catalogue import Offer, offered
-from retentive.serve.mcp.tool import Tool
+from retentive.mcp import prompts, resources
+from retentive.mcp.catalogue import Offer, offered
+from retentive.mcp.tool import Tool
 
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "mcp.md").read_text("utf-8")
 FULL = offered(Offer.FULL, person=True)

@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 
 from retentive import Retentive
-from retentive.app.add import draft_of
-from retentive.app.keep import keep
 from retentive.errors import Invalid, NotFound
+from retentive.mcp import arguments, memory_tools
+from retentive.mcp.caller import Reached
+from retentive.mcp.catalogue import Offer, offered
+from retentive.mcp.tool import Answer
+from retentive.memories.add import draft_of
+from retentive.memories.write import keep
 from retentive.model import Added, Replacement
-from retentive.serve.mcp import arguments, memories
-from retentive.serve.mcp.catalogue import Offer, offered
-from retentive.serve.mcp.reach import Reached
-from retentive.serve.mcp.tool import Answer
 
 pytestmark = pytest.mark.engines
 
@@ -33,10 +33,10 @@ def test_a_model_is_told_what_may_be_replaced_and_how(store: Retentive) -> None:
     """The same content again with `replaces` ends the older memory and makes no second one."""
     added = propose(store)
     tea = added.proposals[0].older_id
-    told = memories._told(added)
+    told = memory_tools._told(added)
     assert f"May replace [{tea}] Tea at noon (same drink: tea, coffee)" in told
     assert f"call memory_add again with replaces=[{tea}]" in told
-    assert memories._brief(added)["proposals"][0]["older_id"] == tea
+    assert memory_tools._brief(added)["proposals"][0]["older_id"] == tea
     again = call(Reached(store), "memory_add", content="Coffee at noon", replaces=[tea])
     assert (again.data["id"], again.data["created"], again.data["superseded"]) == (added.id, False, [tea])
     assert f"Replaced [{tea}] Tea at noon (replaces: named by the caller)" in again.text

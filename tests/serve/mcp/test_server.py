@@ -12,12 +12,12 @@ import pytest
 from mcp import MCPError
 
 from retentive import Retentive
-from retentive.cli.serving import hide_package
+from retentive.cli.serve import hide_package
 from retentive.errors import Busy, Invalid, RetentiveError, Unwritable
-from retentive.serve.http.answers import outward
-from retentive.serve.mcp.catalogue import Offer, offered
-from retentive.serve.mcp.reach import Reached
-from retentive.serve.mcp.server import Asked, Handlers, Threads
+from retentive.http.responses import outward
+from retentive.mcp.caller import Reached
+from retentive.mcp.catalogue import Offer, offered
+from retentive.mcp.server import Asked, Handlers, Threads
 from tests.serve.calls import NEAR
 
 
@@ -111,9 +111,9 @@ def test_who_is_elsewhere_is_not_offered_the_files_of_this_machine(store: Retent
 IDLE = """
 import sys, threading
 from retentive import Retentive
-from retentive.cli.serving import _begin, hide_package
+from retentive.cli.serve import _begin, hide_package
 with hide_package("uvicorn"):
-    import retentive.serve.mcp.project, retentive.serve.mcp.server, retentive.serve.mcp.stdio
+    import retentive.mcp.client_roots, retentive.mcp.server, retentive.mcp.stdio
 memory = Retentive.open(sys.argv[1])
 memory.namespaces()
 memory.worker().once()

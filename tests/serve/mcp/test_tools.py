@@ -6,10 +6,10 @@ import pytest
 
 from retentive import Retentive
 from retentive.errors import Conflict, Invalid, NotFound
-from retentive.serve.mcp import arguments
-from retentive.serve.mcp.catalogue import Offer, offered
-from retentive.serve.mcp.reach import Reached
-from retentive.serve.mcp.tool import Answer
+from retentive.mcp import arguments
+from retentive.mcp.caller import Reached
+from retentive.mcp.catalogue import Offer, offered
+from retentive.mcp.tool import Answer
 
 pytestmark = pytest.mark.engines
 

@@ -4,17 +4,17 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Collection
 
 from retentive import __version__
-from retentive.cli.parser.backing import backing, compacting
-from retentive.cli.parser.care import caring
-from retentive.cli.parser.exporting import exporting
+from retentive.cli.parser.backup import backing, compacting
+from retentive.cli.parser.export import exporting
 from retentive.cli.parser.files import filing, indexing
+from retentive.cli.parser.import_ import bringing
+from retentive.cli.parser.maintenance import caring
 from retentive.cli.parser.memories import consolidating, expecting, learning, reading, reviewing, writing
 from retentive.cli.parser.models import choosing
-from retentive.cli.parser.moving import bringing
 from retentive.cli.parser.options import Verbs, Words, common
 from retentive.cli.parser.records import recording
-from retentive.cli.parser.serving import admitting, connecting, hooking, serving
-from retentive.cli.parser.talk import importing, noting, talking
+from retentive.cli.parser.serve import admitting, connecting, hooking, serving
+from retentive.cli.parser.sessions import importing, noting, talking
 
 _DESCRIPTION = "Long-term memory for AI agents: one SQLite file, local embeddings, hybrid search."
 _EXAMPLES = """\

@@ -1,6 +1,6 @@
 """Verbs of what is known in fields: the profile, contacts, projects, skills.
 
-The fields stand here a second time, beside `app/records/shapes.py`, because `--help` imports nothing else; a test holds
+The fields stand here a second time, beside `records/fields.py`, because `--help` imports nothing else; a test holds
 the two together.
 """
 

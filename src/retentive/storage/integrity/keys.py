@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from retentive.errors import BadConfig, Conflict, Invalid
-from retentive.regular_files import read_regular
+from retentive.fs.regular_files import read_regular
 
 KEY_BYTES = 32  # as long as what SHA-256 makes: more adds nothing
 MAX_KEY_FILE_BYTES = 1000  # of its file: fifteen times a key in hexadecimal digits

@@ -8,10 +8,10 @@ from typing import Any
 import apsw
 
 from retentive.errors import Conflict, Invalid
+from retentive.storage.error_map import translated
 from retentive.storage.integrity.keys import Head, KeyFile
 from retentive.storage.integrity.sealing import Sealer
 from retentive.storage.integrity.verify import Progress, Tampering, verify
-from retentive.storage.problems import translated
 from retentive.storage.queries import Queries
 
 SHOWN = 3  # rows that an error names; `doctor --verify` names all

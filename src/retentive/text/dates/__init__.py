@@ -77,7 +77,7 @@ def absolute(text: str, now: datetime, *, past: bool = True) -> str:
 
 
 def _completed(text: str, now: datetime, *, past: bool) -> str:
-    from retentive.text.dates import speech
+    from retentive.text.dates import absolute as speech
     from retentive.text.dates.doubts import Doubts
     from retentive.text.dates.reading import clock, read_by
     from retentive.text.dates.tense import Tense

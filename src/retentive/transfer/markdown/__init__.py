@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import IO
 
 from retentive.errors import Conflict, Invalid
-from retentive.folders import make_private
-from retentive.paths import translate_os_error
+from retentive.fs.atomic import passing
+from retentive.fs.folders import make_private
+from retentive.fs.paths import translate_os_error
 from retentive.storage import Engine
-from retentive.transfer.export import Wanted, rows
-from retentive.transfer.lines import Row
+from retentive.transfer.export_format import Row
+from retentive.transfer.export_rows import Wanted, rows
 from retentive.transfer.markdown import pages
 from retentive.transfer.markdown.escape import file_name, inline
-from retentive.transfer.placing import passing
 
 NOT_SHOWN = ("files", "expectations", "proposals", "hidden-messages", "access-log", "purges")
 TITLES = {"contact": "Contacts", "project": "Projects", "skill": "Skills"}

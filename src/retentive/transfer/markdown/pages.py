@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from retentive.transfer.lines import Row
+from retentive.transfer.export_format import Row
 from retentive.transfer.markdown.escape import block, inline, quoted
 
 NAMED = ("primary_contact", "participants")  # fields that name contacts by id

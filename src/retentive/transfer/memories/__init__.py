@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from retentive.errors import Invalid
-from retentive.transfer.inlet import is_export
-from retentive.transfer.memories import basic, graph, mem0, pages, service, table
-from retentive.transfer.memories.given import Given, given
+from retentive.transfer.export_reader import is_export
+from retentive.transfer.memories import basic_memory, csv, mcp_memory, mcp_memory_service, mem0, pages
 from retentive.transfer.memories.items import Item, Remark, Told
+from retentive.transfer.memories.source import Given, given
 
 __all__ = ["READERS", "Format", "Given", "Item", "Reader", "Remark", "Told", "chosen", "opened"]
 
@@ -43,11 +43,11 @@ def _not_by_item(_: Given) -> Iterator[Told]:
 
 READERS: Mapping[Format, Reader] = {
     Format.RETENTIVE: Reader("what `retentive export` writes", lambda found: is_export(found.head), _not_by_item),
-    Format.MCP_MEMORY_SERVICE: Reader("its SQLite database", service.recognise, service.read),
-    Format.MCP_MEMORY: Reader("memory.jsonl of the MCP reference server", graph.recognise, graph.read),
+    Format.MCP_MEMORY_SERVICE: Reader("its SQLite database", mcp_memory_service.recognise, mcp_memory_service.read),
+    Format.MCP_MEMORY: Reader("memory.jsonl of the MCP reference server", mcp_memory.recognise, mcp_memory.read),
     Format.MEM0: Reader("JSON as get_all gives it", mem0.recognise, mem0.read),
-    Format.BASIC_MEMORY: Reader("its folder of notes", basic.recognise, basic.read),
-    Format.CSV: Reader("with a header", table.recognise, table.read),
+    Format.BASIC_MEMORY: Reader("its folder of notes", basic_memory.recognise, basic_memory.read),
+    Format.CSV: Reader("with a header", csv.recognise, csv.read),
     Format.CLAUDE_MEMORY: Reader("the folder of its memory tool", pages.recognise_claude, pages.read_claude),
     Format.MARKDOWN: Reader("CLAUDE.md and the like", pages.recognise_markdown, pages.read_markdown),
 }

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, Concatenate, NamedTuple, ParamSpec
 
+from retentive.conversations.formats.values import clean, label
 from retentive.errors import Invalid
 from retentive.model import Kind, Refusal
-from retentive.transfer.values import clean, label
 
 MOST_TAGS = 50  # a memory carries 64; some are left for those that are given to all of an import
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
 
+from retentive.conversations.formats.values import kind, label, moment
 from retentive.errors import Invalid
 from retentive.model import Refusal
-from retentive.transfer.memories.given import Given
 from retentive.transfer.memories.items import Item, Told, attempt, kind_of, refused, relation, tags_of, text_of, told
-from retentive.transfer.values import kind, label, moment
+from retentive.transfer.memories.source import Given
 
 _LISTS = ("results", "memories")
 _READ = {"id", "memory", "hash", "metadata", "categories", "created_at", "updated_at", "expiration_date", "score"}

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
+from retentive.conversations.formats.values import label
 from retentive.model import Kind, Refusal
 from retentive.transfer.memories.blocks import Block, Front, blocks, front
-from retentive.transfer.memories.given import Given, text_in
 from retentive.transfer.memories.items import Item, Remark, Told, kind_of, readable, tags_of, told
-from retentive.transfer.values import label
+from retentive.transfer.memories.source import Given, text_in
 
 MARKDOWN = (".md", ".markdown", ".mdc")
 WRITTEN = (*MARKDOWN, ".txt", ".xml")

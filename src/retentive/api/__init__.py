@@ -1,0 +1,458 @@
+"""What can I do? The verbs of an open store."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, Unpack
+
+from retentive import config
+from retentive.api.maintenance import Care
+from retentive.consolidation import consolidate
+from retentive.consolidation.consolidate import MAX_GROUPS
+from retentive.context import build as contexts
+from retentive.conversations.sessions import Sessions
+from retentive.errors import Invalid
+from retentive.files.verbs import Files
+from retentive.fs.folders import make_data_folder
+from retentive.learning import learn
+from retentive.maintenance.integrity import Integrity
+from retentive.maintenance.models import Models
+from retentive.maintenance.tokens import Tokens
+from retentive.memories import add, edit, forget, provenance
+from retentive.memories.expectations import Expectations
+from retentive.memories.notes import Notes
+from retentive.memories.proposals import Proposals
+from retentive.model import (
+    Access,
+    Added,
+    Candidates,
+    Change,
+    Consolidation,
+    Context,
+    Forgotten,
+    Fusion,
+    Learned,
+    Loaded,
+    Memory,
+    Mode,
+    Page,
+    Provenance,
+    Purged,
+    Query,
+    Results,
+    Space,
+    UndoneConsolidation,
+)
+from retentive.opening import open_parts
+from retentive.purge import purge
+from retentive.records.contacts import Contacts
+from retentive.records.profile import ProfileVerbs
+from retentive.records.projects import Projects
+from retentive.records.skills import Skills
+from retentive.search import search
+from retentive.storage.damage import collect_damage
+from retentive.store import Parts, validate
+from retentive.store.active_model import CLOSING_BATCHES, complete_own_writes, with_active_model
+from retentive.store.scope import Filters, View, namespaces_of, scope
+from retentive.store.validate import UNSET, Options, Unset, When
+from retentive.store.views import bounds_of, covered, restricted, writes
+from retentive.text.token_counters import Counter
+from retentive.transfer import leftover_files
+
+
+class Retentive(Care):
+    """An open store. Safe to use from many threads, and beside other processes on the same file."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._process = os.getpid()
+        self.sessions = Sessions(parts)
+        self.notes = Notes(parts)
+        self.tokens = Tokens(parts)
+        self.expectations = Expectations(parts)
+        self.proposals = Proposals(parts)
+        self.profile = ProfileVerbs(parts)
+        self.contacts = Contacts(parts)
+        self.projects = Projects(parts)
+        self.skills = Skills(parts)
+        self.files = Files(parts)
+        self.integrity = Integrity(parts)
+        self.models = Models(parts.config, parts.bounds)
+
+    @classmethod
+    def open(cls, target: str | Path | None = None, namespace: str | None = None, **settings: Any) -> Self:
+        """Open a store, making it if it is not there.
+
+        `target` is a path, `:memory:`, or the address of a server (`libsql://host:port`); without one, the configured
+        store. `settings` are those of `retentive.config`, such as `embedder="hashing"`.
+        `embedder` may also be a function from a list of texts to their vectors, or an `Embedder`.
+        """
+        unknown = set(settings) - {setting.name for setting in config.SETTINGS}
+        if unknown:
+            raise Invalid(f"unknown setting {min(unknown)!r}", "See docs/reference/settings.md.")
+        own = settings.pop("embedder") if not isinstance(settings.get("embedder"), str | None) else None
+        given = config.load(db=None if target is None else str(target), namespace=namespace, **settings)
+        if target is None and given.db == config.default_db():
+            make_data_folder(config.data_folder())
+        parts = open_parts(given, own)
+        leftover_files.sweep_at_opening(parts)
+        return cls(parts)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Write what is still to be written, and let go of the store. A restricted view has nothing to let go of."""
+        if os.getpid() != self._process or self._parts.bounds:
+            return  # forked: the threads and connections are the other process's
+        for watch in [*self._parts.watches]:
+            watch.stop()
+        for worker in [*self._parts.workers]:
+            worker.stop()
+        self._parts.journal.close()
+        if self._parts.journal.wrote:
+            self._parts.active.look_again()
+            complete_own_writes(with_active_model(self._parts), CLOSING_BATCHES)
+            self._chores()
+        if self._parts.images.made:
+            self._parts.images.made.close()
+        if self._parts.writer.made:
+            self._parts.writer.made.close()
+        if self._parts.reranker.made:
+            self._parts.reranker.made.close()
+        self._parts.engine.close()
+        self._parts.active.close()
+
+    @property
+    def namespace(self) -> str:
+        return self._parts.namespace
+
+    @property
+    def person(self) -> str | None:
+        """The namespace of the person, where what is learned about them is kept; None: what is learned stays here."""
+        return self._parts.person or None
+
+    @property
+    def space(self) -> Space | None:
+        """The space that questions are asked in now; None: this process uses no vectors."""
+        return with_active_model(self._parts).space
+
+    def in_namespace(self, namespace: str, *, person: str | None = None) -> Self:
+        """The same open store for another namespace: costs nothing, so a server may ask for one with each request.
+
+        Connections, index and model are shared; closing one closes them for all. `person` is another namespace of the
+        person; None keeps the one there is, and an empty name means that there is none.
+        """
+        own = covered(self._parts, validate.namespace_of(namespace))
+        theirs = self._parts.person if person is None else person and validate.namespace_of(person)
+        return type(self)(replace(self._parts, namespace=own, person=theirs))
+
+    def restricted(
+        self,
+        namespaces: str | Sequence[str],
+        *,
+        subtree: bool = False,
+        read_only: bool = False,
+        also_read: str | Sequence[str] = (),
+    ) -> Self:
+        """The same open store for these namespaces alone: costs nothing, so a server may ask for one with each request.
+
+        With `subtree` those below them, too. `also_read` names others, or prefixes such as `team/*`, that may be read
+        and not changed. Whatever is about others is `Forbidden`, and so are verbs about the whole store; with
+        `read_only` also those that write. PostgreSQL itself sees to it, by row-level security.
+        """
+        within = bounds_of(namespaces, subtree=subtree, read_only=read_only, also_read=also_read)
+        return type(self)(restricted(self._parts, within))
+
+    @writes
+    def add(self, text: str, vector: Any = None, *, actor: str = "user", **options: Unpack[Options]) -> Added:
+        """Keep one memory, durable and searchable on return.
+
+        Options: kind, tags, importance (1-10), confidence (0-1), source, context, session, slot, expires, valid_from,
+        metadata, origin, replaces. A slot such as `user.dog.name` names what the memory is the value of: the memory
+        that held it before is superseded. `replaces` has ids of memories that this one surely replaces. The same text
+        again gives back the memory that is there. `actor` goes to the history of what it replaces.
+        """
+        return add.add(self._parts, text, vector, options, actor)
+
+    @writes
+    def add_many(
+        self,
+        items: Iterable[str | Mapping[str, Any]],
+        vectors: Iterable[Any] | None = None,
+        progress: Callable[[int], None] | None = None,
+        *,
+        actor: str = "user",
+        **options: Unpack[Options],
+    ) -> Loaded:
+        """Keep many. An item is a text, or a mapping with `text` and the options of `add`; `options` hold for all.
+
+        A list is checked to its end before anything is kept; what a generator gives is checked two thousand at a time.
+        Up to two thousand are kept whole or not at all; fewer where one depends on another, as by a slot, and where
+        they are long (eight million characters together). `progress` hears how many are done.
+        """
+        return add.add_many(self._parts, items, vectors, progress, options, actor)
+
+    def search(
+        self,
+        query: str = "",
+        limit: int | None = 10,
+        *,
+        vector: Any = None,
+        mode: str = Mode.HYBRID,
+        fusion: str | None = None,
+        vector_weight: float | None = None,
+        min_similarity: float | None = None,
+        min_relevance: float | None = None,
+        namespaces: Sequence[str] = (),
+        include: str | Sequence[str] = (),
+        ignored: bool = False,
+        now: When | None = None,
+        fold_copies: bool = True,
+        **filters: Unpack[View],
+    ) -> Results:
+        """Find what answers a question, best first.
+
+        `limit=None` gives all that is relevant enough (`min_relevance`, by default the setting of that name; or
+        `min_similarity`, a cosine) instead of the best ten. `namespaces` adds others to look in: names, or prefixes
+        such as `work/*`. `include` chooses what is searched, by default all: memories, events, files, profile,
+        contacts, projects, skills. Contacts of type `ignored` are left out, unless
+        `ignored=True`. Filters: session, kind, tags, source, status,
+        min_importance, min_confidence, since, until. With a session, its own memories are seen beside the global ones,
+        and of events only its own. `as_of` asks for what was true at a moment, `known_at` for what the store held to
+        be true. Words such as "last week" count from `now`, if it is given. Messages in
+        which one person says the same are one hit, unless `fold_copies=False`. Each hit says why it is there.
+        """
+        validate.known(filters, View, "search")
+        settings = self._parts.config
+        asked = Query(
+            text=validate.question(query),
+            scope=scope(namespaces_of(self._parts, namespaces), include=include, ignored=ignored, now=now, **filters),
+            vector=vector,
+            limit=None if limit is None else validate.limit_of(limit),
+            mode=validate.one_of(Mode, mode, "mode"),
+            fusion=validate.one_of(Fusion, fusion or settings.fusion, "fusion"),
+            vector_weight=validate.fraction(vector_weight, "vector_weight", settings.vector_weight),
+            rrf_k=settings.rrf_k,
+            fold_copies=bool(fold_copies),
+            min_similarity=validate.fraction(min_similarity, "min_similarity", None),
+            min_relevance=validate.fraction(min_relevance, "min_relevance", None),
+        )
+        return search.search(with_active_model(self._parts), asked)
+
+    def search_conversations(self, query: str = "", limit: int | None = 10, **options: Any) -> Results:
+        """Find what was said: `search` among events only, with the same options."""
+        return self.search(query, limit, **{**options, "include": "events"})
+
+    def context(
+        self,
+        query: str = "",
+        session: str | None = None,
+        budget: int = 2000,
+        recent: int = 10,
+        *,
+        min_similarity: float | None = None,
+        min_relevance: float | None = None,
+        namespaces: Sequence[str] = (),
+        as_of: When | None = None,
+        known_at: When | None = None,
+        now: When | None = None,
+        shares: Mapping[str, float] | None = None,
+        counter: Counter | None = None,
+    ) -> Context:
+        """What a model should read before it answers, in at most `budget` tokens.
+
+        The session's summary, the memories and the excerpts of conversations that bear on the question, the newest
+        messages, in this order. Memories of importance 9 and 10 are always among them. `recent=0` leaves the messages
+        out; otherwise there are the newest `recent`, and older ones, back to the summary, as far as the other parts
+        leave room. `shares` says how much of the budget each may take before what is left is shared out:
+        `{"summary": 0.2, "memories": 0.35, "excerpts": 0.15, "recent": 0.3}` if not set otherwise. `counter` counts
+        tokens, by default the one of the setting `tokenizer`. The order is that of time, not of scores, so that the
+        text changes only where something did. `as_of`, `known_at` and `now` are those of `search`.
+        """
+        if not validate.question(query).strip() and session is None:
+            raise Invalid("a context needs a question or a session", "Give the words that a model is asked.")
+        asked = contexts.Asked(
+            text=validate.question(query),
+            scope=scope(
+                namespaces_of(self._parts, namespaces), session=session, as_of=as_of, known_at=known_at, now=now
+            ),
+            budget=validate.tokens_of(budget),
+            recent=validate.sequence_of(recent, "recent"),
+            min_similarity=validate.fraction(min_similarity, "min_similarity", None),
+            min_relevance=validate.fraction(min_relevance, "min_relevance", None),
+            shares=contexts.shares(self._parts, shares),
+            count=counter or self._parts.counter(),
+        )
+        return contexts.context(with_active_model(self._parts), asked)
+
+    def get(self, id: str) -> Memory:
+        """One memory, whatever became of it."""
+        return edit.get(self._parts, id)
+
+    def list(self, limit: int = 50, before: str | None = None, **filters: Unpack[View]) -> Page:
+        """Memories, newest first, a page at a time; the filters are those of `search`."""
+        validate.known(filters, View, "list")
+        seen = scope([self.namespace], **filters)
+        after = None if before is None else edit.load(self._parts, before).id
+        with collect_damage() as damage:
+            found = self._parts.memories.page(seen, validate.limit_of(limit) + 1, after)
+        last = found[limit - 1].id if len(found) > limit else None
+        return Page(tuple(found[:limit]), last, tuple(damage.notes()))
+
+    @writes
+    def update(
+        self,
+        id: str,
+        *,
+        content: str | Unset = UNSET,
+        kind: str | Unset = UNSET,
+        tags: Iterable[str] | Unset = UNSET,
+        importance: int | Unset = UNSET,
+        confidence: float | Unset = UNSET,
+        context: str | Unset | None = UNSET,
+        slot: str | Unset | None = UNSET,
+        expires: When | Unset | None = UNSET,
+        valid_from: When | Unset = UNSET,
+        metadata: Mapping[str, Any] | Unset = UNSET,
+        reason: str | None = None,
+        actor: str = "user",
+    ) -> Memory:
+        """Change what is given and leave the rest; how it was before stays in its history."""
+        given = {
+            "content": content, "kind": kind, "tags": tags, "importance": importance, "confidence": confidence,
+            "context": context, "slot": slot, "expires": expires, "valid_from": valid_from, "metadata": metadata,
+        }  # fmt: skip
+        changes = {name: value for name, value in given.items() if value is not UNSET}
+        return edit.update(self._parts, id, changes, reason, actor)
+
+    @writes
+    def forget(self, id: str, reason: str | None = None, actor: str = "user") -> Memory:
+        """Stop answering with it. Softly: `restore` undoes it."""
+        return edit.forget(self._parts, id, reason, actor)
+
+    @writes
+    def forget_matching(
+        self,
+        words: str | None = None,
+        *,
+        confirm: bool = False,
+        dry_run: bool = False,
+        reason: str | None = None,
+        actor: str = "user",
+        **filters: Unpack[Filters],
+    ) -> Forgotten:
+        """Forget by words, by filters, or both: what has every word and passes every filter, and nothing on a likeness.
+
+        More than one needs `confirm`, else it is a `Conflict` that names them. `dry_run` only tells what would go. The
+        filters are those of `search`; with a session, only its own memories are meant.
+        """
+        return forget.forget_matching(
+            self._parts, words, filters, confirm=confirm, dry_run=dry_run, reason=reason, actor=actor
+        )
+
+    def candidates(self, words: str, **filters: Unpack[Filters]) -> Candidates:
+        """What "forget my old address" may be about, and whether that is clear."""
+        return forget.candidates(self._parts, words, filters)
+
+    @writes
+    def purge(
+        self,
+        ids: str | Sequence[str],
+        *,
+        with_origin: bool = False,
+        dry_run: bool = False,
+        reason: str | None = None,
+        actor: str = "user",
+        progress: Callable[[str, int, int], None] | None = None,
+    ) -> Purged:
+        """Remove memories, or messages (`session#7`), for good: rows, history, full text, vectors, logs, and bytes.
+
+        The answer names what else repeats their text. `with_origin` purges of that the messages that say it or that
+        they were learned from, the summaries over these, logged questions and expectations. `dry_run` only tells.
+        `progress` hears what is being done, how much of it is done, and how much there is.
+        """
+        wanted = [ids] if isinstance(ids, str) else [*ids]
+        return purge.purge(
+            self._parts,
+            wanted,
+            with_origin=with_origin,
+            dry_run=dry_run,
+            reason=reason,
+            actor=actor,
+            progress=progress,
+        )
+
+    def why(self, id: str) -> Provenance:
+        """Where a memory came from: its messages, what it took the place of, what took its place, its history."""
+        return provenance.why(self._parts, id)
+
+    @writes
+    def restore(self, id: str, reason: str | None = None, actor: str = "user") -> Memory:
+        """Undo `forget`, or a replacement: what was superseded is current again.
+
+        What replaced it stays, too, unless both hold the same slot: a slot has one value at a time. The same two texts
+        do not replace each other again by themselves.
+        """
+        return edit.restore(self._parts, id, reason, actor)
+
+    @writes
+    def learn(self, session: str | None = None, progress: Callable[[Learned], None] | None = None) -> Sequence[Learned]:
+        """Read what was said since the last time, and keep what is worth keeping.
+
+        Of one session at once; without one, of all sessions of the namespace in which nothing was said for
+        `learn_after` seconds. `progress` hears of each when it is done.
+        """
+        if session is None:
+            learned = learn.learn_due(self._parts, self._parts.config.learn_after)
+        else:
+            learned = iter([learn.learn(self._parts, validate.required(session, "session"))])
+        done = []
+        for each in learned:
+            done.append(each)
+            if progress:
+                progress(each)
+        return done
+
+    @writes
+    def consolidate(
+        self,
+        *,
+        older_than: float | None = None,
+        limit: int = MAX_GROUPS,
+        dry_run: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Consolidation:
+        """Merge old memories that say the same, and sum up many small outcomes of one project.
+
+        Old are memories made more than `older_than` days ago, by default the setting `consolidate_after`. What is
+        merged is superseded by a memory that cites it; `undo_consolidation` undoes a run. At most `limit` groups are
+        made; call it again for more. `dry_run` only tells. `progress` hears how many memories were looked at, and how
+        many groups were made.
+        """
+        request = consolidate.make_request(self._parts, older_than, limit, dry_run=dry_run)
+        return consolidate.consolidate(self._parts, request, progress)
+
+    @writes
+    def undo_consolidation(self, run: str, actor: str = "user") -> UndoneConsolidation:
+        """Undo a run of `consolidate`: what it replaced is active again, what it made is forgotten.
+
+        A memory that was made and has been changed, replaced or forgotten since stays as it is, and the answer says so.
+        """
+        return consolidate.undo(self._parts, run, validate.plain(actor, "actor"))
+
+    def history(self, id: str) -> Sequence[Change]:
+        """What happened to it: when, by whom, why, and how it was before."""
+        return edit.history(self._parts, id)
+
+    def accesses(self, id: str | None = None, limit: int = 100) -> Sequence[Access]:
+        """When memories were read, for which question and with what score; the newest first."""
+        self._parts.journal.flush()
+        return self._parts.upkeep.accesses(self.namespace, id, validate.limit_of(limit))

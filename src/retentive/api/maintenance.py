@@ -1,0 +1,292 @@
+"""What looks after a store: figures and check-ups, background work, copies, and moving in and out."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any, Unpack
+
+from retentive import clock, config
+from retentive.embed import Embedder
+from retentive.errors import StorageError
+from retentive.maintenance import doctor, repair
+from retentive.maintenance import reembed as reembedding
+from retentive.maintenance import stats as report
+from retentive.maintenance.jobs import KEEP_CHANGES
+from retentive.maintenance.worker import EVERY, LEASED, POLL, Progress, Worker
+from retentive.memories import forget, write
+from retentive.model import (
+    Backfilled,
+    Backup,
+    Compacted,
+    Exported,
+    ImportedMemories,
+    ImportTrust,
+    QuarantinedRow,
+    Query,
+    Reembedded,
+    Repaired,
+    Restored,
+    SpaceFigures,
+)
+from retentive.purge import purge
+from retentive.search import search
+from retentive.storage import Finding
+from retentive.storage.tables.proposals import Proposals
+from retentive.store import Parts, validate
+from retentive.store import backfill as fill
+from retentive.store.active_model import with_active_model
+from retentive.store.scope import namespaces_of, scope
+from retentive.store.validate import Common
+from retentive.store.views import whole, writes
+from retentive.transfer import backups, leftover_files
+from retentive.transfer import export as exports
+from retentive.transfer import migrate as move
+from retentive.transfer.copy_rows import Moved
+
+
+class Care:
+    """The verbs about a store rather than about what it knows."""
+
+    _parts: Parts
+
+    @classmethod
+    def migrate(
+        cls,
+        source: str | Path,
+        target: str | Path,
+        progress: Callable[[str, int], None] | None = None,
+        **settings: Any,
+    ) -> Sequence[Moved]:
+        """Move a whole store into another, empty one: a file, or a server. The source stays as it is.
+
+        May be stopped and called again: it goes on where it was. At the end both sides are compared, row by row.
+        `progress` hears the table and how many of its rows are done.
+        """
+        return move.migrate(str(source), str(target), settings, progress)
+
+    @classmethod
+    def verify_backup(cls, path: str | Path, progress: backups.Progress | None = None) -> Backup:
+        """Whether a file is a whole store that this program can restore: every page, full text, tables, schema."""
+        return backups.verify(path, progress)
+
+    @classmethod
+    def restore_backup(
+        cls,
+        path: str | Path,
+        target: str | Path | None = None,
+        *,
+        dry_run: bool = False,
+        progress: backups.Progress | None = None,
+        **settings: Any,
+    ) -> Restored:
+        """Make the store what a backup of it is; without a `target`, the configured one.
+
+        The backup is checked first. What was there is kept beside it. Other processes may have the store open: they
+        see one commit. Killed at any moment, it leaves the old store or the new one.
+        """
+        return backups.restore(path, target, settings, dry_run=dry_run, progress=progress)
+
+    @classmethod
+    def salvage(cls, db: str | Path | None = None, **settings: Any) -> Repaired:
+        """Repair a store whose file is too damaged to be opened; without a `db`, the configured one.
+
+        It is written anew from what can be read. What was there is kept beside it.
+        """
+        return repair.salvage_store(config.load(db=None if db is None else str(db), **settings))
+
+    @writes
+    def import_memories(
+        self,
+        path: str | Path | IO[bytes],
+        format: str | None = None,
+        *,
+        trust: str = ImportTrust.STATED,
+        dry_run: bool = False,
+        progress: Callable[[int, int | None], None] | None = None,
+        **options: Unpack[Common],
+    ) -> ImportedMemories:
+        """Keep the memories that a file or folder of another product holds; or restore what `export` wrote.
+
+        `path` may also be a stream of bytes. The format is recognised unless given. Once more, it keeps only what is
+        new: five hundred at a time are kept whole or not at all, so what was stopped is simply repeated. What cannot be
+        kept is told with its place and does not stop the rest. `options` hold for all that do not say otherwise
+        themselves; tags are added to theirs. `dry_run` only tells. `progress` hears how many were read, and at the end
+        of how many.
+
+        What the user said here is neither ended nor changed by it: what would is proposed. `trust="user"` vouches for
+        the file, so that it counts as the user's own word; `trust="import"` has nothing in an export count for more
+        than an import, whatever it says.
+        """
+        from retentive.transfer.import_memories import import_memories  # the readers take 25 ms to load
+
+        return import_memories(self._parts, path, format, options, trust=trust, dry_run=dry_run, progress=progress)
+
+    def export(
+        self,
+        target: exports.Target,
+        *,
+        format: str = exports.Format.JSONL,
+        namespaces: str | Sequence[str] | None = None,
+        vectors: bool = False,
+        without: str | Sequence[str] = (),
+        force: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> Exported:
+        """Write out all that a namespace holds, as JSON Lines that `import_memories` restores exactly.
+
+        `target` is a file, which is there whole or not at all, or a stream of bytes; a name that ends in .gz is
+        compressed. `namespaces` are names or prefixes such as `work/*`, by default this one; "*" stands for all.
+        `without` leaves out parts: memories, sessions, records, files, expectations, proposals, access-log, purges.
+        `vectors` adds those. With `format="markdown"` the target is a folder of pages for people. `force` replaces what
+        is there though it is no export. `progress` hears how many lines or pages are written.
+        """
+        return exports.export(
+            self._parts, target, exports.wanted(self._parts, namespaces, vectors=vectors, without=without),
+            validate.one_of(exports.Format, format, "format"), progress, force=force,
+        )  # fmt: skip
+
+    @writes
+    def backfill(self, batch: int = fill.BATCH, progress: Callable[[int, int], None] | None = None) -> Backfilled:
+        """Make the vectors that are still missing, in all namespaces of the store, or of this view of it."""
+        return fill.backfill(self._parts, validate.limit_of(batch, "batch"), progress)
+
+    @whole
+    def reembed(
+        self,
+        model: str | Embedder,
+        *,
+        force: bool = False,
+        batch: int = reembedding.BATCH,
+        progress: reembedding.Progress | None = None,
+    ) -> Reembedded:
+        """Change the model of the store, while it is in use.
+
+        The vectors of the new model are made beside the old ones. Then the recall tests (`expectations`) of all
+        namespaces are asked with both models. If none regresses, or with `force`, the store is switched to the new
+        model; other processes follow at their next question. May be stopped and called again: it goes on where it was.
+        `model` is what the setting `embedder` may be, or an object with the methods of `Embedder`. `progress` hears a
+        `ReembedProgress`.
+        """
+        parts = with_active_model(self._parts)
+        return reembedding.reembed(parts, model, progress, validate.limit_of(batch, "batch"), is_forced=force)
+
+    @whole
+    def reembed_rollback(
+        self, *, batch: int = reembedding.BATCH, progress: reembedding.Progress | None = None
+    ) -> Reembedded:
+        """Return to the model that the store had before; what was written since is embedded with it first."""
+        return reembedding.roll_back(with_active_model(self._parts), progress, validate.limit_of(batch, "batch"))
+
+    @whole
+    def reembed_drop_old(self, progress: reembedding.Progress | None = None) -> Sequence[str]:
+        """Delete the vectors of all models but the present one; the names of their spaces. There is no way back."""
+        return reembedding.drop_old(self._parts, progress)
+
+    @whole
+    def reembed_status(self) -> Sequence[SpaceFigures]:
+        """The spaces of the store, the active one first, with how many vectors each has and lacks."""
+        return reembedding.list_spaces(self._parts)
+
+    def stats(self) -> dict[str, Any]:
+        """Figures of this namespace and of the store."""
+        return report.stats(with_active_model(self._parts))
+
+    def health(self) -> dict[str, Any]:
+        """Does the store answer, and is the model there? Quick, and loads nothing: for a server that is watched."""
+        return report.health(with_active_model(self._parts))
+
+    @whole
+    def doctor(self, *, verify: bool = False) -> Sequence[Finding]:
+        """A check-up of everything; reads the whole store. `verify`: compare rows with what integrity mode sealed."""
+        return doctor.doctor(with_active_model(self._parts), verify=verify)
+
+    @whole
+    def repair(self) -> Repaired:
+        """Rebuild what is derived (chunks, full text, vectors, indexes), and move damaged rows to the quarantine.
+
+        If pages of a file are damaged, the store is written anew from what can be read, and the old file is kept.
+        """
+        return repair.repair(with_active_model(self._parts))
+
+    @whole
+    def quarantine(self) -> Sequence[QuarantinedRow]:
+        """The damaged rows that repairs took out of their tables, the oldest first."""
+        return repair.list_quarantine(self._parts)
+
+    @whole
+    def discard_quarantine(self, ids: str | Sequence[str]) -> int:
+        """Delete rows of the quarantine for good, by their ids; "*" stands for all. How many there were."""
+        return repair.discard_quarantine(self._parts, ids)
+
+    @whole
+    def backup(
+        self,
+        path: str | Path,
+        *,
+        keep: int | None = None,
+        overwrite: bool = False,
+        progress: backups.Progress | None = None,
+    ) -> Backup:
+        """Copy the store into a file while others use it, checked before it gets its name.
+
+        In a folder it is named by its time; `keep` then removes all but so many of this store's own there. A file that
+        is there is left alone unless `overwrite`. `progress` hears what is being done, how much of it, and of how much.
+        """
+        return backups.backup(self._parts, path, keep=keep, overwrite=overwrite, progress=progress)
+
+    @whole
+    def compact(self, progress: backups.Progress | None = None) -> Compacted:
+        """Give back the room that deleted rows left. Others may go on reading; writers wait."""
+        return backups.compact(self._parts, progress)
+
+    @whole
+    def upkeep(self) -> None:
+        """The regular chores: expiry, retention, purges, proposals, statistics, logs, unfinished copies.
+
+        `close` does them.
+        """
+        self._parts.journal.flush()
+        sum(write.expire(self._parts))
+        Proposals(self._parts.engine).prune(clock.now())
+        sum(forget.apply_retention(self._parts))
+        self._parts.upkeep.prune_changes(KEEP_CHANGES)
+        leftover_files.sweep(self._parts)
+        purge.finish(self._parts)
+
+    @whole
+    def worker(
+        self,
+        *,
+        poll: float = POLL,
+        lease: float = LEASED,
+        every: float = EVERY,
+        progress: Progress | None = None,
+    ) -> Worker:
+        """What learns, fills in vectors and does the chores in the background, for all namespaces of the store.
+
+        Of several processes one is at work at a time. `start` and `stop` it, or `with memory.worker():`; `close` stops
+        it, too. It looks every `poll` seconds, and at once after a write of this process; `lease` is how long the work
+        of one that died is left alone; every `every` seconds it sees to retention and the change log. `progress` hears
+        each task and how much was done.
+        """
+        given = {"poll": poll, "lease": lease, "every": every}
+        return Worker(
+            self._parts, **{name: validate.seconds(value, name) for name, value in given.items()}, progress=progress
+        )
+
+    def namespaces(self, matching: Sequence[str] | None = None) -> Sequence[str]:
+        """The namespaces of the store that were ever written to.
+
+        With `matching`, names or prefixes such as `work/*`: those that `search(namespaces=matching)` looks in.
+        """
+        return self._parts.memories.namespaces() if matching is None else namespaces_of(self._parts, matching)
+
+    def warm(self, namespaces: Sequence[str] = ()) -> None:
+        """Load what the first question needs, the model and the index: for a server, in a thread of its own."""
+        looked_in = scope(namespaces_of(self._parts, namespaces))
+        search.answer(with_active_model(self._parts), Query(text="what is known", scope=looked_in, limit=1))
+
+    def _chores(self) -> None:
+        """Upkeep can wait for the next time: closing must not fail because the disk is full or another is writing."""
+        with suppress(StorageError):
+            self.upkeep()

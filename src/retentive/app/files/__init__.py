@@ -1,1 +1,0 @@
-"""The verbs of files: indexing them, and following what becomes of them."""

@@ -1,1 +1,0 @@
-"""What is known in fields: one store for all types (`store.py`), and what each can do beside it."""

@@ -1,0 +1,67 @@
+"""Prompts that people choose in their client: recall, remember this conversation, what do you know about me."""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from retentive.errors import Invalid
+from retentive.mcp import memory_tools, resources
+from retentive.mcp.caller import Reached
+
+BUDGET = 2000  # tokens of a recall
+
+
+class Prompt(NamedTuple):
+    name: str
+    title: str
+    description: str
+    say: Callable[[Reached, Mapping[str, str]], str]
+    argument: str = ""
+    meaning: str = ""
+    writes: bool = False
+
+
+def prompt(name: str, arguments: Mapping[str, str] | None, *, writes: bool) -> Prompt:
+    known = offered(writes=writes)
+    if name not in known:
+        raise Invalid(f"there is no prompt {name[:60]!r}", f"There are: {', '.join(known)}.")
+    found, given = known[name], arguments or {}
+    if extra := set(given) - {found.argument}:
+        raise Invalid(f"{name} takes no {min(extra)!r}", f"It takes: {found.argument or 'nothing'}.")
+    if found.argument and not given.get(found.argument, "").strip():
+        raise Invalid(f"{name} needs {found.argument!r}", found.meaning)
+    return found
+
+
+def offered(*, writes: bool) -> Mapping[str, Prompt]:
+    return {each.name: each for each in _ALL if writes or not each.writes}
+
+
+def _recall(reached: Reached, given: Mapping[str, str]) -> str:
+    topic = given["topic"]
+    known = memory_tools.context(reached, topic, budget=BUDGET).text
+    return f"This is what your long-term memory holds on {topic!r}:\n\n{known}\n\nTell me what you know about it."
+
+
+def _remember(_: Reached, __: Mapping[str, str]) -> str:
+    return (
+        "Go through our conversation so far and keep what will matter in later ones: facts about me, my people and my "
+        "work, preferences, decisions with their reasons, instructions on how I want things done. Look each up with "
+        "memory_search first, so that you correct what is known instead of repeating it; then keep it with memory_add, "
+        "one self-contained statement each, with names and absolute dates. Leave out what was only of use today, and "
+        "all secrets. Then tell me in a line or two what you kept."
+    )
+
+
+def _about_me(reached: Reached, _: Mapping[str, str]) -> str:
+    return (
+        f"This is what your long-term memory holds about me:\n\n{resources.profile(reached)}\n\n"
+        "Tell me what you know about me, in your own words and grouped sensibly. Say what seems outdated or doubtful, "
+        "and ask me to correct it."
+    )
+
+
+_ALL = (
+    Prompt("recall", "Recall", "What is known about a topic", _recall, "topic", "What to recall"),
+    Prompt("remember", "Remember this conversation", "Keep what matters of it", _remember, writes=True),
+    Prompt("about_me", "What do you know about me?", "All that is known of you", _about_me),
+)

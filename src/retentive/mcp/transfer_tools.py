@@ -1,0 +1,77 @@
+"""The tools that index files, write out what is kept, and bring in what was kept elsewhere: on this machine."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from retentive import serialize
+from retentive.errors import Invalid
+from retentive.fs.paths import parse_path
+from retentive.mcp.caller import Reached
+from retentive.mcp.tool import Answer, Tool, choice, flag, several, text
+
+SHOWN = 20  # files that were skipped, with the reason
+_FORMATS = (
+    "retentive", "mem0", "mcp-memory", "mcp-memory-service", "basic-memory", "claude-memory", "markdown", "csv",
+)  # fmt: skip
+
+
+def index(reached: Reached, paths: Sequence[str], *, dry_run: bool = False) -> Answer:
+    data = serialize.indexed(reached.memory.files.index([_whole(path) for path in paths], dry_run=dry_run))
+    told = [f"{name}: {each}" for name, each in data.items() if isinstance(each, int) and each]
+    told += [f"Skipped {each['path']}: {each['reason']}" for each in data["skipped"][:SHOWN]]
+    return Answer("\n".join(told) or "There is nothing to index.", data)
+
+
+def export(reached: Reached, path: str, format: str = "jsonl", vectors: bool = False) -> Answer:
+    done = reached.memory.export(_whole(path), format=format, vectors=vectors)
+    told = ", ".join(f"{number} {what}" for what, number in done.counts.items()) or "nothing"
+    return Answer(f"Written to {done.path}: {told}.", serialize.exported(done))
+
+
+def bring_in(reached: Reached, path: str, format: str | None = None, dry_run: bool = False) -> Answer:
+    done = reached.memory.import_memories(_whole(path), format, dry_run=dry_run)
+    told = [f"{'Would be new' if dry_run else 'New'}: {done.created}, known already: {done.known}."]
+    if done.proposed:
+        told.append(f"New ones that may replace what the user said: {done.proposed}. Only the user decides on them.")
+    told += [f"Refused: {each.place}: {each.reason}" for each in done.refusals]
+    return Answer("\n".join([*told, *done.notes]), serialize.imported(done))
+
+
+def _whole(path: str) -> Path:
+    """A server is started anywhere, so a part of a path says nothing."""
+    found = parse_path(path)
+    if not found.is_absolute():
+        raise Invalid(f"{path[:200]!r} is not the whole path", "Begin with / or ~.")
+    return found
+
+
+def more() -> Sequence[Tool]:
+    where = text("the whole path", 4096)
+    return (
+        Tool(
+            "files_index", "Index files",
+            "Make files or folders searchable, or bring their index up to date: notes, documents, source code. "
+            "memory_search then finds their passages.",
+            index, takes={"paths": several(where, 50), "dry_run": flag("only tell")}, required=("paths",),
+            gives={"added": "integer", "updated": "integer", "removed": "integer", "skipped": "array"},
+            repeatable=True, long=True, near=True,
+        ),
+        Tool(
+            "memory_export", "Write out the memory",
+            "Write all that is kept in this namespace to a file: JSON Lines that can be brought in again, or a folder "
+            "of Markdown pages to read. Only if the user asks for it. What is there already stays, unless it is an "
+            "export.",
+            export, takes={"path": where, "format": choice(("jsonl", "markdown"), "jsonl"),
+                           "vectors": flag("JSON Lines with vectors")},
+            required=("path",), gives={"path": "string", "counts": "object"}, repeatable=True, long=True, near=True,
+        ),
+        Tool(
+            "memory_import", "Bring in memories",
+            "Bring in what a file or folder holds: an export, or the memories of another product. Only if the user "
+            "asks for it. Nothing is doubled; dry_run only tells what would come in.",
+            bring_in, takes={"path": where, "format": choice(_FORMATS, description="recognised if not given"),
+                             "dry_run": flag("only tell")},
+            required=("path",), gives={"created": "integer", "known": "integer", "refused": "integer"},
+            repeatable=True, long=True, near=True,
+        ),
+    )  # fmt: skip

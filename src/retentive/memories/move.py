@@ -1,0 +1,49 @@
+"""Move a memory to the namespace of the person it is about: kept there as any other, and ended where it was."""
+
+from dataclasses import replace
+
+from retentive import clock
+from retentive.errors import Conflict
+from retentive.memories import edit
+from retentive.memories.add import near
+from retentive.memories.corrections import apply_corrections
+from retentive.memories.write import keep
+from retentive.model import Draft, Memory, Proposal, Status, Traits, from_micros
+from retentive.storage import Step
+from retentive.storage.tables import memories
+from retentive.storage.tables import proposals as rows
+from retentive.store import Parts
+from retentive.store.views import writable
+
+
+def move_memory(parts: Parts, proposal: Proposal, actor: str) -> Proposal:
+    """Carry out a proposal to move a memory: all of it in one transaction. The answer has its id in the other place."""
+    old = edit.load(parts, proposal.older_id)
+    target = replace(parts, namespace=writable(parts, proposal.move_to or ""))
+    draft = _make_draft(old)
+    draft = apply_corrections(target, draft, near(target, draft))
+
+    def end_here(_: int) -> list[Step]:
+        return _ending_steps(parts, proposal, target.namespace, actor)
+
+    (kept,) = keep(target, [draft], actor, end_here)
+    parts.sync_profile(parts, [old.slot])
+    return replace(proposal, newer_id=kept.id)
+
+
+def _ending_steps(parts: Parts, proposal: Proposal, target: str, actor: str) -> list[Step]:
+    now = clock.now()
+    old = edit.load(parts, proposal.older_id)
+    if rows.Proposals(parts.engine).live(parts.namespace, proposal.id, now) is None:
+        raise Conflict(f"proposal {proposal.id} was decided, or its memory changed", "`retentive review` shows those.")
+    moment = from_micros(now)
+    ended = replace(old, status=Status.SUPERSEDED, valid_to=max(old.valid_from, moment), updated=moment)
+    reason = f"moved to namespace {target}: {proposal.rule}: {proposal.reason}"
+    return [rows.accept_step(proposal), *memories.status_steps(old, ended, actor, reason)]
+
+
+def _make_draft(old: Memory) -> Draft:
+    """The memory as a draft for another namespace. Its origin says where the messages are that it came from."""
+    origin = {"namespace": old.namespace, **old.origin} if old.origin else {"namespace": old.namespace}
+    traits = Traits(**{name: getattr(old, name) for name in Traits.__dataclass_fields__})
+    return Draft(old.content, old.content_hash, replace(traits, origin=origin, session=None), None)

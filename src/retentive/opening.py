@@ -1,0 +1,123 @@
+"""How a store is opened: its parts, put together by the settings."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from retentive.config import Config, data_folder
+from retentive.embed import Embedder, open_configured, open_given
+from retentive.embed.choice import Placed, parse_choice
+from retentive.embed.verified import VerifiedEmbedder
+from retentive.index import open_images
+from retentive.judgement import Rules
+from retentive.learning.learn import handle_requests
+from retentive.learning.quota import Metered
+from retentive.llm import Writer
+from retentive.llm import open_configured as open_llm
+from retentive.memories.daily_files import DailyLog
+from retentive.records.profile_sync import sync_profile
+from retentive.rerank import Reranker, RerankSettings, open_reranker
+from retentive.search.speakers import People
+from retentive.storage import Engine, open_engine
+from retentive.storage.tables.chunks import Chunks
+from retentive.storage.tables.conversations import Conversations
+from retentive.storage.tables.learning import Learning
+from retentive.storage.tables.memories import Memories
+from retentive.storage.tables.metrics import Upkeep
+from retentive.storage.tables.spaces import Spaces
+from retentive.store import Once, Parts, validate
+from retentive.store.active_model import LOOK_SECONDS, ActiveModel
+from retentive.store.journal import Journal
+from retentive.text.fields import FIELD_WEIGHTS
+from retentive.text.token_counters import open_counter
+
+
+def open_parts(settings: Config, given: Any = None) -> Parts:
+    """All that the settings ask for, with an embedder of the program's if it gave one. What is heavy is opened late."""
+    namespace = validate.namespace_of(settings.namespace)
+
+    def find_dimension(name: str) -> int | None:
+        return dict(chunks.spaces()).get(name)
+
+    def count_usage(tokens: int) -> None:
+        journal.embedded(namespace, tokens)
+
+    open_named = partial(open_model, settings, find_dimension=find_dimension, on_usage=count_usage)
+    chosen = open_named(settings.embedder if given is None else given)
+    engine = open_engine(settings)
+    chunks, upkeep = Chunks(engine), Upkeep(engine)
+    journal = Journal(engine, log_accesses=settings.access_log, keep=settings.access_log_keep)
+    look_seconds = LOOK_SECONDS if "://" in settings.db else 0.0
+    setting = settings.embedder if given is None or chosen is None else chosen.space.name
+    active = ActiveModel(Spaces(engine), chosen, setting, open_named, look_seconds)
+    return Parts(
+        config=settings,
+        namespace=namespace,
+        engine=engine,
+        memories=Memories(engine),
+        conversations=Conversations(engine),
+        chunks=chunks,
+        upkeep=upkeep,
+        embedder=active.follow(),
+        active=active,
+        journal=journal,
+        fruitless={},
+        learning=Learning(engine),
+        people=People(),
+        rules=Once(Rules),
+        writer=Once(lambda: _writer(settings, engine, namespace)),
+        reranker=Once(lambda: _reranker(settings)),
+        counter=Once(lambda: open_counter(settings.tokenizer)),
+        images=Once(lambda: open_images(
+            chunks,
+            weights=FIELD_WEIGHTS,
+            cache=Path(settings.cache).expanduser() / "index" if settings.db != ":memory:" else None,
+            store_id=upkeep.store_id(),
+        )),
+        sync_profile=sync_profile,
+        handle_requests=handle_requests,
+        workers=[],
+        watches=[],
+        daily=_daily_log(settings),
+        person=validate.namespace_of(settings.person) if settings.person else "",
+    )  # fmt: skip
+
+
+def open_model(
+    settings: Config,
+    model: Any,
+    find_dimension: Callable[[str], int | None] | None = None,
+    on_usage: Callable[[int], None] | None = None,
+) -> Embedder | None:
+    """The embedder of a name, which is what a store remembers of it, or one that a program gave; None for "none"."""
+    wait = settings.model_wait
+    if not isinstance(model, str):
+        return VerifiedEmbedder(open_given(model, Path(settings.cache).expanduser(), wait, find_dimension), None)
+    embedder = open_configured(settings, model, wait=wait, find_dimension=find_dimension, on_usage=on_usage)
+    choice = parse_choice(model)
+    remembered = str(choice.path) if isinstance(choice, Placed) else model  # a folder is found from any other
+    return VerifiedEmbedder(embedder, remembered) if embedder else None
+
+
+def _daily_log(settings: Config) -> DailyLog | None:
+    """Beside a file; for a server, which may be elsewhere, in the data folder."""
+    if settings.daily_log_folder:
+        folder = Path(settings.daily_log_folder).expanduser().absolute()
+    elif "://" in settings.db or settings.db == ":memory:":
+        folder = data_folder() / "log"
+    else:
+        folder = Path(settings.db).expanduser().absolute().parent / "log"
+    on = settings.daily_log == "on"
+    return DailyLog(folder, on=on) if on or settings.db != ":memory:" else None
+
+
+def _reranker(settings: Config) -> Reranker | None:
+    chosen = RerankSettings(settings.rerank, settings.rerank_model, settings.rerank_url, settings.rerank_key)
+    return open_reranker(chosen)
+
+
+def _writer(settings: Config, engine: Engine, namespace: str) -> Writer | None:
+    writer = open_llm(settings)
+    limits = settings.llm_calls_per_day, settings.llm_tokens_per_day, settings.llm_answer_tokens
+    return Metered(writer, engine, namespace, *limits) if writer else None

@@ -1,0 +1,135 @@
+"""A store of which a caller sees a part: how such a view is made, and which verbs it does not have.
+
+`storage/namespace_guard.py` refuses what is outside. This module says so before anything is done, in the words of the
+verb.
+"""
+
+import copy
+from collections.abc import Callable
+from dataclasses import replace
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+from retentive.errors import Forbidden, Invalid
+from retentive.model import Bounds
+from retentive.storage.tables.chunks import Chunks
+from retentive.storage.tables.conversations import Conversations
+from retentive.storage.tables.learning import Learning
+from retentive.storage.tables.memories import Memories
+from retentive.storage.tables.metrics import Upkeep
+from retentive.store import Parts, validate
+from retentive.store.active_model import with_active_model
+
+
+class Verbs(Protocol):
+    _parts: Parts
+
+
+V = TypeVar("V", bound=Verbs)
+P = ParamSpec("P")
+R = TypeVar("R")
+Method = Callable[Concatenate[V, P], R]
+
+
+def writes(verb: Method[V, P, R]) -> Method[V, P, R]:
+    """A verb that a view for reading does not have, but for dry runs."""
+
+    @wraps(verb)
+    def checked(self: V, /, *given: P.args, **named: P.kwargs) -> R:
+        if not named.get("dry_run"):
+            _require_writable(self._parts, _named(verb))
+        return verb(_with_active_model(self), *given, **named)
+
+    return checked
+
+
+def _with_active_model(verbs: V) -> V:
+    """The same verbs with the model of the active space, until this one ends."""
+    parts = with_active_model(verbs._parts, is_writing=True)  # noqa: SLF001 - the protocol is of this module
+    if parts is verbs._parts:  # noqa: SLF001
+        return verbs
+    followed = copy.copy(verbs)
+    followed._parts = parts  # noqa: SLF001
+    return followed
+
+
+def _require_writable(parts: Parts, verb: str) -> None:
+    if can_write(parts, parts.namespace):
+        return
+    if parts.bounds and parts.bounds.read_only:
+        raise Forbidden(f"{verb} changes the store, and this view of it is for reading only")
+    raise Forbidden(f"{verb} changes the store, and namespace {parts.namespace!r} is for reading only in this view")
+
+
+def can_write(parts: Parts, namespace: str) -> bool:
+    """Whether this view of the store may change a namespace."""
+    return parts.bounds is None or parts.bounds.can_write(namespace)
+
+
+def whole(verb: Method[V, P, R]) -> Method[V, P, R]:
+    """A verb about the whole store."""
+
+    @wraps(verb)
+    def checked(self: V, /, *given: P.args, **named: P.kwargs) -> R:
+        if self._parts.bounds:
+            raise Forbidden(f"{_named(verb)} is about the whole store, of which this view sees a part")
+        return verb(self, *given, **named)
+
+    return checked
+
+
+def _named(verb: Callable[..., Any]) -> str:
+    """As callers write it: `sessions.append`."""
+    return verb.__qualname__.removeprefix("Retentive.").removeprefix("Care.").lower()
+
+
+def bounds_of(namespaces: Any, *, subtree: bool, read_only: bool, also_read: Any) -> Bounds:
+    names = tuple(dict.fromkeys(validate.namespace_of(name) for name in validate.each_of(namespaces, "namespaces")))
+    if not names:
+        raise Invalid("a view needs a namespace", "Name at least one.")
+    others = tuple(dict.fromkeys(_pattern_of(name) for name in validate.each_of(also_read, "also_read")))
+    return Bounds(names, bool(subtree), bool(read_only), others)
+
+
+def _pattern_of(given: Any) -> str:
+    """A namespace, or a prefix such as `team/*`, checked."""
+    text = validate.plain(given, "namespace")
+    return f"{validate.namespace_of(text[:-2])}/*" if text.endswith("/*") else validate.namespace_of(text)
+
+
+def restricted(parts: Parts, bounds: Bounds) -> Parts:
+    """The same parts over an engine that lets through what is within."""
+    if parts.bounds and not parts.bounds.contain(bounds):
+        raise outside(*bounds.names)
+    within = parts.bounds.narrow(bounds) if parts.bounds else bounds
+    engine = parts.engine.within(within)
+    return replace(
+        parts,
+        bounds=within,
+        namespace=parts.namespace if within.cover(parts.namespace) else within.names[0],
+        engine=engine,
+        memories=Memories(engine),
+        conversations=Conversations(engine),
+        chunks=Chunks(engine),
+        upkeep=Upkeep(engine),
+        learning=Learning(engine),
+    )
+
+
+def covered(parts: Parts, namespace: str) -> str:
+    """A namespace that may be read here."""
+    if parts.bounds and not parts.bounds.cover(namespace):
+        raise outside(namespace)
+    return namespace
+
+
+def writable(parts: Parts, namespace: str) -> str:
+    """A namespace that may be changed here."""
+    covered(parts, namespace)
+    if not can_write(parts, namespace):
+        raise Forbidden(f"namespace {namespace!r} is for reading only in this view of the store")
+    return namespace
+
+
+def outside(*namespaces: str) -> Forbidden:
+    return Forbidden(f"namespace {', '.join(map(repr, namespaces))} is not open to this view of the store")
