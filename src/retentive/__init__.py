@@ -201,7 +201,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    module = {"Retentive": "app", "RetentiveError": "errors", "EmbedderFunction": "embed.function"}.get(name, "model")
+    module = {"Retentive": "api", "RetentiveError": "errors", "EmbedderFunction": "embed.function"}.get(name, "model")
     return getattr(import_module(f"retentive.{module}"), name)
 
 

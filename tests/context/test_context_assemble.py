@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from retentive.context.assemble import Item, Section, assemble, distinct
 from retentive.model import Omission
 from retentive.text.token_counters import Counter
-from tests.context.conversations import MONOTONE, budgets, counters, texts
+from tests.conversations.conversations import MONOTONE, budgets, counters, texts
 
 FIVE = [f"memory number {number}" for number in range(5)]
 THREE, ALL = "\n".join(FIVE[:3]), "\n".join(FIVE)

@@ -1,4 +1,4 @@
-"""The protocol over HTTP, behind the guards of `serve/http`, which say in each request's state how far it may reach."""
+"""The protocol over HTTP, behind the guards of `http/`, which say in each request's state how far it may reach."""
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager

@@ -349,7 +349,7 @@ ACCESS = Line(
 PURGE = Line("purge", "purges", {**_KEY, "at": TIME, "actor": TEXT, "reason": _maybe(TEXT), "gone": _maybe(TIME)})
 
 # A new type of line is added here: the line, and the part of a namespace it is in. Then `export.py` writes it,
-# `app/intake/` takes it in, and docs/reference/export-format.md describes it.
+# `transfer/restore_export/` takes it in, and docs/reference/export-format.md describes it.
 PARTS: dict[str, tuple[Line, ...]] = {
     "memories": (MEMORY,),
     "sessions": (SESSION, EVENT),

@@ -37,7 +37,7 @@ class Reader(NamedTuple):
 
 
 def _not_by_item(_: Given) -> Iterator[Told]:
-    """An export of ours has more than memories, and is restored whole (`app/intake/`)."""
+    """An export of ours has more than memories, and is restored whole (`transfer/restore_export/`)."""
     return iter(())
 
 
