@@ -26,7 +26,7 @@ class Variant(NamedTuple):
 
 
 def parts_of(memory: Retentive, trial: Trial) -> Any:
-    return memory.in_namespace(f"eval/{trial.name}")._parts  # noqa: SLF001 - recipes are no part of the interface
+    return memory.in_namespace(f"eval/{trial.name}")._store  # noqa: SLF001 - recipes are no part of the interface
 
 
 def query_of(trial: Trial, question: Question, **options: Any) -> Query:

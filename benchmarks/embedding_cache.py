@@ -54,7 +54,7 @@ class CachedEmbedder:
 
 def with_cached_embeddings(memory: Retentive, path: Path) -> Retentive:
     """The same store, with an embedder that keeps its vectors in a file."""
-    parts = memory._parts  # noqa: SLF001 - the interface takes no embedder of one's own
+    parts = memory._store  # noqa: SLF001 - the interface takes no embedder of one's own
     if parts.embedder is None:
         return memory
     return Retentive(replace(parts, embedder=CachedEmbedder(parts.embedder, path)))

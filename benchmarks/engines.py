@@ -131,7 +131,7 @@ def _load(opened: Opened, ids: dict[str, list[str]]) -> None:
 
 def _settle(opened: Opened) -> None:
     """Ask until everything that is made in the background is there, in the order that leaves the largest in memory."""
-    in_process = opened.store._parts.engine.in_process  # noqa: SLF001 - the only way to know; users need not
+    in_process = opened.store._store.engine.in_process  # noqa: SLF001 - the only way to know; users need not
     asked = {each.namespace: each for each in opened.given.alike}
     for each in sorted(asked.values(), reverse=True):
         if in_process:
@@ -148,7 +148,7 @@ def _await_graph(opened: Opened, asked: Asked) -> None:
 
     for _ in range(LOOK_EVERY):
         opened.search(asked)
-    engine: Any = opened.store._parts.engine  # noqa: SLF001 - as above
+    engine: Any = opened.store._store.engine  # noqa: SLF001 - as above
     if builder := engine._graphs._builder:  # noqa: SLF001 - as above
         builder.join(LOADING)
 

@@ -64,9 +64,9 @@ def run(rows: list[Row], counts: Counter[str], **settings: Any) -> Iterator[str]
     begun = time.perf_counter()
     for row in rows:
         with TemporaryDirectory() as folder, Retentive.open(Path(folder) / "m.db", **settings) as store:
-            writer = store._parts.writer()  # noqa: SLF001 - between the store and its model is no public place
+            writer = store._store.writer()  # noqa: SLF001 - between the store and its model is no public place
             if isinstance(writer, Metered):
-                store._parts.writer.made = Watched(writer, counts)  # type: ignore[assignment]  # noqa: SLF001
+                store._store.writer.made = Watched(writer, counts)  # type: ignore[assignment]  # noqa: SLF001
             for number, session in enumerate(row["sessions"]):
                 name = f"s{number}"
                 for message in session["messages"]:

@@ -60,7 +60,7 @@ def measure_model(entry: Entry, sets: Mapping[str, Sequence[Trial]], cache: Path
     yield f"{measure_time(embedder, sets) * 1000:.2f}"
     allowed = dict.fromkeys(("secrets_in_memories", "secrets_in_messages"), "allow")
     with Retentive.open(cache / "recall.db", embedder=entry.name, cache=str(cache / "models"), **allowed) as store:
-        parts = store._parts  # noqa: SLF001 - weights from a package, and vectors from a file
+        parts = store._store  # noqa: SLF001 - weights from a package, and vectors from a file
         memory = Retentive(replace(parts, embedder=CachedEmbedder(embedder, cache / "embeddings.db")))
         for asked in sets.values():
             tell(memory, asked)

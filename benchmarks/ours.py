@@ -22,4 +22,4 @@ def settle(memory: Retentive, questions: Iterable[tuple[str, Any]]) -> None:
     """Ask until everything that is loaded in the background is there."""
     for text, vector in questions:
         memory.search(text, vector=vector)
-        memory._parts.images().wait(LOADING)  # noqa: SLF001 - the only way to know; users need not
+        memory._store.images().wait(LOADING)  # noqa: SLF001 - the only way to know; users need not

@@ -47,7 +47,7 @@ def main() -> None:
     words = read_words()
     texts = [*words]
     with Retentive.open(":memory:") as store:
-        embedder = store._parts.embedder  # noqa: SLF001 - the interface embeds no single words
+        embedder = store._store.embedder  # noqa: SLF001 - the interface embeds no single words
         assert embedder is not None  # noqa: S101 - the default store has one
         vectors = np.concatenate([embedder.embed(texts[at : at + BATCH]) for at in range(0, len(texts), BATCH)])
     rank = np.array([*words.values()], np.uint16) - FIRST_WORD

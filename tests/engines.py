@@ -136,7 +136,7 @@ SQLITE = ("sqlite", "libsql")  # those that speak its SQL
 
 def behind_its_back(store: Retentive, sql: str) -> None:
     """Changes what only the engine should change."""
-    engine = store._parts.engine
+    engine = store._store.engine
     if isinstance(engine, SqliteEngine):
         engine._writer.execute(sql)
     elif isinstance(engine, LibsqlEngine):

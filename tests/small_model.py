@@ -48,6 +48,6 @@ class Forgetful(SmallModel):
 def open_with_small(target: Any, **settings: Any) -> Retentive:
     """A store of a process that knows the small model."""
     store = Retentive.open(target, **{"embedder": "hashing", **settings})
-    store._parts.active.open(SmallModel())
-    store._parts.active.look_again()
+    store._store.active.open(SmallModel())
+    store._store.active.look_again()
     return store

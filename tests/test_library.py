@@ -265,7 +265,7 @@ def test_restoring_and_updating_make_room_where_time_ran_out(store: Retentive, t
 def test_a_text_forgotten_in_between_is_kept_anew(store: Retentive, monkeypatch: pytest.MonkeyPatch) -> None:
     """The moment between reading and writing: what was there is gone, so it is decided again."""
     first = store.add("X").id
-    engine = store._parts.engine
+    engine = store._store.engine
     apply = engine.apply
 
     def forgetting(steps: Any) -> None:
@@ -299,7 +299,7 @@ def test_many_that_ran_out_are_all_marked(store: Retentive, time: Clock) -> None
     store.add_many([f"short-lived {n}" for n in range(1200)], expires="1h")
     time.forward(7200)
     store.upkeep()
-    rows = store._parts.engine.read("count_by", {"namespace": "default", "now": 0})
+    rows = store._store.engine.read("count_by", {"namespace": "default", "now": 0})
     assert [(row[2], row[3]) for row in rows] == [("expired", 1200)]
 
 
@@ -343,7 +343,7 @@ def test_vectors_go_with_mappings_too_and_an_item_may_bring_its_own(open_store: 
 
 def test_loading_the_same_again_embeds_nothing(store: Retentive, monkeypatch: pytest.MonkeyPatch) -> None:
     store.add_many(["one", "two", "three"])
-    embedder = store._parts.embedder
+    embedder = store._store.embedder
     assert embedder is not None
     monkeypatch.setattr(type(embedder), "embed", None)
     assert store.add_many(["one", "two", "three"]).repeated == 3
@@ -459,7 +459,7 @@ def test_stats_count_and_time(store: Retentive) -> None:
     assert (figures["upserts"], figures["queries"], figures["hit_rate"]) == (3, 2, 0.5)
     assert figures["vectors_pending"] == 0
     assert figures["latency_ms"]["hybrid"]["total"]["count"] == 1
-    legs = {"text", "vector"} if store._parts.engine.in_process else {"search"}
+    legs = {"text", "vector"} if store._store.engine.in_process else {"search"}
     assert {"embed", *legs, "fuse", "fetch"} <= set(figures["latency_ms"]["hybrid"])
     assert figures["store"]["bytes"] > 0
 

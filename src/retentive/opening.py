@@ -20,25 +20,20 @@ from retentive.records.profile_sync import sync_profile
 from retentive.rerank import Reranker, RerankSettings, open_reranker
 from retentive.search.speakers import People
 from retentive.storage import Engine, open_engine
-from retentive.storage.tables.chunks import Chunks
-from retentive.storage.tables.conversations import Conversations
-from retentive.storage.tables.learning import Learning
-from retentive.storage.tables.memories import Memories
-from retentive.storage.tables.metrics import Upkeep
-from retentive.storage.tables.spaces import Spaces
-from retentive.store import Once, Parts, validate
+from retentive.storage.tables import Tables
+from retentive.store import Once, OpenStore, validate
 from retentive.store.active_model import LOOK_SECONDS, ActiveModel
 from retentive.store.journal import Journal
 from retentive.text.fields import FIELD_WEIGHTS
 from retentive.text.token_counters import open_counter
 
 
-def open_parts(settings: Config, given: Any = None) -> Parts:
+def open_store(settings: Config, given: Any = None) -> OpenStore:
     """All that the settings ask for, with an embedder of the program's if it gave one. What is heavy is opened late."""
     namespace = validate.namespace_of(settings.namespace)
 
     def find_dimension(name: str) -> int | None:
-        return dict(chunks.spaces()).get(name)
+        return dict(tables.chunks.spaces()).get(name)
 
     def count_usage(tokens: int) -> None:
         journal.embedded(namespace, tokens)
@@ -46,34 +41,30 @@ def open_parts(settings: Config, given: Any = None) -> Parts:
     open_named = partial(open_model, settings, find_dimension=find_dimension, on_usage=count_usage)
     chosen = open_named(settings.embedder if given is None else given)
     engine = open_engine(settings)
-    chunks, upkeep = Chunks(engine), Upkeep(engine)
+    tables = Tables(engine)
     journal = Journal(engine, log_accesses=settings.access_log, keep=settings.access_log_keep)
     look_seconds = LOOK_SECONDS if "://" in settings.db else 0.0
     setting = settings.embedder if given is None or chosen is None else chosen.space.name
-    active = ActiveModel(Spaces(engine), chosen, setting, open_named, look_seconds)
-    return Parts(
+    active = ActiveModel(tables.spaces, chosen, setting, open_named, look_seconds)
+    return OpenStore(
         config=settings,
         namespace=namespace,
         engine=engine,
-        memories=Memories(engine),
-        conversations=Conversations(engine),
-        chunks=chunks,
-        upkeep=upkeep,
+        tables=tables,
         embedder=active.follow(),
         active=active,
         journal=journal,
         fruitless={},
-        learning=Learning(engine),
         people=People(),
         rules=Once(Rules),
         writer=Once(lambda: _writer(settings, engine, namespace)),
         reranker=Once(lambda: _reranker(settings)),
         counter=Once(lambda: open_counter(settings.tokenizer)),
         images=Once(lambda: open_images(
-            chunks,
+            tables.chunks,
             weights=FIELD_WEIGHTS,
             cache=Path(settings.cache).expanduser() / "index" if settings.db != ":memory:" else None,
-            store_id=upkeep.store_id(),
+            store_id=tables.metrics.store_id(),
         )),
         sync_profile=sync_profile,
         handle_requests=handle_requests,

@@ -32,7 +32,7 @@ def propose(db: Path) -> Propose:
             tea = store.add("Tea at noon").id
             for text in texts:
                 why = Replacement(tea, "same drink", f"tea, {text}")
-                keep(store._parts, [draft_of(store._parts, text, {})._replace(proposes=(why,))])
+                keep(store._store, [draft_of(store._store, text, {})._replace(proposes=(why,))])
             return [each.id for each in store.proposals.list()]
 
     return make

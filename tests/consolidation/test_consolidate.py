@@ -273,8 +273,8 @@ def test_one_original_can_be_restored_by_itself(plain: Retentive) -> None:
 
 
 def propose(store: Retentive, text: str, older: str) -> None:
-    draft = draft_of(store._parts, text, {})
-    keep(store._parts, [draft._replace(proposes=(Replacement(older, "same home", "Oslo"),))])
+    draft = draft_of(store._store, text, {})
+    keep(store._store, [draft._replace(proposes=(Replacement(older, "same home", "Oslo"),))])
 
 
 @pytest.mark.parametrize("is_rejected", [False, True])

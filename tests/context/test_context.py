@@ -403,8 +403,8 @@ def test_a_context_counts_as_one_question(store: Retentive) -> None:
 @pytest.mark.engines("sqlite")
 def test_where_nobody_said_anything_no_memory_is_looked_at_for_messages(store: Retentive) -> None:
     """Every context looks for excerpts; in a store without messages that must not go through all the memories."""
-    assert isinstance(store._parts.engine, SqliteEngine)
-    reader = store._parts.engine._reader()
+    assert isinstance(store._store.engine, SqliteEngine)
+    reader = store._store.engine._reader()
     events = scope(["default"], include="events")
     steps: list[int] = []
     for number in (10, 10, 400):  # the first prepares the statement
@@ -416,6 +416,6 @@ def test_where_nobody_said_anything_no_memory_is_looked_at_for_messages(store: R
             return False
 
         reader.set_progress_handler(step, 1)
-        assert store._parts.conversations.containing("zebra", events, 20) == []
+        assert store._store.tables.conversations.containing("zebra", events, 20) == []
         reader.set_progress_handler(None)
     assert steps[1] == steps[2]

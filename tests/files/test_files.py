@@ -15,7 +15,6 @@ from retentive import Indexed, Retentive
 from retentive.errors import Invalid, NotFound
 from retentive.files import walk
 from retentive.storage import step
-from retentive.storage.tables.files import FileRows
 from retentive.storage.tables.leases import Leases
 from tests.support import Open
 
@@ -53,10 +52,10 @@ def counts(told: Indexed) -> dict[str, int]:
 
 def state(store: Retentive, session: str | None = None) -> Any:
     """All that the index says, but for ids and times."""
-    rows = FileRows(store._parts.engine)
+    rows = store._store.tables.files
     found = []
     for row in sorted(rows.page("default", 1000, session, None), key=lambda row: (row.path, row.session or "")):
-        slices = [(each[:-1], bool(each.vector)) for each in rows.slices(row, store._parts.space)]
+        slices = [(each[:-1], bool(each.vector)) for each in rows.slices(row, store._store.space)]
         file = (row.path, row.session, row.kind, row.hash, row.size, row.title, row.all_tags, row.links, row.mark)
         found.append((file, dict(row.metadata), slices))
     return found
@@ -97,10 +96,10 @@ def test_nothing_is_done_for_what_did_not_change(
 ) -> None:
     write(folder, a="One", b__c="Two")
     store.files.index(folder)
-    head = store._parts.chunks.head()
+    head = store._store.tables.chunks.head()
     monkeypatch.setattr("retentive.files.index.load", None)  # nothing is opened
     assert counts(store.files.index(folder)) == {"unchanged": 2}
-    assert store._parts.chunks.head() == head
+    assert store._store.tables.chunks.head() == head
 
 
 def test_a_touch_changes_nothing(store: Retentive, folder: Path) -> None:
@@ -145,10 +144,10 @@ def test_what_is_appended_is_read_alone(store: Retentive, folder: Path) -> None:
 
 
 def slices(store: Retentive, path: Path) -> list[Any]:
-    rows = FileRows(store._parts.engine)
+    rows = store._store.tables.files
     row = rows.get("default", store.files.get(path).id)
     assert row
-    return rows.slices(row, store._parts.space)
+    return rows.slices(row, store._store.space)
 
 
 def fresh(folder: Path) -> Any:
@@ -337,8 +336,8 @@ def test_a_purge_says_where_a_file_repeats_it(store: Retentive, folder: Path) ->
 def test_a_damaged_index_is_found_and_mended(store: Retentive, folder: Path) -> None:
     write(folder, dogs=DOGS)
     store.files.index(folder)
-    row = FileRows(store._parts.engine).page("default", 1, None, None)[0]
-    store._parts.engine.apply([step("file_chunk_delete", namespace="default", owner=row.id, first=2)])
+    row = store._store.tables.files.page("default", 1, None, None)[0]
+    store._store.engine.apply([step("file_chunk_delete", namespace="default", owner=row.id, first=2)])
     assert "files" in [finding.name for finding in store.doctor() if not finding.ok]
     store.repair()
     store.files.index(folder)
@@ -380,9 +379,9 @@ def test_what_a_kill_left_undone_is_done_next_time(target: str, open_store: Open
 def release(store: Retentive, folder: Path) -> None:
     """The lease of the one that was killed, whose time would be up in half a minute."""
     name = f"files-{sha256(str(folder.resolve()).encode()).hexdigest()[:16]}"
-    held = Leases(store._parts.engine).held(name, "default")
+    held = Leases(store._store.engine).held(name, "default")
     if held:
-        Leases(store._parts.engine, held.holder).release(name, "default")
+        Leases(store._store.engine, held.holder).release(name, "default")
 
 
 def test_a_purged_file_is_gone_from_the_store_to_the_last_byte(store: Retentive, folder: Path) -> None:

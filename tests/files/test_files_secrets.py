@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from retentive import Retentive
-from retentive.storage.tables.files import FileRows
 from tests.files.written import docx, paragraph
 
 KEY = ["-----BEGIN RSA PRIVATE KEY-----", *["MIIEpAIBAAKCAQEA7q3Zx" * 3] * 30, "-----END RSA PRIVATE KEY-----"]
@@ -16,7 +15,7 @@ def told(store: Retentive, path: Path) -> str:
     """All that is kept of a file."""
     store.files.index(path)
     file = store.files.get(path)
-    rows = FileRows(store._parts.engine)
+    rows = store._store.tables.files
     row = rows.get("default", file.id)
     assert row
     return "\n".join([repr(file), *(repr(each[:5]) for each in rows.slices(row, None))])

@@ -187,9 +187,9 @@ def test_the_store_may_be_in_the_folder(folder: Path) -> None:
             assert watch.wait(SOON)
             write(folder, b="Two")
             until(lambda: len(told) == 2)
-            head = store._parts.chunks.head()
+            head = store._store.tables.chunks.head()
             time.sleep(2)
-            assert (len(told), store._parts.chunks.head()) == (2, head)
+            assert (len(told), store._store.tables.chunks.head()) == (2, head)
 
 
 def test_a_store_that_is_busy_is_tried_again(store: Retentive, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

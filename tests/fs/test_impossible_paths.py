@@ -174,7 +174,7 @@ def test_a_model_whose_path_cannot_be_is_an_embed_error(path: str, db: Path) -> 
     with Retentive.open(db, embedder="minilm", model_path=path) as store:
         assert store.add("kept all the same").id
         with pytest.raises(EmbedError):
-            store._parts.embedder.embed(["x"])  # type: ignore[union-attr]
+            store._store.embedder.embed(["x"])  # type: ignore[union-attr]
 
 
 def test_a_tokenizer_whose_path_cannot_be_is_told(db: Path) -> None:

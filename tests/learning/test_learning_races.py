@@ -14,16 +14,16 @@ from retentive.judgement.extract.candidates import Candidate
 from retentive.learning import learn
 from retentive.model import Event
 from retentive.storage.tables import learning
-from retentive.store import Once, Parts
+from retentive.store import Once, OpenStore
 
 pytestmark = pytest.mark.engines
 
 ANY = ["active", "superseded", "forgotten", "expired"]
 
 
-def meanwhile(store: Retentive, happens: Callable[[], Any]) -> Parts:
+def meanwhile(store: Retentive, happens: Callable[[], Any]) -> OpenStore:
     """The parts of a store, in which something happens once, after messages were read and before claims are kept."""
-    rules, changed, todo = store._parts.rules(), Rules(), [happens]
+    rules, changed, todo = store._store.rules(), Rules(), [happens]
 
     def find_candidates(events: Sequence[Event]) -> list[Candidate]:
         found = rules.find_candidates(events)
@@ -32,7 +32,7 @@ def meanwhile(store: Retentive, happens: Callable[[], Any]) -> Parts:
         return found
 
     changed.find_candidates = find_candidates
-    return replace(store._parts, rules=Once(lambda: changed))
+    return replace(store._store, rules=Once(lambda: changed))
 
 
 def everything(store: Retentive) -> list[str]:
@@ -78,13 +78,13 @@ def test_a_session_that_is_deleted_meanwhile_keeps_no_other_from_being_learned(s
 
 def test_a_claim_that_can_never_be_kept_does_not_stop_what_comes_after(store: Retentive) -> None:
     store.sessions.append("s", "user", "I live in Porto.")
-    parts = store._parts
+    parts = store._store
     state = learn._state(parts, "s")
     said = {"source": "explicit", "kind": "fact", "events": [1], "slot": None, "confidence": 0.9, "importance": 5}
     times = {"said": "2026-01-01T00:00:00+00:00", "valid_from": None, "expires": None}
     deeds = [("forget", "!!!"), ("keep", "The user lives in Porto.")]
     claims = json.dumps([{"verb": verb, "content": content, **said, **times} for verb, content in deeds])
-    read = parts.conversations.oldest("default", "s", 1, 0)
+    read = parts.tables.conversations.oldest("default", "s", 1, 0)
     parts.engine.apply([learning.begin_step("default", state, read, claims, 2)])
     (learned,) = store.learn("s")
     assert (len(learned.kept), learned.refused) == (1, ("no words to go by",))
@@ -96,11 +96,11 @@ def test_a_message_is_kept_though_what_it_asks_for_cannot_be_done_now(store: Ret
     store.sessions.append("s", "user", "Hello there.")
     rules = Rules()
     rules.parse = _busy
-    busy = replace(store._parts, rules=Once(lambda: rules))
+    busy = replace(store._store, rules=Once(lambda: rules))
     (event,) = store.sessions.events("s", limit=1)
     asking = replace(event, content="Remember that my desk is blue.")
     assert learn.handle_requests(busy, asking).heard == ()
-    assert "others" in store._parts.journal.failures["requests"]
+    assert "others" in store._store.journal.failures["requests"]
 
 
 def _busy(_: str) -> Any:

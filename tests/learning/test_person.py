@@ -41,10 +41,10 @@ def learn(store: Retentive, text: str, personal: float, said: str = "", *, sessi
 def wait_for(store: Retentive, event: Event, text: str, personal: float) -> None:
     """Write a claim down as reading does: found, and still to be kept."""
     claim = Claim(text, Kind.FACT, event.time, (event.sequence,), personal=personal)
-    state = store._parts.learning.get(store.namespace, event.session)
+    state = store._store.tables.learning.get(store.namespace, event.session)
     assert state is not None
     claims = json.dumps([written(Deed("keep", claim, Source.EXTRACTED))])
-    store._parts.engine.apply([learning.begin_step(store.namespace, state, [event], claims, 1)])
+    store._store.engine.apply([learning.begin_step(store.namespace, state, [event], claims, 1)])
 
 
 def texts(store: Retentive, **filters: str) -> list[str]:

@@ -27,7 +27,7 @@ def execute(path: Path, sql: str) -> int:
 
 def execute_on(store: Retentive, target: str, sql: str) -> None:
     """On the engine of an open store, whichever it is."""
-    engine = store._parts.engine
+    engine = store._store.engine
     if isinstance(engine, LibsqlEngine):
         engine._server.rows({"sql": sql})
     elif "://" in target:

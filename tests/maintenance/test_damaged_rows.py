@@ -514,8 +514,8 @@ def test_a_memory_that_is_edited_before_it_is_moved_stays(store: Retentive, db: 
     """It was damaged when the repair looked, and is whole when the repair comes to it."""
     id = store.add("The keeper is Ingrid").id
     execute(db, "UPDATE memories SET content = 'The keeper is Ingrix'")
-    found = [*diagnose.find_damaged(store._parts)]
+    found = [*diagnose.find_damaged(store._store)]
     store.update(id, content="The keeper is Olaf")
-    repair._move_all(store._parts, found)
+    repair._move_all(store._store, found)
     assert store.get(id).content == "The keeper is Olaf"
     assert store.quarantine() == []

@@ -14,7 +14,6 @@ from retentive.errors import BadConfig, Conflict, EmbedError, Invalid, NotFound
 from retentive.memories.add import add
 from retentive.model import ReembedProgress, Space, SpaceState
 from retentive.storage import step
-from retentive.storage.tables.spaces import Spaces
 from tests.embed.stand_ins import write_folder
 from tests.engines import ENGINES, behind_its_back
 from tests.small_model import Forgetful, SmallModel, open_with_small
@@ -30,7 +29,7 @@ def vectors(store: Retentive) -> dict[str, int]:
 
 
 def states(store: Retentive) -> dict[str, str]:
-    return {each.name: each.state.value for each in Spaces(store._parts.engine).all()}
+    return {each.name: each.state.value for each in store._store.tables.spaces.all()}
 
 
 @pytest.fixture
@@ -164,7 +163,7 @@ def test_vectors_that_callers_bring_have_a_space_of_their_own(target: str) -> No
 def test_a_store_of_an_earlier_version_keeps_the_model_that_most_of_its_vectors_are_of(filled: str) -> None:
     with open_with_small(filled) as store:
         store.reembed("minilm")  # a store that was opened with two models has vectors of both
-        engine = store._parts.engine
+        engine = store._store.engine
         engine.apply([step("remove_vectors", namespace="default", chunk=1, space="hashing-384")])
         number = 19 if engine.in_process else 17
         for sql in (
@@ -174,7 +173,7 @@ def test_a_store_of_an_earlier_version_keeps_the_model_that_most_of_its_vectors_
         ):
             behind_its_back(store, sql)
     with Retentive.open(filled, embedder="hashing") as store:
-        assert {each.name: (each.model, each.state) for each in Spaces(store._parts.engine).all()} == {
+        assert {each.name: (each.model, each.state) for each in store._store.tables.spaces.all()} == {
             "all-MiniLM-L6-v2": ("minilm", "active"),
             "hashing-384": ("hashing", "kept"),
         }
@@ -215,7 +214,7 @@ def test_a_process_that_was_open_before_the_switch_follows_it(filled: str, other
         before.search("boat")
         changing.reembed(SmallModel())
         changing.reembed_drop_old()
-        before._parts.active.look_again()  # or a quarter of a second later: a look at a server holds for so long
+        before._store.active.look_again()  # or a quarter of a second later: a look at a server holds for so long
         if other == "asks":
             assert before.search("boat harbour", mode="vector")[0].content == TEXTS[1]
         else:
@@ -228,14 +227,14 @@ def test_what_was_written_with_the_old_model_at_the_moment_of_the_switch_is_comp
     filled: str,
 ) -> None:
     with open_with_small(filled) as writer:
-        old = writer._parts
+        old = writer._store
         with open_with_small(filled) as changing:
             changing.reembed(SmallModel())
         add(old, "The cat is called Minka", None, {}, "user")  # a verb that began before the switch, and ends after it
-        assert old.chunks.pending_count(SmallModel.space) == 1
-        assert old.chunks.vector_counts() == [("hashing-384", 384, 5), ("small-64", 64, 4)]
+        assert old.tables.chunks.pending_count(SmallModel.space) == 1
+        assert old.tables.chunks.vector_counts() == [("hashing-384", 384, 5), ("small-64", 64, 4)]
     with Retentive.open(filled, embedder="none") as store:
-        assert store._parts.chunks.pending_count(SmallModel.space) == 0
+        assert store._store.tables.chunks.pending_count(SmallModel.space) == 0
 
 
 def test_a_long_load_goes_on_with_the_new_model(filled: str) -> None:
@@ -245,7 +244,7 @@ def test_a_long_load_goes_on_with_the_new_model(filled: str) -> None:
             yield from (f"item {n} of the load" for n in range(2000))
             yield "the last of a batch"
             changing.reembed(SmallModel())
-            loading._parts.active.look_again()
+            loading._store.active.look_again()
             yield from (f"item {n} of the rest" for n in range(50))
 
         assert loading.add_many(give()).pending == 0
@@ -303,7 +302,7 @@ def test_a_switch_that_would_break_a_recall_test_is_refused_unless_it_is_forced(
 
 def break_words(store: Retentive, id: str) -> None:
     """Only its vector finds it: its words are not in the index."""
-    if store._parts.engine.in_process:
+    if store._store.engine.in_process:
         sql = "UPDATE chunks_fts SET content = 'nothing' WHERE rowid IN (SELECT n FROM chunks WHERE owner = '{}')"
     else:
         sql = "DELETE FROM postings WHERE chunk IN (SELECT n FROM chunks WHERE owner = '{}')"
@@ -427,7 +426,7 @@ def test_the_worker_fills_the_active_space(filled: str) -> None:
         changing.reembed(SmallModel())
         with Retentive.open(filled, embedder="none") as other:
             other.add("The cat is called Minka")
-        working._parts.active.look_again()
+        working._store.active.look_again()
         assert worker.once().done["vectors"] == 1
         assert vectors(changing) == {"hashing-384": 4, "small-64": 5}
 

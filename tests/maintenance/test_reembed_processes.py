@@ -13,7 +13,7 @@ import pytest
 
 from retentive import Retentive
 from retentive.model import Space, SpaceState
-from retentive.storage.tables.spaces import Spaces, insert_step, mark_step
+from retentive.storage.tables.spaces import insert_step, mark_step
 from retentive.store.active_model import SWITCH_SECONDS
 from retentive.store.vectors import packed
 from tests.small_model import SmallModel, open_with_small
@@ -107,11 +107,11 @@ def read_until_in(writer: subprocess.Popen[str], space: str) -> None:
 
 
 def knows(store: Retentive, id: str) -> bool:
-    return bool(store._parts.memories.named(store.namespace, [id], 0))
+    return bool(store._store.tables.memories.named(store.namespace, [id], 0))
 
 
 def find_active(store: Retentive) -> str | None:
-    active = Spaces(store._parts.engine).find_active()
+    active = store._store.tables.spaces.find_active()
     return active.name if active else None
 
 
@@ -136,14 +136,14 @@ def check_complete(store: Retentive) -> None:
 def read_texts(store: Retentive) -> Iterator[list[tuple[int, str]]]:
     """All that can be found: what a space without vectors lacks."""
     after = 0
-    while page := store._parts.chunks.unbuilt(Space("nothing", 1, 0.0), "nothing", after, 5000):
+    while page := store._store.tables.chunks.unbuilt(Space("nothing", 1, 0.0), "nothing", after, 5000):
         after = page[-1].chunk
         yield [(each.chunk, each.text) for each in page]
 
 
 def read_vectors(store: Retentive, space: str) -> Iterator[tuple[int, bytes]]:
     after: dict[str, Any] = {"k1": 0, "k2": ""}
-    while page := store._parts.engine.read("copy_vectors", {**after, "limit": 5000}):
+    while page := store._store.engine.read("copy_vectors", {**after, "limit": 5000}):
         after = {"k1": page[-1][1], "k2": page[-1][2]}
         yield from ((chunk, bytes(vector)) for _, chunk, name, _, vector in page if name == space)
 
@@ -191,10 +191,10 @@ def test_a_switch_that_was_announced_and_never_made_holds_writers_up_for_a_momen
     with open_with_small(target) as store:
         store.add("one")
         announced = [insert_step(SmallModel.space, SpaceState.BUILDING), mark_step("small-64", SpaceState.SWITCHING)]
-        store._parts.engine.apply(announced)
+        store._store.engine.apply(announced)
         waited = []
         for text in ("two", "three"):
-            store._parts.active.look_again()
+            store._store.active.look_again()
             begun = time.monotonic()
             store.add(text)
             waited.append(time.monotonic() - begun)

@@ -84,7 +84,7 @@ class Slow:
 
 
 def with_embedder(store: Retentive, embedder: Embedder) -> Retentive:
-    return Retentive(replace(store._parts, embedder=embedder))
+    return Retentive(replace(store._store, embedder=embedder))
 
 
 def test_silent_sessions_of_all_namespaces_are_learned_from(open_store: Open) -> None:
@@ -164,14 +164,14 @@ def test_a_long_change_log_is_shortened(open_store: Open, monkeypatch: pytest.Mo
     store = open_store()
     store.add_many([f"fact {number}" for number in range(20)])
     done = store.worker().once().done
-    assert done == ({"changes": 1} if store._parts.engine.in_process else {})
+    assert done == ({"changes": 1} if store._store.engine.in_process else {})
 
 
 def test_the_image_follows_other_processes_before_the_next_question(open_store: Open) -> None:
     store, other = open_store(), open_store()
     store.add("the first")
     store.search("first")
-    images = store._parts.images.made
+    images = store._store.images.made
     with store.worker(poll=QUICK):
         other.add_many([f"fact {number}" for number in range(50)])
         if images:
@@ -254,7 +254,7 @@ def test_two_workers_of_two_processes_do_each_job_once(target: str, open_store: 
     pair = [run_worker(target, lease=30) for _ in range(2)]
     until(lambda: store.stats()["vectors_pending"] == 0 and "The user lives in Porto." in contents(store))
     say(store)
-    until(lambda: not store._parts.learning.waiting(1 << 60))
+    until(lambda: not store._store.tables.learning.waiting(1 << 60))
     told = Counter[str]()
     for each in pair:
         out, error = each.communicate("", timeout=30)
@@ -310,7 +310,7 @@ def test_the_work_of_one_that_was_killed_goes_on_elsewhere(target: str, open_sto
 def test_a_lost_lease_stops_the_work(open_store: Open) -> None:
     open_store(embedder="none").add_many([f"fact {number}" for number in range(400)])
     store = with_embedder(open_store(), Slow(0.1))
-    engine = store._parts.engine
+    engine = store._store.engine
     with store.worker(poll=QUICK, lease=0.6) as worker:
         until(lambda: worker.status().done.get("vectors"))
         steal(engine)
@@ -343,7 +343,7 @@ def test_nothing_is_written_while_idle(db: Path, open_store: Open) -> None:
     store.add("a fact")
     store.search("fact")
     with store.worker(poll=QUICK) as worker:
-        store._parts.journal.flush()
+        store._store.journal.flush()
         time.sleep(0.5)
         before, looker = wal(db), apsw.Connection(str(db))
         version = looker.pragma("data_version")
@@ -362,12 +362,12 @@ def test_it_ends_with_its_store_and_lets_go_of_its_connection(db: Path, open_sto
     say(store, 1)
     with store.worker(poll=QUICK):
         time.sleep(0.3)
-    opened = len([*store._parts.engine._open])  # type: ignore[attr-defined]
+    opened = len([*store._store.engine._open])  # type: ignore[attr-defined]
     worker = store.worker(poll=QUICK).start()
     time.sleep(0.3)
     assert [each.name for each in threading.enumerate()].count("retentive-worker") == 1
     worker.stop()
-    assert len([*store._parts.engine._open]) == opened  # type: ignore[attr-defined]
+    assert len([*store._store.engine._open]) == opened  # type: ignore[attr-defined]
     worker.start()
     store.close()
     assert not worker.running
@@ -419,8 +419,8 @@ def test_the_journal_outlives_a_write_that_was_refused(store: Retentive) -> None
     behind_its_back(store, "CREATE UNIQUE INDEX once ON access_log (memory)")
     store.search("fact")
     store.search("a fact")
-    store._parts.journal.flush()
-    assert [*store._parts.journal.failures] == ["journal"]
+    store._store.journal.flush()
+    assert [*store._store.journal.failures] == ["journal"]
     behind_its_back(store, "DROP INDEX once")
     assert len(store.accesses()) == 2
 
@@ -519,7 +519,7 @@ def test_stopping_does_not_wait_for_a_server_that_is_away(fragile: Server) -> No
 
 def test_work_once_on_the_command_line(store: Retentive, run: Run) -> None:
     say(store, 1)
-    store._parts.journal.flush()
+    store._store.journal.flush()
     assert run("work", "--once") == "learned from talk 0 of default\n"
     assert run("work", "--once") == "nothing to do\n"
     assert '"done": {}' in run("work", "--once", "--json")
@@ -527,7 +527,7 @@ def test_work_once_on_the_command_line(store: Retentive, run: Run) -> None:
 
 def test_work_once_leaves_it_to_the_one_that_is_at_it(store: Retentive, run: Run) -> None:
     say(store, 1)
-    assert Leases(store._parts.engine, "desk-1-x").take(LEASE, 60)
+    assert Leases(store._store.engine, "desk-1-x").take(LEASE, 60)
     assert run("work", "--once") == "left to another worker: desk-1-x\n"
 
 

@@ -60,9 +60,9 @@ def test_the_command_line_shows_and_moves_what_is_doubtful(
 
 def propose_move(store: Retentive) -> str:
     """A memory that may be about the person, with its proposal."""
-    draft = draft_of(store._parts, "The user likes tea", {})
+    draft = draft_of(store._store, "The user likes tea", {})
     move = Move(store.namespace, PERSON, "about the person", "it seems so")
-    (kept,) = keep(store._parts, [draft._replace(move=move)])
+    (kept,) = keep(store._store, [draft._replace(move=move)])
     return kept.proposals[0].id
 
 

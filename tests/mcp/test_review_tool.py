@@ -25,7 +25,7 @@ def call(reached: Reached, name: str, /, **given: Any) -> Answer:
 def propose(store: Retentive) -> Added:
     """Coffee may replace tea."""
     why = Replacement(store.add("Tea at noon").id, "same drink", "tea, coffee")
-    (kept,) = keep(store._parts, [draft_of(store._parts, "Coffee at noon", {})._replace(proposes=(why,))])
+    (kept,) = keep(store._store, [draft_of(store._store, "Coffee at noon", {})._replace(proposes=(why,))])
     return Added(store.get(kept.id), created=True, proposals=kept.proposals)
 
 

@@ -256,7 +256,7 @@ def test_a_run_is_in_no_log_and_no_statistics(store: Retentive) -> None:
     store.expectations.add("what is the dog called?", absent=dog)
     before = store.stats()
     store.expectations.run()
-    store._parts.journal.flush()
+    store._store.journal.flush()
     assert [*store.accesses()] == []
     (memory,) = store.list()
     assert (memory.access_count, memory.last_access) == (0, None)
@@ -323,7 +323,7 @@ def test_the_server_itself_keeps_expectations_apart(store: Retentive) -> None:
     for name in ("alice", "alice/coder", "bob"):
         store.in_namespace(name).expectations.add("anything", nothing=True)
     for subtree, seen in ((False, {"alice"}), (True, {"alice", "alice/coder"})):
-        engine: Any = store.restricted("alice", subtree=subtree)._parts.engine
+        engine: Any = store.restricted("alice", subtree=subtree)._store.engine
         sql = "SELECT DISTINCT namespace FROM expectations"
         rows = engine.engine._read(lambda connection, sql=sql: connection.execute(sql).fetchall())
         assert {row[0] for row in rows} == seen

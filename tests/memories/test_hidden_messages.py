@@ -312,7 +312,7 @@ DOG = "The user's dog is called Rex"
 )
 def test_which_texts_repeat_a_memory(store: Retentive, memory: str, text: str, repeated: bool) -> None:
     """The value together with its subject, not a word that is shared by chance."""
-    stem = store._parts.engine.tokens
+    stem = store._store.engine.tokens
     assert repeats_fact(read_fact(memory, stem), text, stem) is repeated
 
 
@@ -322,7 +322,7 @@ def test_which_texts_repeat_a_memory(store: Retentive, memory: str, text: str, r
 )
 def test_which_requests_give_a_value_away(store: Retentive, text: str, shown: bool) -> None:
     """A request that names the value must not be quoted; one that does not may be."""
-    stem = store._parts.engine.tokens
+    stem = store._store.engine.tokens
     assert gives_away(read_fact(DOG, stem), text, stem) is shown
 
 

@@ -20,7 +20,7 @@ def asked(store: Retentive, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     monkeypatch.setattr(likeness, "MAX_ROWS", MOST)
     monkeypatch.setattr(retrievers, "MAX_ROWS", MOST)
     found: list[list[str]] = []
-    engine = type(store._parts.engine)
+    engine = type(store._store.engine)
     search: Any = engine.search_text
 
     def search_text(self: Any, words: Sequence[str], *rest: Any) -> Any:
@@ -59,6 +59,6 @@ def test_words_that_are_common_in_other_namespaces_are_looked_for(store: Retenti
 def test_terms_are_counted_in_the_namespaces_that_are_named(store: Retentive) -> None:
     store.add_many([f"the quarterly presentation about item {n}" for n in range(60)])
     store.add("a zebra")
-    terms = store._parts.engine.tokens("quarterly zebra unheard")
-    counted = store._parts.chunks.count_terms(["default"], terms, MOST)
+    terms = store._store.engine.tokens("quarterly zebra unheard")
+    counted = store._store.tables.chunks.count_terms(["default"], terms, MOST)
     assert {term: round(rows) for term, rows in counted.items()} == dict(zip(terms, (MOST, 1), strict=False))

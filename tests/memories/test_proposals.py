@@ -15,7 +15,6 @@ from retentive.memories.add import draft_of
 from retentive.memories.plan import Kept
 from retentive.memories.write import keep
 from retentive.model import Replacement
-from retentive.storage.tables.purges import Purges
 from tests.support import Clock, Open
 
 pytestmark = pytest.mark.engines
@@ -32,7 +31,7 @@ def judged(
     **options: Any,
 ) -> Kept:
     """Keep a memory with what the judge of words says of it."""
-    parts = store._parts
+    parts = store._store
     draft = draft_of(parts, text, options)._replace(
         corrects=tuple(Replacement(id, "same drink", reason) for id in ends),
         proposes=tuple(Replacement(id, "same drink", reason) for id in may_end),
@@ -141,7 +140,7 @@ def test_chores_delete_outdated_proposals_and_keep_rejected_ones(store: Retentiv
     live = judged(store, "The user drinks milk", may_end=(found.older_id,))
     store.forget(found.newer_id)
     getattr(store, chore)()
-    rows = store._parts.engine.read("export_proposals", {"namespace": store.namespace, "k1": "", "limit": 9})
+    rows = store._store.engine.read("export_proposals", {"namespace": store.namespace, "k1": "", "limit": 9})
     assert {row[1] for row in rows} == {water.proposals[0].id, live.proposals[0].id}
 
 
@@ -196,14 +195,14 @@ def test_accept_and_reject_at_once_come_to_one_decision(store: Retentive) -> Non
     with ThreadPoolExecutor(4) as pool:
         done = [each for each in pool.map(decide, ["accept", "reject"] * 4) if each]
     assert len(done) == 1
-    rejected = store._parts.engine.read("export_proposals", {"namespace": store.namespace, "k1": "", "limit": 9})
+    rejected = store._store.engine.read("export_proposals", {"namespace": store.namespace, "k1": "", "limit": 9})
     assert (store.get(found.older_id).status is Status.SUPERSEDED) is (done == ["accept"])
     assert bool(rejected) is (done == ["reject"])
 
 
 def test_a_proposal_on_what_ends_meanwhile_is_dropped_and_the_memory_kept(store: Retentive) -> None:
     """Drafts of one call: the second may replace what the first ends."""
-    parts, tea = store._parts, store.add(TEA).id
+    parts, tea = store._store, store.add(TEA).id
     first = draft_of(parts, "The user gave up tea", {"replaces": [tea]})
     second = draft_of(parts, COFFEE, {})._replace(proposes=(Replacement(tea, "same drink", "tea, coffee"),))
     kept = keep(parts, [first, second])
@@ -265,7 +264,7 @@ def test_a_purge_of_either_memory_removes_what_quotes_it(store: Retentive, side:
     DECIDED[decided](store, found)
     gone = store.purge(id)
     assert (gone.remaining, gone.removed.get("proposals", 0)) == ((), decided != "accepted")
-    assert Purges(store._parts.engine).repeats(store.namespace, word) == []
+    assert store._store.tables.purges.repeats(store.namespace, word) == []
     assert store.proposals.list() == []
 
 
@@ -302,8 +301,8 @@ def test_deleting_a_session_removes_the_proposals_of_its_memories(store: Retenti
     text = f"Coffee with {word}" if side == "newer" else COFFEE
     judged(store, text, ends=(other,), may_end=(tea,), reason="" if side == "older" else word, **local["newer"])
     store.sessions.delete("s")
-    assert store._parts.engine.read("export_proposals", {"namespace": store.namespace, "k1": "", "limit": 9}) == []
-    assert Purges(store._parts.engine).repeats(store.namespace, word) == []
+    assert store._store.engine.read("export_proposals", {"namespace": store.namespace, "k1": "", "limit": 9}) == []
+    assert store._store.tables.purges.repeats(store.namespace, word) == []
 
 
 @pytest.mark.engines("postgres")
@@ -313,7 +312,7 @@ def test_the_server_itself_keeps_proposals_apart(store: Retentive) -> None:
         proposed(store.in_namespace(name))
     everything = {"k1": "", "k2": "", "limit": 9}
     for subtree, seen in ((False, {"alice"}), (True, {"alice", "alice/coder"})):
-        engine: Any = store.restricted("alice", subtree=subtree)._parts.engine
+        engine: Any = store.restricted("alice", subtree=subtree)._store.engine
         assert {row[0] for row in engine.engine.read("copy_proposals", everything)} == seen
 
 

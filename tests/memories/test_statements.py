@@ -16,7 +16,7 @@ pytestmark = pytest.mark.engines
 @pytest.fixture
 def read_after(store: Retentive, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """The queries that were read since the first write."""
-    engine = type(store._parts.engine)
+    engine = type(store._store.engine)
     read: Any = engine.read
     apply: Any = engine.apply
     found: Counter[str] = Counter()
@@ -53,7 +53,7 @@ def test_a_fact_flows_into_the_profile_with_two_reads(store: Retentive, read_aft
 
 
 def stored(store: Retentive, id: str) -> Memory | None:
-    return store._parts.memories.get("default", id, clock.now())
+    return store._store.tables.memories.get("default", id, clock.now())
 
 
 @pytest.mark.parametrize(

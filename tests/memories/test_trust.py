@@ -331,7 +331,7 @@ def test_a_memory_that_is_moved_keeps_its_source_and_ends_nothing_of_the_user(op
     person = open_store(namespace="me")
     said = person.add(OSLO, slot=HOME)
     project = open_store(namespace="project", person="me")
-    parts = project._parts
+    parts = project._store
     move = Move("project", "me", "about the person", "it seems so")
     draft = draft_of(parts, BERGEN, {"source": "import", "slot": HOME})._replace(move=move)
     (kept,) = keep(parts, [draft])

@@ -58,8 +58,8 @@ def planted(store: Retentive, word: str) -> str:
 def traces_left(target: str, word: str) -> list[str]:
     """The places that repeat a word, by the store's own account."""
     with Retentive.open(target, embedder="hashing") as store:
-        store._parts.journal.flush()
-        return [place for place, *_ in store._parts.engine.read(
+        store._store.journal.flush()
+        return [place for place, *_ in store._store.engine.read(
             "repeats", {"namespace": "default", "pattern": f"%{word}%", "limit": 99}
         )]  # fmt: skip
 
@@ -236,10 +236,10 @@ def test_what_was_about_to_be_learned_from_it_is_not(store: Retentive, target: s
     """Whether a message goes, or a memory that says the same; the rest is learned."""
     for text in ("I live in Zanzibarville.", "I work as a baker.", "My name is Quintabelle Moreno."):
         store.sessions.append("talk", "user", text)
-    learning = store._parts.learning
+    learning = store._store.tables.learning
     state = learning.get("default", "talk")
     assert state
-    learn._read(store._parts, state, learn.Tally())
+    learn._read(store._store, state, learn.Tally())
     waiting = learning.get("default", "talk")
     assert waiting
     assert waiting.left == 3
@@ -289,7 +289,7 @@ def test_no_byte_is_left_in_any_file(store: Retentive, db: Path, model_cache: Pa
     """Neither the words nor their vector, while the store is open and after."""
     word = canary()
     id = planted(store, word)
-    vectors = [bytes(row[11]) for row in store._parts.chunks.rows("default", "hashing-384") if row[1] == id]
+    vectors = [bytes(row[11]) for row in store._store.tables.chunks.rows("default", "hashing-384") if row[1] == id]
     gone = store.purge(id, with_origin=True)
     assert gone.proof.endswith("bytes: nothing found")
     assert files_with(db, model_cache, word) == []
@@ -543,7 +543,7 @@ def test_no_question_in_the_log_gives_away_what_was_purged(
         store.search(asked)
     told = store.purge(id, dry_run=True, with_origin=with_origin)
     assert store.purge(id, with_origin=with_origin).removed == told.removed
-    left = [entry.query for entry in store._parts.upkeep.accesses("default", None, 99)]
+    left = [entry.query for entry in store._store.tables.metrics.accesses("default", None, 99)]
     assert {*left} == {"where is the heron?"}
     assert store.get(other.id).access_count >= len(left)
     assert store.purge(other.id, dry_run=True).remaining == ()

@@ -18,7 +18,7 @@ Meanwhile = Callable[..., None]
 @pytest.fixture
 def meanwhile(store: Retentive, monkeypatch: pytest.MonkeyPatch) -> Meanwhile:
     """Something happens once, right before a batch that does this is written."""
-    engine = store._parts.engine
+    engine = store._store.engine
     apply = engine.apply
 
     def arranged(query: str, happens: Callable[[], Any]) -> None:
@@ -113,7 +113,7 @@ def test_a_purge_takes_the_runs_and_those_that_were_merged(store: Retentive) -> 
     skill = store.skills.create(name="Report")
     store.skills.record(skill.id, "sent")
     store.purge(skill.id)
-    assert store._parts.engine.read("run_last", {"namespace": "default", "skills": [skill.id]}) == []
+    assert store._store.engine.read("run_last", {"namespace": "default", "skills": [skill.id]}) == []
 
 
 def test_a_profile_is_purged_alone_or_with_its_facts(store: Retentive) -> None:

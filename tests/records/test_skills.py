@@ -99,7 +99,7 @@ def test_outcomes_show_in_search_and_in_the_runs(store: Retentive) -> None:
 
 def reads_of(store: Retentive, monkeypatch: pytest.MonkeyPatch, asked: Callable[[], object]) -> int:
     """How often the store is asked for it."""
-    engine = store._parts.engine
+    engine = store._store.engine
     read, asked_for = engine.read, list[str]()
 
     def counting(query: str, *given: Any, **more: Any) -> Any:

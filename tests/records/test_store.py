@@ -226,7 +226,7 @@ def test_a_repair_and_a_backfill_keep_them_searchable(open_store: Open, case: Ca
     made, kind = verbs_of(mute, case).create(**case.given), case.verbs.removesuffix("s")
     store = open_store()
     assert store.backfill().remaining == 0
-    store._parts.engine.apply([step("chunk_delete", namespace="default", owner=made.id, owner_type=kind)])
+    store._store.engine.apply([step("chunk_delete", namespace="default", owner=made.id, owner_type=kind)])
     assert [finding.name for finding in store.doctor() if not finding.ok] == ["records"]
     store.repair()
     assert all(finding.ok for finding in store.doctor())

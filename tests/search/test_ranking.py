@@ -39,9 +39,9 @@ def test_who_is_named_in_the_question_is_found_first(talk: Retentive) -> None:
 
 
 def test_speakers_are_known_by_namespace(talk: Retentive) -> None:
-    speakers, spoken = talk._parts.conversations.speakers(talk.namespace)
+    speakers, spoken = talk._store.tables.conversations.speakers(talk.namespace)
     assert (speakers, spoken) == (("Ana", "Ben"), True)
-    assert talk._parts.conversations.speakers("nobody") == ((), False)
+    assert talk._store.tables.conversations.speakers("nobody") == ((), False)
 
 
 def test_a_new_speaker_is_known_at_once(talk: Retentive) -> None:
@@ -102,7 +102,7 @@ def test_what_contains_the_question_as_it_stands_must_be_relevant_enough_too(sto
 def test_a_bar_keeps_all_that_a_vector_alone_finds_above_it(store: Retentive) -> None:
     store.add_many([{"text": f"The {colour} boat is in the harbour"} for colour in ("red", "green", "blue")])
     store.add("Rent is due on the first of the month")
-    vector = [*map(float, store._parts.embedder.embed_query("a boat in the harbour"))]  # type: ignore[union-attr]
+    vector = [*map(float, store._store.embedder.embed_query("a boat in the harbour"))]  # type: ignore[union-attr]
     hits = store.search("", 10, vector=vector).hits
     assert len(hits) == 4
     for bar in (hit.relevance for hit in hits):
@@ -129,12 +129,12 @@ def test_a_score_below_nothing_is_the_sum_it_shows_and_a_time_still_lifts_it(sto
 
 
 def test_speakers_are_looked_up_again_only_for_a_new_one(talk: Retentive) -> None:
-    people = talk._parts.people
-    known = people.of(talk._parts.conversations, (talk.namespace,))
+    people = talk._store.people
+    known = people.of(talk._store.tables.conversations, (talk.namespace,))
     talk.sessions.append("june", "user", "That was all for today.", speaker="Ana")
-    assert people.of(talk._parts.conversations, (talk.namespace,)) is known
+    assert people.of(talk._store.tables.conversations, (talk.namespace,)) is known
     talk.sessions.append("june", "user", "Hello to all of you.", speaker="Zoe")
-    assert "zoe" in people.of(talk._parts.conversations, (talk.namespace,)).names
+    assert "zoe" in people.of(talk._store.tables.conversations, (talk.namespace,)).names
 
 
 def test_a_look_that_began_before_a_name_was_new_is_not_remembered(talk: Retentive) -> None:
@@ -144,7 +144,7 @@ def test_a_look_that_began_before_a_name_was_new_is_not_remembered(talk: Retenti
             talk.sessions.append("june", "user", "Hello to all of you.", speaker="Zoe")
             return seen
 
-    people, conversations = talk._parts.people, talk._parts.conversations
+    people, conversations = talk._store.people, talk._store.tables.conversations
     assert "zoe" not in people.of(Slow(conversations.engine), (talk.namespace,)).names
     assert "zoe" in people.of(conversations, (talk.namespace,)).names
 

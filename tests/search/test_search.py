@@ -422,7 +422,7 @@ def test_a_large_store_answers_from_its_image_as_the_database_does(open_store: O
     store.add_many(f"{words[n % 30]} {words[n % 7]} {words[n % 11]} number{n}" for n in range(5200))
     questions = [f"{words[n]} {words[n + 3]}" for n in range(5)]
     before = [[(hit.id, round(hit.score, 4)) for hit in store.search(question)] for question in questions]
-    store._parts.images().wait(30)
+    store._store.images().wait(30)
     assert store.stats()["index"]["default"]["terms"] is True
     after = [[(hit.id, round(hit.score, 4)) for hit in store.search(question)] for question in questions]
     assert after == before

@@ -118,8 +118,8 @@ def test_a_question_with_a_vector_loads_no_model_to_look_up_an_event(open_store:
     store.add_many([{"text": text, "valid_from": day} for day, text in zip(days, texts, strict=True)], vectors)
     results = store.search("What did the user rent after the move?", vector=[1.0] * 384)
     assert MOVE in results.notes[0]
-    assert store._parts.embedder is not None
-    assert store._parts.embedder.describe()["loaded"] == "no"
+    assert store._store.embedder is not None
+    assert store._store.embedder.describe()["loaded"] == "no"
 
 
 def test_a_birthday_is_looked_up_in_the_year_that_is_named(store: Retentive) -> None:

@@ -319,7 +319,7 @@ def test_restricted_connections_see_and_write_their_own_alone(
         open_store(namespace=name).sessions.append("s", "user", f"The secret talk of {name}")
     alice = open_store(namespace="alice", restrict_to="alice, alice/coder")
     bob = open_store(namespace="bob", restrict_to="bob")
-    engine = alice._parts.engine
+    engine = alice._store.engine
     assert isinstance(engine, PostgresEngine)
     held = run(
         postgres,
@@ -389,7 +389,7 @@ def test_a_partitioned_store_is_like_any_other(server: Server, monkeypatch: pyte
     for number, store in enumerate(stores):
         assert contents(store, f"fact 7 of {number}", limit=1) == [f"fact 7 of {number}"]
         assert len(store.search("fact", limit=100, mode="text")) == 60
-    with_graph = stores[0]._parts.engine
+    with_graph = stores[0]._store.engine
     assert isinstance(with_graph, PostgresEngine)
     assert with_graph._graphs.bound(1, 10) is not None
     assert [finding for finding in stores[0].doctor() if not finding.ok] == []
@@ -417,7 +417,7 @@ def test_searches_go_to_the_copy_and_come_back_when_it_is_gone(server: Server, p
         address = copy.url(postgres.rpartition("/")[2])
         with Retentive.open(postgres, embedder="hashing", replica=address) as store:
             store.add("Known to both")
-            engine = store._parts.engine
+            engine = store._store.engine
             assert isinstance(engine, PostgresEngine)
             deadline = time.monotonic() + 20
             while engine._replica.read(recovering) != [(True,)] and time.monotonic() < deadline:

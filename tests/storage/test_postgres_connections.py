@@ -145,7 +145,7 @@ def test_what_was_written_here_is_found_though_the_copy_lags(server: Server, pos
     copy = Server(server.settings, follows=server)
     try:
         with Retentive.open(postgres, embedder="hashing", replica=copy.url(postgres.rpartition("/")[2])) as store:
-            engine = store._parts.engine
+            engine = store._store.engine
             assert isinstance(engine, PostgresEngine)
             store.add("Known to both")
             copy.execute("SELECT pg_wal_replay_pause()")

@@ -49,7 +49,7 @@ def await_waiting(server: Server) -> None:
 
 
 def embedded(store: Retentive, chunk: int) -> list[Step]:
-    space = store._parts.space
+    space = store._store.space
     assert space
     vector = b"\x00\x3c" + bytes(2 * space.dimension - 2)
     return [step("vector_put", namespace="default", chunk=chunk, space=space.name, vector=vector)]
@@ -75,10 +75,10 @@ def test_what_another_writer_just_added_goes_with_its_chunk(
 ) -> None:
     """Vectors that backfill brings, postings of other words: no row of theirs stays without its chunk."""
     with Retentive.open(postgres, embedder="hashing") as store, ThreadPoolExecutor(1) as pool:
-        engine = store._parts.engine
+        engine = store._store.engine
         assert isinstance(engine, PostgresEngine)
         id = store.add("The heron by the river", session="s").id
-        chunk = store._parts.chunks.newest()
+        chunk = store._store.tables.chunks.newest()
         engine._link.write(doing("DELETE FROM vectors"))
         with not_yet_committed(engine, first(store, chunk)):
             ending = pool.submit(then, store, id)

@@ -142,7 +142,7 @@ def test_what_is_also_read_is_found_and_never_changed(store: Retentive) -> None:
             with pytest.raises(Forbidden, match="for reading only"):
                 change()
         with pytest.raises(Forbidden):
-            other._parts.engine.apply([step("namespace_insert", namespace=name, now=1)])
+            other._store.engine.apply([step("namespace_insert", namespace=name, now=1)])
         assert exported(store, name) == before
     with pytest.raises(Forbidden):
         view.in_namespace("alicent")
@@ -308,11 +308,11 @@ def test_a_write_that_no_verb_refused_is_refused_behind_it(store: Retentive) -> 
     """Should a verb forget to ask."""
     view = store.restricted("alice", read_only=True)
     with pytest.raises(Forbidden):
-        view._parts.engine.apply([step("namespace_insert", namespace="alice", now=1)])
+        view._store.engine.apply([step("namespace_insert", namespace="alice", now=1)])
 
 
 def test_a_copy_or_a_rewriting_that_no_verb_refused_is_refused_behind_it(store: Retentive, tmp_path: Path) -> None:
-    engine = store.restricted("alice")._parts.engine
+    engine = store.restricted("alice")._store.engine
     with pytest.raises(Forbidden):
         engine.backup(tmp_path / "copy.db", lambda _, __: None)
     with pytest.raises(Forbidden):
@@ -342,7 +342,7 @@ def test_closing_a_view_leaves_the_store_open(store: Retentive) -> None:
 
 def test_a_query_that_names_no_namespace_is_not_let_through(store: Retentive) -> None:
     """But for those that tell nothing of anybody: a query that is new is refused until somebody thought about it."""
-    fence = store.restricted("alice")._parts.engine
+    fence = store.restricted("alice")._store.engine
     assert isinstance(fence, Fence)
     for query in ("chunk_pending_count", "space_counts", "memory_expired", "token_list", "copy_memories"):
         with pytest.raises(Forbidden):
@@ -363,7 +363,7 @@ def test_a_purge_in_a_view_is_completed_by_upkeep(store: Retentive) -> None:
     assert told[0] == told[1]
     if not told[0][2]:
         store.upkeep()
-        assert store._parts.engine.read("purge_due") == []
+        assert store._store.engine.read("purge_due") == []
 
 
 def test_many_callers_at_once_never_see_each_other(store: Retentive) -> None:
@@ -381,7 +381,7 @@ def test_many_callers_at_once_never_see_each_other(store: Retentive) -> None:
 def test_the_server_itself_refuses_when_a_filter_is_broken(store: Retentive) -> None:
     """Every query without its condition on namespaces, and no fence: the rows of others still do not come."""
     view = store.restricted("alice", subtree=True)
-    engine = view._parts.engine.engine  # type: ignore[attr-defined]
+    engine = view._store.engine.engine  # type: ignore[attr-defined]
 
     def every(table: str, column: str = "namespace") -> set[str]:
         sql = f"SELECT DISTINCT {column} FROM {table}"
@@ -406,7 +406,7 @@ def test_the_server_itself_refuses_when_a_filter_is_broken(store: Retentive) -> 
     ],
 )
 def test_the_server_itself_refuses_to_write(store: Retentive, bounds: Bounds, namespace: str, said: str) -> None:
-    engine = store._parts.engine.within(bounds).engine  # type: ignore[attr-defined]
+    engine = store._store.engine.within(bounds).engine  # type: ignore[attr-defined]
     with pytest.raises(RetentiveError, match=said):
         engine.apply([step("measure_add", namespace=namespace, measure="m", tier="", bucket=0, count=1)])
 
@@ -433,7 +433,7 @@ def _unfenced(view: Retentive) -> Any:
 
     from retentive.store.views import restricted
 
-    parts = view._parts
+    parts = view._store
     open_engine = parts.engine.engine  # type: ignore[attr-defined]
 
     class Open:

@@ -311,7 +311,7 @@ def test_a_file_that_cannot_be_used_is_left_as_it_is(
 
 def test_a_full_disk_keeps_nothing_of_the_write(store: Retentive) -> None:
     before = store.add("Before the disk was full").id
-    writer = store._parts.engine._writer  # type: ignore[attr-defined]
+    writer = store._store.engine._writer  # type: ignore[attr-defined]
     pages = writer.execute("PRAGMA page_count").fetchall()[0][0]
     writer.execute(f"PRAGMA max_page_count = {pages}").fetchall()
     with pytest.raises(DiskFull) as caught:

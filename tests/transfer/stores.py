@@ -47,7 +47,7 @@ def _remember(store: Retentive) -> None:
 
 def _propose(store: Retentive) -> None:
     """One that is open, one that is rejected."""
-    parts, tea = store._parts, store.add("Tea at noon 🍵").id
+    parts, tea = store._store, store.add("Tea at noon 🍵").id
     for text in ("Coffee at noon", "Water at noon"):
         replacement = Replacement(tea, "same drink", f"tea, then {text}")
         keep(parts, [draft_of(parts, text, {})._replace(proposes=(replacement,))])

@@ -320,7 +320,7 @@ def test_one_who_reads_an_older_state_holds_up_compacting_and_is_told(store: Ret
 
 def test_compacting_needs_room(store: Retentive) -> None:
     with pytest.raises(DiskFull) as caught:
-        backups._has_room(store._parts, 1 << 60)
+        backups._has_room(store._store, 1 << 60)
     assert "twice" in caught.value.hint
 
 

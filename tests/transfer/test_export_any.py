@@ -109,10 +109,10 @@ def test_an_export_restores_any_store_to_the_byte(done: list[tuple[str, Deed]], 
             with contextlib.suppress(RetentiveError):
                 deed(source.in_namespace(namespace))
         before = exported(source, vectors=vectors)
-        tally = restore(target._parts, io.BytesIO(before), dry_run=False, progress=None)
+        tally = restore(target._store, io.BytesIO(before), dry_run=False, progress=None)
         assert tally.refusals == []
         assert exported(target, vectors=vectors) == before
-        again = restore(target._parts, io.BytesIO(before), dry_run=False, progress=None)
+        again = restore(target._store, io.BytesIO(before), dry_run=False, progress=None)
         assert {outcome for counts in again.counts.values() for outcome in counts} <= {"same"}
         assert exported(target, vectors=vectors) == before
         assert [each.name for each in target.doctor() if not each.ok] == []

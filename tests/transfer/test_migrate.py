@@ -62,11 +62,11 @@ def filled(where: Where) -> None:
         store.profile.set("city", "Oslo")
         store.files.index(NOTICE, session="s", tags=["legal"])
         replacement = Replacement(store.add("Tea at noon").id, "same drink", "tea, coffee")
-        keep(store._parts, [draft_of(store._parts, "Coffee at noon", {})._replace(proposes=(replacement,))])
+        keep(store._store, [draft_of(store._store, "Coffee at noon", {})._replace(proposes=(replacement,))])
         store.tokens.create("alice", subtree=True, name="laptop", expires="90d")
         store.tokens.revoke(store.tokens.create("bob").token.id)
         damaged = {"namespace": "default", "id": "m", "content": b"\xff", "confidence": float("inf")}
-        store._parts.engine.apply([quarantine.insert_step("memories", damaged, "a reason", 1)])
+        store._store.engine.apply([quarantine.insert_step("memories", damaged, "a reason", 1)])
     with Retentive.open(where, namespace="other/place", embedder="none") as store:
         store.add("Elsewhere, and without a vector")
         store.add("With one of another model", vector=[0.6, 0.8])
@@ -196,16 +196,16 @@ def test_what_is_waiting_to_be_learned_moves_along(place: Place, engine: str) ->
     with Retentive.open(source, embedder="none") as store:
         store.sessions.append("s", "user", "Remember that my desk is blue.")
         store.sessions.append("s", "user", "I live in Porto. I work at Stripe.")
-        parts = store._parts
+        parts = store._store
         _read(parts, _state(parts, "s"), Tally())
         store.forget(store.list()[0].id)
-        waiting = parts.learning.get("default", "s")
+        waiting = parts.tables.learning.get("default", "s")
     Retentive.migrate(source, target)
     with Retentive.open(target, embedder="none") as store:
         assert waiting is not None
         assert waiting.left
-        assert store._parts.learning.get("default", "s") == waiting
-        assert store._parts.learning.heeded("default", "s", 0, 2) == {1: 1}
+        assert store._store.tables.learning.get("default", "s") == waiting
+        assert store._store.tables.learning.heeded("default", "s", 0, 2) == {1: 1}
         (learned,) = store.learn("s")
         assert (learned.events, len(learned.kept)) == (0, 2)
 

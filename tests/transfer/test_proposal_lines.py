@@ -17,7 +17,7 @@ pytestmark = pytest.mark.engines
 def propose(store: Retentive) -> str:
     """The id of a proposal that coffee replaces tea."""
     replacement = Replacement(store.add("Tea at noon").id, "same drink", "tea, coffee")
-    (kept,) = keep(store._parts, [draft_of(store._parts, "Coffee at noon", {})._replace(proposes=(replacement,))])
+    (kept,) = keep(store._store, [draft_of(store._store, "Coffee at noon", {})._replace(proposes=(replacement,))])
     return kept.proposals[0].id
 
 

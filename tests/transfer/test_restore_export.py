@@ -514,5 +514,5 @@ def test_on_the_terminal(run: Run, saved: Any, open_store: Open, place: Place) -
 def test_a_stream_can_be_restored_too(place: Place, open_store: Open) -> None:
     source, target = open_store(target=place("sqlite")), open_store()
     source.add("Through a stream")
-    restore.restore(target._parts, io.BytesIO(exported(source)), dry_run=False, progress=None)
+    restore.restore(target._store, io.BytesIO(exported(source)), dry_run=False, progress=None)
     assert exported(target) == exported(source)

@@ -75,7 +75,7 @@ def test_a_store_that_is_open_elsewhere_is_restored_under_its_readers(
     other = open_store()
     for each in (store, other):
         assert found(each, "otter came later") == {*NEW}
-    Retentive.restore_backup(backup, store._parts.config.db)
+    Retentive.restore_backup(backup, store._store.config.db)
     for each in (store, other):
         assert contents(each) == OLD
         assert found(each, "otter came later") <= {*OLD}
@@ -89,7 +89,7 @@ def test_an_image_never_mistakes_one_past_for_another(store: Retentive, backup: 
     other = open_store()
     other.search("otter", mode="vector")
     for number in range(5):
-        Retentive.restore_backup(backup, store._parts.config.db)
+        Retentive.restore_backup(backup, store._store.config.db)
         store.add(f"The otter of past {number} came later")
         assert found(other, "otter came later") == {*OLD, f"The otter of past {number} came later"}
 
@@ -140,7 +140,9 @@ def test_a_graph_saved_before_is_not_taken_for_one_of_the_restored_store(
 
     def nearest(vector: Any) -> str:
         """As a process that was just started finds it, which saves its graph."""
-        images = Images(store._parts.chunks, weights=FIELD_WEIGHTS, cache=cache, store_id="the same", hnsw_from=20)
+        images = Images(
+            store._store.tables.chunks, weights=FIELD_WEIGHTS, cache=cache, store_id="the same", hnsw_from=20
+        )
         asked, scope = vector / np.linalg.norm(vector), Scope(("default",), None, clock.now())
         for _ in range(2):
             found = images.search_vectors(asked, Space("given-16", 16, 0.35), scope, 1)
@@ -294,7 +296,7 @@ def test_what_was_purged_and_is_back_is_named(store: Retentive, tmp_path: Path, 
 
 
 def test_work_that_was_under_way_at_the_time_of_the_backup_is_free(store: Retentive, tmp_path: Path, db: Path) -> None:
-    engine = store._parts.engine
+    engine = store._store.engine
     assert Leases(engine, "one who is gone").take("work", 3600.0)
     made = store.backup(tmp_path / "copy.db").path
     Retentive.restore_backup(made, db)
@@ -338,7 +340,7 @@ def test_a_full_disk_leaves_the_store_as_it_was(
     """Wherever it fills up: in the middle of each stage."""
     store = open_store()
     store.add("The heron stands in the reeds")
-    store._parts.engine.apply([step("meta_set", key="ballast", value="x" * 6_000_000)])  # several steps long
+    store._store.engine.apply([step("meta_set", key="ballast", value="x" * 6_000_000)])  # several steps long
     made = store.backup(tmp_path / "copy.db").path
     store.add("The otter came later")
     files = {path.name for path in tmp_path.iterdir()}

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from retentive import Retentive
-from retentive.storage.tables.purges import Purges
 from tests.support import Open
 
 STUCK = Path(__file__).parents[1] / "programs" / "stuck.py"
@@ -73,7 +72,7 @@ def test_upkeep_sweeps_what_a_killed_copy_left(
     leave_one(verb, db, tmp_path)
     store.upkeep()
     assert unfinished(tmp_path) == []
-    assert store._parts.engine.read("copy_list") == []
+    assert store._store.engine.read("copy_list") == []
     assert store.get(memory_id).content.endswith(WORD)
 
 
@@ -111,10 +110,10 @@ def test_what_another_process_writes_is_left_alone(
         assert (gone.complete, process.poll()) == (False, None)
         assert before[0].name in gone.proof
         store.upkeep()
-        assert Purges(store._parts.engine).due() != []
+        assert store._store.tables.purges.due() != []
         assert unfinished(tmp_path) == before
     store.upkeep()
-    assert Purges(store._parts.engine).due() == []
+    assert store._store.tables.purges.due() == []
     assert unfinished(tmp_path) == []
 
 
@@ -130,7 +129,7 @@ def test_a_folder_that_is_not_there_is_named_in_the_proof(
     (tmp_path / "away").rename(tmp_path / "elsewhere")
     store.upkeep()
     assert unfinished(tmp_path) == []
-    assert store._parts.engine.read("copy_list") == []
+    assert store._store.engine.read("copy_list") == []
 
 
 @pytest.mark.usefixtures("memory_id")
@@ -147,7 +146,7 @@ def test_a_copy_of_this_process_is_not_swept_by_it(tmp_path: Path, open_store: O
     assert made.memories == 51
     assert {*seen} == {1}
     assert unfinished(tmp_path) == []
-    assert store._parts.engine.read("copy_list") == []
+    assert store._store.engine.read("copy_list") == []
 
 
 def test_other_files_of_the_folder_stay(memory_id: str, tmp_path: Path, open_store: Open) -> None:

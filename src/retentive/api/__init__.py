@@ -45,7 +45,7 @@ from retentive.model import (
     Space,
     UndoneConsolidation,
 )
-from retentive.opening import open_parts
+from retentive.opening import open_store
 from retentive.purge import purge
 from retentive.records.contacts import Contacts
 from retentive.records.profile import ProfileVerbs
@@ -53,7 +53,7 @@ from retentive.records.projects import Projects
 from retentive.records.skills import Skills
 from retentive.search import search
 from retentive.storage.damage import collect_damage
-from retentive.store import Parts, validate
+from retentive.store import OpenStore, validate
 from retentive.store.active_model import CLOSING_BATCHES, complete_own_writes, with_active_model
 from retentive.store.scope import Filters, View, namespaces_of, scope
 from retentive.store.validate import UNSET, Options, Unset, When
@@ -65,21 +65,21 @@ from retentive.transfer import leftover_files
 class Retentive(Care):
     """An open store. Safe to use from many threads, and beside other processes on the same file."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+    def __init__(self, store: OpenStore) -> None:
+        self._store = store
         self._process = os.getpid()
-        self.sessions = Sessions(parts)
-        self.notes = Notes(parts)
-        self.tokens = Tokens(parts)
-        self.expectations = Expectations(parts)
-        self.proposals = Proposals(parts)
-        self.profile = ProfileVerbs(parts)
-        self.contacts = Contacts(parts)
-        self.projects = Projects(parts)
-        self.skills = Skills(parts)
-        self.files = Files(parts)
-        self.integrity = Integrity(parts)
-        self.models = Models(parts.config, parts.bounds)
+        self.sessions = Sessions(store)
+        self.notes = Notes(store)
+        self.tokens = Tokens(store)
+        self.expectations = Expectations(store)
+        self.proposals = Proposals(store)
+        self.profile = ProfileVerbs(store)
+        self.contacts = Contacts(store)
+        self.projects = Projects(store)
+        self.skills = Skills(store)
+        self.files = Files(store)
+        self.integrity = Integrity(store)
+        self.models = Models(store.config, store.bounds)
 
     @classmethod
     def open(cls, target: str | Path | None = None, namespace: str | None = None, **settings: Any) -> Self:
@@ -96,9 +96,9 @@ class Retentive(Care):
         given = config.load(db=None if target is None else str(target), namespace=namespace, **settings)
         if target is None and given.db == config.default_db():
             make_data_folder(config.data_folder())
-        parts = open_parts(given, own)
-        leftover_files.sweep_at_opening(parts)
-        return cls(parts)
+        store = open_store(given, own)
+        leftover_files.sweep_at_opening(store)
+        return cls(store)
 
     def __enter__(self) -> Self:
         return self
@@ -110,39 +110,39 @@ class Retentive(Care):
 
     def close(self) -> None:
         """Write what is still to be written, and let go of the store. A restricted view has nothing to let go of."""
-        if os.getpid() != self._process or self._parts.bounds:
+        if os.getpid() != self._process or self._store.bounds:
             return  # forked: the threads and connections are the other process's
-        for watch in [*self._parts.watches]:
+        for watch in [*self._store.watches]:
             watch.stop()
-        for worker in [*self._parts.workers]:
+        for worker in [*self._store.workers]:
             worker.stop()
-        self._parts.journal.close()
-        if self._parts.journal.wrote:
-            self._parts.active.look_again()
-            complete_own_writes(with_active_model(self._parts), CLOSING_BATCHES)
+        self._store.journal.close()
+        if self._store.journal.wrote:
+            self._store.active.look_again()
+            complete_own_writes(with_active_model(self._store), CLOSING_BATCHES)
             self._chores()
-        if self._parts.images.made:
-            self._parts.images.made.close()
-        if self._parts.writer.made:
-            self._parts.writer.made.close()
-        if self._parts.reranker.made:
-            self._parts.reranker.made.close()
-        self._parts.engine.close()
-        self._parts.active.close()
+        if self._store.images.made:
+            self._store.images.made.close()
+        if self._store.writer.made:
+            self._store.writer.made.close()
+        if self._store.reranker.made:
+            self._store.reranker.made.close()
+        self._store.engine.close()
+        self._store.active.close()
 
     @property
     def namespace(self) -> str:
-        return self._parts.namespace
+        return self._store.namespace
 
     @property
     def person(self) -> str | None:
         """The namespace of the person, where what is learned about them is kept; None: what is learned stays here."""
-        return self._parts.person or None
+        return self._store.person or None
 
     @property
     def space(self) -> Space | None:
         """The space that questions are asked in now; None: this process uses no vectors."""
-        return with_active_model(self._parts).space
+        return with_active_model(self._store).space
 
     def in_namespace(self, namespace: str, *, person: str | None = None) -> Self:
         """The same open store for another namespace: costs nothing, so a server may ask for one with each request.
@@ -150,9 +150,9 @@ class Retentive(Care):
         Connections, index and model are shared; closing one closes them for all. `person` is another namespace of the
         person; None keeps the one there is, and an empty name means that there is none.
         """
-        own = covered(self._parts, validate.namespace_of(namespace))
-        theirs = self._parts.person if person is None else person and validate.namespace_of(person)
-        return type(self)(replace(self._parts, namespace=own, person=theirs))
+        own = covered(self._store, validate.namespace_of(namespace))
+        theirs = self._store.person if person is None else person and validate.namespace_of(person)
+        return type(self)(replace(self._store, namespace=own, person=theirs))
 
     def restricted(
         self,
@@ -169,7 +169,7 @@ class Retentive(Care):
         `read_only` also those that write. PostgreSQL itself sees to it, by row-level security.
         """
         within = bounds_of(namespaces, subtree=subtree, read_only=read_only, also_read=also_read)
-        return type(self)(restricted(self._parts, within))
+        return type(self)(restricted(self._store, within))
 
     @writes
     def add(self, text: str, vector: Any = None, *, actor: str = "user", **options: Unpack[Options]) -> Added:
@@ -180,7 +180,7 @@ class Retentive(Care):
         that held it before is superseded. `replaces` has ids of memories that this one surely replaces. The same text
         again gives back the memory that is there. `actor` goes to the history of what it replaces.
         """
-        return add.add(self._parts, text, vector, options, actor)
+        return add.add(self._store, text, vector, options, actor)
 
     @writes
     def add_many(
@@ -198,7 +198,7 @@ class Retentive(Care):
         Up to two thousand are kept whole or not at all; fewer where one depends on another, as by a slot, and where
         they are long (eight million characters together). `progress` hears how many are done.
         """
-        return add.add_many(self._parts, items, vectors, progress, options, actor)
+        return add.add_many(self._store, items, vectors, progress, options, actor)
 
     def search(
         self,
@@ -231,10 +231,10 @@ class Retentive(Care):
         which one person says the same are one hit, unless `fold_copies=False`. Each hit says why it is there.
         """
         validate.known(filters, View, "search")
-        settings = self._parts.config
+        settings = self._store.config
         asked = Query(
             text=validate.question(query),
-            scope=scope(namespaces_of(self._parts, namespaces), include=include, ignored=ignored, now=now, **filters),
+            scope=scope(namespaces_of(self._store, namespaces), include=include, ignored=ignored, now=now, **filters),
             vector=vector,
             limit=None if limit is None else validate.limit_of(limit),
             mode=validate.one_of(Mode, mode, "mode"),
@@ -245,7 +245,7 @@ class Retentive(Care):
             min_similarity=validate.fraction(min_similarity, "min_similarity", None),
             min_relevance=validate.fraction(min_relevance, "min_relevance", None),
         )
-        return search.search(with_active_model(self._parts), asked)
+        return search.search(with_active_model(self._store), asked)
 
     def search_conversations(self, query: str = "", limit: int | None = 10, **options: Any) -> Results:
         """Find what was said: `search` among events only, with the same options."""
@@ -282,28 +282,28 @@ class Retentive(Care):
         asked = contexts.Asked(
             text=validate.question(query),
             scope=scope(
-                namespaces_of(self._parts, namespaces), session=session, as_of=as_of, known_at=known_at, now=now
+                namespaces_of(self._store, namespaces), session=session, as_of=as_of, known_at=known_at, now=now
             ),
             budget=validate.tokens_of(budget),
             recent=validate.sequence_of(recent, "recent"),
             min_similarity=validate.fraction(min_similarity, "min_similarity", None),
             min_relevance=validate.fraction(min_relevance, "min_relevance", None),
-            shares=contexts.shares(self._parts, shares),
-            count=counter or self._parts.counter(),
+            shares=contexts.shares(self._store, shares),
+            count=counter or self._store.counter(),
         )
-        return contexts.context(with_active_model(self._parts), asked)
+        return contexts.context(with_active_model(self._store), asked)
 
     def get(self, id: str) -> Memory:
         """One memory, whatever became of it."""
-        return edit.get(self._parts, id)
+        return edit.get(self._store, id)
 
     def list(self, limit: int = 50, before: str | None = None, **filters: Unpack[View]) -> Page:
         """Memories, newest first, a page at a time; the filters are those of `search`."""
         validate.known(filters, View, "list")
         seen = scope([self.namespace], **filters)
-        after = None if before is None else edit.load(self._parts, before).id
+        after = None if before is None else edit.load(self._store, before).id
         with collect_damage() as damage:
-            found = self._parts.memories.page(seen, validate.limit_of(limit) + 1, after)
+            found = self._store.tables.memories.page(seen, validate.limit_of(limit) + 1, after)
         last = found[limit - 1].id if len(found) > limit else None
         return Page(tuple(found[:limit]), last, tuple(damage.notes()))
 
@@ -331,12 +331,12 @@ class Retentive(Care):
             "context": context, "slot": slot, "expires": expires, "valid_from": valid_from, "metadata": metadata,
         }  # fmt: skip
         changes = {name: value for name, value in given.items() if value is not UNSET}
-        return edit.update(self._parts, id, changes, reason, actor)
+        return edit.update(self._store, id, changes, reason, actor)
 
     @writes
     def forget(self, id: str, reason: str | None = None, actor: str = "user") -> Memory:
         """Stop answering with it. Softly: `restore` undoes it."""
-        return edit.forget(self._parts, id, reason, actor)
+        return edit.forget(self._store, id, reason, actor)
 
     @writes
     def forget_matching(
@@ -355,12 +355,12 @@ class Retentive(Care):
         filters are those of `search`; with a session, only its own memories are meant.
         """
         return forget.forget_matching(
-            self._parts, words, filters, confirm=confirm, dry_run=dry_run, reason=reason, actor=actor
+            self._store, words, filters, confirm=confirm, dry_run=dry_run, reason=reason, actor=actor
         )
 
     def candidates(self, words: str, **filters: Unpack[Filters]) -> Candidates:
         """What "forget my old address" may be about, and whether that is clear."""
-        return forget.candidates(self._parts, words, filters)
+        return forget.candidates(self._store, words, filters)
 
     @writes
     def purge(
@@ -381,7 +381,7 @@ class Retentive(Care):
         """
         wanted = [ids] if isinstance(ids, str) else [*ids]
         return purge.purge(
-            self._parts,
+            self._store,
             wanted,
             with_origin=with_origin,
             dry_run=dry_run,
@@ -392,7 +392,7 @@ class Retentive(Care):
 
     def why(self, id: str) -> Provenance:
         """Where a memory came from: its messages, what it took the place of, what took its place, its history."""
-        return provenance.why(self._parts, id)
+        return provenance.why(self._store, id)
 
     @writes
     def restore(self, id: str, reason: str | None = None, actor: str = "user") -> Memory:
@@ -401,7 +401,7 @@ class Retentive(Care):
         What replaced it stays, too, unless both hold the same slot: a slot has one value at a time. The same two texts
         do not replace each other again by themselves.
         """
-        return edit.restore(self._parts, id, reason, actor)
+        return edit.restore(self._store, id, reason, actor)
 
     @writes
     def learn(self, session: str | None = None, progress: Callable[[Learned], None] | None = None) -> Sequence[Learned]:
@@ -411,9 +411,9 @@ class Retentive(Care):
         `learn_after` seconds. `progress` hears of each when it is done.
         """
         if session is None:
-            learned = learn.learn_due(self._parts, self._parts.config.learn_after)
+            learned = learn.learn_due(self._store, self._store.config.learn_after)
         else:
-            learned = iter([learn.learn(self._parts, validate.required(session, "session"))])
+            learned = iter([learn.learn(self._store, validate.required(session, "session"))])
         done = []
         for each in learned:
             done.append(each)
@@ -437,8 +437,8 @@ class Retentive(Care):
         made; call it again for more. `dry_run` only tells. `progress` hears how many memories were looked at, and how
         many groups were made.
         """
-        request = consolidate.make_request(self._parts, older_than, limit, dry_run=dry_run)
-        return consolidate.consolidate(self._parts, request, progress)
+        request = consolidate.make_request(self._store, older_than, limit, dry_run=dry_run)
+        return consolidate.consolidate(self._store, request, progress)
 
     @writes
     def undo_consolidation(self, run: str, actor: str = "user") -> UndoneConsolidation:
@@ -446,13 +446,13 @@ class Retentive(Care):
 
         A memory that was made and has been changed, replaced or forgotten since stays as it is, and the answer says so.
         """
-        return consolidate.undo(self._parts, run, validate.plain(actor, "actor"))
+        return consolidate.undo(self._store, run, validate.plain(actor, "actor"))
 
     def history(self, id: str) -> Sequence[Change]:
         """What happened to it: when, by whom, why, and how it was before."""
-        return edit.history(self._parts, id)
+        return edit.history(self._store, id)
 
     def accesses(self, id: str | None = None, limit: int = 100) -> Sequence[Access]:
         """When memories were read, for which question and with what score; the newest first."""
-        self._parts.journal.flush()
-        return self._parts.upkeep.accesses(self.namespace, id, validate.limit_of(limit))
+        self._store.journal.flush()
+        return self._store.tables.metrics.accesses(self.namespace, id, validate.limit_of(limit))

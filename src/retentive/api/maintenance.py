@@ -31,8 +31,7 @@ from retentive.model import (
 from retentive.purge import purge
 from retentive.search import search
 from retentive.storage import Finding
-from retentive.storage.tables.proposals import Proposals
-from retentive.store import Parts, validate
+from retentive.store import OpenStore, validate
 from retentive.store import backfill as fill
 from retentive.store.active_model import with_active_model
 from retentive.store.scope import namespaces_of, scope
@@ -47,7 +46,7 @@ from retentive.transfer.copy_rows import Moved
 class Care:
     """The verbs about a store rather than about what it knows."""
 
-    _parts: Parts
+    _store: OpenStore
 
     @classmethod
     def migrate(
@@ -119,7 +118,7 @@ class Care:
         """
         from retentive.transfer.import_memories import import_memories  # the readers take 25 ms to load
 
-        return import_memories(self._parts, path, format, options, trust=trust, dry_run=dry_run, progress=progress)
+        return import_memories(self._store, path, format, options, trust=trust, dry_run=dry_run, progress=progress)
 
     def export(
         self,
@@ -141,14 +140,14 @@ class Care:
         is there though it is no export. `progress` hears how many lines or pages are written.
         """
         return exports.export(
-            self._parts, target, exports.wanted(self._parts, namespaces, vectors=vectors, without=without),
+            self._store, target, exports.wanted(self._store, namespaces, vectors=vectors, without=without),
             validate.one_of(exports.Format, format, "format"), progress, force=force,
         )  # fmt: skip
 
     @writes
     def backfill(self, batch: int = fill.BATCH, progress: Callable[[int, int], None] | None = None) -> Backfilled:
         """Make the vectors that are still missing, in all namespaces of the store, or of this view of it."""
-        return fill.backfill(self._parts, validate.limit_of(batch, "batch"), progress)
+        return fill.backfill(self._store, validate.limit_of(batch, "batch"), progress)
 
     @whole
     def reembed(
@@ -167,38 +166,38 @@ class Care:
         `model` is what the setting `embedder` may be, or an object with the methods of `Embedder`. `progress` hears a
         `ReembedProgress`.
         """
-        parts = with_active_model(self._parts)
-        return reembedding.reembed(parts, model, progress, validate.limit_of(batch, "batch"), is_forced=force)
+        store = with_active_model(self._store)
+        return reembedding.reembed(store, model, progress, validate.limit_of(batch, "batch"), is_forced=force)
 
     @whole
     def reembed_rollback(
         self, *, batch: int = reembedding.BATCH, progress: reembedding.Progress | None = None
     ) -> Reembedded:
         """Return to the model that the store had before; what was written since is embedded with it first."""
-        return reembedding.roll_back(with_active_model(self._parts), progress, validate.limit_of(batch, "batch"))
+        return reembedding.roll_back(with_active_model(self._store), progress, validate.limit_of(batch, "batch"))
 
     @whole
     def reembed_drop_old(self, progress: reembedding.Progress | None = None) -> Sequence[str]:
         """Delete the vectors of all models but the present one; the names of their spaces. There is no way back."""
-        return reembedding.drop_old(self._parts, progress)
+        return reembedding.drop_old(self._store, progress)
 
     @whole
     def reembed_status(self) -> Sequence[SpaceFigures]:
         """The spaces of the store, the active one first, with how many vectors each has and lacks."""
-        return reembedding.list_spaces(self._parts)
+        return reembedding.list_spaces(self._store)
 
     def stats(self) -> dict[str, Any]:
         """Figures of this namespace and of the store."""
-        return report.stats(with_active_model(self._parts))
+        return report.stats(with_active_model(self._store))
 
     def health(self) -> dict[str, Any]:
         """Does the store answer, and is the model there? Quick, and loads nothing: for a server that is watched."""
-        return report.health(with_active_model(self._parts))
+        return report.health(with_active_model(self._store))
 
     @whole
     def doctor(self, *, verify: bool = False) -> Sequence[Finding]:
         """A check-up of everything; reads the whole store. `verify`: compare rows with what integrity mode sealed."""
-        return doctor.doctor(with_active_model(self._parts), verify=verify)
+        return doctor.doctor(with_active_model(self._store), verify=verify)
 
     @whole
     def repair(self) -> Repaired:
@@ -206,17 +205,17 @@ class Care:
 
         If pages of a file are damaged, the store is written anew from what can be read, and the old file is kept.
         """
-        return repair.repair(with_active_model(self._parts))
+        return repair.repair(with_active_model(self._store))
 
     @whole
     def quarantine(self) -> Sequence[QuarantinedRow]:
         """The damaged rows that repairs took out of their tables, the oldest first."""
-        return repair.list_quarantine(self._parts)
+        return repair.list_quarantine(self._store)
 
     @whole
     def discard_quarantine(self, ids: str | Sequence[str]) -> int:
         """Delete rows of the quarantine for good, by their ids; "*" stands for all. How many there were."""
-        return repair.discard_quarantine(self._parts, ids)
+        return repair.discard_quarantine(self._store, ids)
 
     @whole
     def backup(
@@ -232,12 +231,12 @@ class Care:
         In a folder it is named by its time; `keep` then removes all but so many of this store's own there. A file that
         is there is left alone unless `overwrite`. `progress` hears what is being done, how much of it, and of how much.
         """
-        return backups.backup(self._parts, path, keep=keep, overwrite=overwrite, progress=progress)
+        return backups.backup(self._store, path, keep=keep, overwrite=overwrite, progress=progress)
 
     @whole
     def compact(self, progress: backups.Progress | None = None) -> Compacted:
         """Give back the room that deleted rows left. Others may go on reading; writers wait."""
-        return backups.compact(self._parts, progress)
+        return backups.compact(self._store, progress)
 
     @whole
     def upkeep(self) -> None:
@@ -245,13 +244,13 @@ class Care:
 
         `close` does them.
         """
-        self._parts.journal.flush()
-        sum(write.expire(self._parts))
-        Proposals(self._parts.engine).prune(clock.now())
-        sum(forget.apply_retention(self._parts))
-        self._parts.upkeep.prune_changes(KEEP_CHANGES)
-        leftover_files.sweep(self._parts)
-        purge.finish(self._parts)
+        self._store.journal.flush()
+        sum(write.expire(self._store))
+        self._store.tables.proposals.prune(clock.now())
+        sum(forget.apply_retention(self._store))
+        self._store.tables.metrics.prune_changes(KEEP_CHANGES)
+        leftover_files.sweep(self._store)
+        purge.finish(self._store)
 
     @whole
     def worker(
@@ -271,7 +270,7 @@ class Care:
         """
         given = {"poll": poll, "lease": lease, "every": every}
         return Worker(
-            self._parts, **{name: validate.seconds(value, name) for name, value in given.items()}, progress=progress
+            self._store, **{name: validate.seconds(value, name) for name, value in given.items()}, progress=progress
         )
 
     def namespaces(self, matching: Sequence[str] | None = None) -> Sequence[str]:
@@ -279,12 +278,12 @@ class Care:
 
         With `matching`, names or prefixes such as `work/*`: those that `search(namespaces=matching)` looks in.
         """
-        return self._parts.memories.namespaces() if matching is None else namespaces_of(self._parts, matching)
+        return self._store.tables.memories.namespaces() if matching is None else namespaces_of(self._store, matching)
 
     def warm(self, namespaces: Sequence[str] = ()) -> None:
         """Load what the first question needs, the model and the index: for a server, in a thread of its own."""
-        looked_in = scope(namespaces_of(self._parts, namespaces))
-        search.answer(with_active_model(self._parts), Query(text="what is known", scope=looked_in, limit=1))
+        looked_in = scope(namespaces_of(self._store, namespaces))
+        search.answer(with_active_model(self._store), Query(text="what is known", scope=looked_in, limit=1))
 
     def _chores(self) -> None:
         """Upkeep can wait for the next time: closing must not fail because the disk is full or another is writing."""

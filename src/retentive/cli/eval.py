@@ -114,7 +114,7 @@ def _load(memory: Retentive, asked: Sequence[Trial], options: Mapping[str, Any])
 
     All questions are answered by the same, so that a run gives the figures of the one before.
     """
-    images = memory._parts.images  # noqa: SLF001 - the only way to know; users need not
+    images = memory._store.images  # noqa: SLF001 - the only way to know; users need not
     for trial in asked:
         for _ in range(2):
             memory.in_namespace(_namespace(trial)).search("what was there before the first question?", **options)

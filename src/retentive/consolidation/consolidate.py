@@ -20,7 +20,6 @@ from retentive.errors import Busy, NotFound, RetentiveError, Stale
 from retentive.ids import new_ids
 from retentive.memories import edit, write
 from retentive.memories.plan import CONSOLIDATION
-from retentive.memories.write import TRIES
 from retentive.model import (
     CitedMemory,
     ConsolidatedGroup,
@@ -39,8 +38,9 @@ from retentive.model import (
 from retentive.storage import Step
 from retentive.storage.tables import memories
 from retentive.storage.tables.metrics import usage_step
-from retentive.storage.tables.proposals import Proposals, keep_apart_step
-from retentive.store import Parts, secret_policy, validate
+from retentive.storage.tables.proposals import keep_apart_step
+from retentive.store import OpenStore, secret_policy, validate
+from retentive.store.write import MAX_ATTEMPTS
 from retentive.text.normalize import content_hash
 
 PAGE_SIZE = 500  # memories read at once
@@ -86,15 +86,15 @@ class _Scan:
     """By project and month."""
 
 
-def make_request(parts: Parts, older_than: float | None, limit: int, *, dry_run: bool) -> Request:
-    days = parts.config.consolidate_after if older_than is None else validate.days(older_than, "older_than", MAX_DAYS)
+def make_request(store: OpenStore, older_than: float | None, limit: int, *, dry_run: bool) -> Request:
+    days = store.config.consolidate_after if older_than is None else validate.days(older_than, "older_than", MAX_DAYS)
     now = clock.now()
     return Request(new_ids(now, 1)[0], now - round(days * MICROS_PER_DAY), validate.limit_of(limit), dry_run)
 
 
-def consolidate(parts: Parts, request: Request, progress: Progress | None = None) -> Consolidation:
+def consolidate(store: OpenStore, request: Request, progress: Progress | None = None) -> Consolidation:
     scanned, groups, notes = 0, list[ConsolidatedGroup](), list[str]()
-    for piece in consolidate_pieces(parts, request):
+    for piece in consolidate_pieces(store, request):
         scanned += piece.scanned
         groups += [piece.group] if piece.group else []
         notes += [piece.note] if piece.note else []
@@ -111,12 +111,12 @@ def consolidate(parts: Parts, request: Request, progress: Progress | None = None
     )
 
 
-def consolidate_pieces(parts: Parts, request: Request) -> Iterator[Piece]:
+def consolidate_pieces(store: OpenStore, request: Request) -> Iterator[Piece]:
     """Do it piece by piece. Whoever stops between two pieces loses nothing."""
     from retentive.consolidation.same_meaning import FormIndex  # compiling its patterns takes some time
 
     scan = _Scan(FormIndex())
-    for page in _read_pages(parts, request.until):
+    for page in _read_pages(store, request.until):
         for memory in page:
             scan.forms.add(memory)
             if summaries.is_small_outcome(memory) and not _is_summary(memory):
@@ -124,27 +124,29 @@ def consolidate_pieces(parts: Parts, request: Request) -> Iterator[Piece]:
         yield Piece(scanned=len(page))
     done = 0
     merged: set[str] = set()
-    for piece in _consolidate_groups(parts, request, scan, merged):
+    for piece in _consolidate_groups(store, request, scan, merged):
         yield piece
         done += piece.group is not None
         if done >= request.limit:
             return
 
 
-def find_due_namespaces(parts: Parts) -> list[str]:
+def find_due_namespaces(store: OpenStore) -> list[str]:
     """The namespaces that no background work has consolidated today, in whichever process."""
     day = clock.now() // MICROS_PER_DAY
-    return [each for each in parts.memories.namespaces() if not parts.upkeep.usage(each, CONSOLIDATIONS, day)]
+    return [
+        each for each in store.tables.memories.namespaces() if not store.tables.metrics.usage(each, CONSOLIDATIONS, day)
+    ]
 
 
-def note_daily_run(parts: Parts) -> None:
+def note_daily_run(store: OpenStore) -> None:
     """Have the namespace count as consolidated today."""
-    parts.engine.apply([usage_step(parts.namespace, CONSOLIDATIONS, clock.now() // MICROS_PER_DAY, 1)])
+    store.engine.apply([usage_step(store.namespace, CONSOLIDATIONS, clock.now() // MICROS_PER_DAY, 1)])
 
 
-def _read_pages(parts: Parts, until: int) -> Iterator[list[Memory]]:
+def _read_pages(store: OpenStore, until: int) -> Iterator[list[Memory]]:
     after = ""
-    while page := parts.memories.old(parts.namespace, until, clock.now(), after, PAGE_SIZE):
+    while page := store.tables.memories.old(store.namespace, until, clock.now(), after, PAGE_SIZE):
         yield page
         after = page[-1].id
 
@@ -154,23 +156,23 @@ def _is_summary(memory: Memory) -> bool:
     return CONSOLIDATION in origin and origin.get("rule") == ConsolidationRule.OUTCOMES
 
 
-def _consolidate_groups(parts: Parts, request: Request, scan: _Scan, merged: set[str]) -> Iterator[Piece]:
+def _consolidate_groups(store: OpenStore, request: Request, scan: _Scan, merged: set[str]) -> Iterator[Piece]:
     for ids in scan.forms.groups():
-        piece = _merge_group(parts, request, ids)
+        piece = _merge_group(store, request, ids)
         if piece.group:
             merged |= {each.id for each in piece.group.cited}
         if piece.group or piece.note:
             yield piece
     for ids in scan.outcomes.values():
         if len(ids) >= summaries.MIN_OUTCOMES:
-            yield from _summarise_project(parts, request, [id for id in ids if id not in merged])
+            yield from _summarise_project(store, request, [id for id in ids if id not in merged])
 
 
-def _merge_group(parts: Parts, request: Request, ids: Sequence[str]) -> Piece:
+def _merge_group(store: OpenStore, request: Request, ids: Sequence[str]) -> Piece:
     """Make one memory of those that say the same."""
     from retentive.consolidation.same_meaning import make_group
 
-    members, is_apart = _read_members(parts, ids)
+    members, is_apart = _read_members(store, ids)
     if is_apart:
         return Piece()
     group = make_group(members)
@@ -178,44 +180,44 @@ def _merge_group(parts: Parts, request: Request, ids: Sequence[str]) -> Piece:
         return Piece()
     base = next(each for each in reversed(group.memories) if each.content == group.text)
     made = ConsolidatedGroup(group.rule, group.text, _cite(group.memories))
-    traits = _merge_traits(parts, group.memories, base, request.run, group.rule)
-    return _write(parts, request, made, traits, group.memories)
+    traits = _merge_traits(store, group.memories, base, request.run, group.rule)
+    return _write(store, request, made, traits, group.memories)
 
 
-def _summarise_project(parts: Parts, request: Request, ids: Sequence[str]) -> Iterator[Piece]:
+def _summarise_project(store: OpenStore, request: Request, ids: Sequence[str]) -> Iterator[Piece]:
     """Make one summary or more of the outcomes of one project and month."""
-    members, _ = _read_members(parts, ids, needs_all=False)
+    members, _ = _read_members(store, ids, needs_all=False)
     for part in summaries.split_outcomes(members):
-        text, by, note = _write_summary(parts, part, is_asked=not request.dry_run)
+        text, by, note = _write_summary(store, part, is_asked=not request.dry_run)
         made = ConsolidatedGroup(ConsolidationRule.OUTCOMES, text, _cite(part), by)
         latest = part[-1]
-        traits = _merge_traits(parts, part, latest, request.run, ConsolidationRule.OUTCOMES)
-        piece = _write(parts, request, made, replace(traits, valid_from=latest.valid_from), part)
+        traits = _merge_traits(store, part, latest, request.run, ConsolidationRule.OUTCOMES)
+        piece = _write(store, request, made, replace(traits, valid_from=latest.valid_from), part)
         yield piece._replace(note=piece.note or note)
 
 
-def _read_members(parts: Parts, ids: Sequence[str], *, needs_all: bool = True) -> tuple[list[Memory], bool]:
+def _read_members(store: OpenStore, ids: Sequence[str], *, needs_all: bool = True) -> tuple[list[Memory], bool]:
     """The memories that are still active and in no proposal; and whether two of them must stay apart.
 
     Without `needs_all`, a memory that was restored once is left out: somebody wants it as it is.
     """
-    found = parts.memories.named(parts.namespace, ids, clock.now()).values()
+    found = store.tables.memories.named(store.namespace, ids, clock.now()).values()
     active = [each for each in found if each.status is Status.ACTIVE]
-    pairs = Proposals(parts.engine).of_memories(parts.namespace, [each.id for each in active])
+    pairs = store.tables.proposals.of_memories(store.namespace, [each.id for each in active])
     proposed = {id for each in pairs if each.status == ProposalStatus.OPEN for id in (each.newer_id, each.older_id)}
     free = [each for each in active if each.id not in proposed]
     if not needs_all:
         restored = {each.older_id for each in pairs if each.status == ProposalStatus.REJECTED}
         return [each for each in free if each.id not in restored], False
     hashes = sorted({each.content_hash for each in free})
-    apart = Proposals(parts.engine).rejected(parts.namespace, hashes)
+    apart = store.tables.proposals.rejected(store.namespace, hashes)
     return free, any(older in hashes for _, older in apart)
 
 
-def _write_summary(parts: Parts, part: Sequence[Memory], *, is_asked: bool) -> tuple[str, str, str]:
+def _write_summary(store: OpenStore, part: Sequence[Memory], *, is_asked: bool) -> tuple[str, str, str]:
     """The text, who wrote it, and a note. A dry run asks no language model: it would be charged."""
     chosen = summaries.summarise_outcomes(part)
-    writer = parts.writer()
+    writer = store.writer()
     if writer is None:
         return chosen, "sentences", ""
     if not is_asked:
@@ -227,10 +229,10 @@ def _write_summary(parts: Parts, part: Sequence[Memory], *, is_asked: bool) -> t
     try:
         text = summaries.write_outcomes(part, ask)
         if text is not None:
-            return secret_policy.guarded(parts, text, "memory"), writer.name, ""
+            return secret_policy.guarded(store, text, "memory"), writer.name, ""
         note = f"what {writer.name} wrote was not used: it was too long, or had a number of its own"
     except RetentiveError as error:
-        parts.journal.failed("consolidation", error)
+        store.journal.failed("consolidation", error)
         note = f"{writer.name} was not used: {error}"
     return chosen, "sentences", note
 
@@ -239,7 +241,9 @@ def _cite(members: Sequence[Memory]) -> tuple[CitedMemory, ...]:
     return tuple(CitedMemory(each.id, each.content, each.valid_from) for each in members)
 
 
-def _merge_traits(parts: Parts, members: Sequence[Memory], base: Memory, run: str, rule: ConsolidationRule) -> Traits:
+def _merge_traits(
+    store: OpenStore, members: Sequence[Memory], base: Memory, run: str, rule: ConsolidationRule
+) -> Traits:
     """What is said of the memory that is made: the best of each but for the source, and what it came from."""
     tags = dict.fromkeys(tag for each in members for tag in each.tags)
     metadata: dict[str, Any] = {}
@@ -255,26 +259,28 @@ def _merge_traits(parts: Parts, members: Sequence[Memory], base: Memory, run: st
         session=base.session,
         slot=next((each.slot for each in members if each.slot), None),
         expires=None,
-        valid_from=_find_begin(parts, members),
+        valid_from=_find_begin(store, members),
         metadata=metadata if rule is not ConsolidationRule.OUTCOMES else {},
         origin={CONSOLIDATION: run, "rule": str(rule), "memories": [each.id for each in members]},
     )
 
 
-def _find_begin(parts: Parts, members: Sequence[Memory]) -> datetime:
+def _find_begin(store: OpenStore, members: Sequence[Memory]) -> datetime:
     """The earliest time of any; of a slot that had another value since then, the time of the one that holds it."""
     earliest = min(each.valid_from for each in members)
     holder = next((each for each in members if each.slot), None)
     if holder is None:
         return earliest
     ids = {each.id for each in members}
-    chain = parts.memories.chain(holder.namespace, holder.session, holder.slot, clock.now())
+    chain = store.tables.memories.chain(holder.namespace, holder.session, holder.slot, clock.now())
     others = [each for each in chain if each.id not in ids and each.status is not Status.FORGOTTEN]
     is_taken = any(each.valid_to is None or each.valid_to > earliest for each in others)
     return holder.valid_from if is_taken else earliest
 
 
-def _write(parts: Parts, request: Request, made: ConsolidatedGroup, traits: Traits, members: Sequence[Memory]) -> Piece:
+def _write(
+    store: OpenStore, request: Request, made: ConsolidatedGroup, traits: Traits, members: Sequence[Memory]
+) -> Piece:
     """Write the memory and end those that it cites, in one transaction."""
     if request.dry_run:
         return Piece(group=made)
@@ -287,16 +293,16 @@ def _write(parts: Parts, request: Request, made: ConsolidatedGroup, traits: Trai
         corrects=tuple(Replacement(each.id, made.rule, reason) for each in members),
     )
     try:
-        kept = write.keep(parts, [draft], CONSOLIDATION, lambda _: _guard_members(parts, members))[0]
+        kept = write.keep(store, [draft], CONSOLIDATION, lambda _: _guard_members(store, members))[0]
     except _ChangedError:
         return Piece(note=f"left as they are, because one was changed meanwhile: {', '.join(e.id for e in members)}")
     return Piece(group=replace(made, id=kept.id))
 
 
-def _guard_members(parts: Parts, members: Sequence[Memory]) -> Iterator[Step]:
+def _guard_members(store: OpenStore, members: Sequence[Memory]) -> Iterator[Step]:
     """Steps that fail unless each memory is as it was; raise if one is not, so that nobody tries again."""
     ids = [each.id for each in members]
-    found, is_apart = _read_members(parts, ids)
+    found, is_apart = _read_members(store, ids)
     now = {each.id: each.version for each in found}
     if is_apart or any(now.get(each.id) != each.version for each in members):
         raise _ChangedError
@@ -304,16 +310,16 @@ def _guard_members(parts: Parts, members: Sequence[Memory]) -> Iterator[Step]:
         yield memories.unchanged_step(each)
 
 
-def undo(parts: Parts, run: str, actor: str) -> UndoneConsolidation:
+def undo(store: OpenStore, run: str, actor: str) -> UndoneConsolidation:
     """Make what a run replaced active again, and forget what it made."""
     run = validate.plain(run, "run")
-    made = parts.memories.of_run(parts.namespace, run, clock.now())
+    made = store.tables.memories.of_run(store.namespace, run, clock.now())
     if not made:
         hint = "`retentive why ID` of a memory that was made shows it as `consolidation`."
-        raise NotFound(f"no consolidation {run[:60]!r} in namespace {parts.namespace!r}", hint)
+        raise NotFound(f"no consolidation {run[:60]!r} in namespace {store.namespace!r}", hint)
     forgotten, restored, left = list[str](), list[str](), list[str]()
     for each in made:
-        undone = _undo_memory(parts, each.id, actor, run)
+        undone = _undo_memory(store, each.id, actor, run)
         restored += undone.restored
         left += undone.left
         forgotten += [each.id] if undone.is_done else []
@@ -328,29 +334,29 @@ class _Undone(NamedTuple):
     left: Sequence[str] = ()
 
 
-def _undo_memory(parts: Parts, id: str, actor: str, run: str) -> _Undone:
+def _undo_memory(store: OpenStore, id: str, actor: str, run: str) -> _Undone:
     """Read, decide, apply; again if someone else was first."""
-    for _ in range(TRIES):
+    for _ in range(MAX_ATTEMPTS):
         now = clock.now()
-        made = edit.load(parts, id)
-        if reason := _find_obstacle(parts, made):
+        made = edit.load(store, id)
+        if reason := _find_obstacle(store, made):
             return _Undone(is_done=False, left=[f"{id} {reason}; what it replaced stays as it is"])
-        originals, left = _find_originals(parts, made, now)
+        originals, left = _find_originals(store, made, now)
         steps = _undo_steps(made, originals, actor, run, now)
         try:
-            parts.engine.apply(steps)
+            store.engine.apply(steps)
         except Stale:
             continue
-        parts.journal.wrote = True
-        parts.sync_profile(parts, [made.slot, *(each.slot for each in originals)])
+        store.journal.wrote = True
+        store.sync_profile(store, [made.slot, *(each.slot for each in originals)])
         return _Undone(True, [each.id for each in originals], left)
     raise Busy(f"others kept changing {id}", "Retry in a moment.")
 
 
-def _find_obstacle(parts: Parts, made: Memory) -> str:
+def _find_obstacle(store: OpenStore, made: Memory) -> str:
     """Why a memory that was made cannot be undone: somebody did something else with it since."""
     if made.status is Status.SUPERSEDED:
-        by = parts.memories.get(made.namespace, made.superseded_by or "", clock.now())
+        by = store.tables.memories.get(made.namespace, made.superseded_by or "", clock.now())
         later = (by.origin or {}).get(CONSOLIDATION) if by else None
         how = f"; undo that first: retentive consolidate --undo {later}" if later else ""
         return f"was replaced since by {made.superseded_by}{how}"
@@ -359,27 +365,27 @@ def _find_obstacle(parts: Parts, made: Memory) -> str:
     return "was changed since" if made.version != FIRST_VERSION else ""
 
 
-def _find_originals(parts: Parts, made: Memory, now: int) -> tuple[list[Memory], list[str]]:
+def _find_originals(store: OpenStore, made: Memory, now: int) -> tuple[list[Memory], list[str]]:
     """The memories that can be active again, and why the others cannot."""
     ids: Sequence[str] = (made.origin or {}).get("memories", ())
-    found = parts.memories.named(made.namespace, ids, now)
+    found = store.tables.memories.named(made.namespace, ids, now)
     originals, left = list[Memory](), [f"{id} is gone" for id in ids if id not in found]
     for each in found.values():
         if each.status is Status.ACTIVE:
             continue  # restored by hand
         if each.status is not Status.SUPERSEDED or each.superseded_by != made.id:
             left.append(f"{each.id} is {each.status} since")
-        elif other := _find_rival(parts, each, made, now):
+        elif other := _find_rival(store, each, made, now):
             left.append(f"{each.id} stays replaced: {other.id} says the same or holds its slot")
         else:
             originals.append(each)
     return originals, left
 
 
-def _find_rival(parts: Parts, old: Memory, made: Memory, now: int) -> Memory | None:
+def _find_rival(store: OpenStore, old: Memory, made: Memory, now: int) -> Memory | None:
     """Another active memory with the same text or slot: there is one for each."""
-    same = parts.memories.same_text(old.namespace, [old.content_hash], now)
-    same += parts.memories.same_slot(old.namespace, [old.slot], now) if old.slot else []
+    same = store.tables.memories.same_text(old.namespace, [old.content_hash], now)
+    same += store.tables.memories.same_slot(old.namespace, [old.slot], now) if old.slot else []
     others = [each for each in same if each.session == old.session and each.id not in (old.id, made.id)]
     return others[0] if others else None
 

@@ -38,7 +38,7 @@ from retentive.search.outdated import mark_outdated
 from retentive.search.search import answer, asking, record
 from retentive.search.times import read_times
 from retentive.storage.damage import collect_damage, report_damage
-from retentive.store import Parts, validate
+from retentive.store import OpenStore, validate
 from retentive.text.chunk import CHUNK_SIZE, chunk
 from retentive.text.fit import cut
 from retentive.text.messages import readable
@@ -110,9 +110,9 @@ def _id(key: str) -> str:
     return key.rpartition("\0")[2]
 
 
-def shares(parts: Parts, given: Any) -> dict[str, float]:
+def shares(store: OpenStore, given: Any) -> dict[str, float]:
     """How much of the budget each part may take first: as given, else as set."""
-    found = {name: getattr(parts.config, f"share_{name}") for name in HEADINGS}
+    found = {name: getattr(store.config, f"share_{name}") for name in HEADINGS}
     if given is not None and not isinstance(given, Mapping):
         raise Invalid("shares must be a mapping", f"Of: {', '.join(found)}.")
     if unknown := {*(given or {})} - {*found}:
@@ -147,15 +147,15 @@ class Found:
         return event.sequence <= self.imported.get((event.namespace, event.session), 0)
 
 
-def context(parts: Parts, asked: Asked) -> Context:
+def context(store: OpenStore, asked: Asked) -> Context:
     """The text. What is damaged is left out, and named in the notes."""
     with collect_damage() as damage:
-        made = _context(parts, asked)
+        made = _context(store, asked)
     return replace(made, notes=(*made.notes, *damage.notes())) if damage else made
 
 
-def _context(parts: Parts, asked: Asked) -> Context:
-    found = _found(parts, asked)
+def _context(store: OpenStore, asked: Asked) -> Context:
+    found = _found(store, asked)
     spoken = found.spoken
     while True:
         made = _assembled(asked, found, spoken)
@@ -169,28 +169,28 @@ def _context(parts: Parts, asked: Asked) -> Context:
     return replace(made, notes=tuple(found.notes))
 
 
-def _found(parts: Parts, asked: Asked) -> Found:
-    state, end = _state(parts, asked)
-    recent, earlier = _recent(parts, state, end, asked) if state and asked.recent else ([], 0)
-    hits, excerpts, notes = _searched(parts, asked)
+def _found(store: OpenStore, asked: Asked) -> Found:
+    state, end = _state(store, asked)
+    recent, earlier = _recent(store, state, end, asked) if state and asked.recent else ([], 0)
+    hits, excerpts, notes = _searched(store, asked)
     if asked.session and state is None:
         notes.append(f"there is no session {asked.session!r} yet")
-    facts = _facts(parts, asked.scope, hits)
-    profile = [*_profiles(parts, asked, {fact.item.id for fact in facts})]
+    facts = _facts(store, asked.scope, hits)
+    profile = [*_profiles(store, asked, {fact.item.id for fact in facts})]
     messages = [*(hit.event for hit in excerpts), *(turn[-1] for turn in recent[-1:])]
-    around = parts.conversations.surroundings(messages)
+    around = store.tables.conversations.surroundings(messages)
     imported = {key: find_imported(metadata) for key, metadata in around.metadata.items()}
     summary = _summary(asked, state)
     return Found(profile, summary, facts, excerpts, recent, earlier, notes, imported, around.following)
 
 
-def _facts(parts: Parts, scope: Scope, hits: Iterable[Hit]) -> list[Fact]:
+def _facts(store: OpenStore, scope: Scope, hits: Iterable[Hit]) -> list[Fact]:
     """Vital memories, then those that were found; a newer memory before the older one that it may replace."""
-    vital = parts.memories.vital(scope, MOST_VITAL)
+    vital = store.tables.memories.vital(scope, MOST_VITAL)
     tier = Tier.SUBSTRING
     always = [Hit(each, 0.0, chunk(each.content)[0], Why(tier, None, None, 1.0, 1.0)) for each in vital]
     if always:
-        always = mark_outdated(parts, scope, tier, always, None)
+        always = mark_outdated(store, scope, tier, always, None)
     facts: dict[str, Fact] = {}
     for hit in (*always, *hits):
         if not isinstance(hit.item, Event):
@@ -212,13 +212,13 @@ def _newer_first(facts: Mapping[str, Fact]) -> list[Fact]:
     return [*ordered.values()]
 
 
-def _profiles(parts: Parts, asked: Asked, told: Collection[str]) -> Iterator[Item]:
+def _profiles(store: OpenStore, asked: Asked, told: Collection[str]) -> Iterator[Item]:
     """What the profiles of the namespaces say, but for what is told by these memories; nothing of the past."""
     if asked.scope.filter.past:
         return
     for place, namespace in enumerate(asked.scope.namespaces):
         try:
-            profile = ProfileVerbs(replace(parts, namespace=namespace)).get()
+            profile = ProfileVerbs(replace(store, namespace=namespace)).get()
         except DamagedRow as error:
             report_damage(error)
             continue
@@ -258,15 +258,15 @@ def _assembled(asked: Asked, found: Found, spoken: Sequence[Event]) -> Context:
     return replace(made, left_out=tuple(dict.fromkeys((*made.left_out, *repeats))))
 
 
-def _searched(parts: Parts, asked: Asked) -> tuple[list[Hit], list[Hit], list[str]]:
+def _searched(store: OpenStore, asked: Asked) -> tuple[list[Hit], list[Hit], list[str]]:
     """The memories and the events that bear on the question, and what was missing in the search for them."""
     if not asked.text.strip():
         return [], [], []
-    query = _query(parts, asked)
-    memories = answer(parts, replace(query, limit=MEMORIES, scope=replace(query.scope, types=KNOWN)))
+    query = _query(store, asked)
+    memories = answer(store, replace(query, limit=MEMORIES, scope=replace(query.scope, types=KNOWN)))
     everywhere = replace(query.scope, types=(Type.EVENT,), within=None)
-    excerpts = answer(parts, replace(query, limit=EXCERPTS, scope=everywhere))
-    record(parts, query, memories, excerpts)
+    excerpts = answer(store, replace(query, limit=EXCERPTS, scope=everywhere))
+    record(store, query, memories, excerpts)
     notes = [*dict.fromkeys((*memories.notes, *excerpts.notes))]
     if query.min_similarity is None and query.min_relevance is None:
         return _timely(memories), _timely(excerpts), notes
@@ -281,46 +281,46 @@ def _timely(hits: Iterable[Hit]) -> list[Hit]:
     return [hit for hit in hits if hit.why.when and hit.why.when.relation in _OF_THAT_TIME]
 
 
-def _query(parts: Parts, asked: Asked) -> Query:
+def _query(store: OpenStore, asked: Asked) -> Query:
     """For both searches; the embedder remembers the question from the first."""
-    settings = parts.config
+    settings = store.config
     similarity = settings.min_similarity or None if asked.min_similarity is None else asked.min_similarity
     relevance = settings.min_relevance if asked.min_relevance is None and similarity is None else asked.min_relevance
     # Which of several copies goes into the context, and that others were left out, is told there.
     limits = {"min_similarity": similarity, "min_relevance": relevance}
-    query = asking(parts, asked.text, asked.scope, fold_copies=False, **limits)
-    names = parts.people.of(parts.conversations, asked.scope.namespaces).names
+    query = asking(store, asked.text, asked.scope, fold_copies=False, **limits)
+    names = store.people.of(store.tables.conversations, asked.scope.namespaces).names
     if asked.min_similarity is None and asked.min_relevance is None and read_times(query, names).alone:
         # "what did I do last week?" is like nothing that was said
         return replace(query, min_similarity=None, min_relevance=None)
     return query
 
 
-def _state(parts: Parts, asked: Asked) -> tuple[Summary | None, int | None]:
+def _state(store: OpenStore, asked: Asked) -> tuple[Summary | None, int | None]:
     """The session's summary; in a question about the past, also the first message that had not been said then.
 
     A summary that tells of such a message is none.
     """
-    state = _read_summary(parts, asked.session) if asked.session else None
+    state = _read_summary(store, asked.session) if asked.session else None
     moment = asked.scope.filter.said_until
     if state is None or moment is None:
         return state, None
-    end = parts.conversations.first_after(parts.namespace, state.session, moment)
+    end = store.tables.conversations.first_after(store.namespace, state.session, moment)
     covered = end is not None and end <= state.upto
     return replace(state, text="", upto=0) if covered else state, end
 
 
-def _read_summary(parts: Parts, session: str) -> Summary | None:
+def _read_summary(store: OpenStore, session: str) -> Summary | None:
     try:
-        return parts.conversations.summary(parts.namespace, session)
+        return store.tables.conversations.summary(store.namespace, session)
     except DamagedRow as error:
         report_damage(error)
         return None
 
 
-def _recent(parts: Parts, state: Summary, end: int | None, asked: Asked) -> tuple[list[tuple[Event, ...]], int]:
+def _recent(store: OpenStore, state: Summary, end: int | None, asked: Asked) -> tuple[list[tuple[Event, ...]], int]:
     """The newest messages back to the summary, as far as the budget could hold them, as turns."""
-    events, earlier = latest(parts, state, asked.budget, asked.count, end)
+    events, earlier = latest(store, state, asked.budget, asked.count, end)
     taken = [*takewhile(lambda turn: not (earlier and dangling(turn)), reversed(turns(events)))]
     left_out = earlier + len(events) - sum(map(len, taken))
     return [turn for turn in reversed(taken) if not has_hidden(turn)], left_out

@@ -10,7 +10,7 @@ from retentive.conversations.imported import MARK, UPTO
 from retentive.errors import Conflict, Invalid
 from retentive.fs.paths import parse_path
 from retentive.model import Imported, ImportTrust, Message, Session, iso
-from retentive.store import Parts, secret_policy, validate
+from retentive.store import OpenStore, secret_policy, validate
 from retentive.text.purged_message import PURGED
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ Progress = Callable[[int, int], None]
 
 
 def import_log(
-    parts: Parts,
+    store: OpenStore,
     sessions: "Sessions",
     source: str | Path | IO[bytes],
     format: str | None,
@@ -37,7 +37,7 @@ def import_log(
     if session is not None:
         name = source if isinstance(source, str | Path) else "the input"
         found = [_only(found, name)._replace(id=validate.required(session, "session"))]
-    wanting = [(each, _checked(parts, each), _already(parts, each)) for each in found]
+    wanting = [(each, _checked(store, each), _already(store, each)) for each in found]
     total = sum(len(each.messages) for each in found)
     done = sum(skipped for _, _, skipped in wanting)
     kept = 0
@@ -67,12 +67,12 @@ def _only(found: list[Conversation], path: str | Path) -> Conversation:
     return found[0]
 
 
-def _already(parts: Parts, given: Conversation) -> int:
+def _already(store: OpenStore, given: Conversation) -> int:
     """How many of its messages are here. A session of that name that is another conversation is a `Conflict`."""
-    session = parts.conversations.get(parts.namespace, given.id)
+    session = store.tables.conversations.get(store.namespace, given.id)
     if session is None or not session.events:
         return 0
-    if not _is_of(parts, session, given):
+    if not _is_of(store, session, given):
         hint = "Import it under another name: --session NAME."
         longer = MARK in session.metadata and session.last_sequence > len(given.messages)
         what = "and has messages that are not in the file" if longer else "and another conversation"
@@ -80,11 +80,11 @@ def _already(parts: Parts, given: Conversation) -> int:
     return session.last_sequence
 
 
-def _is_of(parts: Parts, session: Session, given: Conversation) -> bool:
+def _is_of(store: OpenStore, session: Session, given: Conversation) -> bool:
     """Whether all that is here is in the file, too."""
     if MARK not in session.metadata or session.last_sequence > len(given.messages):
         return False
-    here = parts.conversations.oldest(session.namespace, session.id, session.events, 0)
+    here = store.tables.conversations.oldest(session.namespace, session.id, session.events, 0)
     told = ((event, given.messages[event.sequence - 1]) for event in here if event.content != PURGED)
     return all(event.speaker == message.speaker and _is_same(event.content, message.content) for event, message in told)
 
@@ -96,10 +96,10 @@ def _is_same(here: str, given: str) -> bool:
     return here == given or secrets.redact(here, secrets.find(here)) == secrets.redact(given, secrets.find(given))
 
 
-def _checked(parts: Parts, given: Conversation) -> Sequence[Message]:
+def _checked(store: OpenStore, given: Conversation) -> Sequence[Message]:
     try:
         return [
-            secret_policy.message(parts, each) for each in validate.messages(given.messages, parts.config.max_message)
+            secret_policy.message(store, each) for each in validate.messages(given.messages, store.config.max_message)
         ]
     except Invalid as error:
         raise type(error)(f"conversation {given.id!r}, {error}", error.hint) from error

@@ -12,7 +12,6 @@ from retentive.conversations import chat_import, summaries
 from retentive.conversations.append import append
 from retentive.errors import Busy, Invalid, NotFound, Stale
 from retentive.memories import daily_log
-from retentive.memories.write import TRIES
 from retentive.model import (
     Appended,
     Deleted,
@@ -28,10 +27,11 @@ from retentive.model import (
 from retentive.storage import Step, step
 from retentive.storage.tables import conversations, expectations, quarantine
 from retentive.storage.tables.memories import as_json, namespace_step
-from retentive.store import Parts, secret_policy, validate
+from retentive.store import OpenStore, secret_policy, validate
 from retentive.store.person import find_person
 from retentive.store.validate import UNSET, Unset, When
 from retentive.store.views import writes
+from retentive.store.write import MAX_ATTEMPTS
 from retentive.text.token_counters import Condenser
 
 BATCH = 100  # messages that share a commit: a second or two of embedding, so that progress is seen and little is lost
@@ -40,8 +40,8 @@ BATCH = 100  # messages that share a commit: a second or two of embedding, so th
 class Sessions:
     """The verbs of conversations. A session is made by its first message."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+    def __init__(self, store: OpenStore) -> None:
+        self._store = store
 
     @writes
     def append(
@@ -62,9 +62,9 @@ class Sessions:
         is a `Conflict`.
         """
         given = Message(role, content, speaker, time, sequence, payload)  # type: ignore[arg-type]  # checked next
-        said = secret_policy.message(self._parts, validate.message(given, self._parts.config.max_message))
+        said = secret_policy.message(self._store, validate.message(given, self._store.config.max_message))
         (event,), _ = self._append(session, [said])
-        return self._parts.handle_requests(self._parts, event)
+        return self._store.handle_requests(self._store, event)
 
     @writes
     def append_pair(
@@ -80,8 +80,8 @@ class Sessions:
         """Keep what the user said and what was answered, both or neither."""
         said = {"role": "user", "content": user, "speaker": user_speaker, "time": time}
         answered = {"role": "assistant", "content": assistant, "speaker": assistant_speaker, "time": time}
-        (first, second), _ = self._append(session, _checked(self._parts, [said, answered]))
-        return self._parts.handle_requests(self._parts, first), second
+        (first, second), _ = self._append(session, _checked(self._store, [said, answered]))
+        return self._store.handle_requests(self._store, first), second
 
     @writes
     def append_many(
@@ -98,8 +98,8 @@ class Sessions:
         if isinstance(messages, str | Mapping) or not isinstance(messages, Iterable):
             raise Invalid("append_many takes a list of messages", "Use append for one.")
         first = last = count = pending = 0
-        known = self._parts.conversations.get(self._parts.namespace, self._name(session))
-        for batch in _batches(self._parts, messages, known.last_sequence if known else 0):
+        known = self._store.tables.conversations.get(self._store.namespace, self._name(session))
+        for batch in _batches(self._store, messages, known.last_sequence if known else 0):
             events, waiting = self._append(session, batch)
             first, last = first or events[0].sequence, events[-1].sequence
             count, pending = count + len(events), pending + waiting
@@ -128,7 +128,7 @@ class Sessions:
         What is learned from it counts as an import, and requests to forget in it are not carried out. With
         `trust="user"` you vouch for the file: the messages of the user in it count as said here.
         """
-        return chat_import.import_log(self._parts, self, path, format, session, me, trust, progress)
+        return chat_import.import_log(self._store, self, path, format, session, me, trust, progress)
 
     @writes
     def put(
@@ -144,22 +144,22 @@ class Sessions:
         if not isinstance(agent, Unset):
             changes["agent"] = validate.name_of(agent, "agent")
         if not isinstance(tags, Unset):
-            changes["tags"] = secret_policy.guarded_json(self._parts, validate.tag_list(tags), "message")
+            changes["tags"] = secret_policy.guarded_json(self._store, validate.tag_list(tags), "message")
         if not isinstance(metadata, Unset):
             given = validate.json_object(metadata, "metadata") or {}
-            changes["metadata"] = secret_policy.guarded_json(self._parts, given, "message")
+            changes["metadata"] = secret_policy.guarded_json(self._store, given, "message")
         return self._put(self._name(session), changes)
 
     def get(self, session: str) -> Session:
-        found = self._parts.conversations.get(self._parts.namespace, self._name(session))
+        found = self._store.tables.conversations.get(self._store.namespace, self._name(session))
         if found is None:
-            raise _not_found(session, self._parts.namespace)
+            raise _not_found(session, self._store.namespace)
         return found
 
     def list(self, limit: int = 50, before: str | None = None) -> list[Session]:
         """The most recently active first. `before` is the last session of the page before."""
         last = None if before is None else self.get(before).id
-        return self._parts.conversations.page(self._parts.namespace, validate.limit_of(limit), last)
+        return self._store.tables.conversations.page(self._store.namespace, validate.limit_of(limit), last)
 
     def events(
         self,
@@ -173,7 +173,7 @@ class Sessions:
         if sum(each is not None for each in (before, after, around)) > 1:
             raise Invalid("before, after and around exclude each other", "Give one of them.")
         self.get(session)
-        rows, key = self._parts.conversations, (self._parts.namespace, self._name(session))
+        rows, key = self._store.tables.conversations, (self._store.namespace, self._name(session))
         count = validate.limit_of(limit)
         if after is not None:
             return rows.oldest(*key, count, validate.sequence_of(after, "after"))
@@ -190,45 +190,45 @@ class Sessions:
         Global memories that were learned from it stay; their origin reads "deleted session". `dry_run` only tells
         what would go.
         """
-        parts, name = self._parts, self._name(session)
-        key: dict[str, Any] = {"namespace": parts.namespace, "session": name}
-        events, memories, chunks, logged = parts.conversations.sizes(**key)
+        store, name = self._store, self._name(session)
+        key: dict[str, Any] = {"namespace": store.namespace, "session": name}
+        events, memories, chunks, logged = store.tables.conversations.sizes(**key)
         if not logged and not memories:
-            raise _not_found(session, parts.namespace)
+            raise _not_found(session, store.namespace)
         person = self._find_person(name)
-        homes = [parts.namespace, *([person] if person else [])]
-        learned = sum(parts.conversations.learned(home, name, parts.namespace) for home in homes)
+        homes = [store.namespace, *([person] if person else [])]
+        learned = sum(store.tables.conversations.learned(home, name, store.namespace) for home in homes)
         gone = Deleted(name, events, memories, chunks, learned)
         if not dry_run:
-            parts.journal.flush()
-            daily_log.strike_session(parts, name)
-            expected = expectations.session_step(parts.namespace, name)
-            aside = quarantine.session_step(parts.namespace, name)
-            deleting = [aside, step("session_delete", **key, talk=parts.namespace, now=clock.now()), expected]
+            store.journal.flush()
+            daily_log.strike_session(store, name)
+            expected = expectations.session_step(store.namespace, name)
+            aside = quarantine.session_step(store.namespace, name)
+            deleting = [aside, step("session_delete", **key, talk=store.namespace, now=clock.now()), expected]
             if person:
-                deleting.append(conversations.unlink_step(person, parts.namespace, name, clock.now()))
-            parts.engine.apply(deleting)
-            parts.journal.wrote = True
+                deleting.append(conversations.unlink_step(person, store.namespace, name, clock.now()))
+            store.engine.apply(deleting)
+            store.journal.wrote = True
             summaries.forget()
-            if parts.engine.in_process:
-                parts.images().erase(parts.namespace, [space for space, _ in parts.chunks.spaces()])
+            if store.engine.in_process:
+                store.images().erase(store.namespace, [space for space, _ in store.tables.chunks.spaces()])
         return gone
 
     def summary(self, session: str) -> Summary:
         """What the older messages came to; empty, with epoch 0, while there is none."""
-        found = self._parts.conversations.summary(self._parts.namespace, self._name(session))
+        found = self._store.tables.conversations.summary(self._store.namespace, self._name(session))
         if found is None:
-            raise _not_found(session, self._parts.namespace)
+            raise _not_found(session, self._store.namespace)
         return found
 
     @writes
     def set_summary(self, session: str, text: str, *, upto: int, epoch: int) -> Summary:
         """Write the summary, if it is still at the epoch you read; else `Stale`, and nothing is changed."""
-        content = secret_policy.guarded(self._parts, validate.plain(text, "text").strip(), "message")
-        if len(content) > self._parts.config.max_content:
+        content = secret_policy.guarded(self._store, validate.plain(text, "text").strip(), "message")
+        if len(content) > self._store.config.max_content:
             raise Invalid(f"the summary has {len(content):,} characters", "The limit is the setting max_content.")
         last, seen = validate.sequence_of(upto, "upto"), validate.sequence_of(epoch, "epoch")
-        return summaries.write(self._parts, self.summary(session), content, last, seen)
+        return summaries.write(self._store, self.summary(session), content, last, seen)
 
     @writes
     def summarise(self, session: str, budget: int | None = None, condenser: Condenser | None = None) -> Summary:
@@ -239,50 +239,50 @@ class Sessions:
         the language model of the setting `llm` writes it, if there is one. The numbers are settings.
         """
         self.get(session)
-        wanted = self._parts.config.session_budget if budget is None else validate.tokens_of(budget)
-        return summaries.summarise(self._parts, self._name(session), wanted, condenser or summaries.prose(self._parts))
+        wanted = self._store.config.session_budget if budget is None else validate.tokens_of(budget)
+        return summaries.summarise(self._store, self._name(session), wanted, condenser or summaries.prose(self._store))
 
     def replay(self, session: str, budget: int = 2000, counter: Callable[[str], int] | None = None) -> Replay:
         """The conversation within a budget of tokens: the summary, then the newest messages that fit, in order.
 
         A tool call is never parted from its result.
         """
-        return summaries.replay(self._parts, self.summary(session), validate.tokens_of(budget), counter)
+        return summaries.replay(self._store, self.summary(session), validate.tokens_of(budget), counter)
 
     def _find_person(self, name: str) -> str | None:
         """The namespace of the person of a session, if it is another one that may be written here."""
-        session = self._parts.conversations.get(self._parts.namespace, name)
-        person = find_person(replace(self._parts, person=session.person or "")) if session else None
+        session = self._store.tables.conversations.get(self._store.namespace, name)
+        person = find_person(replace(self._store, person=session.person or "")) if session else None
         return person.namespace if person else None
 
     def _append(self, session: str, messages: Sequence[Message]) -> tuple[builtins.list[Event], int]:
         name = self._name(session)
-        events, pending = append(self._parts, name, messages)
-        summaries.keep_up(self._parts, name)
+        events, pending = append(self._store, name, messages)
+        summaries.keep_up(self._store, name)
         return events, pending
 
     def _put(self, name: str, changes: Mapping[str, Any]) -> Session:
-        parts = self._parts
-        for _ in range(TRIES):
-            now, old = clock.now(), parts.conversations.get(parts.namespace, name)
+        store = self._store
+        for _ in range(MAX_ATTEMPTS):
+            now, old = clock.now(), store.tables.conversations.get(store.namespace, name)
             moment = from_micros(now)
-            person = find_person(parts)
+            person = find_person(store)
             begun = Session(
-                name, parts.namespace, None, (), {}, moment, moment, 0, 0, person.namespace if person else None
+                name, store.namespace, None, (), {}, moment, moment, 0, 0, person.namespace if person else None
             )  # fmt: skip
             new = replace(old or begun, **changes)
-            steps: list[Step] = [namespace_step(parts.namespace, now)]
+            steps: list[Step] = [namespace_step(store.namespace, now)]
             if old is None:
                 steps += conversations.begin_steps(new, now)
             else:
                 steps.append(conversations.update_step(old, new))
                 if "tags" in changes:
-                    steps.append(step("chunk_retag", namespace=parts.namespace, session=name, tags=as_json(new.tags)))
+                    steps.append(step("chunk_retag", namespace=store.namespace, session=name, tags=as_json(new.tags)))
             try:
-                parts.engine.apply(steps)
+                store.engine.apply(steps)
             except Stale:
                 continue
-            parts.journal.wrote = True
+            store.journal.wrote = True
             return self.get(name)
         raise Busy(f"others kept changing session {name!r}", "Retry in a moment.")
 
@@ -291,19 +291,19 @@ class Sessions:
         return validate.required(session, "session")
 
 
-def _batches(parts: Parts, messages: Iterable[Any], last: int) -> Iterator[Sequence[Message]]:
+def _batches(store: OpenStore, messages: Iterable[Any], last: int) -> Iterator[Sequence[Message]]:
     """A list is checked to its end first."""
-    rest = iter(_checked(parts, messages, last=last) if isinstance(messages, Sequence) else messages)
+    rest = iter(_checked(store, messages, last=last) if isinstance(messages, Sequence) else messages)
     done = 0
     while batch := [*islice(rest, BATCH)]:
-        yield batch if isinstance(messages, Sequence) else _checked(parts, batch, done)
+        yield batch if isinstance(messages, Sequence) else _checked(store, batch, done)
         done += len(batch)
 
 
-def _checked(parts: Parts, messages: Sequence[Any], done: int = 0, last: int = 0) -> Sequence[Message]:
+def _checked(store: OpenStore, messages: Sequence[Any], done: int = 0, last: int = 0) -> Sequence[Message]:
     """As they may be kept: whole, in order, and with their secrets dealt with."""
     return [
-        secret_policy.message(parts, each) for each in validate.messages(messages, parts.config.max_message, done, last)
+        secret_policy.message(store, each) for each in validate.messages(messages, store.config.max_message, done, last)
     ]
 
 

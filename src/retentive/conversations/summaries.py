@@ -11,11 +11,11 @@ from retentive.conversations.replay import render_summary
 from retentive.conversations.replay import replay as replayed
 from retentive.conversations.turns import line
 from retentive.errors import Busy, Invalid, NotFound, RetentiveError, Stale
-from retentive.memories.write import TRIES
 from retentive.model import Event, Replay, Session, Summary, to_micros
 from retentive.storage import step
-from retentive.store import Parts
+from retentive.store import OpenStore
 from retentive.store.validate import question
+from retentive.store.write import MAX_ATTEMPTS
 from retentive.text.token_counters import Condenser, Counter
 from retentive.text.tokens import estimate
 
@@ -25,67 +25,67 @@ FRUITLESS = 1.1  # after a look that found nothing to condense, the next when th
 LARGEST_SHARE = 0.5  # of a replay's budget for the summary: the newest words are worth as much as all older ones
 
 
-def keep_up(parts: Parts, session: str) -> None:
+def keep_up(store: OpenStore, session: str) -> None:
     """Summarise if it is time. Told from the estimates kept with the events: an append reads no messages for it.
 
     What was appended is kept, whatever becomes of this: a failure is noted, and the next append tries again.
     """
-    if parts.config.summarise:
+    if store.config.summarise:
         try:
-            _keep_up(parts, session)
+            _keep_up(store, session)
         except RetentiveError as error:
-            parts.journal.failed("summary", error)
+            store.journal.failed("summary", error)
 
 
-def _keep_up(parts: Parts, session: str) -> None:
-    config, key = parts.config, (parts.namespace, session)
-    due = parts.conversations.due(*key)
+def _keep_up(store: OpenStore, session: str) -> None:
+    config, key = store.config, (store.namespace, session)
+    due = store.tables.conversations.due(*key)
     if due is None:
         return
     state, count, tokens = due
     early = 1.0 if config.tokenizer == "estimate" else EARLY
     enough = early * config.summary_trigger * config.session_budget - estimate(state.text)
-    if count >= config.summary_messages and tokens > max(enough, FRUITLESS * parts.fruitless.get(key, 0)):
-        done = summarise(parts, session, config.session_budget, None)
-        parts.fruitless.pop(key, None)
+    if count >= config.summary_messages and tokens > max(enough, FRUITLESS * store.fruitless.get(key, 0)):
+        done = summarise(store, session, config.session_budget, None)
+        store.fruitless.pop(key, None)
         if done.epoch == state.epoch:
-            parts.fruitless[key] = tokens
+            store.fruitless[key] = tokens
 
 
-def summarise(parts: Parts, session: str, budget: int, condenser: Condenser | None) -> Summary:
-    config, count = parts.config, parts.counter()
+def summarise(store: OpenStore, session: str, budget: int, condenser: Condenser | None) -> Summary:
+    config, count = store.config, store.counter()
     policy = Policy(config.summary_messages, config.summary_trigger, config.summary_target, config.summary_share)
-    for _ in range(TRIES):
-        about = parts.conversations.get(parts.namespace, session)
-        state = parts.conversations.summary(parts.namespace, session)
+    for _ in range(MAX_ATTEMPTS):
+        about = store.tables.conversations.get(store.namespace, session)
+        state = store.tables.conversations.summary(store.namespace, session)
         if state is None or about is None:
             raise NotFound(f"session {session!r} was deleted meanwhile")
-        chosen = oldest(_unsummarised(parts, state), budget, policy, count, count(state.text))
+        chosen = oldest(_unsummarised(store, state), budget, policy, count, count(state.text))
         if not chosen:
             return state
         visible = [event for event in chosen if not event.is_hidden]
-        text = _condensed(parts, condenser, state.text, visible, policy.limit(budget))
+        text = _condensed(store, condenser, state.text, visible, policy.limit(budget))
         try:
-            return write(parts, state, text, chosen[-1].sequence, state.epoch, about)
+            return write(store, state, text, chosen[-1].sequence, state.epoch, about)
         except Stale:
             continue  # another summarised first; what it left may be enough
     raise Busy(f"others kept summarising session {session!r}", "Retry in a moment.")
 
 
-def prose(parts: Parts) -> Condenser | None:
+def prose(store: OpenStore) -> Condenser | None:
     """The language model, if there is one. It is not asked while someone waits for an append."""
-    writer = parts.writer()
+    writer = store.writer()
     if writer is None:
         return None
     return Prose(lambda instructions, material, tokens: writer.write(instructions, material, None, tokens=tokens).text)
 
 
-def write(parts: Parts, state: Summary, text: str, upto: int, epoch: int, about: Session | None = None) -> Summary:
+def write(store: OpenStore, state: Summary, text: str, upto: int, epoch: int, about: Session | None = None) -> Summary:
     """Compare and swap: refused with `Stale` unless the summary is still at this epoch, and of this very session."""
     if upto < state.upto and epoch == state.epoch:
         raise Invalid(f"the summary covers messages up to {state.upto} already; upto is {upto}")
     values: dict[str, Any] = {
-        "namespace": parts.namespace,
+        "namespace": store.namespace,
         "session": state.session,
         "text": text,
         "upto": upto,
@@ -93,35 +93,35 @@ def write(parts: Parts, state: Summary, text: str, upto: int, epoch: int, about:
     }
     values["created"] = to_micros(about.created) if about else None
     try:
-        parts.engine.apply([step("summary_put", expect=1, **values)])
+        store.engine.apply([step("summary_put", expect=1, **values)])
     except Stale as error:
-        raise error if about else _refused(parts, state.session, upto, epoch) from error
-    parts.journal.wrote = True
+        raise error if about else _refused(store, state.session, upto, epoch) from error
+    store.journal.wrote = True
     return Summary(state.session, text, upto, epoch + 1)
 
 
-def replay(parts: Parts, state: Summary, budget: int, counter: Counter | None) -> Replay:
-    count = counter or parts.counter()
-    events, earlier = latest(parts, state, budget, count)
+def replay(store: OpenStore, state: Summary, budget: int, counter: Counter | None) -> Replay:
+    count = counter or store.counter()
+    events, earlier = latest(store, state, budget, count)
     summary = fit_summary(state.text, int(LARGEST_SHARE * budget), count)
-    about = parts.conversations.get(parts.namespace, state.session)
+    about = store.tables.conversations.get(store.namespace, state.session)
     imported = find_imported(about.metadata) if about else 0
     return replayed(state.session, summary, events, earlier, budget, count, imported)
 
 
 def latest(
-    parts: Parts, state: Summary, budget: int, count: Counter, end: int | None = None
+    store: OpenStore, state: Summary, budget: int, count: Counter, end: int | None = None
 ) -> tuple[list[Event], int]:
     """The newest messages that no summary covers, more than fit the budget, and how many lie before them.
 
     All of them before the sequence `end`.
     """
-    waiting = parts.conversations.unsummarised(parts.namespace, state.session, state.upto, end)
+    waiting = store.tables.conversations.unsummarised(store.namespace, state.session, state.upto, end)
     events: list[Event] = []
     tokens = 0
     while len(events) < waiting and tokens <= budget:
         before = events[0].sequence if events else end
-        page = parts.conversations.newest(parts.namespace, state.session, PAGE, state.upto, before)
+        page = store.tables.conversations.newest(store.namespace, state.session, PAGE, state.upto, before)
         if not page:
             break  # deleted meanwhile
         events = page + events
@@ -160,32 +160,32 @@ def forget() -> None:
     _shortened.cache_clear()
 
 
-def _unsummarised(parts: Parts, state: Summary) -> list[Event]:
+def _unsummarised(store: OpenStore, state: Summary) -> list[Event]:
     events: list[Event] = []
-    while page := parts.conversations.oldest(
-        parts.namespace, state.session, PAGE, events[-1].sequence if events else state.upto
+    while page := store.tables.conversations.oldest(
+        store.namespace, state.session, PAGE, events[-1].sequence if events else state.upto
     ):
         events += page
     return events
 
 
-def _condensed(parts: Parts, condenser: Condenser | None, summary: str, events: Sequence[Event], limit: int) -> str:
+def _condensed(store: OpenStore, condenser: Condenser | None, summary: str, events: Sequence[Event], limit: int) -> str:
     """By the condenser that was given; by ours if it fails or does not keep to the limit."""
-    count = parts.counter()
+    count = store.counter()
     if condenser is not None:
         try:
             text: object = condenser.condense(summary, events, limit, count)
         except Exception as error:  # noqa: BLE001 - it is the caller's code and may fail in any way
-            parts.journal.failed("condenser", f"{type(error).__name__}: {error}")
+            store.journal.failed("condenser", f"{type(error).__name__}: {error}")
         else:
             if isinstance(text, str) and (told := question(text).replace("\0", " ").strip()) and count(told) <= limit:
                 return told
-            parts.journal.failed("condenser", "gave no text, or more than its limit")
+            store.journal.failed("condenser", "gave no text, or more than its limit")
     return Extractive().condense(summary, events, limit, count)
 
 
-def _refused(parts: Parts, session: str, upto: int, epoch: int) -> RetentiveError:
-    now = parts.conversations.summary(parts.namespace, session)
+def _refused(store: OpenStore, session: str, upto: int, epoch: int) -> RetentiveError:
+    now = store.tables.conversations.summary(store.namespace, session)
     if now is None:
         return NotFound(f"session {session!r} was deleted meanwhile")
     if now.epoch != epoch or upto <= now.upto:

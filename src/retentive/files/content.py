@@ -12,7 +12,7 @@ from retentive.files.readers.read import read
 from retentive.files.readers.resume import KINDS, resumable, resume
 from retentive.model import Document, Mark, Section
 from retentive.storage.tables.files import Row
-from retentive.store import Parts, secret_policy
+from retentive.store import OpenStore, secret_policy
 
 _PACKED = ("pdf", "docx")  # no text before they are read
 _MADE = (*_PACKED, "html")  # what they say is not what is written in them
@@ -36,18 +36,18 @@ def binary(data: bytes, kind: str) -> bool:
     return kind not in _PACKED and b"\0" in data[:8000] and not data.startswith((b"\xff\xfe", b"\xfe\xff"))
 
 
-def whole(parts: Parts, path: str, kind: str, data: bytes) -> Read:
+def whole(store: OpenStore, path: str, kind: str, data: bytes) -> Read:
     name = PurePath(path).name
-    safe, mark = _without_secrets(parts, name, kind, data), None
+    safe, mark = _without_secrets(store, name, kind, data), None
     found = read(name, safe)
     if kind in _MADE:
-        found = _guarded(parts, found)
+        found = _guarded(store, found)
     elif safe is data and kind in KINDS:
         mark = _mark(resumable(data, kind, name=name), found.sections, 0)
     return Read(found.title, found.metadata, found.links, found.unit, 0, found.sections, mark)
 
 
-def grown(parts: Parts, row: Row, loaded: Loaded) -> Read | None:
+def grown(store: OpenStore, row: Row, loaded: Loaded) -> Read | None:
     """What is new at its end; None: it was changed elsewhere, or must be read from its start for another reason."""
     data = loaded.data
     if not row.mark or len(data) <= row.size or fingerprint(data[: row.size]) != row.hash:
@@ -58,7 +58,7 @@ def grown(parts: Parts, row: Row, loaded: Loaded) -> Read | None:
     name, rest = PurePath(row.path).name, data[mark.offset :]
     try:
         text = decode_more(name, rest, mark.encoding)
-        if secret_policy.guarded(parts, text, "file") != text:
+        if secret_policy.guarded(store, text, "file") != text:
             return None
         more = resume(row.kind, mark.headings, rest, mark.line, mark.encoding, name)
         after = _mark(resumable(rest, row.kind, mark, name), more.sections, first)
@@ -78,22 +78,22 @@ def _mark(mark: Mark, sections: tuple[Section, ...], before: int) -> Mapping[str
     return {**asdict(mark), "sections": before + sum(each.first < mark.line for each in sections)}
 
 
-def _without_secrets(parts: Parts, name: str, kind: str, data: bytes) -> bytes:
+def _without_secrets(store: OpenStore, name: str, kind: str, data: bytes) -> bytes:
     """What replaces a secret has as many lines, so that what follows keeps its place."""
     if kind in _PACKED:
         return data
     text = decode(name, data).text
-    safe = secret_policy.guarded(parts, text, "file")
+    safe = secret_policy.guarded(store, text, "file")
     return data if safe == text else safe.encode()
 
 
-def _guarded(parts: Parts, found: Document) -> Document:
-    texts = secret_policy.guarded_pieces(parts, [each.text for each in found.sections], "file")
+def _guarded(store: OpenStore, found: Document) -> Document:
+    texts = secret_policy.guarded_pieces(store, [each.text for each in found.sections], "file")
     sections = tuple(
-        Section(tuple(secret_policy.guarded_json(parts, each.headings, "file")), each.first, each.last, text)
+        Section(tuple(secret_policy.guarded_json(store, each.headings, "file")), each.first, each.last, text)
         for each, text in zip(found.sections, texts, strict=True)
         if text.strip()
     )
-    metadata = secret_policy.guarded_json(parts, dict(found.metadata), "file")
-    title, links = secret_policy.guarded_json(parts, (found.title, found.links), "file")
+    metadata = secret_policy.guarded_json(store, dict(found.metadata), "file")
+    title, links = secret_policy.guarded_json(store, (found.title, found.links), "file")
     return Document(title, metadata, links, sections, found.unit)

@@ -20,13 +20,14 @@ from retentive.files.lease import Stopped
 from retentive.files.load import Loaded, load
 from retentive.files.walk import Entry, Tree, Walked, reason_of
 from retentive.ids import new_ids
-from retentive.memories.write import TRIES, embedded
+from retentive.memories.write import embedded
 from retentive.model import Indexed, Section, Skipped
 from retentive.storage import Step
 from retentive.storage.tables import files as rows
 from retentive.storage.tables.chunks import embedded_text
-from retentive.storage.tables.files import FileRows, Row, context_of
-from retentive.store import Parts
+from retentive.storage.tables.files import Row, context_of
+from retentive.store import OpenStore
+from retentive.store.write import MAX_ATTEMPTS
 
 MOST_SECTIONS = 128  # that share a commit: embedded in a second or two, so little is lost if it is stopped
 MOST_FILES = 64
@@ -68,10 +69,10 @@ class Compared:
 class Indexing:
     """One run. For one thread."""
 
-    def __init__(self, parts: Parts, options: Options, stop: threading.Event, progress: Progress | None) -> None:
-        self._parts, self._options, self._stop = parts, options, stop
+    def __init__(self, store: OpenStore, options: Options, stop: threading.Event, progress: Progress | None) -> None:
+        self._store, self._options, self._stop = store, options, stop
         self._tell = progress or (lambda _, __: None)
-        self._rows = FileRows(parts.engine)
+        self._rows = store.tables.files
         self._counts = Counter[str]()
         self._skipped: dict[str, Skipped] = {}
         self._gone: dict[str, Row] = {}
@@ -117,8 +118,8 @@ class Indexing:
         return found
 
     def _known(self, place: str) -> Iterator[Row]:
-        yield from self._rows.at(self._parts.namespace, self._options.session, [place])
-        yield from self._rows.below(self._parts.namespace, self._options.session, place)
+        yield from self._rows.at(self._store.namespace, self._options.session, [place])
+        yield from self._rows.below(self._store.namespace, self._options.session, place)
 
     def _note(self, walked: Walked) -> None:
         self._counts["ignored"] += walked.ignored
@@ -175,9 +176,9 @@ class Indexing:
             return None
         if row is None and (moved := self._moved(entry, loaded.hash)):
             return self._renamed(entry, moved, loaded)
-        if row and row.kind == entry.kind and self._tagged(row) and (more := grown(self._parts, row, loaded)):
+        if row and row.kind == entry.kind and self._tagged(row) and (more := grown(self._store, row, loaded)):
             return self._made("appended", entry, row, loaded, more)
-        read = whole(self._parts, entry.path, entry.kind, loaded.data)
+        read = whole(self._store, entry.path, entry.kind, loaded.data)
         return self._made("updated" if row else "added", entry, row, loaded, read)
 
     def _touched(self, entry: Entry, row: Row, loaded: Loaded) -> Draft:
@@ -203,7 +204,7 @@ class Indexing:
         now = clock.now()
         tags = self._options.tags if self._options.tags is not None else old.tags if old else ()
         row = Row(
-            self._parts.namespace, old.id if old else new_ids(now, 1)[0], entry.path, self._options.session, entry.kind,
+            self._store.namespace, old.id if old else new_ids(now, 1)[0], entry.path, self._options.session, entry.kind,
             loaded.hash, len(loaded.data), loaded.modified, loaded.stamp, read.title or PurePath(entry.path).stem, tags,
             read.metadata, read.links, read.unit, read.first + len(read.sections), read.mark, now,
             old.version + 1 if old else 1,
@@ -222,8 +223,8 @@ class Indexing:
         """With what is known of the file by now."""
         if draft.how == "renamed" and draft.old:
             self._drop(self._rows.get(draft.old.namespace, draft.old.id))
-        for _ in range(TRIES):
-            known = self._rows.at(self._parts.namespace, self._options.session, [draft.entry.path])
+        for _ in range(MAX_ATTEMPTS):
+            known = self._rows.at(self._store.namespace, self._options.session, [draft.entry.path])
             anew = self._draft(draft.entry, known[0] if known else None)
             try:
                 self._apply([anew] if anew else [])
@@ -237,8 +238,8 @@ class Indexing:
             made = self._vectors(batch)
             steps = [step for draft, vectors in zip(batch, made, strict=True) for step in self._steps(draft, vectors)]
             if steps:
-                self._parts.engine.apply(steps)
-                self._parts.journal.wrote = True
+                self._store.engine.apply(steps)
+                self._store.journal.wrote = True
         for draft in batch:
             self._counts[draft.how] += 1
 
@@ -252,7 +253,7 @@ class Indexing:
         if draft.old and row.hash == draft.old.hash and not draft.sections:
             yield rows.refresh_step(row)
         else:
-            yield from rows.slice_steps(row, draft.sections, draft.first, self._parts.space, vectors)
+            yield from rows.slice_steps(row, draft.sections, draft.first, self._store.space, vectors)
 
     def _vectors(self, batch: Sequence[Draft]) -> list[list[bytes | None]]:
         """Of the sections of each: those that they had, and new ones, made all at once."""
@@ -260,14 +261,14 @@ class Indexing:
         had = [self._had(draft) for draft in batch]
         new = [text for own, known in zip(texts, had, strict=True) for text in own if text not in known]
         wanted = [*dict.fromkeys(new)]
-        made = dict(zip(wanted, embedded(self._parts, wanted), strict=True))
+        made = dict(zip(wanted, embedded(self._store, wanted), strict=True))
         self._counts["embedded"] += sum(vector is not None for vector in made.values())
         return [[known.get(text) or made.get(text) for text in own] for own, known in zip(texts, had, strict=True)]
 
     def _had(self, draft: Draft) -> dict[str, bytes]:
-        if draft.old is None or not draft.sections or self._parts.space is None:
+        if draft.old is None or not draft.sections or self._store.space is None:
             return {}
-        slices = self._rows.slices(draft.old, self._parts.space)
+        slices = self._rows.slices(draft.old, self._store.space)
         return {embedded_text(each.text, each.context): each.vector for each in slices if each.vector}
 
     def _remove(self, gone: Sequence[Row]) -> None:
@@ -280,13 +281,13 @@ class Indexing:
 
     def _delete(self, part: Sequence[Row]) -> None:
         try:
-            self._parts.engine.apply([step for row in part for step in rows.delete_steps(row)])
+            self._store.engine.apply([step for row in part for step in rows.delete_steps(row)])
         except Stale:
             if len(part) > 1:
                 for row in part:
                     self._delete([row])
             return  # of one: another has removed it, moved it, or found it again
-        self._parts.journal.wrote = True
+        self._store.journal.wrote = True
 
 
 def places(trees: Sequence[Tree], paths: Iterable[str], most: int) -> list[Place]:

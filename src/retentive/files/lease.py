@@ -10,7 +10,7 @@ from hashlib import sha256
 
 from retentive.errors import RetentiveError, StorageError
 from retentive.storage.tables.leases import Leases
-from retentive.store import Parts
+from retentive.store import OpenStore
 
 LEASED = 30.0  # seconds after which the work of one that died is done by another
 POLL = 0.2  # seconds between two looks whether the other is done
@@ -22,18 +22,18 @@ class Stopped(Exception):
 
 @contextmanager
 def alone(
-    parts: Parts, roots: Sequence[str], stop: threading.Event, waiting: Callable[[str], None] | None
+    store: OpenStore, roots: Sequence[str], stop: threading.Event, waiting: Callable[[str], None] | None
 ) -> Iterator[None]:
     """The only one who indexes these folders into this namespace, once those who do are done."""
-    leases = Leases(parts.engine, f"{platform.node()}-{uuid.uuid4().hex[:12]}")
+    leases = Leases(store.engine, f"{platform.node()}-{uuid.uuid4().hex[:12]}")
     names = {root: f"files-{sha256(root.encode()).hexdigest()[:16]}" for root in sorted(roots)}
     over, taken = threading.Event(), list[str]()
     try:
         for root, name in names.items():
-            _take(leases, name, parts.namespace, stop, partial(waiting or _silent, root))
+            _take(leases, name, store.namespace, stop, partial(waiting or _silent, root))
             taken.append(name)
         keeper = threading.Thread(
-            target=_keep, args=(leases, taken, parts.namespace, over), name="retentive-lease", daemon=True
+            target=_keep, args=(leases, taken, store.namespace, over), name="retentive-lease", daemon=True
         )
         keeper.start()
         yield
@@ -41,7 +41,7 @@ def alone(
         over.set()
         for name in taken:
             with suppress(StorageError):  # then it runs out
-                leases.release(name, parts.namespace)
+                leases.release(name, store.namespace)
 
 
 def _silent(_: str) -> None: ...

@@ -4,19 +4,18 @@ from dataclasses import replace
 
 from retentive.model import Section
 from retentive.storage.tables import files as rows
-from retentive.storage.tables.files import FileRows
-from retentive.store import Parts
+from retentive.store import OpenStore
 
 
-def index_anew(parts: Parts, namespace: str, id: str) -> None:
+def index_anew(store: OpenStore, namespace: str, id: str) -> None:
     """Its slices have all their words, so nothing is read from the disk, unless one of them is missing."""
-    known = FileRows(parts.engine)
+    known = store.tables.files
     row = known.get(namespace, id)
     if row is None:
         return
-    slices = known.slices(row, parts.space)
+    slices = known.slices(row, store.space)
     if [each.ordinal for each in slices] != [*range(row.sections)]:
-        parts.engine.apply([rows.reset_step(namespace, id)])
+        store.engine.apply([rows.reset_step(namespace, id)])
         return
     new = replace(row, version=row.version + 1)
     sections = [
@@ -24,4 +23,4 @@ def index_anew(parts: Parts, namespace: str, id: str) -> None:
         for each in slices
     ]
     vectors = [each.vector for each in slices]
-    parts.engine.apply([*rows.save_steps(new), *rows.slice_steps(new, sections, 0, parts.space, vectors)])
+    store.engine.apply([*rows.save_steps(new), *rows.slice_steps(new, sections, 0, store.space, vectors)])

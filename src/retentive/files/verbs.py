@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from retentive.errors import Invalid, NotFound, Stale
 from retentive.model import File, Indexed, Passage
 from retentive.storage.tables import files as rows
-from retentive.storage.tables.files import FileRows, Row, file_of
-from retentive.store import Parts, validate
+from retentive.storage.tables.files import Row, file_of
+from retentive.store import OpenStore, validate
 from retentive.store.views import writes
 
 if TYPE_CHECKING:
@@ -26,9 +26,9 @@ LARGEST_KB = 1_000_000
 class Files:
     """The index of files: it follows what is on disk, and never changes it."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
-        self._rows = FileRows(parts.engine)
+    def __init__(self, store: OpenStore) -> None:
+        self._store = store
+        self._rows = store.tables.files
 
     @writes
     def index(
@@ -57,13 +57,13 @@ class Files:
         given = None if tags is None else validate.tag_list(tags)
         options = Options(validate.name_of(session, "session"), given, dry_run)
         stop, places = threading.Event(), [(tree, None) for tree in trees]
-        look = Indexing(self._parts, options, stop, None)
+        look = Indexing(self._store, options, stop, None)
         if look.idle(places):
             return look.told()  # nothing is written, and nobody waited for
-        work = Indexing(self._parts, options, stop, progress)
+        work = Indexing(self._store, options, stop, progress)
         if dry_run:
             return work.run(places)
-        with alone(self._parts, [tree.root for tree in trees], stop, waiting):
+        with alone(self._store, [tree.root for tree in trees], stop, waiting):
             return work.run(places)
 
     @writes
@@ -87,15 +87,15 @@ class Files:
         from retentive.files.watch import Folders, Watch
 
         options = Options(validate.name_of(session, "session"), None if tags is None else validate.tag_list(tags))
-        looks = self._parts.config.watch_poll if poll is None else poll
-        return Watch(self._parts, Folders(self._trees(paths, limit_kb, ignore), options, looks), told)
+        looks = self._store.config.watch_poll if poll is None else poll
+        return Watch(self._store, Folders(self._trees(paths, limit_kb, ignore), options, looks), told)
 
     def watch_configured(self) -> "Watch | None":
         """Start to watch the folders of the setting `watch`, as servers do; None if it names none.
 
         One that is not there yet is waited for.
         """
-        settings = self._parts.config
+        settings = self._store.config
         roots = dict.fromkeys(_real(each.strip()) for each in settings.watch.split(",") if each.strip())
         if not roots:
             return None
@@ -105,13 +105,13 @@ class Files:
         from retentive.files.watch import Folders, Watch
 
         trees = [Tree(root, settings.max_file_kb * 1000) for root in roots]
-        return Watch(self._parts, Folders(trees, Options(), settings.watch_poll)).start()
+        return Watch(self._store, Folders(trees, Options(), settings.watch_poll)).start()
 
     def list(self, limit: int = 50, after: str | None = None, session: str | None = None) -> Sequence[File]:
         """In the order of their paths, those of all sessions or of one. `after` is the id of the last one seen."""
         last = None if after is None else self._row(after, None)
         of = validate.name_of(session, "session")
-        found = self._rows.page(self._parts.namespace, validate.limit_of(limit), of, last)
+        found = self._rows.page(self._store.namespace, validate.limit_of(limit), of, last)
         return [file_of(row) for row in found]
 
     def get(self, path: str | os.PathLike[str], session: str | None = None) -> File:
@@ -128,7 +128,7 @@ class Files:
     ) -> Sequence[File]:
         """Take a file, or all of a folder, out of the index; on disk it stays. The answer is what was removed."""
         of = validate.name_of(session, "session")
-        found = [*self._rows.below(self._parts.namespace, of, _real(path))] or [self._row(path, of)]
+        found = [*self._rows.below(self._store.namespace, of, _real(path))] or [self._row(path, of)]
         if not dry_run:
             for row in found:
                 self._delete(row)
@@ -138,8 +138,8 @@ class Files:
         known: Row | None = row
         while known:
             try:
-                self._parts.engine.apply(rows.delete_steps(known))
-                self._parts.journal.wrote = True
+                self._store.engine.apply(rows.delete_steps(known))
+                self._store.journal.wrote = True
             except Stale:
                 known = self._rows.get(row.namespace, row.id)
                 continue
@@ -154,7 +154,7 @@ class Files:
         if not given:
             raise Invalid("no file or folder is named", "Give at least one.")
         limit = (
-            self._parts.config.max_file_kb if limit_kb is None else validate.limit_of(limit_kb, "limit_kb", LARGEST_KB)
+            self._store.config.max_file_kb if limit_kb is None else validate.limit_of(limit_kb, "limit_kb", LARGEST_KB)
         )
         patterns = tuple(validate.plain(each, "ignore") for each in validate.each_of(ignore, "ignore"))
         roots = dict.fromkeys(_root(each) for each in given)
@@ -163,13 +163,13 @@ class Files:
 
     def _row(self, path: str | os.PathLike[str], session: str | None) -> Row:
         named = os.fspath(path)
-        found = self._rows.get(self._parts.namespace, validate.plain(named, "path"))
+        found = self._rows.get(self._store.namespace, validate.plain(named, "path"))
         if found:
             return found
-        at = self._rows.at(self._parts.namespace, session, [_real(path)])
+        at = self._rows.at(self._store.namespace, session, [_real(path)])
         if not at:
             hint = "`retentive files list` shows those that are; `retentive index` adds more."
-            raise NotFound(f"{named[:200]!r} is not in the index of namespace {self._parts.namespace!r}", hint)
+            raise NotFound(f"{named[:200]!r} is not in the index of namespace {self._store.namespace!r}", hint)
         return at[0]
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Self
 from retentive.errors import Closed, Conflict, RetentiveError
 from retentive.files.debounce import Pending
 from retentive.files.lease import Stopped, alone
-from retentive.store import Parts
+from retentive.store import OpenStore
 from retentive.store.active_model import with_active_model
 from retentive.store.background import Background
 
@@ -50,9 +50,9 @@ class Watch(Background):
     NAME = "retentive-watch"
     PATIENCE = 5.0  # a batch takes one or two
 
-    def __init__(self, parts: Parts, folders: Folders, told: Told | None = None) -> None:
+    def __init__(self, store: OpenStore, folders: Folders, told: Told | None = None) -> None:
         super().__init__()
-        self._parts, self._folders, self._told = parts, folders, told
+        self._store, self._folders, self._told = store, folders, told
         self._ready = threading.Event()
         self._pending = Pending()
         self._pause = 0.0
@@ -68,13 +68,13 @@ class Watch(Background):
         if self.running:
             raise Conflict("this watch is running")
         self._ready.clear()
-        self._parts.watches.append(self)
+        self._store.watches.append(self)
         self._begin()
         return self
 
     def _ended(self) -> None:
-        if self in self._parts.watches:
-            self._parts.watches.remove(self)
+        if self in self._store.watches:
+            self._store.watches.remove(self)
 
     def wait(self, seconds: float | None = None) -> bool:
         """Until everything there was at the start is in the index. False: the time is up."""
@@ -116,8 +116,8 @@ class Watch(Background):
     def _index(self, paths: Sequence[str]) -> bool:
         """Whether what is at these paths was brought into the index. If not, it rests before another try."""
         try:
-            parts = with_active_model(self._parts, is_writing=True)
-            told = index(parts, self._folders, paths, self._stop)
+            store = with_active_model(self._store, is_writing=True)
+            told = index(store, self._folders, paths, self._stop)
         except (Stopped, Closed):
             raise
         except (RetentiveError, OSError) as error:
@@ -137,16 +137,16 @@ class Watch(Background):
             self._told(replace(told, skipped=news))
 
 
-def index(parts: Parts, folders: Folders, paths: Sequence[str], stop: threading.Event) -> "Indexed":
+def index(store: OpenStore, folders: Folders, paths: Sequence[str], stop: threading.Event) -> "Indexed":
     """What is at these paths, and nothing else of the folders. Nothing is written if nothing changed."""
     from retentive.files.index import Indexing, places
 
     where = places(folders.trees, paths, TOO_MANY)
-    work = Indexing(parts, folders.options, stop, None)
+    work = Indexing(store, folders.options, stop, None)
     if work.idle(where):
         return work.told()
-    with alone(parts, [*dict.fromkeys(tree.root for tree, _ in where)], stop, None):
-        return Indexing(parts, folders.options, stop, None).run(where)
+    with alone(store, [*dict.fromkeys(tree.root for tree, _ in where)], stop, None):
+        return Indexing(store, folders.options, stop, None).run(where)
 
 
 def _identity(path: str) -> tuple[int, int] | None:

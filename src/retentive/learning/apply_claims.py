@@ -13,7 +13,7 @@ from retentive.memories.add import near
 from retentive.memories.corrections import NOT_COMPARED, NOT_ENDED_BY_WORDS, apply_corrections
 from retentive.memories.forget import candidates
 from retentive.memories.hide import Forgetting, hide_request_steps, hide_steps
-from retentive.memories.write import TRIES, keep
+from retentive.memories.write import keep
 from retentive.model import (
     Claim,
     Draft,
@@ -34,8 +34,9 @@ from retentive.model import (
 from retentive.model.proposals import SLOT
 from retentive.storage import Step
 from retentive.storage.tables import chunks, memories
-from retentive.store import Parts, secret_policy, validate
+from retentive.store import OpenStore, secret_policy, validate
 from retentive.store.person import MIN_DOUBTFUL, MIN_SURE, REASON, RULE, find_person
+from retentive.store.write import MAX_ATTEMPTS
 from retentive.text.terms import words
 
 SURER = 0.5  # of what a memory lacks to certainty goes with each time it is said again, by the new one's confidence
@@ -74,44 +75,44 @@ class Outcome(NamedTuple):
     proposals: tuple[Proposal, ...] = ()
 
 
-def act(parts: Parts, session: str, deed: Deed, also: Also) -> Outcome:
+def act(store: OpenStore, session: str, deed: Deed, also: Also) -> Outcome:
     match deed.verb:
         case "forget":
-            return Outcome(_forget(parts, session, deed, also))
+            return Outcome(_forget(store, session, deed, also))
         case "correct":
-            return _correct(parts, session, deed, also)
+            return _correct(store, session, deed, also)
         case _:
-            return _keep_at_home(parts, session, deed, also)
+            return _keep_at_home(store, session, deed, also)
 
 
-def _keep_at_home(parts: Parts, session: str, deed: Deed, also: Also) -> Outcome:
+def _keep_at_home(store: OpenStore, session: str, deed: Deed, also: Also) -> Outcome:
     """Keep a claim where it belongs: with the person if that is sure, else in the project, with a proposal in doubt.
 
     What a claim changes decides before what it is about: a correction goes where the memory is that it replaces.
     """
-    person, claim = find_person(parts), deed.claim
+    person, claim = find_person(store), deed.claim
     if person is None or claim.personal < MIN_DOUBTFUL:
-        return _keep(parts, session, deed, also)
-    there = deed._replace(talk=parts.namespace)
+        return _keep(store, session, deed, also)
+    there = deed._replace(talk=store.namespace)
     is_sure = claim.personal >= MIN_SURE and not claim.tentative and not claim.is_guess
-    if _concerns(person, session, there) or (is_sure and not _concerns(parts, session, deed, repeated=False)):
+    if _concerns(person, session, there) or (is_sure and not _concerns(store, session, deed, repeated=False)):
         return _in_namespace(_keep(person, session, there, also), person.namespace)
-    return _keep(parts, session, deed._replace(move_to=person.namespace), also)
+    return _keep(store, session, deed._replace(move_to=person.namespace), also)
 
 
-def _concerns(parts: Parts, session: str, deed: Deed, *, repeated: bool = True) -> bool:
+def _concerns(store: OpenStore, session: str, deed: Deed, *, repeated: bool = True) -> bool:
     """Whether a claim surely replaces a memory of a namespace, or repeats one, or one that was forgotten."""
     claim = deed.claim
-    if claim.replaces and parts.memories.named(parts.namespace, claim.replaces, clock.now()):
+    if claim.replaces and store.tables.memories.named(store.namespace, claim.replaces, clock.now()):
         return True
     try:
-        draft = _draft(parts, session, deed)
+        draft = _draft(store, session, deed)
     except Invalid:
         return repeated
-    known = [memory for memory in near(parts, draft) if memory.kind not in NOT_COMPARED]
-    if repeated and any(_stands_for(parts, memory, draft) for memory in known):
+    known = [memory for memory in near(store, draft) if memory.kind not in NOT_COMPARED]
+    if repeated and any(_stands_for(store, memory, draft) for memory in known):
         return True
-    draft = apply_corrections(parts, draft, known, judge=not claim.among_people)
+    draft = apply_corrections(store, draft, known, judge=not claim.among_people)
     return bool(draft.corrects or (claim.tentative and draft.proposes))
 
 
@@ -119,58 +120,58 @@ def _in_namespace(outcome: Outcome, namespace: str) -> Outcome:
     return outcome._replace(heard=replace(outcome.heard, namespace=namespace))
 
 
-def _keep(parts: Parts, session: str, deed: Deed, also: Also) -> Outcome:
+def _keep(store: OpenStore, session: str, deed: Deed, also: Also) -> Outcome:
     claim = deed.claim
     try:
-        draft = _draft(parts, session, deed)
+        draft = _draft(store, session, deed)
     except Invalid as error:
-        _pass_over(parts, also)
+        _pass_over(store, also)
         return Outcome(Heard("keep", claim.content, refused=str(error)))
-    known = [memory for memory in near(parts, draft) if memory.kind not in NOT_COMPARED]
-    same = _find_same(parts, draft, claim, known)
+    known = [memory for memory in near(store, draft) if memory.kind not in NOT_COMPARED]
+    same = _find_same(store, draft, claim, known)
     is_held = same and (_is_told_by(same, session, deed) or not may_replace(deed.source, same.source))
     if is_held or (same and claim.is_guess):
-        _pass_over(parts, also)
+        _pass_over(store, also)
         return Outcome(Heard("keep", claim.content), reinforced=True)
     if same:
-        _reinforce(parts, same.id, draft.traits.confidence, also)
+        _reinforce(store, same.id, draft.traits.confidence, also)
         return Outcome(Heard("keep", claim.content, (same.id,)), reinforced=True)
-    draft = apply_corrections(parts, draft, known, judge=not claim.among_people)
-    draft = _apply_verdict(parts, draft, claim)
+    draft = apply_corrections(store, draft, known, judge=not claim.among_people)
+    draft = _apply_verdict(store, draft, claim)
     if claim.tentative and not draft.corrects and not draft.proposes:
-        _pass_over(parts, also)
+        _pass_over(store, also)
         return Outcome(Heard("keep", claim.content))
-    return _write(parts, draft, also)
+    return _write(store, draft, also)
 
 
-def _write(parts: Parts, draft: Draft, also: Also) -> Outcome:
-    (kept,) = keep(parts, [_findable(parts, draft)], "learning", lambda _: also())
+def _write(store: OpenStore, draft: Draft, also: Also) -> Outcome:
+    (kept,) = keep(store, [_findable(store, draft)], "learning", lambda _: also())
     heard = Heard("keep", draft.content, (kept.id,))
     return Outcome(heard, kept.superseded, not kept.created, kept.ended, kept.proposals)
 
 
-def _find_same(parts: Parts, draft: Draft, claim: Claim, known: Sequence[Memory]) -> Memory | None:
+def _find_same(store: OpenStore, draft: Draft, claim: Claim, known: Sequence[Memory]) -> Memory | None:
     """The memory that says the same, by the words or by a language model's verdict."""
     if claim.repeats:
-        named = parts.memories.named(parts.namespace, [claim.repeats], clock.now()).get(claim.repeats)
+        named = store.tables.memories.named(store.namespace, [claim.repeats], clock.now()).get(claim.repeats)
         if named and named.status is Status.ACTIVE and may_replace(named.source, draft.traits.source):
             return named
-    return next((memory for memory in known if _stands_for(parts, memory, draft)), None)
+    return next((memory for memory in known if _stands_for(store, memory, draft)), None)
 
 
-def _apply_verdict(parts: Parts, draft: Draft, claim: Claim) -> Draft:
+def _apply_verdict(store: OpenStore, draft: Draft, claim: Claim) -> Draft:
     """With what a language model says of the claim, as far as it goes with what the words say."""
     if claim.is_guess:
         held = (*draft.proposes, *draft.corrects)
         bare = replace(draft.traits, slot=None)
         return _propose(draft._replace(traits=bare, corrects=(), proposes=held, ended_by=None), claim.proposes)
-    named = parts.memories.named(parts.namespace, claim.replaces, clock.now()) if claim.replaces else {}
+    named = store.tables.memories.named(store.namespace, claim.replaces, clock.now()) if claim.replaces else {}
     ended = [id for id in claim.replaces if id in named and named[id].kind not in NOT_ENDED_BY_WORDS]
     more = tuple(Replacement(id, MODEL, SAYS_SO) for id in ended if id not in {each.id for each in draft.corrects})
     others = tuple(each for each in draft.proposes if each.id not in ended)
     draft = draft._replace(corrects=(*draft.corrects, *more), proposes=others)
     draft = _propose(draft, [*claim.proposes, *(id for id in claim.replaces if id not in ended)])
-    return _fill_slot(parts, draft, claim.slot) if claim.slot and not draft.traits.slot else draft
+    return _fill_slot(store, draft, claim.slot) if claim.slot and not draft.traits.slot else draft
 
 
 def _propose(draft: Draft, ids: Iterable[str], rule: str = MODEL, reason: str = SAYS_SO) -> Draft:
@@ -180,13 +181,13 @@ def _propose(draft: Draft, ids: Iterable[str], rule: str = MODEL, reason: str = 
     return draft._replace(proposes=(*draft.proposes, *more))
 
 
-def _fill_slot(parts: Parts, draft: Draft, slot: str) -> Draft:
+def _fill_slot(store: OpenStore, draft: Draft, slot: str) -> Draft:
     """With a slot that a language model names, unless a memory that is not ended holds it: then that is proposed."""
     gone = {each.id for each in draft.corrects}
     when = draft.traits.valid_from or from_micros(clock.now())
     holders = [
         memory
-        for memory in parts.memories.same_slot(parts.namespace, [slot], clock.now())
+        for memory in store.tables.memories.same_slot(store.namespace, [slot], clock.now())
         if memory.id not in gone and memory.session == draft.traits.session and memory.valid_from <= when
     ]
     if holders:
@@ -194,43 +195,43 @@ def _fill_slot(parts: Parts, draft: Draft, slot: str) -> Draft:
     return draft._replace(traits=replace(draft.traits, slot=slot))
 
 
-def _correct(parts: Parts, session: str, deed: Deed, also: Also) -> Outcome:
+def _correct(store: OpenStore, session: str, deed: Deed, also: Also) -> Outcome:
     """Change the value of the last statement of the session that has one of the same kind."""
     text = deed.claim.content
-    learned = _find_learned(parts, session)
+    learned = _find_learned(store, session)
     active = [
         memory for memory in learned if memory.status is Status.ACTIVE and (_last_event(memory) or 0) <= deed.sequence
     ]
     for memory in sorted(active, key=lambda memory: -(_last_event(memory) or 0)):
-        content = parts.rules().correct_value(memory.content, text)
+        content = store.rules().correct_value(memory.content, text)
         if content is None:
             continue
         claim = replace(deed.claim, content=content, kind=memory.kind, importance=memory.importance)
-        home = replace(parts, namespace=memory.namespace)
-        talk = parts.namespace if memory.namespace != parts.namespace else ""
+        home = replace(store, namespace=memory.namespace)
+        talk = store.namespace if memory.namespace != store.namespace else ""
         try:
             draft = _draft(home, session, deed._replace(claim=claim, talk=talk))
         except Invalid as error:
-            _pass_over(parts, also)
+            _pass_over(store, also)
             return Outcome(Heard("correct", text, refused=str(error)))
         replaced = Replacement(memory.id, "correction", f'the user said "{text}"')
         outcome = _write(home, draft._replace(corrects=(replaced,)), also)
         return _in_namespace(outcome, home.namespace) if talk else outcome
     if len(text.split()) >= MIN_CLAUSE_WORDS:
-        return _keep_at_home(parts, session, deed._replace(verb="keep"), also)
-    _pass_over(parts, also)
+        return _keep_at_home(store, session, deed._replace(verb="keep"), also)
+    _pass_over(store, also)
     return Outcome(Heard("correct", text))
 
 
-def _repeats(parts: Parts, memory: Memory, draft: Draft) -> bool:
+def _repeats(store: OpenStore, memory: Memory, draft: Draft) -> bool:
     """Whether the draft says no more than a memory does."""
-    rules = parts.rules()
+    rules = store.rules()
     return rules.is_restatement(rules.parse(memory.content), rules.parse(draft.content))
 
 
-def _stands_for(parts: Parts, memory: Memory, draft: Draft) -> bool:
+def _stands_for(store: OpenStore, memory: Memory, draft: Draft) -> bool:
     """Whether a memory says all that the draft does, and is trusted as much: no import stands for the user's word."""
-    return may_replace(memory.source, draft.traits.source) and _repeats(parts, memory, draft)
+    return may_replace(memory.source, draft.traits.source) and _repeats(store, memory, draft)
 
 
 def _is_told_by(memory: Memory, session: str, deed: Deed) -> bool:
@@ -240,18 +241,18 @@ def _is_told_by(memory: Memory, session: str, deed: Deed) -> bool:
     return is_same and set(deed.claim.events) <= {*origin.get("events", ())}
 
 
-def _findable(parts: Parts, draft: Draft) -> Draft:
+def _findable(store: OpenStore, draft: Draft) -> Draft:
     """With the words in which people ask for it: "moved to Linz" does not say where someone lives."""
-    asked = parts.rules().find_question_words(draft.traits.slot or "")
+    asked = store.rules().find_question_words(draft.traits.slot or "")
     if asked is None or draft.traits.context:
         return draft
     return draft._replace(traits=replace(draft.traits, context=asked), vector=None)
 
 
-def _forgotten_since(parts: Parts, draft: Draft, said: datetime) -> bool:
+def _forgotten_since(store: OpenStore, draft: Draft, said: datetime) -> bool:
     """What is forgotten stays so, though the message that told it is still there to be read."""
-    gone = (memory for memory in near(parts, draft, Status.FORGOTTEN) if _forgotten_at(memory) >= said)
-    return any(memory.content_hash == draft.content_hash or _repeats(parts, memory, draft) for memory in gone)
+    gone = (memory for memory in near(store, draft, Status.FORGOTTEN) if _forgotten_at(memory) >= said)
+    return any(memory.content_hash == draft.content_hash or _repeats(store, memory, draft) for memory in gone)
 
 
 def _forgotten_at(memory: Memory) -> datetime:
@@ -259,32 +260,32 @@ def _forgotten_at(memory: Memory) -> datetime:
     return memory.updated if memory.superseded_by or not memory.valid_to else memory.valid_to
 
 
-def _draft(parts: Parts, session: str, deed: Deed) -> Draft:
+def _draft(store: OpenStore, session: str, deed: Deed) -> Draft:
     """As it may be kept; `Invalid` if it may not."""
     claim = deed.claim
     if secret_policy.REDACTED in claim.content:
         rule = claim.content.partition(secret_policy.REDACTED)[2].partition("]")[0]
         raise SecretFound(f"the message held a secret ({rule})")
     traits = validate.traits(
-        max_content=parts.config.max_content,
+        max_content=store.config.max_content,
         kind=claim.kind,
         source=deed.source,
         confidence=claim.confidence,
-        importance=_find_importance(parts, claim),
+        importance=_find_importance(store, claim),
         expires=claim.expires,
         valid_from=claim.valid_from or claim.said,
         origin=_make_origin(session, deed),
     )
-    draft = secret_policy.draft(parts, validate.draft(claim.content, traits, parts.config.max_content))
+    draft = secret_policy.draft(store, validate.draft(claim.content, traits, store.config.max_content))
     if deed.move_to:
-        draft = draft._replace(move=Move(parts.namespace, deed.move_to, RULE, REASON))
-    if _forgotten_since(parts, draft, claim.said):
+        draft = draft._replace(move=Move(store.namespace, deed.move_to, RULE, REASON))
+    if _forgotten_since(store, draft, claim.said):
         raise Invalid("it was forgotten later")
     return draft
 
 
-def _find_importance(parts: Parts, claim: Claim) -> int:
-    is_vital = not claim.is_guess and parts.rules().is_vital(claim.content)
+def _find_importance(store: OpenStore, claim: Claim) -> int:
+    is_vital = not claim.is_guess and store.rules().is_vital(claim.content)
     return max(claim.importance, VITAL) if is_vital else claim.importance
 
 
@@ -296,29 +297,29 @@ def _make_origin(session: str, deed: Deed) -> dict[str, Any]:
     return {**elsewhere, "session": session, "events": [*claim.events], **finder}
 
 
-def _reinforce(parts: Parts, id: str, confidence: float, also: Also) -> None:
+def _reinforce(store: OpenStore, id: str, confidence: float, also: Also) -> None:
     """Said again: surer than before."""
-    for _ in range(TRIES):
+    for _ in range(MAX_ATTEMPTS):
         now = clock.now()
-        old = parts.memories.get(parts.namespace, id, now)
+        old = store.tables.memories.get(store.namespace, id, now)
         steps = [*also()]
         if old and old.status is Status.ACTIVE:
             surer = min(max(FIRM, old.confidence), old.confidence + (1 - old.confidence) * SURER * confidence)
             new = replace(old, confidence=round(surer, 3), updated=from_micros(now), version=old.version + 1)
             steps += [*memories.update_steps(old, new, "learning", "said again"), chunks.refresh_step(new)]
         try:
-            return _apply(parts, steps)
+            return _apply(store, steps)
         except Stale:
             continue
     raise Busy(f"others kept changing {id}", "Retry in a moment.")
 
 
-def _forget(parts: Parts, session: str, deed: Deed, also: Also) -> Heard:
+def _forget(store: OpenStore, session: str, deed: Deed, also: Also) -> Heard:
     """One that is surely meant; otherwise nothing, and what may be."""
     wish = deed.claim.content
-    for _ in range(TRIES):
-        meant, near = _meant(parts, session, deed)
-        person = find_person(parts) if deed.claim.content and not meant else None
+    for _ in range(MAX_ATTEMPTS):
+        meant, near = _meant(store, session, deed)
+        person = find_person(store) if deed.claim.content and not meant else None
         if person:
             meant, more = _meant(person, session, deed)
             near = [*near, *more]
@@ -331,46 +332,46 @@ def _forget(parts: Parts, session: str, deed: Deed, also: Also) -> Heard:
             ended = replace(old, status=Status.FORGOTTEN, valid_to=end, updated=now, version=old.version + 1)
             steps += memories.status_steps(old, ended, "user", f"asked in {session}#{deed.sequence}")
             forgetting = Forgetting(old, (session, deed.sequence), deed.claim.said)
-            steps += hide_steps(parts, [forgetting], to_micros(now))
+            steps += hide_steps(store, [forgetting], to_micros(now))
         elif not meant:
-            steps += _hide_late_request(parts, session, deed, to_micros(now))
+            steps += _hide_late_request(store, session, deed, to_micros(now))
         try:
-            _apply(parts, steps)
+            _apply(store, steps)
         except Stale:
             continue
         if len(meant) == 1:
-            elsewhere = meant[0].namespace if meant[0].namespace != parts.namespace else None
+            elsewhere = meant[0].namespace if meant[0].namespace != store.namespace else None
             return Heard("forget", wish, (meant[0].id,), namespace=elsewhere)
-        return Heard("forget", wish, candidates=tuple(_resembling(parts, wish, meant or near)))
+        return Heard("forget", wish, candidates=tuple(_resembling(store, wish, meant or near)))
     raise Busy("others kept changing the same memories", "Retry in a moment.")
 
 
-def _hide_late_request(parts: Parts, session: str, deed: Deed, now: int) -> Iterable[Step]:
+def _hide_late_request(store: OpenStore, session: str, deed: Deed, now: int) -> Iterable[Step]:
     """A request may be logged after somebody forgot what it names: then it must not show the value either."""
     if not deed.claim.content or deed.claim.tentative:
         return []
-    forgotten = candidates(parts, deed.claim.content, {"status": [Status.FORGOTTEN]}).memories
+    forgotten = candidates(store, deed.claim.content, {"status": [Status.FORGOTTEN]}).memories
     request = (session, deed.sequence)
-    return [each for memory in forgotten for each in hide_request_steps(parts, memory, request, now)]
+    return [each for memory in forgotten for each in hide_request_steps(store, memory, request, now)]
 
 
-def _meant(parts: Parts, session: str, deed: Deed) -> tuple[Sequence[Memory], Sequence[Memory]]:
+def _meant(store: OpenStore, session: str, deed: Deed) -> tuple[Sequence[Memory], Sequence[Memory]]:
     """What the words mean of what was known when they fell, and what is like it."""
     if deed.claim.content:
-        found = candidates(parts, deed.claim.content, {"until": deed.claim.said + timedelta(microseconds=1)})
+        found = candidates(store, deed.claim.content, {"until": deed.claim.said + timedelta(microseconds=1)})
         return found.memories, found.nearest
     # "Scratch that", without a word of what: what was learned from the user's message before, and from no earlier one.
-    before = parts.conversations.newest(parts.namespace, session, LATELY, before=deed.sequence)
+    before = store.tables.conversations.newest(store.namespace, session, LATELY, before=deed.sequence)
     last = next((event.sequence for event in reversed(before) if event.role is Role.USER), None)
-    told = _find_learned(parts, session)
+    told = _find_learned(store, session)
     return [memory for memory in told if memory.status is Status.ACTIVE and _last_event(memory) == last], []
 
 
-def _find_learned(parts: Parts, session: str) -> list[Memory]:
+def _find_learned(store: OpenStore, session: str) -> list[Memory]:
     """The memories that came from a session, in its namespace and in the person's."""
-    person, now = find_person(parts), clock.now()
-    there = person.memories.learned(person.namespace, session, now, parts.namespace) if person else []
-    return [*parts.memories.learned(parts.namespace, session, now), *there]
+    person, now = find_person(store), clock.now()
+    there = person.tables.memories.learned(person.namespace, session, now, store.namespace) if person else []
+    return [*store.tables.memories.learned(store.namespace, session, now), *there]
 
 
 def _last_event(memory: Memory) -> int | None:
@@ -378,25 +379,25 @@ def _last_event(memory: Memory) -> int | None:
     return max(events, default=None) if isinstance(events, list) else None
 
 
-def _resembling(parts: Parts, wish: str, found: Iterable[Memory]) -> Iterable[Resemblance]:
-    tokens = parts.engine.tokens
+def _resembling(store: OpenStore, wish: str, found: Iterable[Memory]) -> Iterable[Resemblance]:
+    tokens = store.engine.tokens
     own = tokens(" ".join(words(wish)))
     for memory in found:
         share = overlap(own, tokens(" ".join(words(memory.content)))) if own else 0.0
         yield Resemblance(memory.id, memory.content, round(share, 2))
 
 
-def _pass_over(parts: Parts, also: Also) -> None:
+def _pass_over(store: OpenStore, also: Also) -> None:
     """Nothing but what must be noted."""
-    for _ in range(TRIES):
+    for _ in range(MAX_ATTEMPTS):
         with suppress(Stale):
-            return _apply(parts, also())
+            return _apply(store, also())
     raise Busy("others kept changing the same session", "Retry in a moment.")
 
 
-def _apply(parts: Parts, steps: Iterable[Step]) -> None:
-    parts.engine.apply([*steps])
-    parts.journal.wrote = True
+def _apply(store: OpenStore, steps: Iterable[Step]) -> None:
+    store.engine.apply([*steps])
+    store.journal.wrote = True
 
 
 def written(deed: Deed) -> dict[str, Any]:

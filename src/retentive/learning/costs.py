@@ -5,24 +5,24 @@ from dataclasses import asdict, fields, replace
 from typing import Any
 
 from retentive.errors import Stale
-from retentive.memories.write import TRIES
 from retentive.model import Cost
 from retentive.storage.tables.conversations import update_step
-from retentive.store import Parts
+from retentive.store import OpenStore
+from retentive.store.write import MAX_ATTEMPTS
 
 COST = "llm_cost"  # among the metadata of a session: what learning from it came to, of all times
 
 
-def record_cost(parts: Parts, session: str, cost: Cost) -> None:
+def record_cost(store: OpenStore, session: str, cost: Cost) -> None:
     """Add a cost to what is recorded of a session. If others keep changing that, it is left: the day's count has it."""
-    for _ in range(TRIES if cost.calls else 0):
-        known = parts.conversations.get(parts.namespace, session)
+    for _ in range(MAX_ATTEMPTS if cost.calls else 0):
+        known = store.tables.conversations.get(store.namespace, session)
         if known is None:
             return
         total = read_cost(known.metadata).plus(cost)
         new = replace(known, metadata={**known.metadata, COST: asdict(total)})
         try:
-            parts.engine.apply([update_step(known, new)])
+            store.engine.apply([update_step(known, new)])
         except Stale:
             continue
         return

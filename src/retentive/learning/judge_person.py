@@ -8,7 +8,7 @@ from typing import Any
 from retentive.errors import EmbedError
 from retentive.memories.corrections import is_judged
 from retentive.model import Claim, Event, Role
-from retentive.store import Parts
+from retentive.store import OpenStore
 from retentive.store.person import find_person
 
 _USER = re.compile(r"\b[Tt]he user('s)?(?=\W|$)")
@@ -16,17 +16,17 @@ _PLURAL = re.compile(r"\b(?:we|our|ours|us|we're|we've|let's)\b", re.IGNORECASE)
 _SINGULAR = re.compile(r"\b(?:i|my|me|mine|myself|i'm|i've|i'd|i'll)\b", re.IGNORECASE)
 
 
-def judge_claims(parts: Parts, claims: Sequence[Claim], events: Sequence[Event]) -> list[Claim]:
+def judge_claims(store: OpenStore, claims: Sequence[Claim], events: Sequence[Event]) -> list[Claim]:
     """The claims with the probability that each is about the person, judged by its text and its message.
 
     For requests, and for what a language model found: other claims were judged where they were found.
     """
-    if not claims or find_person(parts) is None:
+    if not claims or find_person(store) is None:
         return [*claims]
     said = {event.sequence: event.content for event in events if event.role is Role.USER}
     texts = [make_first_person(claim.content, _source_text(claim, said)) for claim in claims]
-    vectors = _embed(parts, texts)
-    judge = parts.rules().score_personal
+    vectors = _embed(store, texts)
+    judge = store.rules().score_personal
     return [
         replace(claim, personal=round(judge(text, vector), 2))
         for claim, text, vector in zip(claims, texts, vectors, strict=True)
@@ -44,13 +44,13 @@ def _source_text(claim: Claim, said: dict[int, str]) -> str:
     return "\n".join(said[number] for number in claim.events if number in said)
 
 
-def _embed(parts: Parts, texts: Sequence[str]) -> Sequence[Any]:
+def _embed(store: OpenStore, texts: Sequence[str]) -> Sequence[Any]:
     """The vectors for the judge; None for each where it does not know the model, or there is none."""
-    if parts.embedder is not None and is_judged(parts):
+    if store.embedder is not None and is_judged(store):
         try:
-            return [*parts.embedder.embed(texts)]
+            return [*store.embedder.embed(texts)]
         except EmbedError as error:
-            parts.journal.failed("embed", error)
+            store.journal.failed("embed", error)
     return [None] * len(texts)
 
 

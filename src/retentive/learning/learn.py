@@ -44,7 +44,7 @@ from retentive.search.retrievers import find_neighbours, having_words
 from retentive.storage import Step
 from retentive.storage.tables import conversations, learning
 from retentive.storage.tables.learning import State
-from retentive.store import Parts
+from retentive.store import OpenStore
 from retentive.store.person import find_person
 from retentive.store.scope import scope
 from retentive.text.terms import words
@@ -106,54 +106,54 @@ class Tally:
         return Learned(state.session, state.upto, self.events, by=by, cost=self.cost, **lists)
 
 
-def learn(parts: Parts, session: str) -> Learned:
+def learn(store: OpenStore, session: str) -> Learned:
     """Everything that was said since the last time."""
     tally = Tally()
-    (state,) = deque(pieces(parts, session, tally), maxlen=1)
+    (state,) = deque(pieces(store, session, tally), maxlen=1)
     return tally.learned(state)
 
 
-def pieces(parts: Parts, session: str, tally: Tally) -> Iterator[State]:
+def pieces(store: OpenStore, session: str, tally: Tally) -> Iterator[State]:
     """The same, a piece at a time: how it stands is told before each and at the end. Whoever stops loses nothing."""
     while True:
-        state = _state(parts, session)
+        state = _state(store, session)
         yield state
         if not state.left and state.upto >= state.last:
             return
-        if state.person is None and (person := find_person(parts)):
-            parts.engine.apply([conversations.person_step(parts.namespace, session, person.namespace)])
+        if state.person is None and (person := find_person(store)):
+            store.engine.apply([conversations.person_step(store.namespace, session, person.namespace)])
             continue
-        known = replace(parts, person=state.person or "")
+        known = replace(store, person=state.person or "")
         with suppress(Overtaken, Stale):
             (_do if state.left else _read)(known, state, tally)
 
 
-def learn_due(parts: Parts, silent: float) -> Iterator[Learned]:
+def learn_due(store: OpenStore, silent: float) -> Iterator[Learned]:
     """From the sessions of the namespace in which nothing was said for so many seconds, but something before."""
-    for session in parts.learning.due(parts.namespace, clock.now() - round(silent * 1e6)):
+    for session in store.tables.learning.due(store.namespace, clock.now() - round(silent * 1e6)):
         with suppress(NotFound):  # deleted meanwhile
-            yield learn(parts, session)
+            yield learn(store, session)
 
 
-def handle_requests(parts: Parts, event: Event) -> Event:
+def handle_requests(store: OpenStore, event: Event) -> Event:
     """What a message just said asks for in plain words, done at once."""
-    if event.role is not Role.USER or not parts.config.commands:
+    if event.role is not Role.USER or not store.config.commands:
         return event
-    asked, heard = _judge_deeds(parts, [*find_requests(parts.rules(), event)], [event]), []
+    asked, heard = _judge_deeds(store, [*find_requests(store.rules(), event)], [event]), []
     try:
-        for done, deed in enumerate(asked if not asked or _alone(parts, event) else ()):
+        for done, deed in enumerate(asked if not asked or _alone(store, event) else ()):
             mark = learning.heed_step(event.namespace, event.session, event.sequence, done)
-            heard.append(act(parts, event.session, deed, partial(list, [mark])).heard)
+            heard.append(act(store, event.session, deed, partial(list, [mark])).heard)
     except RetentiveError as error:  # the message is kept, and `learn` does what it asks for
-        parts.journal.failed("requests", error)
+        store.journal.failed("requests", error)
     return replace(event, heard=tuple(heard)) if heard else event
 
 
-def _alone(parts: Parts, event: Event) -> bool:
+def _alone(store: OpenStore, event: Event) -> bool:
     """What several people ask of each other is not meant for us."""
     if event.speaker is None:
         return True
-    before = parts.conversations.newest(event.namespace, event.session, EARSHOT)
+    before = store.tables.conversations.newest(event.namespace, event.session, EARSHOT)
     return {each.speaker for each in before if each.role is Role.USER} <= {event.speaker}
 
 
@@ -181,34 +181,34 @@ def _read_requests(rules: Rules, event: Event) -> Iterator[Deed]:
         yield Deed(request.verb, claim, Source.EXPLICIT)
 
 
-def _state(parts: Parts, session: str) -> State:
-    state = parts.learning.get(parts.namespace, session)
+def _state(store: OpenStore, session: str) -> State:
+    state = store.tables.learning.get(store.namespace, session)
     if state is None:
         hint = "`retentive session list` shows those there are."
-        raise NotFound(f"no session {session[:60]!r} in namespace {parts.namespace!r}", hint)
+        raise NotFound(f"no session {session[:60]!r} in namespace {store.namespace!r}", hint)
     return state
 
 
-def _do(parts: Parts, state: State, tally: Tally) -> None:
+def _do(store: OpenStore, state: State, tally: Tally) -> None:
     """The next of what was written down."""
 
     def done() -> Iterable[Step]:
-        if _state(parts, state.session)._replace(last=state.last) != state:
+        if _state(store, state.session)._replace(last=state.last) != state:
             raise Overtaken(f"another process learns from session {state.session!r}")
-        return [learning.done_step(parts.namespace, state)]
+        return [learning.done_step(store.namespace, state)]
 
     claim = json.loads(state.claims)[-state.left]
     try:
-        outcome = act(parts, state.session, _weigh(parts, state.session, read(claim)), done)
+        outcome = act(store, state.session, _weigh(store, state.session, read(claim)), done)
     except Invalid as error:  # it will never do: what comes after it must not wait for it
-        parts.engine.apply([*done()])
+        store.engine.apply([*done()])
         outcome = Outcome(Heard(claim["verb"], claim["content"], refused=str(error)))
     tally.count(outcome)
 
 
-def _weigh(parts: Parts, session: str, deed: Deed) -> Deed:
+def _weigh(store: OpenStore, session: str, deed: Deed) -> Deed:
     """What comes of an imported message as the import that it is; what it asks to forget is only shown."""
-    about = parts.conversations.get(parts.namespace, session)
+    about = store.tables.conversations.get(store.namespace, session)
     if about is None or min(deed.claim.events, default=1) > find_imported(about.metadata):
         return deed
     confidence = min(deed.claim.confidence, DEFAULT_CONFIDENCE[Source.IMPORT])
@@ -217,26 +217,26 @@ def _weigh(parts: Parts, session: str, deed: Deed) -> Deed:
     return deed._replace(claim=claim, source=find_lowest_trust([deed.source, Source.IMPORT]))
 
 
-def _read(parts: Parts, state: State, tally: Tally) -> None:
+def _read(store: OpenStore, state: State, tally: Tally) -> None:
     """Messages, and what is found in them: written down before any of it is done."""
-    key = parts.namespace, state.session
-    events = parts.conversations.oldest(*key, PAGE, state.upto)
+    key = store.namespace, state.session
+    events = store.tables.conversations.oldest(*key, PAGE, state.upto)
     if not events:
         raise Stale(f"session {state.session!r} was deleted meanwhile")
-    before = parts.conversations.newest(*key, BEFORE, before=state.upto + 1)
-    found, cost = _claims(parts, _visible(before), _visible(events), tally)
+    before = store.tables.conversations.newest(*key, BEFORE, before=state.upto + 1)
+    found, cost = _claims(store, _visible(before), _visible(events), tally)
     claims = [claim for claim in found if claim.events[-1] > state.upto]
     if is_of_several([*before, *events]):
         claims = [replace(claim, personal=0.0) for claim in claims]
-    deeds = [*_asked(parts, state, events), *(Deed("keep", claim, Source.EXTRACTED) for claim in claims)]
+    deeds = [*_asked(store, state, events), *(Deed("keep", claim, Source.EXTRACTED) for claim in claims)]
     deeds.sort(key=lambda deed: deed.sequence)
     text = json.dumps([written(deed) for deed in deeds], ensure_ascii=False) if deeds else ""
     try:
-        parts.engine.apply([learning.begin_step(parts.namespace, state, [*before, *events], text, len(deeds))])
+        store.engine.apply([learning.begin_step(store.namespace, state, [*before, *events], text, len(deeds))])
     finally:
-        record_cost(parts, state.session, cost)  # paid for, whoever was first
+        record_cost(store, state.session, cost)  # paid for, whoever was first
     tally.cost = tally.cost.plus(cost)
-    parts.journal.wrote = True
+    store.journal.wrote = True
     tally.events += len(events)
 
 
@@ -245,51 +245,51 @@ def _visible(events: Sequence[Event]) -> list[Event]:
     return [event for event in events if not event.is_hidden]
 
 
-def _asked(parts: Parts, state: State, events: Sequence[Event]) -> Iterator[Deed]:
+def _asked(store: OpenStore, state: State, events: Sequence[Event]) -> Iterator[Deed]:
     """Requests that were not done when they were said: those of imported logs."""
-    heeded = parts.learning.heeded(parts.namespace, state.session, state.upto, events[-1].sequence)
+    heeded = store.tables.learning.heeded(store.namespace, state.session, state.upto, events[-1].sequence)
     people = {event.speaker for event in events if event.role is Role.USER}
-    for event in events if parts.config.commands and len(people) <= 1 else ():
+    for event in events if store.config.commands and len(people) <= 1 else ():
         if event.role is Role.USER:
             done = heeded.get(event.sequence, 0)
-            yield from _judge_deeds(parts, [*islice(find_requests(parts.rules(), event), done, None)], [event])
-            yield from _judge_deeds(parts, [*find_corrections(parts.rules(), event)], [event])
+            yield from _judge_deeds(store, [*islice(find_requests(store.rules(), event), done, None)], [event])
+            yield from _judge_deeds(store, [*find_corrections(store.rules(), event)], [event])
 
 
-def _judge_deeds(parts: Parts, deeds: Sequence[Deed], events: Sequence[Event]) -> list[Deed]:
+def _judge_deeds(store: OpenStore, deeds: Sequence[Deed], events: Sequence[Event]) -> list[Deed]:
     """Requests to keep something, with the probability that it is about the person."""
-    claims = judge_claims(parts, [deed.claim for deed in deeds], events)
+    claims = judge_claims(store, [deed.claim for deed in deeds], events)
     return [deed._replace(claim=claim) for deed, claim in zip(deeds, claims, strict=True)]
 
 
 def _claims(
-    parts: Parts, before: Sequence[Event], events: Sequence[Event], tally: Tally
+    store: OpenStore, before: Sequence[Event], events: Sequence[Event], tally: Tally
 ) -> tuple[Sequence[Claim], Cost]:
     """By the language model, if there is one; by rules from where it cannot be used. And what asking it came to."""
-    writer = parts.writer()
+    writer = store.writer()
     if writer is None:
-        return _by_rules(parts, before, events), Cost()
+        return _by_rules(store, before, events), Cost()
     counted = Counted(writer)
-    return _ask(parts, counted, before, events, tally), counted.cost
+    return _ask(store, counted, before, events, tally), counted.cost
 
 
 def _ask(
-    parts: Parts, writer: Writer, before: Sequence[Event], events: Sequence[Event], tally: Tally
+    store: OpenStore, writer: Writer, before: Sequence[Event], events: Sequence[Event], tally: Tally
 ) -> Sequence[Claim]:
     from retentive.learning.llm import extract  # its patterns take a while to compile, and few stores have a model
 
     found: list[Claim] = []
     for batch in extract.batches([*before[-1:], *events]):
         try:
-            extraction = extract.extract(writer, batch, [*_find_known(parts, batch), *found])
-            found += judge_claims(parts, extraction.claims, batch)
+            extraction = extract.extract(writer, batch, [*_find_known(store, batch), *found])
+            found += judge_claims(store, extraction.claims, batch)
             tally.readers[writer.name] = None
             tally.notes += _describe_rejected(extraction)
         except LlmError as error:
             tally.readers["rules"] = None
             tally.notes.append(f"the language model was not used: {error}")
-            parts.journal.failed("llm", error)
-            return [*found, *_by_rules(parts, before, [each for each in events if each.sequence >= batch[0].sequence])]
+            store.journal.failed("llm", error)
+            return [*found, *_by_rules(store, before, [each for each in events if each.sequence >= batch[0].sequence])]
     return found
 
 
@@ -302,9 +302,9 @@ def _describe_rejected(extraction: "Extraction") -> list[str]:
     return [f"{count} claims of the language model were left out: {'; '.join(reasons)}"]
 
 
-def _by_rules(parts: Parts, before: Sequence[Event], events: Sequence[Event]) -> Sequence[Claim]:
+def _by_rules(store: OpenStore, before: Sequence[Event], events: Sequence[Event]) -> Sequence[Claim]:
     """By the form of each sentence, and the judges."""
-    rules, first = parts.rules(), events[0].sequence if events else 0
+    rules, first = store.rules(), events[0].sequence if events else 0
     found = rules.find_candidates([*before, *events])
     candidates = [each for each in found if each.event.sequence >= first]
     corrections = [
@@ -313,32 +313,32 @@ def _by_rules(parts: Parts, before: Sequence[Event], events: Sequence[Event]) ->
         if event.role is Role.USER
         for deed in find_corrections(rules, event)
     ]
-    return rules.choose_claims(candidates, _embed(parts, [each.said for each in candidates]), corrections)
+    return rules.choose_claims(candidates, _embed(store, [each.said for each in candidates]), corrections)
 
 
-def _embed(parts: Parts, texts: Sequence[str]) -> Sequence[Any] | None:
+def _embed(store: OpenStore, texts: Sequence[str]) -> Sequence[Any] | None:
     """The vectors of sentences for the judges; None where they know the model not, or there is none."""
-    return _embed_all(parts, texts) or None if is_judged(parts) else None
+    return _embed_all(store, texts) or None if is_judged(store) else None
 
 
-def _embed_all(parts: Parts, texts: Sequence[str]) -> list[Any]:
+def _embed_all(store: OpenStore, texts: Sequence[str]) -> list[Any]:
     """The vectors of texts; nothing where there is no embedder, or it fails."""
-    if not texts or parts.embedder is None:
+    if not texts or store.embedder is None:
         return []
     try:
-        return [*parts.embedder.embed(texts)]
+        return [*store.embedder.embed(texts)]
     except EmbedError as error:
-        parts.journal.failed("embed", error)
+        store.journal.failed("embed", error)
         return []
 
 
-def _find_known(parts: Parts, events: Sequence[Event]) -> list[Memory]:
+def _find_known(store: OpenStore, events: Sequence[Event]) -> list[Memory]:
     """The memories nearest to what the user says, by words and by vectors in turn."""
     said = [event.content for event in events if event.role is Role.USER]
-    person = find_person(parts)
-    within = scope([parts.namespace, *([person.namespace] if person else [])], include="memories")
-    by_words = having_words(parts, words(" ".join(said)), within, KNOWN)
-    vectors = _embed_all(parts, said[-MAX_COMPARED:])
-    by_vector = [each for vector in vectors for each in find_neighbours(parts, vector, within, NEIGHBOURS)]
+    person = find_person(store)
+    within = scope([store.namespace, *([person.namespace] if person else [])], include="memories")
+    by_words = having_words(store, words(" ".join(said)), within, KNOWN)
+    vectors = _embed_all(store, said[-MAX_COMPARED:])
+    by_vector = [each for vector in vectors for each in find_neighbours(store, vector, within, NEIGHBOURS)]
     mixed = [each for pair in zip_longest(by_words, by_vector) for each in pair if each]
     return [*{each.id: each for each in mixed}.values()][:KNOWN]

@@ -15,7 +15,7 @@ from retentive.storage.brute_force import keep_unit_vectors
 from retentive.storage.columns import TABLES, Table
 from retentive.storage.tables.quarantine import PAGE_SIZE, read_table
 from retentive.storage.tables.records import Row
-from retentive.store import Parts
+from retentive.store import OpenStore
 from retentive.text.normalize import content_hash
 
 OTHER_TEXT = "its content is not the one that its hash is of"
@@ -58,11 +58,11 @@ class Unsearchable(NamedTuple):
     """The hashes of chunks that no message says: a message was changed."""
 
 
-def find_damaged(parts: Parts) -> Iterator[Damaged]:
+def find_damaged(store: OpenStore) -> Iterator[Damaged]:
     """Rows that are not what the store wrote."""
-    changed = {row[:3] for row in parts.engine.read("record_changed")}
-    for table in _tables(parts):
-        for values in read_table(parts.engine, table):
+    changed = {row[:3] for row in store.engine.read("record_changed")}
+    for table in _tables(store):
+        for values in read_table(store.engine, table):
             reason = table.find_damage(values) or _find_deep_damage(table.name, values)
             if not reason and table.name == "records" and (*values.values(),)[:3] in changed:
                 reason = OTHER_FIELDS
@@ -70,9 +70,9 @@ def find_damaged(parts: Parts) -> Iterator[Damaged]:
                 yield Damaged(table.name, values, reason)
 
 
-def _tables(parts: Parts) -> Iterator[Table]:
+def _tables(store: OpenStore) -> Iterator[Table]:
     for name, table in TABLES.items():
-        is_hidden = name == "tokens" and parts.config.restrict_to  # such connections have no right to it
+        is_hidden = name == "tokens" and store.config.restrict_to  # such connections have no right to it
         if name != "vectors" and not is_hidden:
             yield table
 
@@ -91,38 +91,38 @@ def _find_deep_damage(table: str, values: dict[str, Any]) -> str:
     return ""
 
 
-def find_orphans(parts: Parts) -> Iterator[Damaged]:
+def find_orphans(store: OpenStore) -> Iterator[Damaged]:
     """Chunks, and changes of memories and records, that belong to something that is not there."""
     for table in ("chunks", "memory_history", "record_history"):
         columns = TABLES[table].columns
-        for row in parts.engine.read(f"orphan_{table}"):
+        for row in store.engine.read(f"orphan_{table}"):
             yield Damaged(table, dict(zip(columns, row, strict=True)), OWNERLESS)
 
 
-def find_missing_messages(parts: Parts) -> Iterator[MissingMessages]:
-    for namespace, session, expected, last, there, highest in parts.engine.read("state_counts"):
+def find_missing_messages(store: OpenStore) -> Iterator[MissingMessages]:
+    for namespace, session, expected, last, there, highest in store.engine.read("state_counts"):
         is_sound = isinstance(expected, int) and isinstance(last, int) and isinstance(highest, int)
         if is_sound and expected > there:
             key = {"namespace": namespace, "session": session}
-            numbers = {number for (number,) in parts.engine.read("event_numbers", key)}
+            numbers = {number for (number,) in store.engine.read("event_numbers", key)}
             gaps = tuple(number for number in range(1, last + 1) if number not in numbers)
             yield MissingMessages(namespace, session, expected, there, gaps)
 
 
-def find_lost_sessions(parts: Parts) -> list[str]:
+def find_lost_sessions(store: OpenStore) -> list[str]:
     """Sessions of which a part is missing beside the messages."""
-    return [str(session) for _, session in parts.engine.read("sessions_missing")]
+    return [str(session) for _, session in store.engine.read("sessions_missing")]
 
 
-def find_lost_namespaces(parts: Parts) -> list[str]:
-    return [str(name) for (name,) in parts.engine.read("namespaces_missing")]
+def find_lost_namespaces(store: OpenStore) -> list[str]:
+    return [str(name) for (name,) in store.engine.read("namespaces_missing")]
 
 
-def find_bad_vectors(parts: Parts) -> Iterator[Damaged]:
+def find_bad_vectors(store: OpenStore) -> Iterator[Damaged]:
     """Vectors that are cut short, not finite, or not of length one."""
     table = TABLES["vectors"]
     after = table.after(None)
-    while page := parts.engine.read("copy_vectors", {**after, "limit": PAGE_SIZE}):
+    while page := store.engine.read("copy_vectors", {**after, "limit": PAGE_SIZE}):
         for row in _not_unit(page):
             yield Damaged("vectors", dict(zip(table.columns, row, strict=True)), "it is not of length one")
         after = table.after(page[-1])
@@ -137,9 +137,9 @@ def _not_unit(page: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     return [row for row in page if (row[1], row[2]) not in sound]
 
 
-def find_unsearchable(parts: Parts) -> Iterator[Unsearchable]:
+def find_unsearchable(store: OpenStore) -> Iterator[Unsearchable]:
     """Sessions of all namespaces with a message whose words are not in the index, or with words that none says."""
-    rows = parts.conversations
+    rows = store.tables.conversations
     for namespace, name in rows.names():
         try:
             session = rows.get(namespace, name)

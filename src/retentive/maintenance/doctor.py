@@ -13,10 +13,7 @@ from retentive.model import SpaceState
 from retentive.records.reindex import unsearchable
 from retentive.storage import Finding
 from retentive.storage.damage import collect_damage
-from retentive.storage.tables.files import FileRows
-from retentive.storage.tables.quarantine import Quarantine
-from retentive.storage.tables.spaces import Spaces
-from retentive.store import Parts
+from retentive.store import OpenStore
 
 REPAIR = "Run `retentive doctor --repair`."
 LARGE = "pip install 'retentive[large]' makes it faster"
@@ -27,19 +24,19 @@ class Check(NamedTuple):
     """`examine` may raise any of our errors: an examination that cannot be made is a finding, too."""
 
     name: str
-    examine: Callable[[Parts], Sequence[Finding]]
+    examine: Callable[[OpenStore], Sequence[Finding]]
 
 
-def doctor(parts: Parts, *, verify: bool = False) -> list[Finding]:
+def doctor(store: OpenStore, *, verify: bool = False) -> list[Finding]:
     """`verify`: compare every row with what integrity mode sealed."""
     integrity = Check("integrity", partial(check_integrity, verify=verify))
-    return [finding for check in (*CHECKS, integrity) for finding in _examine(parts, check)]
+    return [finding for check in (*CHECKS, integrity) for finding in _examine(store, check)]
 
 
-def _examine(parts: Parts, check: Check) -> Sequence[Finding]:
+def _examine(store: OpenStore, check: Check) -> Sequence[Finding]:
     try:
         with collect_damage():  # rows that cannot be read are a finding of their own
-            return check.examine(parts)
+            return check.examine(store)
     except Closed:
         raise
     except RetentiveError as error:
@@ -55,91 +52,91 @@ def _one(name: str, broken: Iterable[object], sound: str, remedy: str = REPAIR, 
     return [Finding(name, ok=False, detail=f"{begin}{'; '.join(found[:MAX_NAMED])}{more}", remedy=remedy)]
 
 
-def _schema(parts: Parts) -> list[Finding]:
-    return [Finding("schema", ok=True, detail=f"number {parts.engine.facts()['schema']}, up to date")]
+def _schema(store: OpenStore) -> list[Finding]:
+    return [Finding("schema", ok=True, detail=f"number {store.engine.facts()['schema']}, up to date")]
 
 
-def _database(parts: Parts) -> list[Finding]:
-    return parts.engine.check()
+def _database(store: OpenStore) -> list[Finding]:
+    return store.engine.check()
 
 
-def _values(parts: Parts) -> list[Finding]:
-    return _one("rows", diagnose.find_damaged(parts), "every row can be read, every text matches its hash")
+def _values(store: OpenStore) -> list[Finding]:
+    return _one("rows", diagnose.find_damaged(store), "every row can be read, every text matches its hash")
 
 
-def _missing(parts: Parts) -> list[Finding]:
+def _missing(store: OpenStore) -> list[Finding]:
     missing = [
-        *(str(each) for each in diagnose.find_missing_messages(parts)),
-        *(f"a part of session {name}" for name in diagnose.find_lost_sessions(parts)),
-        *(f"the entry of namespace {name}" for name in diagnose.find_lost_namespaces(parts)),
-        *(f"the owner of {each}" for each in diagnose.find_orphans(parts)),
+        *(str(each) for each in diagnose.find_missing_messages(store)),
+        *(f"a part of session {name}" for name in diagnose.find_lost_sessions(store)),
+        *(f"the entry of namespace {name}" for name in diagnose.find_lost_namespaces(store)),
+        *(f"the owner of {each}" for each in diagnose.find_orphans(store)),
     ]
     return _one("missing rows", missing, "none")
 
 
-def _vector_values(parts: Parts) -> list[Finding]:
+def _vector_values(store: OpenStore) -> list[Finding]:
     sound = "all are finite and of length one"
-    return _one("vector values", (str(each) for each in diagnose.find_bad_vectors(parts)), sound)
+    return _one("vector values", (str(each) for each in diagnose.find_bad_vectors(store)), sound)
 
 
-def _conversations(parts: Parts) -> list[Finding]:
+def _conversations(store: OpenStore) -> list[Finding]:
     broken = [
         f"{each.session.id} (a message is not what it was)" if each.stale else each.session.id
-        for each in diagnose.find_unsearchable(parts)
+        for each in diagnose.find_unsearchable(store)
     ]
     return _one("conversations", broken, "every message can be searched", begin="not all can be searched of ")
 
 
-def _files(parts: Parts) -> list[Finding]:
-    broken = [path for _, _, path in FileRows(parts.engine).broken()]
+def _files(store: OpenStore) -> list[Finding]:
+    broken = [path for _, _, path in store.tables.files.broken()]
     again = "Run `retentive doctor --repair`, then `retentive index` on their folder."
     return _one("files", broken, "every passage can be searched", again, "not all can be searched of ")
 
 
-def _records(parts: Parts) -> list[Finding]:
-    broken = [f"{row.type} {row.id}" for row in unsearchable(parts)]
+def _records(store: OpenStore) -> list[Finding]:
+    broken = [f"{row.type} {row.id}" for row in unsearchable(store)]
     sound = "every profile, contact, project and skill can be searched"
     return _one("records", broken, sound, begin="not all can be searched of ")
 
 
-def _model(parts: Parts) -> list[Finding]:
-    if parts.embedder is None:
+def _model(store: OpenStore) -> list[Finding]:
+    if store.embedder is None:
         return [Finding("model", ok=True, detail="switched off: searches use full text alone")]
     try:
-        parts.embedder.embed_query("a question")
+        store.embedder.embed_query("a question")
     except EmbedError as error:
         return [Finding("model", ok=False, detail=str(error), remedy=error.hint)]
-    described = ", ".join(f"{name}: {value}" for name, value in parts.embedder.describe().items() if value)
+    described = ", ".join(f"{name}: {value}" for name, value in store.embedder.describe().items() if value)
     return [Finding("model", ok=True, detail=described)]
 
 
-def _pending(parts: Parts) -> list[Finding]:
-    count = parts.chunks.pending_count(parts.space)
-    if parts.space is None:
+def _pending(store: OpenStore) -> list[Finding]:
+    count = store.tables.chunks.pending_count(store.space)
+    if store.space is None:
         return [Finding("vectors", ok=True, detail=f"none are made; {count} would be")]
-    detail = f"{count} pending{_explain_slowness(parts)}"
+    detail = f"{count} pending{_explain_slowness(store)}"
     return [Finding("vectors", not count, detail, "Run `retentive backfill`." if count else "")]
 
 
-def _explain_slowness(parts: Parts) -> str:
+def _explain_slowness(store: OpenStore) -> str:
     """What is missing for a store of this size, if something is. It answers all the same."""
-    if not parts.engine.in_process or has_graphs():
+    if not store.engine.in_process or has_graphs():
         return ""
-    largest = max((count for _, _, count in parts.chunks.vector_counts()), default=0)
+    largest = max((count for _, _, count in store.tables.chunks.vector_counts()), default=0)
     return f"; every search looks at all {largest}: {LARGE}" if largest >= HNSW_FROM else ""
 
 
-def _spaces(parts: Parts) -> list[Finding]:
+def _spaces(store: OpenStore) -> list[Finding]:
     """One space is active; others take room until they are dropped."""
-    counts = {name: count for name, _, count in parts.chunks.vector_counts()}
-    stored = [each for each in Spaces(parts.engine).all() if each.state is not SpaceState.DROPPED or counts[each.name]]
+    counts = {name: count for name, _, count in store.tables.chunks.vector_counts()}
+    stored = [each for each in store.tables.spaces.all() if each.state is not SpaceState.DROPPED or counts[each.name]]
     named = ", ".join(f"{each.name} ({each.state}, {counts[each.name]} vectors)" for each in stored) or "none"
-    return [Finding("spaces", ok=True, detail="; ".join(filter(None, (named, parts.active.difference))))]
+    return [Finding("spaces", ok=True, detail="; ".join(filter(None, (named, store.active.difference))))]
 
 
-def _quarantine(parts: Parts) -> list[Finding]:
+def _quarantine(store: OpenStore) -> list[Finding]:
     """What was set aside is no fault of the store as it is now."""
-    rows = Quarantine(parts.engine).all()
+    rows = store.tables.quarantine.all()
     if not rows:
         return [Finding("quarantine", ok=True, detail="empty")]
     named = "; ".join(f"{each.table} {each.key} ({each.reason})" for each in rows[-MAX_NAMED:])
@@ -147,11 +144,11 @@ def _quarantine(parts: Parts) -> list[Finding]:
     return [Finding("quarantine", ok=True, detail=detail)]
 
 
-def _daily(parts: Parts) -> list[Finding]:
-    log, said = parts.daily, parts.config.daily_log
+def _daily(store: OpenStore) -> list[Finding]:
+    log, said = store.daily, store.config.daily_log
     if log is None or said == "off":
         return [Finding("daily log", ok=True, detail="off")]
-    failed = parts.journal.failures.get(PART) or log.problem()
+    failed = store.journal.failures.get(PART) or log.problem()
     detail = failed or (f"in {log.folder}" if log.on else f"servers write it to {log.folder}")
     return [Finding("daily log", not failed, detail, "See `daily_log_folder` in the settings." if failed else "")]
 

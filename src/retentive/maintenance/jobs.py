@@ -17,8 +17,7 @@ from retentive.learning import learn
 from retentive.memories import forget, write
 from retentive.model import Task
 from retentive.purge import purge
-from retentive.storage.tables.proposals import Proposals
-from retentive.store import Parts
+from retentive.store import OpenStore
 from retentive.store.active_model import with_active_model
 from retentive.store.vectors import embed_pending
 from retentive.transfer import leftover_files
@@ -39,8 +38,8 @@ class Later(Exception):
 class Jobs:
     """For one thread at a time."""
 
-    def __init__(self, parts: Parts, every: float, pause: Callable[[float], object]) -> None:
-        self._parts = parts
+    def __init__(self, store: OpenStore, every: float, pause: Callable[[float], object]) -> None:
+        self._store = store
         self._every = every
         self._pause = pause
         self._next = 0.0
@@ -55,16 +54,16 @@ class Jobs:
     def due(self) -> list[Task]:
         """What can be done now. One small query, if that is nothing."""
         self._follow_model()
-        parts, now = self._parts, clock.now()
-        silent = now - round(parts.config.learn_after * 1e6)
-        seen = parts.upkeep.due(now, silent)
-        if parts.images.made and parts.engine.in_process:
-            parts.images.made.follow(seen.head)
+        store, now = self._store, clock.now()
+        silent = now - round(store.config.learn_after * 1e6)
+        seen = store.tables.metrics.due(now, silent)
+        if store.images.made and store.engine.in_process:
+            store.images.made.follow(seen.head)
         tasks = [*self._regular()]
         if seen.expired:
             tasks.append(Task("expiry"))
         if seen.unlearned:
-            tasks += [Task("learn", *each) for each in parts.learning.waiting(silent)]
+            tasks += [Task("learn", *each) for each in store.tables.learning.waiting(silent)]
         if self._wants_vectors(seen.newest):
             tasks.append(Task("vectors"))
         if seen.purges:
@@ -74,9 +73,9 @@ class Jobs:
 
     def _follow_model(self) -> None:
         """Work with the model of the active space. In another space all vectors are looked at once more."""
-        before = self._parts.space
-        self._parts = with_active_model(self._parts)
-        if self._parts.space != before:
+        before = self._store.space
+        self._store = with_active_model(self._store)
+        if self._store.space != before:
             self._filled = self._newest = 0
 
     def do(self, task: Task) -> Iterator[int]:
@@ -84,8 +83,8 @@ class Jobs:
         jobs: dict[str, Callable[[], Iterator[int]]] = {
             "learn": lambda: self._learn(task),
             "vectors": self._vectors,
-            "expiry": lambda: write.expire(self._parts),
-            "retention": lambda: forget.apply_retention(self._parts),
+            "expiry": lambda: write.expire(self._store),
+            "retention": lambda: forget.apply_retention(self._store),
             "purges": self._purges,
             "proposals": self._proposals,
             "changes": self._changes,
@@ -112,26 +111,26 @@ class Jobs:
             return
         self._next = time.monotonic() + self._every
         self._filled = self._newest = 0  # what was restored, or committed late, may have been passed over
-        if next(forget.outlived(self._parts), None):
+        if next(forget.outlived(self._store), None):
             yield Task("retention")
-        if self._parts.upkeep.prunable(KEEP_CHANGES):
+        if self._store.tables.metrics.prunable(KEEP_CHANGES):
             yield Task("changes")
-        if Proposals(self._parts.engine).has_outdated(clock.now()):
+        if self._store.tables.proposals.has_outdated(clock.now()):
             yield Task("proposals")
-        if leftover_files.find(self._parts):
+        if leftover_files.find(self._store):
             yield Task("copies")
-        if self._parts.config.consolidate:
-            yield from (Task("consolidate", each) for each in consolidate.find_due_namespaces(self._parts))
+        if self._store.config.consolidate:
+            yield from (Task("consolidate", each) for each in consolidate.find_due_namespaces(self._store))
 
     def _wants_vectors(self, newest: int) -> bool:
         """Only what came since the last look is looked at.
 
         On a server, numbers are not committed in their order: what was the newest at one look is passed at the next.
         """
-        space = self._parts.space
+        space = self._store.space
         if space is None or newest == self._filled:
             return False
-        if self._parts.chunks.pending(space, self._filled, 1):
+        if self._store.tables.chunks.pending(space, self._filled, 1):
             return True
         self._filled, self._newest = self._newest or newest, newest
         return False
@@ -139,10 +138,10 @@ class Jobs:
     def _learn(self, task: Task) -> Iterator[int]:
         """First a summary, if one is due that no append made: each session that was spoken in passes here."""
         # Sessions of all namespaces: whose each one is was recorded with it, and our own setting says nothing of that.
-        parts = replace(self._parts, namespace=task.namespace, person="")
-        summaries.keep_up(parts, task.session)
+        store = replace(self._store, namespace=task.namespace, person="")
+        summaries.keep_up(store, task.session)
         try:
-            for state in learn.pieces(parts, task.session, learn.Tally()):
+            for state in learn.pieces(store, task.session, learn.Tally()):
                 if state.left or state.upto < state.last:
                     yield 0
         except NotFound:
@@ -152,38 +151,38 @@ class Jobs:
     def _vectors(self) -> Iterator[int]:
         until = time.monotonic() + SLICE
         while time.monotonic() < until:
-            asked = self._parts.journal.asked
-            filled = embed_pending(self._parts, self._filled, BATCH)
+            asked = self._store.journal.asked
+            filled = embed_pending(self._store, self._filled, BATCH)
             if not filled:
                 return
             self._filled = filled[-1].chunk
             yield len(filled)
-            if self._parts.journal.asked != asked:
+            if self._store.journal.asked != asked:
                 self._pause(GIVE_WAY)
 
     def _purges(self) -> Iterator[int]:
-        done, why = purge.finish(self._parts)
+        done, why = purge.finish(self._store)
         if why:
             raise Later(f"bytes of purged rows are {why}")
         yield done
 
     def _changes(self) -> Iterator[int]:
-        self._parts.upkeep.prune_changes(KEEP_CHANGES)
+        self._store.tables.metrics.prune_changes(KEEP_CHANGES)
         yield 1
 
     def _copies(self) -> Iterator[int]:
-        copies = leftover_files.sweep(self._parts)
+        copies = leftover_files.sweep(self._store)
         if copies.busy:
             raise Later("a copy of the store is being written")
         yield copies.removed or 1
 
     def _proposals(self) -> Iterator[int]:
-        Proposals(self._parts.engine).prune(clock.now())
+        self._store.tables.proposals.prune(clock.now())
         yield 1
 
     def _consolidate(self, task: Task) -> Iterator[int]:
-        parts = replace(self._parts, namespace=task.namespace)
-        request = consolidate.make_request(parts, None, consolidate.MAX_GROUPS, dry_run=False)
-        for piece in consolidate.consolidate_pieces(parts, request):
+        store = replace(self._store, namespace=task.namespace)
+        request = consolidate.make_request(store, None, consolidate.MAX_GROUPS, dry_run=False)
+        for piece in consolidate.consolidate_pieces(store, request):
             yield len(piece.group.cited) if piece.group else 0
-        consolidate.note_daily_run(parts)
+        consolidate.note_daily_run(store)

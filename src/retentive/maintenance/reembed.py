@@ -36,8 +36,8 @@ from retentive.model import (
 from retentive.storage.tables import spaces
 from retentive.storage.tables.chunks import vector_steps
 from retentive.storage.tables.leases import Leases
-from retentive.storage.tables.spaces import NEVER, Spaces
-from retentive.store import Parts
+from retentive.storage.tables.spaces import NEVER
+from retentive.store import OpenStore
 from retentive.store.vectors import embed_pending, packed
 
 LEASE = "reembed"
@@ -53,78 +53,78 @@ Progress = Callable[[ReembedProgress], None]
 
 
 def reembed(
-    parts: Parts, model: str | Embedder, progress: Progress | None, batch: int, *, is_forced: bool
+    store: OpenStore, model: str | Embedder, progress: Progress | None, batch: int, *, is_forced: bool
 ) -> Reembedded:
     """Give the store another model. `is_forced` switches though a recall test regresses."""
-    embedder = parts.active.open(model)
+    embedder = store.active.open(model)
     if embedder is None:
         raise Invalid("a store cannot be re-embedded with no model", "Name one, such as minilm.")
     try:
-        return _Reembedding(parts, embedder, progress or _ignore, batch).run(is_forced=is_forced)
+        return _Reembedding(store, embedder, progress or _ignore, batch).run(is_forced=is_forced)
     finally:
-        parts.active.look_again()
+        store.active.look_again()
 
 
-def roll_back(parts: Parts, progress: Progress | None, batch: int) -> Reembedded:
+def roll_back(store: OpenStore, progress: Progress | None, batch: int) -> Reembedded:
     """Return to the space that was active before. What was written since is embedded in it first."""
-    previous = find_previous(parts)
+    previous = find_previous(store)
     if previous is None:
         raise NotFound("there is no earlier space to return to", "See `retentive reembed --status`.")
     if previous.model is None:
         hint = "Open the store with the program that has it, and call `reembed` with the model itself."
         raise Conflict(f"it is not known how the model of {previous.name} is opened", hint)
-    return reembed(parts, previous.model, progress, batch, is_forced=True)
+    return reembed(store, previous.model, progress, batch, is_forced=True)
 
 
-def find_previous(parts: Parts) -> StoredSpace | None:
+def find_previous(store: OpenStore) -> StoredSpace | None:
     """The space that was active last before the present one."""
-    kept = [each for each in Spaces(parts.engine).all() if each.state is SpaceState.KEPT and each.changed > NEVER]
+    kept = [each for each in store.tables.spaces.all() if each.state is SpaceState.KEPT and each.changed > NEVER]
     return max(kept, key=lambda each: each.changed, default=None)
 
 
-def drop_old(parts: Parts, progress: Progress | None) -> list[str]:
+def drop_old(store: OpenStore, progress: Progress | None) -> list[str]:
     """Delete the vectors of all spaces but the active one and those that callers filled. Their names.
 
     What was being built is dropped, too. May be stopped and called again.
     """
-    stored, tell = Spaces(parts.engine), progress or _ignore
-    with _lease(parts, tell):
+    stored, tell = store.tables.spaces, progress or _ignore
+    with _lease(store, tell):
         known = stored.all()
         if not any(each.state is SpaceState.ACTIVE for each in known):
             return []
-        counts = {name: count for name, _, count in parts.chunks.vector_counts()}
+        counts = {name: count for name, _, count in store.tables.chunks.vector_counts()}
         old = [each for each in known if each.state not in _STAYING]
         old += [each for each in known if each.state is SpaceState.DROPPED and counts[each.name]]
         for each in old:
-            parts.engine.apply([spaces.mark_step(each.name, SpaceState.DROPPED)])
-            _delete_vectors(parts, each.name, counts[each.name], tell)
-        _forget_graphs(parts, [each.name for each in old])
-    parts.journal.wrote = True
+            store.engine.apply([spaces.mark_step(each.name, SpaceState.DROPPED)])
+            _delete_vectors(store, each.name, counts[each.name], tell)
+        _forget_graphs(store, [each.name for each in old])
+    store.journal.wrote = True
     return [each.name for each in old]
 
 
-def _delete_vectors(parts: Parts, name: str, count: int, tell: Progress) -> None:
-    stored, done = Spaces(parts.engine), 0
+def _delete_vectors(store: OpenStore, name: str, count: int, tell: Progress) -> None:
+    stored, done = store.tables.spaces, 0
     while stored.has_vectors(name):
-        parts.engine.apply([spaces.drop_step(name)])
+        store.engine.apply([spaces.drop_step(name)])
         done = min(done + spaces.DROP_PAGE, count)
         tell(ReembedProgress(ReembedStage.DROPPING, done, count))
 
 
-def _forget_graphs(parts: Parts, names: Sequence[str]) -> None:
+def _forget_graphs(store: OpenStore, names: Sequence[str]) -> None:
     """The files of graphs in the cache of this machine."""
-    if names and parts.engine.in_process:
-        for namespace in parts.memories.namespaces():
-            parts.images().erase(namespace, names)
+    if names and store.engine.in_process:
+        for namespace in store.tables.memories.namespaces():
+            store.images().erase(namespace, names)
 
 
-def list_spaces(parts: Parts) -> list[SpaceFigures]:
+def list_spaces(store: OpenStore) -> list[SpaceFigures]:
     """Every space that holds vectors or is about to, the active one first."""
-    stored = Spaces(parts.engine).all()
+    stored = store.tables.spaces.all()
     active = next((each.name for each in stored if each.state is SpaceState.ACTIVE), "")
-    counts = {name: count for name, _, count in parts.chunks.vector_counts()}
+    counts = {name: count for name, _, count in store.tables.chunks.vector_counts()}
     figures = [
-        SpaceFigures(each, counts[each.name], parts.chunks.unbuilt_count(each.name, active))
+        SpaceFigures(each, counts[each.name], store.tables.chunks.unbuilt_count(each.name, active))
         for each in stored
         if each.state is not SpaceState.DROPPED
     ]
@@ -136,9 +136,9 @@ def _ignore(_: ReembedProgress) -> None:
 
 
 @contextmanager
-def _lease(parts: Parts, tell: Progress) -> Iterator[Callable[[], object]]:
+def _lease(store: OpenStore, tell: Progress) -> Iterator[Callable[[], object]]:
     """Alone among all processes. What is given keeps the lease: it is to be called every few seconds."""
-    leases = Leases(parts.engine)
+    leases = Leases(store.engine)
     while not leases.take(LEASE, LEASE_SECONDS):
         tell(ReembedProgress(ReembedStage.WAITING, 0, 0))
         time.sleep(POLL_SECONDS)
@@ -151,23 +151,23 @@ def _lease(parts: Parts, tell: Progress) -> Iterator[Callable[[], object]]:
 class _Reembedding:
     """One call. Its parts are those of the old space; `_new` are those of the new one."""
 
-    def __init__(self, parts: Parts, embedder: Embedder, tell: Progress, batch: int) -> None:
+    def __init__(self, store: OpenStore, embedder: Embedder, tell: Progress, batch: int) -> None:
         with background():
             embedder.embed(["a text"])  # a model that does not work changes nothing
-        self._parts, self._new = parts, replace(parts, embedder=embedder)
+        self._store, self._new = store, replace(store, embedder=embedder)
         self._embedder, self._space = embedder, embedder.space
         self._tell, self._batch = tell, batch
-        self._stored = Spaces(parts.engine)
+        self._stored = store.tables.spaces
         self._embedded = 0
 
     def run(self, *, is_forced: bool) -> Reembedded:
-        with _lease(self._parts, self._tell) as keep_lease:
+        with _lease(self._store, self._tell) as keep_lease:
             old = self._begin()
             if old is None or old.name == self._space.name:
                 self._fill_active(keep_lease)
                 return self._describe(old, [], 0, is_switched=True)
             self._old = old
-            self._old_parts = replace(self._parts, embedder=self._open_old(old))
+            self._old_parts = replace(self._store, embedder=self._open_old(old))
             self._build(keep_lease)
             before, after = self._ask_recall_tests(keep_lease)
             changes = [RecallChange(*pair) for pair in zip(before, after, strict=True) if _differ(*pair)]
@@ -190,22 +190,22 @@ class _Reembedding:
         if active and active.name == self._space.name:
             return active
         if active and not self._stored.has_vectors(active.name):
-            self._parts.engine.apply([spaces.release_step(active.name)])
+            self._store.engine.apply([spaces.release_step(active.name)])
             active = None
         if active is None:
             insert, adopt = spaces.insert_step(self._space), spaces.adopt_step(self._space.name, self._space.model)
-            self._parts.engine.apply([insert, adopt])
+            self._store.engine.apply([insert, adopt])
             return None
-        self._parts.engine.apply(spaces.build_steps(self._space))
+        self._store.engine.apply(spaces.build_steps(self._space))
         return active
 
     def _open_old(self, old: StoredSpace) -> Embedder | None:
         """The model of the old space, to ask the recall tests with; those of a model that is gone are by full text."""
-        own = self._parts.embedder
-        return own if own and own.space.name == old.name else self._parts.active.follow()
+        own = self._store.embedder
+        return own if own and own.space.name == old.name else self._store.active.follow()
 
     def _build(self, keep_lease: Callable[[], object]) -> None:
-        total = self._parts.chunks.unbuilt_count(self._space.name, self._old.name)
+        total = self._store.tables.chunks.unbuilt_count(self._space.name, self._old.name)
         begun = time.monotonic()
         self._tell(ReembedProgress(ReembedStage.BUILDING, 0, total))
         while True:
@@ -224,27 +224,27 @@ class _Reembedding:
     def _fill_new(self) -> Iterator[int]:
         """Embed what the new space lacks, from the oldest on; how many after each commit."""
         after = 0
-        while pending := self._parts.chunks.unbuilt(self._space, self._old.name, after, self._batch):
+        while pending := self._store.tables.chunks.unbuilt(self._space, self._old.name, after, self._batch):
             with background():
                 vectors = packed(self._embedder.embed([each.text for each in pending]))
-            self._parts.engine.apply(vector_steps(self._space, zip(pending, vectors, strict=True)))
-            self._parts.journal.wrote = True
+            self._store.engine.apply(vector_steps(self._space, zip(pending, vectors, strict=True)))
+            self._store.journal.wrote = True
             after = pending[-1].chunk
             self._embedded += len(pending)
             yield len(pending)
 
     def _ask_recall_tests(self, keep_lease: Callable[[], object]) -> tuple[list[Checked], list[Checked]]:
         """The results in the old space and in the new one, of all namespaces."""
-        way = default_way(self._parts)
+        way = default_way(self._store)
         known = [
             (name, each)
-            for name in self._parts.memories.namespaces()
-            for each in Expectations(replace(self._parts, namespace=name)).list()
+            for name in self._store.tables.memories.namespaces()
+            for each in Expectations(replace(self._store, namespace=name)).list()
         ]
         results: tuple[list[Checked], list[Checked]] = [], []
-        for parts, checked in zip((self._old_parts, self._new), results, strict=True):
+        for store, checked in zip((self._old_parts, self._new), results, strict=True):
             for name, each in known:
-                checked.append(run_expectation(replace(parts, namespace=name), each, way))
+                checked.append(run_expectation(replace(store, namespace=name), each, way))
                 keep_lease()
                 done = len(results[0]) + len(results[1])
                 self._tell(ReembedProgress(ReembedStage.COMPARING, done, 2 * len(known)))
@@ -254,19 +254,19 @@ class _Reembedding:
         """Make the new space the active one at a moment when it lacks nothing."""
         for attempt in range(TRIES):
             if attempt >= QUIET_TRIES:
-                self._parts.engine.apply([spaces.mark_step(self._space.name, SpaceState.SWITCHING)])
+                self._store.engine.apply([spaces.mark_step(self._space.name, SpaceState.SWITCHING)])
             sum(self._fill_new())
             keep_lease()
             self._tell(ReembedProgress(ReembedStage.SWITCHING, attempt, attempt))
             try:
-                self._parts.engine.apply(spaces.switch_steps(self._space.name, self._old.name))
+                self._store.engine.apply(spaces.switch_steps(self._space.name, self._old.name))
             except Stale:
                 self._check_still_active()
                 continue
-            self._parts.journal.wrote = True
+            self._store.journal.wrote = True
             self._tell(ReembedProgress(ReembedStage.SWITCHED, 0, 0))
             return
-        self._parts.engine.apply([spaces.mark_step(self._space.name, SpaceState.BUILDING)])
+        self._store.engine.apply([spaces.mark_step(self._space.name, SpaceState.BUILDING)])
         raise Busy("other writers left no moment for the switch", "Retry; what was embedded stays.")
 
     def _check_still_active(self) -> None:

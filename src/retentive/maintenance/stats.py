@@ -9,9 +9,7 @@ from retentive.consolidation.consolidate import CONSOLIDATIONS
 from retentive.maintenance.worker import status
 from retentive.model import SpaceState
 from retentive.storage.columns import show_text
-from retentive.storage.tables.files import FileRows
-from retentive.storage.tables.spaces import Spaces
-from retentive.store import Parts
+from retentive.store import OpenStore
 from retentive.store.journal import seconds_of
 
 COUNTERS = (
@@ -20,19 +18,19 @@ COUNTERS = (
 DESCRIBED = ("space", "loaded", "url", "dimension", "breaker", "requests", "tokens", "degraded")
 
 
-def stats(parts: Parts) -> dict[str, Any]:
-    parts.journal.flush()
-    counts = parts.upkeep.counts(parts.namespace, clock.now())
-    measures = parts.upkeep.measures(parts.namespace)
-    sessions, events = parts.conversations.counts(parts.namespace)
-    files, passages = FileRows(parts.engine).counts(parts.namespace)
-    names = parts.memories.namespaces()
-    seen = names if parts.bounds else None
+def stats(store: OpenStore) -> dict[str, Any]:
+    store.journal.flush()
+    counts = store.tables.metrics.counts(store.namespace, clock.now())
+    measures = store.tables.metrics.measures(store.namespace)
+    sessions, events = store.tables.conversations.counts(store.namespace)
+    files, passages = store.tables.files.counts(store.namespace)
+    names = store.tables.memories.namespaces()
+    seen = names if store.bounds else None
     totals = Counter[str]()
     for measure, _, _, count in measures:
         totals[measure] += count if measure in COUNTERS else 0
     return {
-        "namespace": parts.namespace,
+        "namespace": store.namespace,
         "namespaces": [*names],
         "memories": sum(row[3] for row in counts),
         "by_kind": _summed(counts, 0),
@@ -42,9 +40,9 @@ def stats(parts: Parts) -> dict[str, Any]:
         "events": events,
         "files": files,
         "passages": passages,
-        "vectors_pending": parts.chunks.pending_count(parts.space, seen),
-        "spaces": _list_spaces(parts, seen),
-        "model_difference": parts.active.difference,
+        "vectors_pending": store.tables.chunks.pending_count(store.space, seen),
+        "spaces": _list_spaces(store, seen),
+        "model_difference": store.active.difference,
         "upserts": totals["upserts"],
         "queries": totals["queries"],
         "hit_rate": totals["answered"] / totals["queries"] if totals["queries"] else None,
@@ -53,34 +51,34 @@ def stats(parts: Parts) -> dict[str, Any]:
         "embed_calls": totals["embed_calls"],
         "embed_tokens": totals["embed_tokens"],
         "latency_ms": _latencies(measures),
-        "store": dict(parts.engine.facts()),
-        "embedder": {} if parts.bounds else _embedder(parts),
-        "index": _index(parts),
-        "worker": {} if parts.bounds else serialize.worker(status(parts)),
-        "failures": {} if parts.bounds else dict(parts.journal.failures),
+        "store": dict(store.engine.facts()),
+        "embedder": {} if store.bounds else _embedder(store),
+        "index": _index(store),
+        "worker": {} if store.bounds else serialize.worker(status(store)),
+        "failures": {} if store.bounds else dict(store.journal.failures),
     }
 
 
-def _embedder(parts: Parts) -> dict[str, str]:
+def _embedder(store: OpenStore) -> dict[str, str]:
     """The model, and the provider that is asked in this process; paths are for `doctor`."""
-    described = parts.embedder.describe() if parts.embedder else {}
+    described = store.embedder.describe() if store.embedder else {}
     return {name: described[name] for name in DESCRIBED if name in described}
 
 
-def _list_spaces(parts: Parts, seen: Sequence[str] | None) -> list[dict[str, Any]]:
+def _list_spaces(store: OpenStore, seen: Sequence[str] | None) -> list[dict[str, Any]]:
     """Those that have vectors, or are about to."""
-    stored = {each.name: each for each in Spaces(parts.engine).all() if each.state is not SpaceState.DROPPED}
+    stored = {each.name: each for each in store.tables.spaces.all() if each.state is not SpaceState.DROPPED}
     return [
         {"name": name, "dimension": size, "vectors": count, "state": stored[name].state, "model": stored[name].model}
-        for name, size, count in parts.chunks.vector_counts(seen)
+        for name, size, count in store.tables.chunks.vector_counts(seen)
         if name in stored
     ]
 
 
-def _index(parts: Parts) -> dict[str, Any]:
+def _index(store: OpenStore) -> dict[str, Any]:
     """Of the namespaces that may be seen."""
-    found = parts.images.made.stats() if parts.images.made else {}
-    return {name: figures for name, figures in found.items() if parts.bounds is None or parts.bounds.cover(name)}
+    found = store.images.made.stats() if store.images.made else {}
+    return {name: figures for name, figures in found.items() if store.bounds is None or store.bounds.cover(name)}
 
 
 def _summed(rows: Iterable[tuple[Any, ...]], column: int) -> dict[str, int]:
@@ -112,11 +110,11 @@ def _percentiles(histogram: list[tuple[int, int]]) -> dict[str, float]:
     return figures
 
 
-def health(parts: Parts) -> dict[str, Any]:
+def health(store: OpenStore) -> dict[str, Any]:
     """An error, if the store does not answer."""
-    schema = parts.engine.facts()["schema"]
-    if parts.embedder is None:
+    schema = store.engine.facts()["schema"]
+    if store.embedder is None:
         return {"store": "ok", "schema": schema, "model": "off"}
-    said = parts.embedder.describe()
+    said = store.embedder.describe()
     loaded = "loaded" if said.get("loaded") == "yes" else "missing" if "degraded" in said else "not loaded yet"
     return {"store": "ok", "schema": schema, "model": loaded}

@@ -16,7 +16,7 @@ from retentive.errors import Invalid, NotFound
 from retentive.ids import new_ids
 from retentive.model import Issued, Token, from_micros, to_micros
 from retentive.storage.tables import tokens as rows
-from retentive.store import Parts, validate
+from retentive.store import OpenStore, validate
 from retentive.store.validate import When
 from retentive.store.views import whole
 
@@ -29,8 +29,8 @@ USED_SECONDS = 60  # between two notes that a token was used
 class Tokens:
     """The verbs of access tokens. They are about the whole store."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+    def __init__(self, store: OpenStore) -> None:
+        self._store = store
 
     @whole
     def create(
@@ -54,7 +54,7 @@ class Tokens:
         token = Token(
             id=new_ids(now, 1)[0],
             name=validate.name_of(name, "name"),
-            namespace=self._parts.namespace if namespace is None else validate.namespace_of(namespace),
+            namespace=self._store.namespace if namespace is None else validate.namespace_of(namespace),
             subtree=bool(subtree),
             read_only=bool(read_only),
             created=from_micros(now),
@@ -63,13 +63,13 @@ class Tokens:
             revoked=None,
         )
         secret = PREFIX + secrets.token_urlsafe(BYTES)
-        self._parts.engine.apply([rows.insert_step(token, _hash(secret))])
+        self._store.engine.apply([rows.insert_step(token, _hash(secret))])
         return Issued(token, secret)
 
     @whole
     def list(self) -> builtins.list[Token]:
         """All of the store, also those that open nothing any more; the newest first."""
-        self._parts.journal.flush()
+        self._store.journal.flush()
         return self._rows.all()
 
     @whole
@@ -78,7 +78,7 @@ class Tokens:
         found = self._rows.get(validate.plain(id, "id"))
         if found is None:
             raise NotFound(f"no token {id[:60]!r}", "`retentive token list` shows those there are.")
-        self._parts.engine.apply([rows.revoke_step(found.id, clock.now())])
+        self._store.engine.apply([rows.revoke_step(found.id, clock.now())])
         return self._rows.get(found.id) or found
 
     @whole
@@ -101,12 +101,12 @@ class Tokens:
         if token is None or not token.holds_at(from_micros(now)):
             return None
         if token.last_used is None or now - to_micros(token.last_used) > USED_SECONDS * 1_000_000:
-            self._parts.journal.used(token.id, now)
+            self._store.journal.used(token.id, now)
         return token
 
     @property
     def _rows(self) -> rows.Tokens:
-        return rows.Tokens(self._parts.engine)
+        return self._store.tables.tokens
 
 
 def _hash(secret: str) -> str:

@@ -24,7 +24,7 @@ from retentive.errors import Closed, Conflict, RetentiveError, StorageError, Unw
 from retentive.maintenance.jobs import Jobs
 from retentive.model import Task, WorkerStatus, from_micros
 from retentive.storage.tables.leases import STORE, Leases
-from retentive.store import Parts
+from retentive.store import OpenStore
 from retentive.store.background import Background
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Worker(Background):
 
     def __init__(
         self,
-        parts: Parts,
+        store: OpenStore,
         *,
         poll: float = POLL,
         lease: float = LEASED,
@@ -62,14 +62,14 @@ class Worker(Background):
         progress: Progress | None = None,
     ) -> None:
         super().__init__()
-        self._parts = parts
+        self._store = store
         self._poll, self._lease = poll, lease
         self._progress = progress
-        self._leases = Leases(parts.engine, f"{platform.node()}-{self._process}-{uuid.uuid4().hex[:8]}")
-        self._restricted = restricted_to(parts)
+        self._leases = Leases(store.engine, f"{platform.node()}-{self._process}-{uuid.uuid4().hex[:8]}")
+        self._restricted = restricted_to(store)
         self._wake = threading.Event()
         self._lost = threading.Event()
-        self._jobs = Jobs(parts, every, self._stop.wait)
+        self._jobs = Jobs(store, every, self._stop.wait)
         self._trouble = 0.0
         self._holding = False
         self._done = Counter[str]()
@@ -85,17 +85,17 @@ class Worker(Background):
             self._check_alone()
             self._wake.clear()
             self._begin()
-            self._parts.workers[:] = [self]
-            self._parts.journal.heard = self.nudge
+            self._store.workers[:] = [self]
+            self._store.journal.heard = self.nudge
         return self
 
     def _hurry(self) -> None:
         self._wake.set()
 
     def _ended(self) -> None:
-        if self in self._parts.workers:
-            self._parts.workers.remove(self)
-            self._parts.journal.heard = None
+        if self in self._store.workers:
+            self._store.workers.remove(self)
+            self._store.journal.heard = None
 
     def nudge(self) -> None:
         """Look now whether there is something to do."""
@@ -120,7 +120,7 @@ class Worker(Background):
     def status(self) -> WorkerStatus:
         return WorkerStatus(
             running=self.running,
-            holder=None if self._trouble else holder(self._parts),
+            holder=None if self._trouble else holder(self._store),
             working=self._holding,
             done=dict(self._done),
             last=self._last,
@@ -129,7 +129,7 @@ class Worker(Background):
         )
 
     def _check_alone(self) -> None:
-        if any(each.running for each in self._parts.workers):
+        if any(each.running for each in self._store.workers):
             raise Conflict("this store has a worker that runs", "One for each open store is enough.")
 
     def _run(self) -> None:
@@ -137,7 +137,7 @@ class Worker(Background):
             while not self._stop.is_set():
                 self._rest(self._turn())
             with suppress(StorageError):
-                self._parts.journal.flush()
+                self._store.journal.flush()
         except Closed:
             pass  # the store was closed: there is nothing left to work on
 
@@ -255,22 +255,22 @@ class Worker(Background):
                 return
 
 
-def restricted_to(parts: Parts) -> list[str]:
+def restricted_to(store: OpenStore) -> list[str]:
     """The namespaces that connections are let through to; none: all. The lease is then that of the first."""
-    return [name.strip() for name in parts.config.restrict_to.split(",") if name.strip()]
+    return [name.strip() for name in store.config.restrict_to.split(",") if name.strip()]
 
 
-def holder(parts: Parts) -> str | None:
+def holder(store: OpenStore) -> str | None:
     """Who is at work on the store now, in whichever process."""
-    names = restricted_to(parts)
+    names = restricted_to(store)
     try:
-        held = Leases(parts.engine).held(LEASE, names[0] if names else STORE)
+        held = Leases(store.engine).held(LEASE, names[0] if names else STORE)
     except StorageError:
         return None
     return held.holder if held else None
 
 
-def status(parts: Parts) -> WorkerStatus:
+def status(store: OpenStore) -> WorkerStatus:
     """Of the worker of this process; without one, who is at work elsewhere."""
-    running = [each.status() for each in parts.workers]
-    return running[0] if running else WorkerStatus(running=False, holder=holder(parts))
+    running = [each.status() for each in store.workers]
+    return running[0] if running else WorkerStatus(running=False, holder=holder(store))

@@ -27,8 +27,7 @@ from retentive.model import (
     may_replace,
 )
 from retentive.search.retrievers import find_like
-from retentive.storage.tables.proposals import Proposals
-from retentive.store import Parts, secret_policy, validate
+from retentive.store import OpenStore, secret_policy, validate
 from retentive.store.active_model import with_active_model
 from retentive.store.scope import scope
 from retentive.store.validate import Options
@@ -44,13 +43,13 @@ CANDIDATES = 20  # memories looked at for what resembles a new one
 MAX_PROPOSALS_READ = 1000  # open proposals looked through for those of one memory: people decide on them
 
 
-def add(parts: Parts, text: Any, vector: Any, options: Mapping[str, Any], actor: str) -> Added:
+def add(store: OpenStore, text: Any, vector: Any, options: Mapping[str, Any], actor: str) -> Added:
     validate.plain(actor, "actor")
-    (draft,) = with_vectors([draft_of(parts, text, options)], [vector], space_for(parts, [vector]))
-    known = near(parts, draft)
-    resembling = _resembling(parts, draft, known)
-    (kept,) = keep(parts, [_replacing(apply_corrections(parts, draft, known), draft.corrects)], actor)
-    memory = kept.memory or edit.load(parts, kept.id)
+    (draft,) = with_vectors([draft_of(store, text, options)], [vector], space_for(store, [vector]))
+    known = near(store, draft)
+    resembling = _resembling(store, draft, known)
+    (kept,) = keep(store, [_replacing(apply_corrections(store, draft, known), draft.corrects)], actor)
+    memory = kept.memory or edit.load(store, kept.id)
     others = tuple(each for each in resembling if each.id not in (kept.id, *kept.superseded)) if kept.created else ()
     return Added(
         memory=memory,
@@ -59,15 +58,15 @@ def add(parts: Parts, text: Any, vector: Any, options: Mapping[str, Any], actor:
         resembles=others,
         pending=kept.pending,
         ended=kept.ended,
-        proposals=kept.proposals if kept.created else _find_proposals(parts, draft, memory),
+        proposals=kept.proposals if kept.created else _find_proposals(store, draft, memory),
     )
 
 
-def _find_proposals(parts: Parts, draft: Draft, known: Memory) -> tuple[Proposal, ...]:
+def _find_proposals(store: OpenStore, draft: Draft, known: Memory) -> tuple[Proposal, ...]:
     """What a known text may replace, if it is from a lesser source than the draft: why that was not done."""
     if may_replace(known.source, draft.traits.source):
         return ()
-    found = Proposals(parts.engine).page(parts.namespace, clock.now(), MAX_PROPOSALS_READ)
+    found = store.tables.proposals.page(store.namespace, clock.now(), MAX_PROPOSALS_READ)
     return tuple(each for each in found if each.newer_id == known.id)
 
 
@@ -81,7 +80,7 @@ def _replacing(draft: Draft, named: Sequence[Replacement]) -> Draft:
 
 
 def add_many(
-    parts: Parts,
+    store: OpenStore,
     items: Iterable[str | Mapping[str, Any]],
     vectors: Iterable[Any] | None,
     progress: Callable[[int], None] | None,
@@ -94,20 +93,20 @@ def add_many(
     if isinstance(items, str | Mapping) or not isinstance(items, Iterable):
         raise Invalid("add_many takes a list of memories", "Use add for one.")
     refusals: list[Refusal] = []
-    batches = _batches(parts, items, vectors, options, refusals)
-    loaded = _load(parts, iter([*batches]) if isinstance(items, Sequence) else batches, progress, actor)
+    batches = _batches(store, items, vectors, options, refusals)
+    loaded = _load(store, iter([*batches]) if isinstance(items, Sequence) else batches, progress, actor)
     return replace(loaded, refusals=tuple(refusals))
 
 
 def _load(
-    parts: Parts, batches: Iterator[Sequence[Draft]], progress: Callable[[int], None] | None, actor: str
+    store: OpenStore, batches: Iterator[Sequence[Draft]], progress: Callable[[int], None] | None, actor: str
 ) -> Loaded:
     ids: list[str] = []
     created = superseded = pending = 0
     for batch in batches:
         if not any(draft.vector for draft in batch):  # vectors that a caller brings are of the model there was at first
-            parts = with_active_model(parts, is_writing=True)
-        for kept in keep(parts, batch, actor):
+            store = with_active_model(store, is_writing=True)
+        for kept in keep(store, batch, actor):
             ids.append(kept.id)
             created += kept.created
             superseded += len(kept.superseded)
@@ -118,14 +117,14 @@ def _load(
 
 
 def _batches(
-    parts: Parts,
+    store: OpenStore,
     items: Iterable[str | Mapping[str, Any]],
     vectors: Iterable[Any] | None,
     options: Mapping[str, Any],
     refusals: list[Refusal],
 ) -> Iterator[Sequence[Draft]]:
     """Yield drafts of up to two thousand items, all checked. Items that hold a secret are added to `refusals`."""
-    common = _traits(parts, options, "add_many")
+    common = _traits(store, options, "add_many")
     pairs = _paired(items, vectors)
     space: Space | None = None
     done = 0
@@ -136,25 +135,27 @@ def _batches(
         given: list[Any] = []
         for number, (item, vector) in enumerate(part, start=done + 1):
             try:
-                drafts.append(_numbered(parts, number, item, options, common))
+                drafts.append(_numbered(store, number, item, options, common))
             except SecretFound as error:
                 refusals.append(Refusal(f"item {number}", str(error)))
                 continue
             numbers.append(number)
             given.append(item.get("vector", vector) if isinstance(item, Mapping) else vector)
-        _check_replaced(parts, drafts, numbers, replaced)
-        space = space or space_for(parts, given)
+        _check_replaced(store, drafts, numbers, replaced)
+        space = space or space_for(store, given)
         yield from cut(with_vectors(drafts, given, space, numbers))
         done += len(part)
 
 
-def _check_replaced(parts: Parts, drafts: Sequence[Draft], numbers: Sequence[int], replaced: dict[str, int]) -> None:
+def _check_replaced(
+    store: OpenStore, drafts: Sequence[Draft], numbers: Sequence[int], replaced: dict[str, int]
+) -> None:
     """Raise if an item names a memory that it cannot replace. `replaced` has those of earlier items."""
     names = [each.id for draft in drafts for each in draft.corrects]
-    known = parts.memories.named(parts.namespace, names, clock.now()) if names else {}
+    known = store.tables.memories.named(store.namespace, names, clock.now()) if names else {}
     for number, draft in zip(numbers, drafts, strict=True):
         try:
-            check_named(parts, [draft], known)
+            check_named(store, [draft], known)
         except (Invalid, NotFound, Conflict) as error:
             raise type(error)(f"item {number}: {error}", error.hint) from error
         for id in (each.id for each in draft.corrects):
@@ -174,30 +175,30 @@ def cut(drafts: Sequence[Draft]) -> Iterator[Sequence[Draft]]:
         yield drafts[start:]
 
 
-def _numbered(parts: Parts, number: int, item: Any, options: Mapping[str, Any], common: Traits) -> Draft:
+def _numbered(store: OpenStore, number: int, item: Any, options: Mapping[str, Any], common: Traits) -> Draft:
     try:
         if isinstance(item, Mapping):
             own = {key: value for key, value in item.items() if key not in ("text", "vector")}
-            return draft_of(parts, item.get("text", ""), {**options, **own})
-        return secret_policy.draft(parts, validate.draft(item, common, parts.config.max_content))
+            return draft_of(store, item.get("text", ""), {**options, **own})
+        return secret_policy.draft(store, validate.draft(item, common, store.config.max_content))
     except SecretFound:
         raise
     except Invalid as error:
         raise type(error)(f"item {number}: {error}", error.hint) from error
 
 
-def draft_of(parts: Parts, text: Any, options: Mapping[str, Any]) -> Draft:
+def draft_of(store: OpenStore, text: Any, options: Mapping[str, Any]) -> Draft:
     own = {name: value for name, value in options.items() if name != "replaces"}
-    draft = secret_policy.draft(parts, validate.draft(text, _traits(parts, own, "add"), parts.config.max_content))
+    draft = secret_policy.draft(store, validate.draft(text, _traits(store, own, "add"), store.config.max_content))
     ids = dict.fromkeys(validate.plain(id, "replaces") for id in validate.each_of(options.get("replaces"), "replaces"))
     if len(ids) > MOST_REPLACED:
         raise Invalid(f"replaces has {len(ids)} ids; a memory replaces up to {MOST_REPLACED}")
     return draft._replace(corrects=tuple(Replacement(id, REPLACES, "named by the caller") for id in ids))
 
 
-def _traits(parts: Parts, options: Mapping[str, Any], verb: str) -> Traits:
+def _traits(store: OpenStore, options: Mapping[str, Any], verb: str) -> Traits:
     validate.known(options, Options, verb)
-    return validate.traits(max_content=parts.config.max_content, **options)
+    return validate.traits(max_content=store.config.max_content, **options)
 
 
 def _paired(items: Iterable[Any], vectors: Any) -> Iterator[tuple[Any, Any]]:
@@ -216,16 +217,16 @@ def _matched(items: Iterable[Any], vectors: Iterable[Any]) -> Iterator[tuple[Any
         yield item, vector
 
 
-def near(parts: Parts, draft: Draft, status: Status = Status.ACTIVE) -> Sequence[Memory]:
+def near(store: OpenStore, draft: Draft, status: Status = Status.ACTIVE) -> Sequence[Memory]:
     """Memories of the same scope that share telling words."""
-    within = scope([parts.namespace], session=draft.traits.session, status=status, include="memories")
-    found = find_like(parts, draft.content, within, CANDIDATES)
+    within = scope([store.namespace], session=draft.traits.session, status=status, include="memories")
+    found = find_like(store, draft.content, within, CANDIDATES)
     return [memory for memory in found if memory.session == draft.traits.session]
 
 
-def _resembling(parts: Parts, draft: Draft, known: Sequence[Memory]) -> Sequence[Resemblance]:
+def _resembling(store: OpenStore, draft: Draft, known: Sequence[Memory]) -> Sequence[Resemblance]:
     """Memories of the same kind that share most of the keywords."""
-    tokens = parts.engine.tokens
+    tokens = store.engine.tokens
     own = tokens(" ".join(words(draft.content)))
     found = (
         Resemblance(memory.id, memory.content, round(overlap(own, tokens(" ".join(words(memory.content)))), 2))

@@ -27,7 +27,7 @@ from retentive.model import (
     may_replace,
 )
 from retentive.search.retrievers import find_neighbours
-from retentive.store import Parts
+from retentive.store import OpenStore
 from retentive.store.scope import scope
 from retentive.store.vectors import packed, unpack_vector
 from retentive.text.chunk import CHUNK_SIZE
@@ -56,35 +56,35 @@ class _Compared:
     score: float
 
 
-def apply_corrections(parts: Parts, draft: Draft, near: Iterable[Memory], *, judge: bool = True) -> Draft:
+def apply_corrections(store: OpenStore, draft: Draft, near: Iterable[Memory], *, judge: bool = True) -> Draft:
     """The draft with its slot, the memory it replaces, those it may replace, or the one that replaced it already.
 
     `near` are memories that share its words. A slot that the caller gave decides alone. Without the judge only what
     has the form of a correction ends or is proposed.
     """
-    if not parts.config.corrections or draft.traits.kind in NOT_COMPARED:
+    if not store.config.corrections or draft.traits.kind in NOT_COMPARED:
         return draft
-    draft = draft._replace(traits=_with_bounds(parts, draft))
+    draft = draft._replace(traits=_with_bounds(store, draft))
     if draft.traits.slot or len(draft.content) > MAX_STATEMENT_CHARS:
         return draft
-    statement = parts.rules().parse(draft.content)
-    draft, vector = _with_vector(parts, draft)
-    known = _find_known(parts, draft, statement, near, vector)
+    statement = store.rules().parse(draft.content)
+    draft, vector = _with_vector(store, draft)
+    known = _find_known(store, draft, statement, near, vector)
     when = draft.traits.valid_from or from_micros(clock.now())
     older = [memory for memory in known if memory.valid_from <= when]
-    compared = _compare_all(parts, older, statement, vector if judge and is_judged(parts) else None)
+    compared = _compare_all(store, older, statement, vector if judge and is_judged(store) else None)
     adds_mostly = draft.traits.kind is Kind.DECISION or (statement.is_event and not statement.says_change)
     ended, proposed = _decide(compared, EVENT_MARGIN if adds_mostly else 0.0, draft.traits.source)
-    slot = _find_free_slot(parts, statement, known, ended, when)
+    slot = _find_free_slot(store, statement, known, ended, when)
     return draft._replace(
         traits=replace(draft.traits, slot=slot) if slot else draft.traits,
         corrects=ended,
         proposes=proposed,
-        ended_by=None if slot else _find_successor(parts, statement, known, when),
+        ended_by=None if slot else _find_successor(store, statement, known, when),
     )
 
 
-def _with_bounds(parts: Parts, draft: Draft) -> Traits:
+def _with_bounds(store: OpenStore, draft: Draft) -> Traits:
     """With the times between which it holds by its own words, as far as the caller did not give them.
 
     Words about the one sentence of a memory: the end of one of several is not the end of the others.
@@ -92,41 +92,41 @@ def _with_bounds(parts: Parts, draft: Draft) -> Traits:
     traits, said = draft.traits, draft.traits.valid_from or from_micros(clock.now())
     if traits.expires or len(draft.content) > MAX_STATEMENT_CHARS or len([*spans(draft.content)]) > 1:
         return traits
-    begun, end = parts.rules().ends(draft.content, said)
+    begun, end = store.rules().ends(draft.content, said)
     if end is None:
         return traits
     return replace(traits, valid_from=traits.valid_from or begun, expires=end)
 
 
-def _with_vector(parts: Parts, draft: Draft) -> tuple[Draft, Any]:
+def _with_vector(store: OpenStore, draft: Draft) -> tuple[Draft, Any]:
     """The draft with its vector, made once for comparing and for keeping; None where there is no embedder."""
     if draft.vector is not None:
         return draft, unpack_vector(draft.vector)
-    if parts.embedder is None or draft.traits.context or len(draft.content) > CHUNK_SIZE:
+    if store.embedder is None or draft.traits.context or len(draft.content) > CHUNK_SIZE:
         return draft, None
     try:
-        vectors = parts.embedder.embed([draft.content])
+        vectors = store.embedder.embed([draft.content])
     except EmbedError:
         return draft, None  # told by `keep`, which tries again
     return draft._replace(vector=packed(vectors)[0]), vectors[0]
 
 
-def is_judged(parts: Parts) -> bool:
+def is_judged(store: OpenStore) -> bool:
     """Whether the store's vectors are those that the judges were trained on."""
-    return parts.space is not None and parts.space.name.startswith(VECTOR_SPACE)
+    return store.space is not None and store.space.name.startswith(VECTOR_SPACE)
 
 
 def _find_known(
-    parts: Parts, draft: Draft, statement: "Statement", near: Iterable[Memory], vector: Any
+    store: OpenStore, draft: Draft, statement: "Statement", near: Iterable[Memory], vector: Any
 ) -> Sequence[Memory]:
     """The active memories that it may concern."""
     found = {memory.id: memory for memory in near}
     if vector is not None:
-        within = scope([parts.namespace], session=draft.traits.session, include="memories")
-        found |= {memory.id: memory for memory in find_neighbours(parts, vector, within, MAX_NEIGHBOURS)}
-    slot = parts.rules().find_slot(statement)
+        within = scope([store.namespace], session=draft.traits.session, include="memories")
+        found |= {memory.id: memory for memory in find_neighbours(store, vector, within, MAX_NEIGHBOURS)}
+    slot = store.rules().find_slot(statement)
     if slot:
-        found |= {each.id: each for each in parts.memories.same_slot(parts.namespace, [slot], clock.now())}
+        found |= {each.id: each for each in store.tables.memories.same_slot(store.namespace, [slot], clock.now())}
     return [
         memory
         for memory in found.values()
@@ -138,12 +138,12 @@ def _find_known(
     ]
 
 
-def _compare_all(parts: Parts, older: Sequence[Memory], newer: "Statement", vector: Any) -> list[_Compared]:
+def _compare_all(store: OpenStore, older: Sequence[Memory], newer: "Statement", vector: Any) -> list[_Compared]:
     """What the form says of each, and how likely the judge finds that it is replaced."""
-    rules, space = parts.rules(), parts.space
+    rules, space = store.rules(), store.space
     vectors: Mapping[str, bytes] = {}
     if vector is not None and space is not None:
-        vectors = parts.chunks.memory_vectors(parts.namespace, [memory.id for memory in older], space)
+        vectors = store.tables.chunks.memory_vectors(store.namespace, [memory.id for memory in older], space)
     stored = [vectors.get(memory.id) for memory in older]
     statements = [rules.parse(memory.content) for memory in older]
     scores = rules.score_replacements(
@@ -185,10 +185,10 @@ def _name(each: _Compared) -> Replacement:
 
 
 def _find_free_slot(
-    parts: Parts, statement: "Statement", known: Sequence[Memory], ended: Sequence[Replacement], when: datetime
+    store: OpenStore, statement: "Statement", known: Sequence[Memory], ended: Sequence[Replacement], when: datetime
 ) -> str | None:
     """The slot that the words name, unless a memory that is not ended holds it."""
-    slot: str | None = parts.rules().find_slot(statement)
+    slot: str | None = store.rules().find_slot(statement)
     if slot is None:
         return None
     gone = {each.id for each in ended}
@@ -196,11 +196,11 @@ def _find_free_slot(
     return None if is_held else slot
 
 
-def _find_successor(parts: Parts, statement: "Statement", known: Sequence[Memory], when: datetime) -> str | None:
+def _find_successor(store: OpenStore, statement: "Statement", known: Sequence[Memory], when: datetime) -> str | None:
     """A memory that tells of a later time and surely replaced this one before it came."""
     for memory in known:
         if memory.valid_from > when:
-            verdict = parts.rules().compare(statement, parts.rules().parse(memory.content))
+            verdict = store.rules().compare(statement, store.rules().parse(memory.content))
             if verdict and not verdict.needs_judge:
                 return memory.id
     return None

@@ -30,8 +30,8 @@ from retentive.model import (
 from retentive.search import search
 from retentive.storage.tables import expectations as rows
 from retentive.storage.tables.memories import namespace_step
-from retentive.storage.tables.purges import Purges, told
-from retentive.store import Parts, secret_policy, validate
+from retentive.storage.tables.purges import told
+from retentive.store import OpenStore, secret_policy, validate
 from retentive.store.active_model import with_active_model
 from retentive.store.scope import scope
 from retentive.store.views import writes
@@ -46,8 +46,8 @@ MOST = 50  # ids in an expectation
 class Expectations:
     """The verbs of expectations. They are about one namespace, and nobody takes note of what they ask."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+    def __init__(self, store: OpenStore) -> None:
+        self._store = store
 
     @writes
     def add(
@@ -65,8 +65,8 @@ class Expectations:
         `absent` are those it must not find there. `nothing` instead of both: a search without a limit, for what is
         similar enough, must come back empty. `session` asks in a session. The same again gives back what is there.
         """
-        parts = self._parts
-        given = _checked(parts, question, finds, absent, within, session)
+        store = self._store
+        given = _checked(store, question, finds, absent, within, session)
         if nothing and not given.nothing:
             raise Invalid(
                 "nothing is expected, and also memories", "Give `nothing`, or the ids that it finds or that are absent."
@@ -75,18 +75,18 @@ class Expectations:
             hint = "Give the ids that it finds or that are absent, or `nothing` (--finds, --absent, --nothing)."
             raise Invalid("nothing is said to be expected", hint)
         for id in given.finds:
-            _findable(parts, id, given.session)
+            _findable(store, id, given.session)
         for id in given.absent:
-            edit.load(parts, id)
-        for known in self._rows.all(parts.namespace):
+            edit.load(store, id)
+        for known in self._rows.all(store.namespace):
             if replace(known, id=given.id, created=given.created) == given:
                 return known
-        parts.engine.apply([namespace_step(parts.namespace, clock.now()), rows.insert_step(given)])
+        store.engine.apply([namespace_step(store.namespace, clock.now()), rows.insert_step(given)])
         return given
 
     def list(self) -> builtins.list[Expectation]:
         """Those of the namespace, the oldest first."""
-        return self._rows.all(self._parts.namespace)
+        return self._rows.all(self._store.namespace)
 
     @writes
     def remove(self, id: str) -> Expectation:
@@ -94,10 +94,10 @@ class Expectations:
         wanted = validate.plain(id, "id")
         for known in self.list():
             if known.id == wanted:
-                self._parts.engine.apply([rows.delete_step(known.namespace, [known.id])])
+                self._store.engine.apply([rows.delete_step(known.namespace, [known.id])])
                 return known
         hint = "`retentive expect list` shows those there are."
-        raise NotFound(f"no expectation {wanted[:60]!r} in namespace {self._parts.namespace!r}", hint)
+        raise NotFound(f"no expectation {wanted[:60]!r} in namespace {self._store.namespace!r}", hint)
 
     def run(
         self,
@@ -113,23 +113,23 @@ class Expectations:
         The options are those of `search`. Neither the access log nor the statistics hear of it. `progress` hears how
         many are done, and how many there are.
         """
-        parts = with_active_model(self._parts)
+        store = with_active_model(self._store)
         way = Way(
             mode=validate.one_of(Mode, mode, "mode"),
-            fusion=validate.one_of(Fusion, fusion or parts.config.fusion, "fusion"),
-            vector_weight=validate.fraction(vector_weight, "vector_weight", parts.config.vector_weight),
+            fusion=validate.one_of(Fusion, fusion or store.config.fusion, "fusion"),
+            vector_weight=validate.fraction(vector_weight, "vector_weight", store.config.vector_weight),
             min_similarity=validate.fraction(min_similarity, "min_similarity", None),
         )
         known, done = self.list(), list[Checked]()
         for each in known:
-            done.append(run_expectation(parts, each, way))
+            done.append(run_expectation(store, each, way))
             if progress:
                 progress(len(done), len(known))
         return done
 
     @property
     def _rows(self) -> rows.Expectations:
-        return rows.Expectations(self._parts.engine)
+        return self._store.tables.expectations
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +141,9 @@ class Way:
     vector_weight: float
     min_similarity: float | None
 
-    def asked(self, parts: Parts, given: Expectation, limit: int | None) -> Results:
+    def asked(self, store: OpenStore, given: Expectation, limit: int | None) -> Results:
         return search.answer(
-            parts,
+            store,
             Query(
                 text=given.question,
                 scope=scope([given.namespace], session=given.session),
@@ -151,18 +151,18 @@ class Way:
                 mode=self.mode,
                 fusion=self.fusion,
                 vector_weight=self.vector_weight,
-                rrf_k=parts.config.rrf_k,
+                rrf_k=store.config.rrf_k,
                 min_similarity=self.min_similarity,
             ),
         )
 
 
-def default_way(parts: Parts) -> Way:
+def default_way(store: OpenStore) -> Way:
     """As `search` asks if nothing else is said."""
-    return Way(Mode.HYBRID, Fusion(parts.config.fusion), parts.config.vector_weight, None)
+    return Way(Mode.HYBRID, Fusion(store.config.fusion), store.config.vector_weight, None)
 
 
-def _checked(parts: Parts, question: Any, finds: Any, absent: Any, within: Any, session: Any) -> Expectation:
+def _checked(store: OpenStore, question: Any, finds: Any, absent: Any, within: Any, session: Any) -> Expectation:
     text = validate.plain(question, "question").strip()
     if not text:
         raise Invalid("the question is empty", "Give the words that are asked.")
@@ -171,8 +171,8 @@ def _checked(parts: Parts, question: Any, finds: Any, absent: Any, within: Any, 
     now = clock.now()
     given = Expectation(
         id=new_ids(now, 1)[0],
-        namespace=parts.namespace,
-        question=secret_policy.guarded(parts, text, "question"),
+        namespace=store.namespace,
+        question=secret_policy.guarded(store, text, "question"),
         finds=_ids(finds, "finds"),
         absent=_ids(absent, "absent"),
         within=validate.limit_of(within, "within", DEEPEST),
@@ -194,9 +194,9 @@ def _ids(given: Any, name: str) -> tuple[str, ...]:
     return ids
 
 
-def _findable(parts: Parts, id: str, session: str | None) -> None:
+def _findable(store: OpenStore, id: str, session: str | None) -> None:
     """What can never be found is not worth expecting."""
-    counts = _successor(parts, edit.load(parts, id))
+    counts = _successor(store, edit.load(store, id))
     if counts is None or counts.status is not Status.ACTIVE:
         what = counts.status if counts else "gone"
         raise Conflict(f"{id} is {what}, and not found by any question", "Expect it to be absent, or restore it first.")
@@ -204,15 +204,15 @@ def _findable(parts: Parts, id: str, session: str | None) -> None:
         raise Conflict(f"{id} is of session {counts.session!r} alone", "Ask in that session: give `session`.")
 
 
-def run_expectation(parts: Parts, given: Expectation, way: Way) -> Checked:
+def run_expectation(store: OpenStore, given: Expectation, way: Way) -> Checked:
     """Ask its question with the model of `parts`, and compare."""
-    results = way.asked(parts, given, None if given.nothing else given.within)
+    results = way.asked(store, given, None if given.nothing else given.within)
     ranks = _ranks(results)
-    sought = [_found(parts, given, id, ranks) for id in given.finds]
+    sought = [_found(store, given, id, ranks) for id in given.finds]
     if any(each.memory and not each.held for each in sought):
-        further = _ranks(way.asked(parts, given, max(BEYOND, given.within)))
+        further = _ranks(way.asked(store, given, max(BEYOND, given.within)))
         sought = [each if each.held else _further(each, further, given.within) for each in sought]
-    sought += [_absent(parts, given, id, ranks) for id in given.absent]
+    sought += [_absent(store, given, id, ranks) for id in given.absent]
     held = not results.hits if given.nothing else all(each.held for each in sought)
     return Checked(given, held, tuple(sought), results.hits[: given.within], results.tier, results.notes)
 
@@ -222,11 +222,11 @@ def _ranks(hits: Iterable[Hit]) -> dict[str, int]:
     return {hit.id: rank for rank, hit in enumerate(hits, start=1) if hit.type is Type.MEMORY}
 
 
-def _found(parts: Parts, given: Expectation, id: str, ranks: dict[str, int]) -> Sought:
-    named = parts.memories.get(given.namespace, id, clock.now())
-    counts = _successor(parts, named) if named else None
+def _found(store: OpenStore, given: Expectation, id: str, ranks: dict[str, int]) -> Sought:
+    named = store.tables.memories.get(given.namespace, id, clock.now())
+    counts = _successor(store, named) if named else None
     rank = ranks.get(counts.id) if counts else None
-    note = _fate(parts, given.namespace, id, named, counts)
+    note = _fate(store, given.namespace, id, named, counts)
     return Sought(id, True, _active(counts), rank, rank is not None, note)
 
 
@@ -236,11 +236,11 @@ def _further(missed: Sought, ranks: dict[str, int], within: int) -> Sought:
     return replace(missed, rank=rank if rank and rank > within else None)
 
 
-def _absent(parts: Parts, given: Expectation, id: str, ranks: dict[str, int]) -> Sought:
+def _absent(store: OpenStore, given: Expectation, id: str, ranks: dict[str, int]) -> Sought:
     """Of the memory itself: what took its place is another one, and may well be found."""
-    named = parts.memories.get(given.namespace, id, clock.now())
+    named = store.tables.memories.get(given.namespace, id, clock.now())
     rank = ranks.get(id)
-    note = _fate(parts, given.namespace, id, None, None) if named is None else ""
+    note = _fate(store, given.namespace, id, None, None) if named is None else ""
     if named and named.status is not Status.ACTIVE:
         note = f"it is {named.status}, and not found by any question"
     return Sought(id, False, _active(named), rank, rank is None, note)
@@ -251,7 +251,7 @@ def _active(memory: Memory | None) -> Memory | None:
     return memory if memory and memory.status is Status.ACTIVE else None
 
 
-def _successor(parts: Parts, memory: Memory) -> Memory | None:
+def _successor(store: OpenStore, memory: Memory) -> Memory | None:
     """What holds in its place, as far as it was superseded; None if that is no longer there."""
     seen = {memory.id}
     counts: Memory | None = memory
@@ -259,14 +259,14 @@ def _successor(parts: Parts, memory: Memory) -> Memory | None:
         if counts.superseded_by in seen:
             return counts
         seen.add(counts.superseded_by)
-        counts = parts.memories.get(memory.namespace, counts.superseded_by, clock.now())
+        counts = store.tables.memories.get(memory.namespace, counts.superseded_by, clock.now())
     return counts
 
 
-def _fate(parts: Parts, namespace: str, id: str, named: Memory | None, counts: Memory | None) -> str:
+def _fate(store: OpenStore, namespace: str, id: str, named: Memory | None, counts: Memory | None) -> str:
     """What became of a memory since it was named."""
     if named is None:
-        line = Purges(parts.engine).of(namespace, id)
+        line = store.tables.purges.of(namespace, id)
         return f"the memory is gone: {told(line) if line else 'it is no longer in the store'}"
     if counts is None:
         return "the memory is gone: it was superseded, and what took its place is no longer in the store"

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from retentive.memories.mentions import Fact, gives_away, read_fact, repeats_fact
 from retentive.model import Event, Memory
 from retentive.storage import Step, step
-from retentive.storage.tables.hidden import HiddenMessages, Place, hide_step
-from retentive.store import Parts
+from retentive.storage.tables.hidden import Place, hide_step
+from retentive.store import OpenStore
 from retentive.store.origins import origins
 from retentive.store.scope import scope
 from retentive.text.messages import readable
@@ -35,43 +35,43 @@ class Forgetting(NamedTuple):
     """When it was asked for in a message: what was said later is said anew."""
 
 
-def hide_steps(parts: Parts, forgettings: Sequence[Forgetting], now: int) -> Iterator[Step]:
+def hide_steps(store: OpenStore, forgettings: Sequence[Forgetting], now: int) -> Iterator[Step]:
     """Hide the messages of memories that are forgotten in the same transaction."""
-    stem = parts.engine.tokens
+    stem = store.engine.tokens
     facts: dict[str, list[Fact]] = {}
     for forgetting in forgettings:
         memory = forgetting.memory
         fact = read_fact(memory.content, stem)
-        places = [*dict.fromkeys((*origins(memory), *_find_repeats(parts, forgetting, fact)))]
+        places = [*dict.fromkeys((*origins(memory), *_find_repeats(store, forgetting, fact)))]
         if not places:
             continue
         yield hide_step(memory, places, now)
         for session in dict.fromkeys(session for session, _ in places):
             facts.setdefault(session, []).append(fact)
     for session, of_session in facts.items():
-        yield _summary_step(parts, session, of_session)
+        yield _summary_step(store, session, of_session)
 
 
-def hide_request_steps(parts: Parts, forgotten: Memory, request: Place, now: int) -> Iterator[Step]:
+def hide_request_steps(store: OpenStore, forgotten: Memory, request: Place, now: int) -> Iterator[Step]:
     """Hide a request to forget what was forgotten already, if it says that."""
-    event = parts.conversations.event(parts.namespace, *request)
-    fact = read_fact(forgotten.content, parts.engine.tokens)
-    if event and gives_away(fact, readable(event.content, event.payload), parts.engine.tokens):
+    event = store.tables.conversations.event(store.namespace, *request)
+    fact = read_fact(forgotten.content, store.engine.tokens)
+    if event and gives_away(fact, readable(event.content, event.payload), store.engine.tokens):
         yield hide_step(forgotten, [request], now)
 
 
-def _find_repeats(parts: Parts, forgetting: Forgetting, fact: Fact) -> Iterator[Place]:
+def _find_repeats(store: OpenStore, forgetting: Forgetting, fact: Fact) -> Iterator[Place]:
     """One lookup in the full text for the words of a memory, then each message is compared."""
-    memory, stem = forgetting.memory, parts.engine.tokens
+    memory, stem = forgetting.memory, store.engine.tokens
     sought = [fact.head[1]] if fact.head else [*(fact.values or fact.subject)]
     if not sought:
         return
     within = scope([memory.namespace], include="events")
-    matches = parts.engine.search_text(sought, within, MAX_MESSAGES)
+    matches = store.engine.search_text(sought, within, MAX_MESSAGES)
     if not matches:
         return
     begins = [word[:PREFIX] for word in sought]
-    found = HiddenMessages(parts.engine).saying(memory.namespace, [match.chunk for match in matches], begins[0])
+    found = store.tables.hidden_messages.saying(memory.namespace, [match.chunk for match in matches], begins[0])
     for event in found:
         text = readable(event.content, event.payload)
         folded = text.casefold()
@@ -89,18 +89,18 @@ def _is_before(event: Event, forgetting: Forgetting) -> bool:
     return forgetting.said is None or event.time <= forgetting.said
 
 
-def _summary_step(parts: Parts, session: str, facts: Iterable[Fact]) -> Step:
+def _summary_step(store: OpenStore, session: str, facts: Iterable[Fact]) -> Step:
     """Drop the sentences of a summary that say it. Whoever condenses at this moment finds another epoch."""
-    key: dict[str, Any] = {"namespace": parts.namespace, "session": session}
-    state = parts.conversations.summary(parts.namespace, session)
-    text = _without(state.text, facts, parts) if state else ""
+    key: dict[str, Any] = {"namespace": store.namespace, "session": session}
+    state = store.tables.conversations.summary(store.namespace, session)
+    text = _without(state.text, facts, store) if state else ""
     if state is None or text == state.text:
         return step("summary_stop", **key)
     return step("summary_put", expect=1, **key, text=text, upto=state.upto, epoch=state.epoch, created=None)
 
 
-def _without(summary: str, facts: Iterable[Fact], parts: Parts) -> str:
-    stem = parts.engine.tokens
+def _without(summary: str, facts: Iterable[Fact], store: OpenStore) -> str:
+    stem = store.engine.tokens
     for fact in facts:
         for sentence in reversed([*spans(summary)]):
             if gives_away(fact, sentence.text, stem) or repeats_fact(fact, sentence.text, stem):

@@ -12,29 +12,29 @@ from retentive.model import Draft, Memory, Proposal, Status, Traits, from_micros
 from retentive.storage import Step
 from retentive.storage.tables import memories
 from retentive.storage.tables import proposals as rows
-from retentive.store import Parts
+from retentive.store import OpenStore
 from retentive.store.views import writable
 
 
-def move_memory(parts: Parts, proposal: Proposal, actor: str) -> Proposal:
+def move_memory(store: OpenStore, proposal: Proposal, actor: str) -> Proposal:
     """Carry out a proposal to move a memory: all of it in one transaction. The answer has its id in the other place."""
-    old = edit.load(parts, proposal.older_id)
-    target = replace(parts, namespace=writable(parts, proposal.move_to or ""))
+    old = edit.load(store, proposal.older_id)
+    target = replace(store, namespace=writable(store, proposal.move_to or ""))
     draft = _make_draft(old)
     draft = apply_corrections(target, draft, near(target, draft))
 
     def end_here(_: int) -> list[Step]:
-        return _ending_steps(parts, proposal, target.namespace, actor)
+        return _ending_steps(store, proposal, target.namespace, actor)
 
     (kept,) = keep(target, [draft], actor, end_here)
-    parts.sync_profile(parts, [old.slot])
+    store.sync_profile(store, [old.slot])
     return replace(proposal, newer_id=kept.id)
 
 
-def _ending_steps(parts: Parts, proposal: Proposal, target: str, actor: str) -> list[Step]:
+def _ending_steps(store: OpenStore, proposal: Proposal, target: str, actor: str) -> list[Step]:
     now = clock.now()
-    old = edit.load(parts, proposal.older_id)
-    if rows.Proposals(parts.engine).live(parts.namespace, proposal.id, now) is None:
+    old = edit.load(store, proposal.older_id)
+    if store.tables.proposals.live(store.namespace, proposal.id, now) is None:
         raise Conflict(f"proposal {proposal.id} was decided, or its memory changed", "`retentive review` shows those.")
     moment = from_micros(now)
     ended = replace(old, status=Status.SUPERSEDED, valid_to=max(old.valid_from, moment), updated=moment)

@@ -8,21 +8,22 @@ from retentive.errors import Busy, Conflict, Invalid, NotFound, Stale
 from retentive.ids import new_ids
 from retentive.memories import daily_log, edit
 from retentive.memories.edit import chunks_anew
-from retentive.memories.write import TRIES, new_memory, new_steps
+from retentive.memories.write import new_memory, new_steps
 from retentive.model import Draft, Kind, Memory, Page, Status, from_micros
 from retentive.storage import Step
 from retentive.storage.damage import collect_damage
 from retentive.storage.tables import memories
-from retentive.store import Parts, secret_policy, validate
+from retentive.store import OpenStore, secret_policy, validate
 from retentive.store.scope import scope
 from retentive.store.views import writes
+from retentive.store.write import MAX_ATTEMPTS
 
 
 class Notes:
     """The verbs of notes. A note is a memory of kind `note`: searched with the others, with the same history."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+    def __init__(self, store: OpenStore) -> None:
+        self._store = store
 
     @writes
     def put(
@@ -32,32 +33,32 @@ class Notes:
 
         Without an id it is a new note, whose id is `note-<uuid>`. With a session it is seen in that session only.
         """
-        parts = self._parts
-        limit = parts.config.max_content
+        store = self._store
+        limit = store.config.max_content
         traits = validate.traits(max_content=limit, kind=Kind.NOTE, session=session, tags=tags)
-        draft = secret_policy.draft(parts, validate.draft(text, traits, limit))
+        draft = secret_policy.draft(store, validate.draft(text, traits, limit))
         id = _own_id(note_id) or f"note-{new_ids(clock.now(), 1)[0]}"
-        for _ in range(TRIES):
+        for _ in range(MAX_ATTEMPTS):
             now = clock.now()
-            old = parts.memories.get(parts.namespace, id, now)
-            steps = [*new_steps(parts, draft, id, now)] if old is None else self._replace(old, draft, now)
+            old = store.tables.memories.get(store.namespace, id, now)
+            steps = [*new_steps(store, draft, id, now)] if old is None else self._replace(old, draft, now)
             try:
                 if steps:
-                    parts.engine.apply(steps)
-                    parts.journal.kept(parts.namespace, 1)
+                    store.engine.apply(steps)
+                    store.journal.kept(store.namespace, 1)
             except Stale:
                 continue
             if old is not None:
-                return edit.load(parts, id)
-            daily_log.log(parts, [(id, draft)], now)
-            return new_memory(parts, draft, id, now)
+                return edit.load(store, id)
+            daily_log.log(store, [(id, draft)], now)
+            return new_memory(store, draft, id, now)
         raise Busy(f"others kept changing note {id!r}", "Retry in a moment.")
 
     def get(self, note_id: str) -> Memory:
         found = self._find(note_id)
         if found is None:
             hint = "`retentive note list` shows those there are."
-            raise NotFound(f"no note {note_id[:60]!r} in namespace {self._parts.namespace!r}", hint)
+            raise NotFound(f"no note {note_id[:60]!r} in namespace {self._store.namespace!r}", hint)
         return found
 
     def list(
@@ -69,10 +70,10 @@ class Notes:
         tags: Iterable[str] = (),
     ) -> Page:
         """The newest first, a page at a time: the global ones, and those of the session; with all of these tags."""
-        seen = scope([self._parts.namespace], session=session, tags=tags)
-        last = None if before is None else edit.load(self._parts, validate.required(before, "before")).id
+        seen = scope([self._store.namespace], session=session, tags=tags)
+        last = None if before is None else edit.load(self._store, validate.required(before, "before")).id
         with collect_damage() as damage:
-            found = self._parts.memories.page(seen, validate.limit_of(limit) + 1, last, "note_list")
+            found = self._store.tables.memories.page(seen, validate.limit_of(limit) + 1, last, "note_list")
         following = found[limit - 1].id if len(found) > limit else None
         return Page(tuple(found[:limit]), following, tuple(damage.notes()))
 
@@ -81,12 +82,12 @@ class Notes:
         """Forget a note, softly as `forget` does. False: there was none."""
         found = self._find(note_id)
         if found:
-            edit.forget(self._parts, found.id, "note deleted", "user")
+            edit.forget(self._store, found.id, "note deleted", "user")
         return found is not None
 
     def _find(self, note_id: str) -> Memory | None:
         id = validate.required(note_id, "note_id")
-        found = self._parts.memories.get(self._parts.namespace, id, clock.now())
+        found = self._store.tables.memories.get(self._store.namespace, id, clock.now())
         return found if found and found.kind is Kind.NOTE and found.status is Status.ACTIVE else None
 
     def _replace(self, old: Memory, draft: Draft, now: int) -> Sequence[Step]:
@@ -101,7 +102,7 @@ class Notes:
         )  # fmt: skip
         if new == replace(old, valid_from=moment, updated=moment, version=old.version + 1):
             return []
-        return [*memories.update_steps(old, new, "user", "note replaced"), *chunks_anew(self._parts, new)]
+        return [*memories.update_steps(old, new, "user", "note replaced"), *chunks_anew(self._store, new)]
 
 
 def _own_id(given: str | None) -> str | None:

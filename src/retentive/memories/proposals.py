@@ -11,14 +11,14 @@ from retentive import clock
 from retentive.errors import Busy, Conflict, NotFound, Stale
 from retentive.memories import edit
 from retentive.memories.move import move_memory
-from retentive.memories.write import TRIES
 from retentive.model import AGENT, Memory, Proposal, ProposalStatus, Status, from_micros
 from retentive.model.proposals import SLOT, VERSION
 from retentive.storage import Step
 from retentive.storage.tables import chunks, memories
 from retentive.storage.tables import proposals as rows
-from retentive.store import Parts, validate
+from retentive.store import OpenStore, validate
 from retentive.store.views import writes
+from retentive.store.write import MAX_ATTEMPTS
 
 PAGE_SIZE = 50
 
@@ -33,13 +33,13 @@ def check_may_accept(proposal: Proposal, actor: str) -> None:
 class Proposals:
     """The verbs of proposals, about one namespace."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
+    def __init__(self, store: OpenStore) -> None:
+        self._store = store
 
     def list(self, limit: int = PAGE_SIZE, before: str | None = None) -> builtins.list[Proposal]:
         """List the open proposals, newest first. `before` is the id of the last one of the page before."""
         after = validate.plain(before, "before") if before is not None else ""
-        return self._rows.page(self._parts.namespace, clock.now(), validate.limit_of(limit), after)
+        return self._rows.page(self._store.namespace, clock.now(), validate.limit_of(limit), after)
 
     def get(self, id: str) -> Proposal:
         """One open proposal; a `Conflict` if its memories changed or it was rejected."""
@@ -57,7 +57,7 @@ class Proposals:
         proposal = self._load(validate.plain(id, "id"), clock.now())
         check_may_accept(proposal, actor)
         if proposal.move_to:
-            return move_memory(self._parts, proposal, actor)
+            return move_memory(self._store, proposal, actor)
         return self._decide(id, lambda proposal, now: self._ending_steps(proposal, actor, now))
 
     @writes
@@ -69,7 +69,7 @@ class Proposals:
         return self._decide(id, lambda proposal, now: [rows.reject_step(proposal, now)])
 
     def _ending_steps(self, proposal: Proposal, actor: str, now: int) -> builtins.list[Step]:
-        newer, older = (edit.load(self._parts, id) for id in (proposal.newer_id, proposal.older_id))
+        newer, older = (edit.load(self._store, id) for id in (proposal.newer_id, proposal.older_id))
         ended = replace(
             older,
             status=Status.SUPERSEDED,
@@ -88,7 +88,7 @@ class Proposals:
         self, proposal: Proposal, newer: Memory, older: Memory, actor: str, now: int
     ) -> builtins.list[Step]:
         """Have the newer memory take the slot that it could not have before; or see that it is unchanged."""
-        rules = self._parts.rules()
+        rules = self._store.rules()
         is_value = proposal.rule in (SLOT, VERSION) or older.slot == rules.find_slot(rules.parse(newer.content))
         if newer.slot or not older.slot or newer.session != older.session or not is_value:
             return [memories.unchanged_step(newer)]
@@ -97,33 +97,33 @@ class Proposals:
 
     def _decide(self, id: str, steps_of: Callable[[Proposal, int], builtins.list[Step]]) -> Proposal:
         """Read, decide, apply; again if someone else was first."""
-        parts = self._parts
-        for attempt in range(TRIES):
+        store = self._store
+        for attempt in range(MAX_ATTEMPTS):
             now = clock.now()
             try:
                 proposal = self._load(validate.plain(id, "id"), now)
-                parts.engine.apply(steps_of(proposal, now))
+                store.engine.apply(steps_of(proposal, now))
             except Stale:
                 continue
             except NotFound as error:
                 if attempt:  # it was there a moment ago
                     raise Conflict(f"proposal {id} was decided meanwhile", error.hint) from error
                 raise
-            parts.journal.wrote = True
-            older = parts.memories.get(parts.namespace, proposal.older_id, now)
-            parts.sync_profile(parts, [older.slot if older else None])
+            store.journal.wrote = True
+            older = store.tables.memories.get(store.namespace, proposal.older_id, now)
+            store.sync_profile(store, [older.slot if older else None])
             return proposal
         raise Busy(f"others kept changing proposal {id}", "Retry in a moment.")
 
     def _load(self, id: str, now: int) -> Proposal:
         """The live proposal of this id."""
-        proposal = self._rows.live(self._parts.namespace, id, now)
+        proposal = self._rows.live(self._store.namespace, id, now)
         if proposal is not None:
             return proposal
         hint = "`retentive review` shows those there are."
-        match self._rows.status(self._parts.namespace, id):
+        match self._rows.status(self._store.namespace, id):
             case None:
-                raise NotFound(f"no proposal {id[:60]!r} in namespace {self._parts.namespace!r}", hint)
+                raise NotFound(f"no proposal {id[:60]!r} in namespace {self._store.namespace!r}", hint)
             case ProposalStatus.REJECTED:
                 raise Conflict(f"proposal {id} was rejected already", hint)
             case _:
@@ -131,4 +131,4 @@ class Proposals:
 
     @property
     def _rows(self) -> rows.Proposals:
-        return rows.Proposals(self._parts.engine)
+        return self._store.tables.proposals

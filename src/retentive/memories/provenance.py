@@ -8,27 +8,27 @@ from retentive.errors import NotFound
 from retentive.memories import edit
 from retentive.memories.plan import CONSOLIDATION
 from retentive.model import Event, Memory, Provenance
-from retentive.storage.tables.purges import Purges, told
-from retentive.store import Parts, validate
+from retentive.storage.tables.purges import told
+from retentive.store import OpenStore, validate
 from retentive.store.origins import as_list, origins
 from retentive.store.person import may_read
 
 LONGEST_CHAIN = 1000  # of what replaced what
 
 
-def why(parts: Parts, id: str) -> Provenance:
-    memory = found(parts, id)
-    before = tuple(reversed(_chain(memory, lambda each: _before(parts, each))))
+def why(store: OpenStore, id: str) -> Provenance:
+    memory = found(store, id)
+    before = tuple(reversed(_chain(memory, lambda each: _before(store, each))))
     events: dict[str, Event | None] = {}
     for each in (memory, *_cited(memory, before)):
-        events |= find_events(parts, each)
+        events |= find_events(store, each)
     return Provenance(
         memory=memory,
         messages=tuple(event for event in events.values() if event),
         missing=tuple(id for id, event in events.items() if not event),
         replaced=before,
-        replaced_by=tuple(_chain(memory, lambda each: _after(parts, each))),
-        changes=tuple(edit.history(parts, id)),
+        replaced_by=tuple(_chain(memory, lambda each: _after(store, each))),
+        changes=tuple(edit.history(store, id)),
     )
 
 
@@ -41,12 +41,12 @@ def _cited(memory: Memory, before: Sequence[Memory]) -> Iterator[Memory]:
             cited |= {*as_list((each.origin or {}).get("memories"))} if CONSOLIDATION in (each.origin or {}) else set()
 
 
-def found(parts: Parts, id: str) -> Memory:
+def found(store: OpenStore, id: str) -> Memory:
     """As `edit.load`; of what was purged, it says so."""
     try:
-        return edit.load(parts, id)
+        return edit.load(store, id)
     except NotFound as error:
-        line = Purges(parts.engine).of(parts.namespace, validate.plain(id, "id"))
+        line = store.tables.purges.of(store.namespace, validate.plain(id, "id"))
         if line is None:
             raise
         hint = "Nothing is left but this line; it cannot be brought back."
@@ -65,21 +65,21 @@ def _chain(memory: Memory, further: Callable[[Memory], Sequence[Memory]]) -> lis
     return [*chain.values()]
 
 
-def _before(parts: Parts, memory: Memory) -> Sequence[Memory]:
-    return parts.memories.superseded(memory.namespace, memory.id, clock.now())
+def _before(store: OpenStore, memory: Memory) -> Sequence[Memory]:
+    return store.tables.memories.superseded(memory.namespace, memory.id, clock.now())
 
 
-def _after(parts: Parts, memory: Memory) -> Sequence[Memory]:
-    by = memory.superseded_by and parts.memories.find_intact(memory.namespace, memory.superseded_by, clock.now())
+def _after(store: OpenStore, memory: Memory) -> Sequence[Memory]:
+    by = memory.superseded_by and store.tables.memories.find_intact(memory.namespace, memory.superseded_by, clock.now())
     return [by] if by else []
 
 
-def said_in(parts: Parts, memory: Memory) -> list[Event]:
+def said_in(store: OpenStore, memory: Memory) -> list[Event]:
     """The messages that its origin names, as far as they are there."""
-    return [event for event in find_events(parts, memory).values() if event]
+    return [event for event in find_events(store, memory).values() if event]
 
 
-def find_events(parts: Parts, memory: Memory) -> dict[str, Event | None]:
+def find_events(store: OpenStore, memory: Memory) -> dict[str, Event | None]:
     """The messages that the origin of a memory names, by their ids; None: it is not there.
 
     Anybody can write an origin. So a session of another namespace must itself name that of the memory as its person's,
@@ -88,13 +88,13 @@ def find_events(parts: Parts, memory: Memory) -> dict[str, Event | None]:
     talk = (memory.origin or {}).get("namespace", memory.namespace)
     found: dict[str, Event | None] = {}
     for session, sequence in origins(memory):
-        is_seen = talk == memory.namespace or _is_linked(parts, memory, talk, session)
-        found[f"{session}#{sequence}"] = parts.conversations.event(talk, session, sequence) if is_seen else None
+        is_seen = talk == memory.namespace or _is_linked(store, memory, talk, session)
+        found[f"{session}#{sequence}"] = store.tables.conversations.event(talk, session, sequence) if is_seen else None
     return found
 
 
-def _is_linked(parts: Parts, memory: Memory, talk: Any, session: str) -> bool:
-    if not isinstance(talk, str) or not may_read(parts, talk):
+def _is_linked(store: OpenStore, memory: Memory, talk: Any, session: str) -> bool:
+    if not isinstance(talk, str) or not may_read(store, talk):
         return False
-    known = parts.conversations.get(talk, session)
+    known = store.tables.conversations.get(talk, session)
     return known is not None and known.person == memory.namespace

@@ -32,19 +32,19 @@ from retentive.memories.trust import weigh
 from retentive.model import Draft, Memory, Space, Status, Traits, to_micros
 from retentive.storage import Step
 from retentive.storage.tables import chunks, memories, proposals
-from retentive.storage.tables.proposals import Proposals
-from retentive.store import Parts
+from retentive.store import OpenStore
 from retentive.store.vectors import pack_rows, packed, space_of
+from retentive.store.write import MAX_ATTEMPTS
 from retentive.text.chunk import CHUNK_SIZE, chunk
 
 EXPIRED_AT_ONCE = 500  # that share a commit
-TRIES = 100  # each try lost means that another went through; a slow one of three on a server lost 20 in a row
+
 
 Vectors = Sequence[bytes | None]
 Also = Callable[[int], Iterable[Step]]
 
 
-def keep(parts: Parts, drafts: Sequence[Draft], actor: str = "user", also: Also = lambda _: ()) -> list[Kept]:
+def keep(store: OpenStore, drafts: Sequence[Draft], actor: str = "user", also: Also = lambda _: ()) -> list[Kept]:
     """Each draft as if it came after the ones before it. All in one batch, unless one touches what another touched.
 
     `also` gives further steps for each batch, told how many drafts it has; if their guards fail, all is decided anew.
@@ -53,7 +53,7 @@ def keep(parts: Parts, drafts: Sequence[Draft], actor: str = "user", also: Also 
     window = len(drafts)
     while len(kept) < len(drafts):
         asked = drafts[len(kept) : len(kept) + window]
-        done = _keep(parts, asked, actor, partial(_after, also, len(kept)))
+        done = _keep(store, asked, actor, partial(_after, also, len(kept)))
         # Where they depend on each other, deciding on a few at a time saves reading about all again and again.
         window = 2 * (window if len(done) == len(asked) else len(done))
         kept += done
@@ -64,33 +64,33 @@ def _after(also: Also, before: int, count: int) -> Iterable[Step]:
     return also(before + count)
 
 
-def _keep(parts: Parts, drafts: Sequence[Draft], actor: str, also: Also) -> list[Kept]:
+def _keep(store: OpenStore, drafts: Sequence[Draft], actor: str, also: Also) -> list[Kept]:
     """The first of the drafts, as many as can be decided together: these whole or not at all."""
     vectors: dict[int, Vectors] = {}
     hopeful = len(drafts) > 1 and all(draft.vector and not _depends_on_others(draft) for draft in drafts)
-    for attempt in range(TRIES):
+    for attempt in range(MAX_ATTEMPTS):
         now = clock.now()
         plan, decided = all_new(drafts, now) if hopeful and not attempt else None, drafts
         if plan is None:
-            present = _present(parts, drafts, now)
+            present = _present(store, drafts, now)
             decided = [weigh(without_rejected(draft, present), present, actor) for draft in drafts]
             plan = planned(decided, present, now, actor)
-        vectors.update(_vectors(parts, drafts, [at for at in plan.fresh if at not in vectors]))
-        space = space_of(parts, next((len(draft.vector) // 2 for draft in drafts if draft.vector), None))
+        vectors.update(_vectors(store, drafts, [at for at in plan.fresh if at not in vectors]))
+        space = space_of(store, next((len(draft.vector) // 2 for draft in drafts if draft.vector), None))
         try:
-            made = _insert_steps(parts, decided, plan, vectors, space, now)
+            made = _insert_steps(store, decided, plan, vectors, space, now)
             known = proposals.insert_unless_there_step(plan.proposals_of_known)
-            parts.engine.apply([*also(len(plan.kept)), *plan.steps, *made, known])
+            store.engine.apply([*also(len(plan.kept)), *plan.steps, *made, known])
         except Stale:
             continue
-        parts.journal.kept(parts.namespace, len(plan.kept))
-        daily_log.log(parts, ((plan.kept[at].id, drafts[at]) for at in plan.fresh), now)
-        parts.sync_profile(parts, (draft.traits.slot for draft in drafts[: len(plan.kept)]))
+        store.journal.kept(store.namespace, len(plan.kept))
+        daily_log.log(store, ((plan.kept[at].id, drafts[at]) for at in plan.fresh), now)
+        store.sync_profile(store, (draft.traits.slot for draft in drafts[: len(plan.kept)]))
         for at in plan.fresh:
             if not all(vectors[at]):
                 plan.kept[at] = plan.kept[at]._replace(pending=True)
         if len(drafts) == 1 and plan.fresh:
-            plan.kept[0] = plan.kept[0]._replace(memory=_written(parts, decided[0], plan, now))
+            plan.kept[0] = plan.kept[0]._replace(memory=_written(store, decided[0], plan, now))
         return plan.kept
     raise Busy("other writers kept changing the same memories", "Retry in a moment.")
 
@@ -99,37 +99,37 @@ def _depends_on_others(draft: Draft) -> bool:
     return bool(draft.traits.slot or draft.corrects or draft.proposes or draft.ended_by or draft.move)
 
 
-def _present(parts: Parts, drafts: Sequence[Draft], now: int) -> Present:
+def _present(store: OpenStore, drafts: Sequence[Draft], now: int) -> Present:
     slots = [draft.traits.slot for draft in drafts if draft.traits.slot]
-    same_text = parts.memories.same_text(parts.namespace, [draft.content_hash for draft in drafts], now)
-    same_slot = parts.memories.same_slot(parts.namespace, slots, now) if slots else []
+    same_text = store.tables.memories.same_text(store.namespace, [draft.content_hash for draft in drafts], now)
+    same_slot = store.tables.memories.same_slot(store.namespace, slots, now) if slots else []
     names = {each.id for draft in drafts for each in (*draft.corrects, *draft.proposes)}
     names |= {draft.ended_by for draft in drafts if draft.ended_by}
-    named = parts.memories.named(parts.namespace, sorted(names), now) if names else {}
-    check_named(parts, drafts, named)
+    named = store.tables.memories.named(store.namespace, sorted(names), now) if names else {}
+    check_named(store, drafts, named)
     present = Present(
         {(memory.session, memory.content_hash): memory for memory in same_text},
         {(memory.session, memory.slot): memory for memory in same_slot},
         {memory.id: memory for memory in named.values() if memory.status is Status.ACTIVE},
     )
-    present.rejected = _rejected(parts, drafts, present)
+    present.rejected = _rejected(store, drafts, present)
     for draft in drafts:
         key = draft.traits.session, draft.traits.slot
         if key not in present.chains and is_late(draft, present.same_slot.get(key)):
-            present.chains[key] = parts.memories.chain(parts.namespace, *key, now)
+            present.chains[key] = store.tables.memories.chain(store.namespace, *key, now)
     return present
 
 
-def check_named(parts: Parts, drafts: Sequence[Draft], named: Mapping[str, Memory]) -> None:
+def check_named(store: OpenStore, drafts: Sequence[Draft], named: Mapping[str, Memory]) -> None:
     """Raise if the caller names a memory to be replaced that is not there, or cannot be."""
     for draft in drafts:
         for id in (each.id for each in draft.corrects if each.rule == REPLACES):
             if id not in named:
-                raise NotFound(f"no memory {id[:60]!r} in namespace {parts.namespace!r}", "See `retentive list`.")
+                raise NotFound(f"no memory {id[:60]!r} in namespace {store.namespace!r}", "See `retentive list`.")
             check_replaced(draft, named[id])
 
 
-def _rejected(parts: Parts, drafts: Sequence[Draft], present: Present) -> set[tuple[str, str]]:
+def _rejected(store: OpenStore, drafts: Sequence[Draft], present: Present) -> set[tuple[str, str]]:
     """The pairs of texts that somebody keeps apart: with a draft as the newer one, or with what came before it."""
     hashes: dict[str, None] = {}
     for draft in drafts:
@@ -138,29 +138,29 @@ def _rejected(parts: Parts, drafts: Sequence[Draft], present: Present) -> set[tu
         if draft.corrects or draft.proposes or draft.move or holder:
             hashes[draft.content_hash] = None
         hashes |= {each.content_hash: None for each in (holder, later) if each}
-    return Proposals(parts.engine).rejected(parts.namespace, [*hashes]) if hashes else set()
+    return store.tables.proposals.rejected(store.namespace, [*hashes]) if hashes else set()
 
 
-def new_steps(parts: Parts, draft: Draft, id: str, now: int) -> Iterator[Step]:
+def new_steps(store: OpenStore, draft: Draft, id: str, now: int) -> Iterator[Step]:
     """A memory under an id of the caller's choice; a broken key means that it is taken."""
-    vectors = dict(_vectors(parts, [draft], [0]))
-    yield from _insert_steps(parts, [draft], Plan([Kept(id, created=True)], [0]), vectors, parts.space, now)
+    vectors = dict(_vectors(store, [draft], [0]))
+    yield from _insert_steps(store, [draft], Plan([Kept(id, created=True)], [0]), vectors, store.space, now)
 
 
-def new_memory(parts: Parts, draft: Draft, id: str, now: int) -> Memory:
+def new_memory(store: OpenStore, draft: Draft, id: str, now: int) -> Memory:
     """The memory that the steps of a draft have written."""
-    return _written(parts, draft, Plan([Kept(id, created=True)], [0]), now)
+    return _written(store, draft, Plan([Kept(id, created=True)], [0]), now)
 
 
-def _written(parts: Parts, draft: Draft, plan: Plan, now: int) -> Memory:
+def _written(store: OpenStore, draft: Draft, plan: Plan, now: int) -> Memory:
     text = {"id": plan.kept[0].id, "content": draft.content, "content_hash": draft.content_hash}
     ending = {"status": Status.SUPERSEDED, **_ending(plan.ended[0])} if plan.ended else {}
-    values = {**_common(parts.namespace, draft.traits, None, now), **text, **ending}
+    values = {**_common(store.namespace, draft.traits, None, now), **text, **ending}
     return memories.inserted_memory(values, clock.now())
 
 
 def _insert_steps(
-    parts: Parts,
+    store: OpenStore,
     drafts: Sequence[Draft],
     plan: Plan,
     vectors: Mapping[int, Vectors],
@@ -169,7 +169,7 @@ def _insert_steps(
 ) -> Iterator[Step]:
     if not plan.fresh:
         return
-    yield memories.namespace_step(parts.namespace, now)
+    yield memories.namespace_step(store.namespace, now)
     rows: list[dict[str, Any]] = []
     more: list[dict[str, Any]] = []
     common: dict[int, dict[str, Any]] = {}  # by identity: a load shares one value
@@ -177,7 +177,7 @@ def _insert_steps(
         draft, made = drafts[at], plan.kept[at].id
         shared = common.get(id(draft.traits))
         if shared is None:
-            shared = common[id(draft.traits)] = _common(parts.namespace, draft.traits, space, now)
+            shared = common[id(draft.traits)] = _common(store.namespace, draft.traits, space, now)
         text = {"id": made, "owner": made, "content": draft.content, "content_hash": draft.content_hash}
         first, *others = chunks.chunk_values(_slices(draft), vectors[at])
         rows.append({**shared, **text, **first})
@@ -187,7 +187,7 @@ def _insert_steps(
     yield Step("memory_insert_ended", [{**row, **_ending(late[row["id"]])} for row in rows if row["id"] in late])
     yield from chunks.insert_steps([*rows, *more], space)
     for late_one in late:
-        yield memories.ended_step(parts.namespace, late_one)
+        yield memories.ended_step(store.namespace, late_one)
     yield proposals.insert_step(plan.proposals)
 
 
@@ -215,38 +215,38 @@ def _slices(draft: Draft) -> Sequence[str]:
     return chunk(draft.content)
 
 
-def _vectors(parts: Parts, drafts: Sequence[Draft], wanting: Sequence[int]) -> Iterator[tuple[int, Vectors]]:
+def _vectors(store: OpenStore, drafts: Sequence[Draft], wanting: Sequence[int]) -> Iterator[tuple[int, Vectors]]:
     yield from ((at, (drafts[at].vector,)) for at in wanting if drafts[at].vector)
     rest = [(at, _slices(drafts[at])) for at in wanting if not drafts[at].vector]
     texts = [chunks.embedded_text(text, drafts[at].traits.context) for at, slices in rest for text in slices]
-    made = iter(embedded(parts, texts))
+    made = iter(embedded(store, texts))
     yield from ((at, [next(made) for _ in slices]) for at, slices in rest)
 
 
-def embedded(parts: Parts, texts: Sequence[str]) -> Vectors:
+def embedded(store: OpenStore, texts: Sequence[str]) -> Vectors:
     """The vectors of texts; None for each where the embedder is off or down, which keeps no memory from being kept."""
-    if not texts or parts.embedder is None:
+    if not texts or store.embedder is None:
         return [None] * len(texts)
     made: Sequence[bytes] = ()
     try:
-        made = packed(parts.embedder.embed(texts))
+        made = packed(store.embedder.embed(texts))
     except PartlyEmbedded as error:
-        parts.journal.failed("embed", error)
+        store.journal.failed("embed", error)
         made = pack_rows(error.vectors)
     except EmbedError as error:
-        parts.journal.failed("embed", error)
+        store.journal.failed("embed", error)
     return [*made, *[None] * (len(texts) - len(made))]
 
 
-def expire(parts: Parts) -> Iterator[int]:
+def expire(store: OpenStore) -> Iterator[int]:
     """Mark what has run out, and tell how many after each commit.
 
     Answers leave it out from its moment on; this is for the record.
     """
     now = clock.now()
-    while found := parts.memories.expired(now, EXPIRED_AT_ONCE):
+    while found := store.tables.memories.expired(now, EXPIRED_AT_ONCE):
         try:
-            parts.engine.apply([step for memory in found for step in expiry(memory, now, "upkeep")])
+            store.engine.apply([step for memory in found for step in expiry(memory, now, "upkeep")])
         except Stale:
             continue  # one of them was changed meanwhile
         yield len(found)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 from retentive import clock
 from retentive.errors import Busy, Conflict, Invalid, NotFound, Stale
 from retentive.ids import new_ids
-from retentive.memories.write import TRIES, embedded
+from retentive.memories.write import embedded
 from retentive.model import Record, Records, Revision, from_micros
 from retentive.records.fields import CONTACT, SHAPES, Shape, chunk_status
 from retentive.records.fuzzy_names import folded
@@ -22,9 +22,10 @@ from retentive.records.render import told
 from retentive.storage import Step
 from retentive.storage.damage import intact
 from retentive.storage.tables import records as rows
-from retentive.storage.tables.records import Past, Row, Rows, Said
-from retentive.store import Parts, secret_policy, validate
+from retentive.storage.tables.records import Past, Row, Said
+from retentive.store import OpenStore, secret_policy, validate
 from retentive.store.views import writes
+from retentive.store.write import MAX_ATTEMPTS
 from retentive.text.chunk import chunk
 
 R = TypeVar("R", bound=Record)
@@ -54,9 +55,9 @@ class Store(Generic[R]):
 
     shape: ClassVar[Shape[Any]]
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
-        self._rows = Rows(parts.engine)
+    def __init__(self, store: OpenStore) -> None:
+        self._store = store
+        self._rows = store.tables.records
 
     @writes
     def create(self, /, *, reason: str | None = None, actor: str = "user", **fields: Any) -> R:
@@ -68,7 +69,7 @@ class Store(Generic[R]):
         id = new_ids(clock.now(), 1)[0]
 
         def decide(now: int) -> builtins.list[Change]:
-            return [Change(Row(self._parts.namespace, shape.type, id, self._body({}, fields), 1, now, now), said)]
+            return [Change(Row(self._store.namespace, shape.type, id, self._body({}, fields), 1, now, now), said)]
 
         return self._done(decide)
 
@@ -79,7 +80,7 @@ class Store(Generic[R]):
     def list(self, limit: int = 50, after: str | None = None) -> Records[R]:
         """In the order of their names, a page at a time."""
         last = None if after is None else self._row(after).id
-        found = self._rows.page(self._parts.namespace, self.shape.type, validate.limit_of(limit) + 1, last)
+        found = self._rows.page(self._store.namespace, self.shape.type, validate.limit_of(limit) + 1, last)
         read = tuple(intact(found[:limit], self._read))
         return Records(read, found[limit - 1].id if len(found) > limit else None)
 
@@ -153,12 +154,12 @@ class Store(Generic[R]):
     def _write(self, decide: Callable[[int], Sequence[Change]]) -> Row:
         """The last of what is decided, written; again if another was first."""
         vectors: dict[str, bytes | None] = {}
-        for _ in range(TRIES):
+        for _ in range(MAX_ATTEMPTS):
             changes = decide(clock.now())
             try:
                 if steps := [*self._steps(changes, vectors)]:
-                    self._parts.engine.apply(steps)
-                    self._parts.journal.wrote = True
+                    self._store.engine.apply(steps)
+                    self._store.journal.wrote = True
             except Stale:
                 continue
             last = changes[-1].row
@@ -217,8 +218,8 @@ class Store(Generic[R]):
     def _slices(self, row: Row, called: Mapping[str, str], vectors: dict[str, bytes | None]) -> Iterator[Step]:
         cut = self._cut(row, called)
         new = [text for text in cut if text not in vectors]
-        vectors.update(zip(new, embedded(self._parts, new), strict=True))
-        yield from rows.slice_steps(row, cut, self._parts.space, [vectors[text] for text in cut], chunk_status(row))
+        vectors.update(zip(new, embedded(self._store, new), strict=True))
+        yield from rows.slice_steps(row, cut, self._store.space, [vectors[text] for text in cut], chunk_status(row))
 
     def _text(self, row: Row, called: Mapping[str, str]) -> str:
         """What is searched of it."""
@@ -239,7 +240,7 @@ class Store(Generic[R]):
         for name in self.shape.links:
             if checked.get(name):
                 checked[name] = self._contacts(checked[name])
-        safe = secret_policy.guarded_json(self._parts, {name: each for name, each in checked.items() if each}, "memory")
+        safe = secret_policy.guarded_json(self._store, {name: each for name, each in checked.items() if each}, "memory")
         return {name: each for name, each in {**old, **checked, **safe}.items() if each is not None}
 
     def _contacts(self, given: Any) -> Any:
@@ -251,7 +252,7 @@ class Store(Generic[R]):
         asked = validate.plain(id, "id").strip()
         if not folded(asked):
             raise Invalid("no id", f"Give the id or the name of a {self.shape.type}.")
-        found = self._rows.get(self._parts.namespace, self.shape.type, asked)
+        found = self._rows.get(self._store.namespace, self.shape.type, asked)
         if found:
             return found
         named = self._named(asked)
@@ -260,11 +261,11 @@ class Store(Generic[R]):
             raise Conflict(f"{asked[:60]!r} may be one of {len(named)} {self.shape.plural}: {those}", "Give the id.")
         if not named:
             hint = f"`retentive {self.shape.type} list` shows those there are."
-            raise NotFound(f"no {self.shape.type} {asked[:60]!r} in namespace {self._parts.namespace!r}", hint)
+            raise NotFound(f"no {self.shape.type} {asked[:60]!r} in namespace {self._store.namespace!r}", hint)
         return named[0]
 
     def _named(self, asked: str) -> builtins.list[Row]:
-        return self._rows.named(self._parts.namespace, self.shape.type, folded(asked))
+        return self._rows.named(self._store.namespace, self.shape.type, folded(asked))
 
     def _live(self, id: str) -> Row:
         row = self._row(id)

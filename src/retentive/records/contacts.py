@@ -81,7 +81,7 @@ class Contacts(Store[Contact]):
 
     def _all(self) -> Iterator[Row]:
         last: str | None = None
-        while page := self._rows.page(self._parts.namespace, self.shape.type, AT_ONCE, last):
+        while page := self._rows.page(self._store.namespace, self.shape.type, AT_ONCE, last):
             yield from page
             last = page[-1].id
 

@@ -11,20 +11,20 @@ from retentive.records.fields import PROFILE
 from retentive.records.profile_sync import ID, LARGEST, Profiles
 from retentive.records.render import profile as rendered
 from retentive.storage.tables.records import Row
-from retentive.store import Parts, secret_policy, validate
+from retentive.store import OpenStore, secret_policy, validate
 from retentive.store.views import writes
 
 
 class ProfileVerbs:
     """The verbs of the profile. Facts in slots such as `user.dog.name` flow into it, and say so in `sources`."""
 
-    def __init__(self, parts: Parts) -> None:
-        self._parts = parts
-        self._store = Profiles(parts)
+    def __init__(self, store: OpenStore) -> None:
+        self._store = store
+        self._profiles = Profiles(store)
 
     def get(self) -> Profile:
         """As it is: version 0 and empty before anything was said."""
-        return PROFILE.read(self._store.current())
+        return PROFILE.read(self._profiles.current())
 
     def text(self) -> str:
         """In words, as a context shows it."""
@@ -82,16 +82,16 @@ class ProfileVerbs:
             json_patch.meet(old.body["document"], given)
             return {**old.body, "schema": given}
 
-        return self._store.change(ID, make, Told("schema set" if given else "schema removed", actor, reason))
+        return self._profiles.change(ID, make, Told("schema set" if given else "schema removed", actor, reason))
 
     def history(self) -> Sequence[Revision[Profile]]:
         """Every change, the oldest first: who, when, why, and the document after it."""
-        return self._store.history(ID) if self._store.stored().version else []
+        return self._profiles.history(ID) if self._profiles.stored().version else []
 
     def diff(self, old: int, new: int | None = None) -> Sequence[Mapping[str, Any]]:
         """What changed between two versions, the second being the newest if not given: a JSON Patch."""
         self._begun()
-        return self._store.diff(ID, old, new)
+        return self._profiles.diff(ID, old, new)
 
     @writes
     def rollback(self, to: int, *, reason: str | None = None, actor: str = "user") -> Profile:
@@ -101,10 +101,10 @@ class ProfileVerbs:
         """
         self._begun()
         told = Told("rolled back", actor, reason or f"to version {to}")
-        return self._changed(lambda _: self._store.at(ID, to)["document"], told)
+        return self._changed(lambda _: self._profiles.at(ID, to)["document"], told)
 
     def _begun(self) -> None:
-        if not self._store.stored().version:
+        if not self._profiles.stored().version:
             raise Conflict("the profile has no versions yet", "Set something first.")
 
     def _changed(self, make: Callable[[Any], Any], told: Told, version: int | None = None) -> Profile:
@@ -114,6 +114,6 @@ class ProfileVerbs:
                 raise Invalid(f"a profile is an object, not {type(made).__name__}", "Nothing was changed.")
             validate.json_value(made, "the profile", LARGEST)
             json_patch.meet(made, old.body.get("schema"))
-            return {**old.body, "document": secret_policy.guarded_json(self._parts, made, "memory")}
+            return {**old.body, "document": secret_policy.guarded_json(self._store, made, "memory")}
 
-        return self._store.change(ID, body, told, version)
+        return self._profiles.change(ID, body, told, version)

@@ -19,7 +19,7 @@ from retentive.records.collection import Change, Store
 from retentive.records.fields import PROFILE
 from retentive.storage import Step
 from retentive.storage.tables.records import Row, Said, fact_step, next_row
-from retentive.store import Parts, validate
+from retentive.store import OpenStore, validate
 from retentive.store.views import can_write
 
 ID = "profile"
@@ -36,10 +36,10 @@ class Profiles(Store[Profile]):
 
     def stored(self) -> Row:
         """As it was last written; version 0 before that."""
-        return self._rows.get(self._parts.namespace, PROFILE.type, ID) or self._empty()
+        return self._rows.get(self._store.namespace, PROFILE.type, ID) or self._empty()
 
     def _empty(self) -> Row:
-        return Row(self._parts.namespace, PROFILE.type, ID, {"document": {}}, 0, 0, 0)
+        return Row(self._store.namespace, PROFILE.type, ID, {"document": {}}, 0, 0, 0)
 
     def _row(self, _: str) -> Row:
         return self.stored()
@@ -49,13 +49,13 @@ class Profiles(Store[Profile]):
 
     def current(self) -> Row:
         """In step with the facts, and written so where that can be done."""
-        found, facts = self._rows.profile(self._parts.namespace, ID, OF, clock.now())
+        found, facts = self._rows.profile(self._store.namespace, ID, OF, clock.now())
         row = found or self._empty()
         flowed = row.body.get("flowed", {})
         if facts == {slot: (each["memory"], each["hash"]) for slot, each in flowed.items()}:
             return row
-        new = _in_step(self._parts, row, clock.now())
-        if new is None or not can_write(self._parts, self._parts.namespace):
+        new = _in_step(self._store, row, clock.now())
+        if new is None or not can_write(self._store, self._store.namespace):
             return new or row
         first = [_learned(row, new)]
 
@@ -66,12 +66,12 @@ class Profiles(Store[Profile]):
         try:
             return self._write(decide)
         except StorageError as error:
-            self._parts.journal.failed("profile", error)
+            self._store.journal.failed("profile", error)
             return new
 
     def _learn(self, now: int) -> Change:
         old = self.stored()
-        return _learned(old, _in_step(self._parts, old, now) or next_row(old, old.body, now))
+        return _learned(old, _in_step(self._store, old, now) or next_row(old, old.body, now))
 
     def _steps(self, changes: Sequence[Change], vectors: dict[str, bytes | None]) -> Iterator[Step]:
         """With guards for the facts that are new in it: none of them is purged meanwhile."""
@@ -79,26 +79,28 @@ class Profiles(Store[Profile]):
             known = (changes[-1].old or self.stored()).body.get("flowed", {})
             flowed: dict[str, Any] = changes[-1].row.body.get("flowed", {})
             new = (each for slot, each in flowed.items() if known.get(slot) != each)
-            yield from (fact_step(self._parts.namespace, each["memory"], each["hash"]) for each in new)
+            yield from (fact_step(self._store.namespace, each["memory"], each["hash"]) for each in new)
             yield from steps
 
     def _differences(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[dict[str, Any]]:
         return [*json_patch.differences(before.get("document", {}), after.get("document", {}))]
 
 
-def sync_profile(parts: Parts, slots: Iterable[str | None]) -> None:
+def sync_profile(store: OpenStore, slots: Iterable[str | None]) -> None:
     """After a write of facts in these slots."""
     if any(slot and slot.startswith(OF) for slot in slots):
-        Profiles(parts).current()
+        Profiles(store).current()
 
 
 def _learned(old: Row, new: Row) -> Change:
     return Change(new, Said("learned", "facts", _reason(old, new)), old)
 
 
-def _in_step(parts: Parts, row: Row, now: int) -> Row | None:
+def _in_step(store: OpenStore, row: Row, now: int) -> Row | None:
     """How it should be, if it is not so."""
-    facts = {memory.slot: memory for memory in parts.memories.in_slots(parts.namespace, OF, now, MOST) if memory.slot}
+    facts = {
+        memory.slot: memory for memory in store.tables.memories.in_slots(store.namespace, OF, now, MOST) if memory.slot
+    }
     before: Mapping[str, Any] = row.body.get("flowed", {})
     flowed = {slot: each for slot, each in before.items() if slot in facts and _is_of(each, facts[slot])}
     if before.keys() == facts.keys() == flowed.keys():
@@ -109,7 +111,7 @@ def _in_step(parts: Parts, row: Row, now: int) -> Row | None:
             document = json_patch.removed(document, each["at"])
     for slot in sorted(facts.keys() - flowed.keys()):
         place = before[slot]["at"] if slot in before else _place(document, slot.removeprefix(OF))
-        flowed[slot] = _written(parts, facts[slot], place)
+        flowed[slot] = _written(store, facts[slot], place)
         document = _with(document, flowed[slot], row.body.get("schema"))
     body = {**row.body, "document": document, "flowed": flowed}
     return next_row(row, {name: each for name, each in body.items() if each or name == "document"}, now)
@@ -119,8 +121,8 @@ def _is_of(written: Mapping[str, Any], memory: Memory) -> bool:
     return (written["memory"], written["hash"]) == (memory.id, memory.content_hash)
 
 
-def _written(parts: Parts, memory: Memory, place: str) -> dict[str, Any]:
-    return {"memory": memory.id, "hash": memory.content_hash, "at": place, "value": _value(parts, memory)}
+def _written(store: OpenStore, memory: Memory, place: str) -> dict[str, Any]:
+    return {"memory": memory.id, "hash": memory.content_hash, "at": place, "value": _value(store, memory)}
 
 
 def _with(document: Any, written: Mapping[str, Any], schema: Mapping[str, Any] | None) -> Any:
@@ -145,12 +147,12 @@ def _place(document: Any, name: str) -> str:
     return f"{pointer}/is" if isinstance(json_patch.at(document, pointer), Mapping) else pointer
 
 
-def _value(parts: Parts, memory: Memory) -> Any:
+def _value(store: OpenStore, memory: Memory) -> Any:
     """What the fact says in few words: what its metadata calls its value, or what its sentence says the slot is."""
     if "value" in memory.metadata:
         return memory.metadata["value"]
-    statement = parts.rules().parse(memory.content)
-    said = parts.rules().find_slot_value(statement) if parts.rules().find_slot(statement) == memory.slot else ""
+    statement = store.rules().parse(memory.content)
+    said = store.rules().find_slot_value(statement) if store.rules().find_slot(statement) == memory.slot else ""
     return (said or memory.content)[:LONGEST]
 
 

@@ -18,14 +18,14 @@ class Projects(Store[Project]):
     shape = PROJECT
 
     def _contacts(self, given: Any) -> Any:
-        contacts = Lookup(self._parts)
+        contacts = Lookup(self._store)
         if isinstance(given, str):
             return contacts.get(given).id
         return [*dict.fromkeys(contacts.get(each).id for each in given)]
 
     def _again(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """Without contacts that are no more."""
-        there = {row.id for row in self._rows.several(self._parts.namespace, "contact", self.shape.targets(body))}
+        there = {row.id for row in self._rows.several(self._store.namespace, "contact", self.shape.targets(body))}
         made = dict(body)
         if made.get("primary_contact") not in there:
             made.pop("primary_contact", None)

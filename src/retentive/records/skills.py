@@ -9,7 +9,7 @@ from retentive import clock
 from retentive.errors import Busy, Invalid, Stale
 from retentive.ids import new_ids
 from retentive.memories import daily_log, edit
-from retentive.memories.write import TRIES, new_steps
+from retentive.memories.write import new_steps
 from retentive.model import Draft, Due, Kind, Memory, Results, Skill, from_micros, to_micros
 from retentive.records import schedule
 from retentive.records.collection import Store
@@ -20,6 +20,7 @@ from retentive.store import secret_policy, validate
 from retentive.store.scope import scope
 from retentive.store.validate import When
 from retentive.store.views import writes
+from retentive.store.write import MAX_ATTEMPTS
 
 AT_ONCE = 1000  # skills looked through for what is due
 BEYOND = 4  # times as many looked at as asked for: some may be disabled
@@ -37,9 +38,9 @@ class Skills(Store[Skill]):
     def match(self, text: str, limit: int = 5, *, min_relevance: float | None = None) -> Results:
         """The enabled skills that fit a request, best first, by the same search as everything else."""
         most, bar = validate.limit_of(limit), validate.fraction(min_relevance, "min_relevance", None)
-        seen = scope([self._parts.namespace], include="skills")
-        query = search.asking(self._parts, validate.question(text), seen, limit=BEYOND * most, min_relevance=bar)
-        found = search.search(self._parts, query)
+        seen = scope([self._store.namespace], include="skills")
+        query = search.asking(self._store, validate.question(text), seen, limit=BEYOND * most, min_relevance=bar)
+        found = search.search(self._store, query)
         enabled = [hit for hit in found if isinstance(hit.item, Skill) and hit.item.enabled]
         return replace(found, hits=tuple(enabled[:most]))
 
@@ -50,7 +51,7 @@ class Skills(Store[Skill]):
         """
         moment = validate.moment(now, "now", past=True) or from_micros(clock.now())
         scheduled = [each for each in self._all() if each.enabled and each.trigger["type"] == "schedule"]
-        last = self._rows.last_runs(self._parts.namespace, [each.id for each in scheduled])
+        last = self._rows.last_runs(self._store.namespace, [each.id for each in scheduled])
         ran = {id: from_micros(at) for id, at in last.items()}
         found = (Due(each, since, ran.get(each.id)) for each in scheduled if (since := self._since(each, ran, moment)))
         return sorted(found, key=lambda each: each.since)
@@ -72,34 +73,34 @@ class Skills(Store[Skill]):
         skill = self.get(id)
         moment = validate.moment(at, "at", past=True) or from_micros(clock.now())
         draft = self._draft(
-            skill, validate.body(outcome, "outcome", self._parts.config.max_content), failed, moment, metadata
+            skill, validate.body(outcome, "outcome", self._store.config.max_content), failed, moment, metadata
         )
-        for _ in range(TRIES):
+        for _ in range(MAX_ATTEMPTS):
             now = clock.now()
-            same = self._parts.memories.same_text(self._parts.namespace, [draft.content_hash], now)
+            same = self._store.tables.memories.same_text(self._store.namespace, [draft.content_hash], now)
             made = same[0].id if same else new_ids(now, 1)[0]
-            new = [] if same else [*new_steps(self._parts, draft, made, now)]
+            new = [] if same else [*new_steps(self._store, draft, made, now)]
             try:
-                run = run_step(self._parts.namespace, skill.id, to_micros(moment), made)
-                self._parts.engine.apply([*new, run])
+                run = run_step(self._store.namespace, skill.id, to_micros(moment), made)
+                self._store.engine.apply([*new, run])
             except Stale:
                 continue
-            self._parts.journal.kept(self._parts.namespace, 1)
+            self._store.journal.kept(self._store.namespace, 1)
             if not same:
-                daily_log.log(self._parts, [(made, draft)], now)
-            return edit.load(self._parts, made)
+                daily_log.log(self._store, [(made, draft)], now)
+            return edit.load(self._store, made)
         raise Busy("others kept writing the same outcome", "Retry in a moment.")
 
     def runs(self, id: str, limit: int = 20) -> Sequence[Memory]:
         """What came of its runs, the newest first."""
-        ids = self._rows.runs(self._parts.namespace, self._row(id).id, validate.limit_of(limit))
-        found = (self._parts.memories.find_intact(self._parts.namespace, each, clock.now()) for each in ids)
+        ids = self._rows.runs(self._store.namespace, self._row(id).id, validate.limit_of(limit))
+        found = (self._store.tables.memories.find_intact(self._store.namespace, each, clock.now()) for each in ids)
         return [memory for memory in found if memory]
 
     def _draft(
         self, skill: Skill, outcome: str, failed: bool, at: datetime, metadata: Mapping[str, Any] | None
     ) -> Draft:
-        limit = self._parts.config.max_content
+        limit = self._store.config.max_content
         how = "failed" if failed else "succeeded"
         if at > from_micros(clock.now()):
             raise Invalid(f"the run ends at {at:%Y-%m-%d %H:%M}, which is still to come")
@@ -112,7 +113,7 @@ class Skills(Store[Skill]):
             origin={"skill": skill.id, "outcome": how},
         )
         text = f"{skill.name} {how} on {at:%Y-%m-%d} at {at:%H:%M}: {outcome}"
-        return secret_policy.draft(self._parts, validate.draft(text, traits, limit))
+        return secret_policy.draft(self._store, validate.draft(text, traits, limit))
 
     def _since(self, skill: Skill, ran: Mapping[str, datetime], moment: datetime) -> datetime | None:
         """When it was to run, after it ran last or was set to its schedule; None if that is still to come.
@@ -137,7 +138,7 @@ class Skills(Store[Skill]):
 
     def _all(self) -> Iterator[Skill]:
         last: str | None = None
-        while page := self._rows.page(self._parts.namespace, self.shape.type, AT_ONCE, last):
+        while page := self._rows.page(self._store.namespace, self.shape.type, AT_ONCE, last):
             yield from map(self._read, page)
             last = page[-1].id
 

@@ -10,9 +10,7 @@ from retentive.search.blend import Trait
 from retentive.search.question import Person
 from retentive.storage.damage import intact, report_damage
 from retentive.storage.tables.conversations import Said
-from retentive.storage.tables.files import FileRows
-from retentive.storage.tables.records import Rows
-from retentive.store import Parts
+from retentive.store import OpenStore
 from retentive.text.chunk import CHUNK_SIZE
 from retentive.text.terms import tokens
 
@@ -72,8 +70,8 @@ class Found(NamedTuple):
 class Reader:
     """Reads what matches stand for, as far as the scope still sees it: the index may be a moment behind."""
 
-    def __init__(self, parts: Parts, scope: Scope) -> None:
-        self._parts, self._scope = parts, scope
+    def __init__(self, store: OpenStore, scope: Scope) -> None:
+        self._store, self._scope = store, scope
         self._read: dict[int, Found | None] = {}
 
     def read(self, matches: Iterable[Match]) -> None:
@@ -84,11 +82,11 @@ class Reader:
         self._read.update(dict.fromkeys(match.chunk for match in wanted))
         self._memories([match for match in wanted if match.type == Type.MEMORY])
         if chunks := [match.chunk for match in wanted if match.type == Type.EVENT]:
-            said = self._parts.conversations.said(chunks, self._scope)
+            said = self._store.tables.conversations.said(chunks, self._scope)
             self._read.update((chunk, as_found(each)) for chunk, each in said.items())
         self._records([match for match in wanted if match.type in SHAPES])
         if chunks := [match.chunk for match in wanted if match.type == Type.FILE]:
-            found = FileRows(self._parts.engine).passages(chunks, self._scope)
+            found = self._store.tables.files.passages(chunks, self._scope)
             self._read.update((chunk, Found(each, each.content, None)) for chunk, each in found.items())
 
     def get(self, chunk: int) -> Found | None:
@@ -99,10 +97,10 @@ class Reader:
         if not matches:
             return
         owners = {match.chunk: (match.namespace, match.owner) for match in matches}
-        memories = self._parts.memories.some([owner for _, owner in owners.values()], self._scope)
+        memories = self._store.tables.memories.some([owner for _, owner in owners.values()], self._scope)
         seen = {chunk: memories[owner] for chunk, owner in owners.items() if owner in memories}
         long = [chunk for chunk, memory in seen.items() if len(memory.content) > CHUNK_SIZE]
-        slices = self._parts.chunks.texts(self._scope.namespaces, long)
+        slices = self._store.tables.chunks.texts(self._scope.namespaces, long)
         self._read.update(
             (chunk, Found(memory, slices.get(chunk, memory.content), None)) for chunk, memory in seen.items()
         )
@@ -110,8 +108,8 @@ class Reader:
     def _records(self, matches: Sequence[Match]) -> None:
         if not matches:
             return
-        rows = Rows(self._parts.engine).some(matches, self._scope)
-        slices = self._parts.chunks.texts(self._scope.namespaces, [match.chunk for match in matches])
+        rows = self._store.tables.records.some(matches, self._scope)
+        slices = self._store.tables.chunks.texts(self._scope.namespaces, [match.chunk for match in matches])
         seen = {key: row for key, row in rows.items() if self._scope.filter.ignored or not is_ignored(row)}
         records = {(each.namespace, each.TYPE, each.id): each for each in intact(seen.values(), read_record)}
         for match in matches:

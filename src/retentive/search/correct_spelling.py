@@ -7,18 +7,18 @@ from retentive.errors import Closed, StorageError
 from retentive.model import Scope
 from retentive.search.retrievers import text_matches
 from retentive.search.spelling import list_edits, suggest_english
-from retentive.store import Parts
+from retentive.store import OpenStore
 
 MAX_TRIED = 5  # corrections of one word that are searched for
 
 
-def correct_spelling(parts: Parts, suspects: Sequence[str], scope: Scope) -> dict[str, str]:
+def correct_spelling(store: OpenStore, suspects: Sequence[str], scope: Scope) -> dict[str, str]:
     """What each word is taken to mean, if no text of the namespaces has it and one has a word one letter away.
 
     A search must not fail for it: if the store cannot be asked, the words stay as they are.
     """
     try:
-        found = {word: _correct(parts, word, scope) for word in _find_unknown(parts, suspects, scope)}
+        found = {word: _correct(store, word, scope) for word in _find_unknown(store, suspects, scope)}
     except Closed:
         raise
     except StorageError:
@@ -26,19 +26,19 @@ def correct_spelling(parts: Parts, suspects: Sequence[str], scope: Scope) -> dic
     return {word: meant for word, meant in found.items() if meant}
 
 
-def _find_unknown(parts: Parts, suspects: Sequence[str], scope: Scope) -> list[str]:
+def _find_unknown(store: OpenStore, suspects: Sequence[str], scope: Scope) -> list[str]:
     """Words that no text of the namespaces has. Most suspects are names that are there: one quick look tells."""
-    terms = {word: parts.engine.tokens(word) for word in suspects}
-    known = parts.chunks.known_terms(scope.namespaces, [*chain.from_iterable(terms.values())])
+    terms = {word: store.engine.tokens(word) for word in suspects}
+    known = store.tables.chunks.known_terms(scope.namespaces, [*chain.from_iterable(terms.values())])
     return [word for word, own in terms.items() if known.isdisjoint(own)]
 
 
-def _correct(parts: Parts, word: str, scope: Scope) -> str | None:
+def _correct(store: OpenStore, word: str, scope: Scope) -> str | None:
     english = suggest_english(word)
-    terms = {term: other for other in reversed(english) for term in parts.engine.tokens(other)}
+    terms = {term: other for other in reversed(english) for term in store.engine.tokens(other)}
     # The store has stems, not words: those of another language, and of names, are found by the letters of the stem.
-    stems = [edit for term in parts.engine.tokens(word) for edit in sorted(list_edits(term))]
-    known = parts.chunks.known_terms(scope.namespaces, [*terms, *stems])
+    stems = [edit for term in store.engine.tokens(word) for edit in sorted(list_edits(term))]
+    known = store.tables.chunks.known_terms(scope.namespaces, [*terms, *stems])
     candidates = dict.fromkeys(chain((terms[term] for term in terms if term in known), known.intersection(stems)))
     tried = sorted(candidates, key=lambda other: (other not in english, other))[:MAX_TRIED]
-    return next((other for other in tried if text_matches(parts, [other], scope, 1)), None)
+    return next((other for other in tried if text_matches(store, [other], scope, 1)), None)

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from retentive.model import Event, Hit, Memory, Outdated, Scope, Status, Tier, Type, Why
 from retentive.search.newer_first import Key, join_pairs, key_of, lift_newer
-from retentive.storage.tables.hidden import HiddenMessages, SupersededFact
-from retentive.storage.tables.proposals import NewerMemory, Proposals
-from retentive.store import Parts
+from retentive.storage.tables.hidden import SupersededFact
+from retentive.storage.tables.proposals import NewerMemory
+from retentive.store import OpenStore
 from retentive.store.origins import origins, read_origin
 from retentive.text.chunk import chunk
 
@@ -26,7 +26,7 @@ class Successor(NamedTuple):
     keys: Collection[Key]
 
 
-def mark_outdated(parts: Parts, scope: Scope, tier: Tier, hits: list[Hit], limit: int | None) -> list[Hit]:
+def mark_outdated(store: OpenStore, scope: Scope, tier: Tier, hits: list[Hit], limit: int | None) -> list[Hit]:
     """Mark hits that are outdated, or possibly so, and place what is newer above them, within the limit."""
     if scope.filter.past:
         return hits
@@ -35,10 +35,10 @@ def mark_outdated(parts: Parts, scope: Scope, tier: Tier, hits: list[Hit], limit
     if not ids and not messages:
         return hits
     sessions = [*dict.fromkeys(event.session for event in messages)]
-    rows = HiddenMessages(parts.engine).outdated(scope.namespaces, ids, sessions)
+    rows = store.tables.hidden_messages.outdated(scope.namespaces, ids, sessions)
     if rows.superseded:
-        hits = _mark_messages(hits, _find_successors(parts, scope, messages, rows.superseded))
-    return _mark_memories(parts, scope, tier, hits, rows.older_ids)[:limit] if rows.older_ids else hits
+        hits = _mark_messages(hits, _find_successors(store, scope, messages, rows.superseded))
+    return _mark_memories(store, scope, tier, hits, rows.older_ids)[:limit] if rows.older_ids else hits
 
 
 def _mark_messages(hits: list[Hit], found: Mapping[Key, Successor]) -> list[Hit]:
@@ -47,7 +47,7 @@ def _mark_messages(hits: list[Hit], found: Mapping[Key, Successor]) -> list[Hit]
 
 
 def _find_successors(
-    parts: Parts, scope: Scope, messages: Sequence[Event], superseded: Sequence[SupersededFact]
+    store: OpenStore, scope: Scope, messages: Sequence[Event], superseded: Sequence[SupersededFact]
 ) -> dict[Key, Successor]:
     """By message: what replaced the memory that was learned from it. A message that still backs one is current."""
     shown = {_key_of_place(event.namespace, (event.session, event.sequence)) for event in messages}
@@ -60,18 +60,18 @@ def _find_successors(
     if not facts:
         return {}
     sessions = [*{event.session for event in messages}]
-    for namespace, origin in HiddenMessages(parts.engine).learned(scope.namespaces, sessions, scope.now):
+    for namespace, origin in store.tables.hidden_messages.learned(scope.namespaces, sessions, scope.now):
         for place in read_origin(origin):
             facts.pop(_key_of_place(namespace, place), None)
-    return {key: _successor(parts, scope, fact) for key, fact in facts.items() if fact.ended}
+    return {key: _successor(store, scope, fact) for key, fact in facts.items() if fact.ended}
 
 
-def _successor(parts: Parts, scope: Scope, fact: SupersededFact) -> Successor:
+def _successor(store: OpenStore, scope: Scope, fact: SupersededFact) -> Successor:
     """Follow what replaced what to its end. A successor that may not be seen is not named."""
     last: Memory | None = None
     id = fact.superseded_by
     for _ in range(MAX_CHAIN):
-        memory = parts.memories.find_intact(fact.namespace, id, scope.now) if id else None
+        memory = store.tables.memories.find_intact(fact.namespace, id, scope.now) if id else None
         if memory is None:
             break
         last, id = memory, memory.superseded_by
@@ -87,17 +87,17 @@ def _key_of_place(namespace: str, place: tuple[str, int]) -> Key:
     return namespace, Type.EVENT, f"{place[0]}#{place[1]}"
 
 
-def _mark_memories(parts: Parts, scope: Scope, tier: Tier, hits: list[Hit], ids: Sequence[str]) -> list[Hit]:
+def _mark_memories(store: OpenStore, scope: Scope, tier: Tier, hits: list[Hit], ids: Sequence[str]) -> list[Hit]:
     """Mark older memories of open proposals, and place the newer one directly above each."""
     newer: dict[Key, list[NewerMemory]] = {}
-    for each in Proposals(parts.engine).newer_of(ids, scope):
+    for each in store.tables.proposals.newer_of(ids, scope):
         namespace, older = each.older
         newer.setdefault((namespace, Type.MEMORY, older), []).append(each)
     known = {key_of(hit) for hit in hits}
     missing = [each.id for some in newer.values() for each in some if _key_of_newer(each) not in known]
     added = {
         (memory.namespace, Type.MEMORY, memory.id): _added_hit(memory, tier)
-        for memory in (parts.memories.some(missing, scope).values() if missing else ())
+        for memory in (store.tables.memories.some(missing, scope).values() if missing else ())
     }
     pairs: dict[Key, Key] = {}
     for key, some in newer.items():

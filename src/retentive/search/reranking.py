@@ -8,19 +8,19 @@ from retentive.errors import RerankError
 from retentive.model import Hit, Query, Results
 from retentive.rerank import Reranker
 from retentive.search.retrievers import Stage
-from retentive.store import Parts
+from retentive.store import OpenStore
 
 
-def answer_reranked(parts: Parts, query: Query, ask: Callable[[Query], Results]) -> Results:
+def answer_reranked(store: OpenStore, query: Query, ask: Callable[[Query], Results]) -> Results:
     """The answer of `ask`, its first hits reranked. A search without a limit or without words is left as it is."""
-    reranker = parts.reranker()
+    reranker = store.reranker()
     if reranker is None or query.limit is None or not query.text.strip():
         return ask(query)
-    found = ask(replace(query, limit=max(query.limit, parts.config.rerank_hits)))
+    found = ask(replace(query, limit=max(query.limit, store.config.rerank_hits)))
     hits, notes, timings = [*found.hits], [*found.notes], dict(found.timings)
     try:
         with Stage(timings, "rerank"):
-            hits = rerank(reranker, query.text, hits, parts.config.rerank_hits, parts.config.rerank_timeout)
+            hits = rerank(reranker, query.text, hits, store.config.rerank_hits, store.config.rerank_timeout)
     except RerankError as error:
         notes.append(f"the hits were not reranked: {error}")
     return replace(found, hits=tuple(hits[: query.limit]), notes=tuple(notes), timings=timings)

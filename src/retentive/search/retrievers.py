@@ -11,7 +11,7 @@ from retentive.index import TERMS_FROM
 from retentive.judgement.likeness import MAX_COUNTED_WORDS, MAX_ROWS, TELLING_WORDS, choose_rarest, telling
 from retentive.model import Match, Memory, Mode, Query, Scope, Space
 from retentive.storage.brute_force import read_cosines
-from retentive.store import Parts
+from retentive.store import OpenStore
 from retentive.store.vectors import length_of, space_of, unit
 from retentive.text.terms import words
 
@@ -37,8 +37,8 @@ class Stage:
 class Legs:
     """Of one question. What could not be used is noted, and no error."""
 
-    def __init__(self, parts: Parts, query: Query, words: Sequence[str]) -> None:
-        self.parts, self.query, self.words = parts, query, words
+    def __init__(self, store: OpenStore, query: Query, words: Sequence[str]) -> None:
+        self.store, self.query, self.words = store, query, words
         self.notes: list[str] = []
         self.timings: dict[str, float] = {}
         self.cosines: dict[int, float] = {}
@@ -47,7 +47,7 @@ class Legs:
 
     def inside(self, scope: Scope, limit: int) -> "Legs":
         """The same legs in another scope, in step with the same change."""
-        other = Legs(self.parts, replace(self.query, scope=scope, limit=limit), self.words)
+        other = Legs(self.store, replace(self.query, scope=scope, limit=limit), self.words)
         other.notes, other.timings, other.cosines, other._seen = self.notes, self.timings, self.cosines, self._seen
         return other
 
@@ -62,17 +62,17 @@ class Legs:
         if self.query.mode is Mode.TEXT:
             return None
         if self.query.vector is not None:
-            space = space_of(self.parts, length_of(self.query.vector))
+            space = space_of(self.store, length_of(self.query.vector))
             assert space is not None  # noqa: S101 - a length always names a space
             return unit([self.query.vector], space)[0], space
         if not meaning.strip():
             return None
-        if self.parts.embedder is None:
+        if self.store.embedder is None:
             self.notes.append("vectors were not used: the embedder is switched off")
             return None
-        embedder = self.parts.embedder
+        embedder = self.store.embedder
         if embedder.space.dimension and self._imaged:
-            self.parts.images().prepare(embedder.space, self.query.scope)
+            self.store.images().prepare(embedder.space, self.query.scope)
         try:
             with Stage(self.timings, "embed"):
                 return embedder.embed_query(meaning), embedder.space  # whose dimension is known by now
@@ -85,7 +85,7 @@ class Legs:
     ) -> tuple[list[Match], list[Match]]:
         """Those of the mode; both in one round trip where a server answers them."""
         hybrid = self.query.mode is Mode.HYBRID and self.query.limit is not None
-        if asked and self.words and hybrid and not self.parts.engine.in_process:
+        if asked and self.words and hybrid and not self.store.engine.in_process:
             return self._both(*asked, depth, floor)
         text = self._text(depth) if self.query.mode is not Mode.VECTOR else []
         if not asked:
@@ -103,10 +103,10 @@ class Legs:
         with Stage(self.timings, "vector"):
             try:
                 if self._imaged:
-                    self.cosines |= self.parts.images().cosines(vector, space, self.query.scope, chunks)
+                    self.cosines |= self.store.images().cosines(vector, space, self.query.scope, chunks)
                 else:
                     namespaces = self.query.scope.namespaces
-                    self.cosines |= read_cosines(self.parts.engine, vector, space, namespaces, chunks)
+                    self.cosines |= read_cosines(self.store.engine, vector, space, namespaces, chunks)
             except Closed:
                 raise
             except StorageError as error:
@@ -115,7 +115,7 @@ class Legs:
     def _both(self, vector: Any, space: Space, depth: int, floor: float | None) -> tuple[list[Match], list[Match]]:
         with Stage(self.timings, "search"):
             try:
-                found = self.parts.engine.search_both(self.words, vector, space, self.query.scope, depth, floor)
+                found = self.store.engine.search_both(self.words, vector, space, self.query.scope, depth, floor)
             except Closed:
                 raise
             except StorageError as error:
@@ -127,7 +127,7 @@ class Legs:
     def _text(self, depth: int) -> list[Match]:
         with Stage(self.timings, "text"):
             try:
-                return text_matches(self.parts, self.words, self.query.scope, depth, self._head)
+                return text_matches(self.store, self.words, self.query.scope, depth, self._head)
             except Closed:
                 raise
             except StorageError as error:
@@ -139,8 +139,8 @@ class Legs:
             scope, most = self.query.scope, None if self.query.limit is None else depth
             try:
                 if self._imaged:
-                    return self.parts.images().search_vectors(vector, space, scope, most, floor, self._head())
-                return self.parts.engine.search_vectors(vector, space, scope, most, floor)
+                    return self.store.images().search_vectors(vector, space, scope, most, floor, self._head())
+                return self.store.engine.search_vectors(vector, space, scope, most, floor)
             except Closed:
                 raise
             except StorageError as error:
@@ -149,87 +149,87 @@ class Legs:
 
     @property
     def _imaged(self) -> bool:
-        return self.parts.engine.in_process and self.parts.images().answers(self.query.scope)
+        return self.store.engine.in_process and self.store.images().answers(self.query.scope)
 
     def _head(self) -> int:
         """The newest change, looked up once for both legs: on a server each look is a round trip."""
         if self._seen is None:
-            self._seen = self.parts.chunks.head()
+            self._seen = self.store.tables.chunks.head()
         return self._seen
 
 
 def text_matches(
-    parts: Parts, asked: Sequence[str], scope: Scope, depth: int, head: Callable[[], int] | None = None
+    store: OpenStore, asked: Sequence[str], scope: Scope, depth: int, head: Callable[[], int] | None = None
 ) -> list[Match]:
     """From the image of the postings if there is one, else from the database. `head` tells how far to be in step."""
     if not asked:
         return []
-    found = _image_matches(parts, asked, scope, depth, head)
-    return parts.engine.search_text(asked, scope, depth) if found is None else found
+    found = _image_matches(store, asked, scope, depth, head)
+    return store.engine.search_text(asked, scope, depth) if found is None else found
 
 
 def _image_matches(
-    parts: Parts, asked: Sequence[str], scope: Scope, depth: int, head: Callable[[], int] | None = None
+    store: OpenStore, asked: Sequence[str], scope: Scope, depth: int, head: Callable[[], int] | None = None
 ) -> list[Match] | None:
-    if not _image_pays(parts) or not parts.images().answers(scope):
+    if not _image_pays(store) or not store.images().answers(scope):
         return None
-    terms = parts.engine.tokens(" ".join(asked))
-    return parts.images().search_text(terms, scope, depth, head() if head else None)
+    terms = store.engine.tokens(" ".join(asked))
+    return store.images().search_text(terms, scope, depth, head() if head else None)
 
 
-def having_words(parts: Parts, asked: Sequence[str], within: Scope, most: int) -> list[Memory]:
+def having_words(store: OpenStore, asked: Sequence[str], within: Scope, most: int) -> list[Memory]:
     """Memories that have some of the words, the nearest first, as far as the scope still sees them."""
-    return _load_memories(parts, text_matches(parts, asked, within, most), within)
+    return _load_memories(store, text_matches(store, asked, within, most), within)
 
 
-def find_like(parts: Parts, text: str, within: Scope, most: int) -> list[Memory]:
+def find_like(store: OpenStore, text: str, within: Scope, most: int) -> list[Memory]:
     """Memories that share telling words with a text, the nearest first.
 
     In memory by the longest words; the database is asked for the rarest, because its work grows with what they find.
     """
     candidates = telling(words(text), MAX_COUNTED_WORDS)
-    matches = _image_matches(parts, candidates[:TELLING_WORDS], within, most) if candidates else []
+    matches = _image_matches(store, candidates[:TELLING_WORDS], within, most) if candidates else []
     if matches is None:
-        rarest = _find_rarest(parts, candidates, within.namespaces)
-        matches = parts.engine.search_text(rarest, within, most) if rarest else []
-    return _load_memories(parts, matches, within)
+        rarest = _find_rarest(store, candidates, within.namespaces)
+        matches = store.engine.search_text(rarest, within, most) if rarest else []
+    return _load_memories(store, matches, within)
 
 
-def _find_rarest(parts: Parts, candidates: Sequence[str], namespaces: Sequence[str]) -> list[str]:
-    terms = {word: parts.engine.tokens(word) for word in candidates}
-    counted = parts.chunks.count_terms(namespaces, [*{*chain.from_iterable(terms.values())}], MAX_ROWS)
+def _find_rarest(store: OpenStore, candidates: Sequence[str], namespaces: Sequence[str]) -> list[str]:
+    terms = {word: store.engine.tokens(word) for word in candidates}
+    counted = store.tables.chunks.count_terms(namespaces, [*{*chain.from_iterable(terms.values())}], MAX_ROWS)
     # A word of several terms is looked for as a phrase: it is as rare as the rarest of them.
     known = {word: own for word, own in terms.items() if own and counted.keys() >= {*own}}
     return choose_rarest(candidates, {word: min(counted[term] for term in own) for word, own in known.items()})
 
 
-def _load_memories(parts: Parts, matches: Sequence[Match], within: Scope) -> list[Memory]:
+def _load_memories(store: OpenStore, matches: Sequence[Match], within: Scope) -> list[Memory]:
     owners = dict.fromkeys((match.namespace, match.owner) for match in matches)
-    seen = parts.memories.some([id for _, id in owners], within) if owners else {}
+    seen = store.tables.memories.some([id for _, id in owners], within) if owners else {}
     return [seen[owner] for owner in owners if owner in seen]
 
 
-def _image_pays(parts: Parts) -> bool:
+def _image_pays(store: OpenStore) -> bool:
     """Not in a small store, and not for a process's first question: one that asks only once should load nothing."""
-    if not parts.journal.asked or not parts.engine.in_process:
+    if not store.journal.asked or not store.engine.in_process:
         return False
-    return parts.images.made is not None or parts.chunks.newest() >= TERMS_FROM
+    return store.images.made is not None or store.tables.chunks.newest() >= TERMS_FROM
 
 
-def find_neighbours(parts: Parts, vector: Any, within: Scope, limit: int) -> list[Memory]:
+def find_neighbours(store: OpenStore, vector: Any, within: Scope, limit: int) -> list[Memory]:
     """The memories whose vectors are nearest.
 
     In a large store whose images are not loaded, nothing is looked for: a process that only writes loads none.
     """
-    space = parts.space
+    space = store.space
     if space is None or len(vector) != space.dimension:
         return []
-    if not parts.engine.in_process:
-        matches = parts.engine.search_vectors(vector, space, within, limit, None)
-    elif parts.images.made is not None or parts.chunks.newest() <= MAX_CHUNKS_UNLOADED:
-        if not parts.images().answers(within):
+    if not store.engine.in_process:
+        matches = store.engine.search_vectors(vector, space, within, limit, None)
+    elif store.images.made is not None or store.tables.chunks.newest() <= MAX_CHUNKS_UNLOADED:
+        if not store.images().answers(within):
             return []
-        matches = parts.images().search_vectors(vector, space, within, limit, None, parts.chunks.head())
+        matches = store.images().search_vectors(vector, space, within, limit, None, store.tables.chunks.head())
     else:
         return []
-    return _load_memories(parts, matches, within)
+    return _load_memories(store, matches, within)

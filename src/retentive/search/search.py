@@ -45,8 +45,7 @@ from retentive.search.spelling import find_suspects
 from retentive.search.time_query import NOTHING, When
 from retentive.search.times import Timed, listing, moment, narrowed, place, read_times, timed, within
 from retentive.storage.damage import collect_damage
-from retentive.storage.tables.records import Rows
-from retentive.store import Parts
+from retentive.store import OpenStore
 from retentive.text.terms import terms
 
 DEPTH = 2  # matches asked of each leg for each hit wanted. R@10 on LoCoMo: 1 .643, 2 .653, 3 .652, 5 .636, 20 .639
@@ -87,18 +86,18 @@ class Joined:
 class Asking:
     """One question on its way: what was found, what was missing, how long each stage took."""
 
-    def __init__(self, parts: Parts, query: Query, recipe: Recipe = RECIPE, when: When | None = None) -> None:
-        self.parts, self.query, self.recipe = parts, query, recipe
+    def __init__(self, store: OpenStore, query: Query, recipe: Recipe = RECIPE, when: When | None = None) -> None:
+        self.store, self.query, self.recipe = store, query, recipe
         self._timed: Timed = {}
         self.blends = query.fusion is Fusion.BLEND
-        people = parts.people.of(parts.conversations, query.scope.namespaces) if self.blends else NOBODY
+        people = store.people.of(store.tables.conversations, query.scope.namespaces) if self.blends else NOBODY
         self.when = read_times(query, people.names) if when is None else when
         self._corrections = self._correct_words(people.names)
         self.asked = self._understood(people.names)
         talk = people.talk and Type.EVENT in query.scope.types
-        self.legs = Legs(parts, query, self.asked.words)
+        self.legs = Legs(store, query, self.asked.words)
         self.legs.notes += [f"{word!r} was read as {meant!r}" for word, meant in self._corrections.items()]
-        self.reader = Reader(parts, query.scope)
+        self.reader = Reader(store, query.scope)
         self._covers: dict[str, float] = {}
         self._replies: Replies | None = None
         self._vector: tuple[Any, Space] | None = None
@@ -122,7 +121,7 @@ class Asking:
                 tier, hits = Tier.SUBSTRING, self._substring()
             if self.when.alone and tier in {Tier.TEXT, Tier.SUBSTRING} and (listed := self._listed(hits)):
                 tier, hits = Tier.SUBSTRING, listed
-            hits = mark_outdated(self.parts, self.query.scope, tier, hits, self.query.limit)
+            hits = mark_outdated(self.store, self.query.scope, tier, hits, self.query.limit)
         return Results(self.query.text, tier, tuple(hits), tuple(self.legs.notes), self.legs.timings)
 
     def _correct_words(self, names: Names) -> dict[str, str]:
@@ -130,7 +129,7 @@ class Asking:
         if not self.blends or self.query.mode is Mode.VECTOR:
             return {}
         suspects = [word for word in find_suspects(self.query.text) if word not in names]
-        return correct_spelling(self.parts, suspects, self.query.scope) if suspects else {}
+        return correct_spelling(self.store, suspects, self.query.scope) if suspects else {}
 
     def _understood(self, names: Names) -> Asked:
         """The question by what is known of who speaks."""
@@ -206,9 +205,9 @@ class Asking:
         query = replace(self.query, text=words, scope=scope, vector=None, limit=EVENTS)
         if self._brings_vector:
             query = replace(query, mode=Mode.TEXT)
-        asking = Asking(self.parts, replace(query, min_similarity=None, min_relevance=None), self.recipe, NOTHING)
+        asking = Asking(self.store, replace(query, min_similarity=None, min_relevance=None), self.recipe, NOTHING)
         asking.legs.timings = self.legs.timings
-        space = self.parts.embedder.space if self.parts.embedder else None
+        space = self.store.embedder.space if self.store.embedder else None
         for hit in asking._ranked()[1]:
             share = asking._covered(Found(hit.item, hit.excerpt, hit.span))
             near = space.calibrate(hit.why.vector.score) if hit.why.vector and space else 0.0
@@ -222,7 +221,7 @@ class Asking:
 
         The question's vector says nothing of the event alone, so that is found by its words.
         """
-        embedder = self.parts.embedder
+        embedder = self.store.embedder
         return self.query.vector is not None and embedder is not None and embedder.describe().get("loaded") == "no"
 
     def _fused(self, text: Sequence[Match], vector: Sequence[Match]) -> Joined:
@@ -250,7 +249,7 @@ class Asking:
 
     def _has_replies(self, candidates: Sequence[Candidate]) -> bool:
         """Whether an assistant said one of the first; of all, where they are read in one trip to a server."""
-        first = candidates[:LEAST] if self.parts.engine.in_process else candidates
+        first = candidates[:LEAST] if self.store.engine.in_process else candidates
         said = [each.match for each in first if each.session is not None]
         self.reader.read(said)
         return any((found := self.reader.get(match.chunk)) and found.is_reply for match in said)
@@ -275,7 +274,7 @@ class Asking:
         """
         person, shown = self.asked.person, self.query.limit
         timely = self.when.spans or self.when.newest
-        if shown is None or timely or (person and person.speaker) or not self.parts.engine.in_process:
+        if shown is None or timely or (person and person.speaker) or not self.store.engine.in_process:
             return candidates
         first = max(LEAST, DEPTH * shown)
         return [each for at, each in enumerate(candidates) if at < first or each.session is not None]
@@ -296,7 +295,7 @@ class Asking:
         """The share of the question's words that a text has."""
         told = found.told
         if told not in self._covers:
-            had = self._content.intersection(self.parts.engine.tokens(terms(told)))
+            had = self._content.intersection(self.store.engine.tokens(terms(told)))
             self._covers[told] = len(had) / max(1, len(self._content))
         return self._covers[told]
 
@@ -310,18 +309,18 @@ class Asking:
 
     @cached_property
     def _content(self) -> set[str]:
-        return {*self.parts.engine.tokens(" ".join(self.asked.content))}
+        return {*self.store.engine.tokens(" ".join(self.asked.content))}
 
     @cached_property
     def _time_words(self) -> set[str]:
-        return self._content.difference(self.parts.engine.tokens(self.when.rest)) if self.when.spans else set()
+        return self._content.difference(self.store.engine.tokens(self.when.rest)) if self.when.spans else set()
 
     @cached_property
     def _bar(self) -> float | None:
         """The relevance that hits must have."""
         if self.query.min_relevance is not None or self.query.min_similarity is not None:
             return self.query.min_relevance
-        settings = self.parts.config
+        settings = self.store.config
         return settings.min_relevance if self.query.limit is None and not settings.min_similarity else None
 
     @property
@@ -330,7 +329,7 @@ class Asking:
         if self.query.min_similarity is not None or self.query.limit is not None or self.space is None:
             return self.query.min_similarity
         if self._bar is None:
-            return self.parts.config.min_similarity
+            return self.store.config.min_similarity
         least = least_cosine(self._bar, MAX_RELATED if self._content else None)
         return max(-1.0, self.space.uncalibrate(REFERENCE_THRESHOLD + least))
 
@@ -423,10 +422,10 @@ class Asking:
         hits: list[Hit] = []
         with self._stage("substring"):
             if Type.MEMORY in scope.types:
-                memories = self.parts.memories.containing(text, scope, limit)
+                memories = self.store.tables.memories.containing(text, scope, limit)
                 hits += [Hit(each, each.confidence + bonus, each.content, why, None, sure) for each in memories]
             if Type.EVENT in scope.types and len(hits) < limit:
-                said = self.parts.conversations.containing(text, scope, limit - len(hits))
+                said = self.store.tables.conversations.containing(text, scope, limit - len(hits))
                 events = {(each.namespace, each.session, each.sequence): as_found(each) for each in reversed(said)}
                 score = DEFAULT_CONFIDENCE[Source.CONVERSATION] + bonus
                 hits += [
@@ -440,7 +439,7 @@ class Asking:
 
     def _slices(self, text: str, scope: Scope, limit: int, why: Why, bonus: float) -> list[Hit]:
         """Of what is neither a memory nor a message; each once."""
-        matches = Rows(self.parts.engine).containing(text, scope, limit)
+        matches = self.store.tables.records.containing(text, scope, limit)
         first = {(match.namespace, match.type, match.owner): match for match in reversed(matches)}
         found = [
             (match, each) for match in reversed(first.values()) if (each := self._fetched([match]).get(match.chunk))
@@ -467,31 +466,31 @@ def _merged(first: list[Match], second: list[Match]) -> list[Match]:
     return sorted([*first, *new], key=lambda match: match.score, reverse=True) if new else first
 
 
-def asking(parts: Parts, text: str, scope: Scope, **given: Any) -> Query:
+def asking(store: OpenStore, text: str, scope: Scope, **given: Any) -> Query:
     """A question joined as the settings say."""
-    settings = parts.config
+    settings = store.config
     fusion, weight, rrf_k = Fusion(settings.fusion), settings.vector_weight, settings.rrf_k
     return Query(text, scope, fusion=fusion, vector_weight=weight, rrf_k=rrf_k, **given)
 
 
-def search(parts: Parts, query: Query) -> Results:
+def search(store: OpenStore, query: Query) -> Results:
     if not query.text.strip() and query.vector is None:
         raise Invalid("the question is empty", "Give words to look for, or a vector.")
-    results = answer(parts, query)
-    if note := parts.active.take_note():
+    results = answer(store, query)
+    if note := store.active.take_note():
         results = replace(results, notes=(*results.notes, note))
-    record(parts, query, results)
+    record(store, query, results)
     return results
 
 
-def answer(parts: Parts, query: Query, recipe: Recipe = RECIPE) -> Results:
+def answer(store: OpenStore, query: Query, recipe: Recipe = RECIPE) -> Results:
     """The answer, of which nobody takes note. What is damaged is left out, and named in the notes."""
     with collect_damage() as damage:
-        results = answer_reranked(parts, query, lambda asked: Asking(parts, asked, recipe).answer())
+        results = answer_reranked(store, query, lambda asked: Asking(store, asked, recipe).answer())
     return replace(results, notes=(*results.notes, *damage.notes())) if damage else results
 
 
-def record(parts: Parts, query: Query, *answers: Results) -> None:
+def record(store: OpenStore, query: Query, *answers: Results) -> None:
     """One question was answered, though perhaps by several searches."""
     asked, now = query.text[:LONGEST], from_micros(query.scope.now)
     whole = answers[0]
@@ -504,7 +503,7 @@ def record(parts: Parts, query: Query, *answers: Results) -> None:
         for hit in whole.hits
         if hit.type is Type.MEMORY
     )
-    parts.journal.searched(parts.namespace, whole, accesses)
+    store.journal.searched(store.namespace, whole, accesses)
 
 
 def _tier(text: Sequence[Match], vector: Sequence[Match], mode: Mode) -> Tier:

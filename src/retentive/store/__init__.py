@@ -9,11 +9,7 @@ from retentive.config import Config
 from retentive.embed import Embedder
 from retentive.model import Bounds, Event, Space
 from retentive.storage import Engine
-from retentive.storage.tables.chunks import Chunks
-from retentive.storage.tables.conversations import Conversations
-from retentive.storage.tables.learning import Learning
-from retentive.storage.tables.memories import Memories
-from retentive.storage.tables.metrics import Upkeep
+from retentive.storage.tables import Tables
 
 if TYPE_CHECKING:
     from retentive.files.watch import Watch
@@ -48,16 +44,13 @@ class Once(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class OpenStore:
     """The parts of an open store. Frozen: the verbs share it between threads."""
 
     config: Config
     namespace: str
     engine: Engine
-    memories: Memories
-    conversations: Conversations
-    chunks: Chunks
-    upkeep: Upkeep
+    tables: Tables
     embedder: Embedder | None
     """The model of the store's active space when the verb began (`active.py`)."""
     active: "ActiveModel"
@@ -65,7 +58,6 @@ class Parts:
     journal: "Journal"
     fruitless: dict[tuple[str, str], int]
     """Of sessions in which nothing could be condensed: how many tokens waited then."""
-    learning: Learning
     rules: Once["Rules"]
     """What can be told from words: loaded by the first memory whose words are read."""
     writer: Once["Writer | None"]
@@ -78,9 +70,9 @@ class Parts:
     """Opened by the first question that needs them: they bring numpy along."""
     people: "People"
     """Who speaks in which namespace."""
-    sync_profile: Callable[["Parts", Iterable[str | None]], None]
+    sync_profile: Callable[["OpenStore", Iterable[str | None]], None]
     """Bring facts that were written in these slots into the profile."""
-    handle_requests: Callable[["Parts", Event], Event]
+    handle_requests: Callable[["OpenStore", Event], Event]
     """Carry out what a user's message asks for: "remember that ...", "forget ..."."""
     workers: list["Worker"]
     """The one that runs in this process, if one does."""

@@ -27,7 +27,7 @@ from retentive.storage.tables.spaces import Spaces, decode_spaces
 from retentive.store.vectors import embed_pending
 
 if TYPE_CHECKING:
-    from retentive.store import Parts
+    from retentive.store import OpenStore
 
 LOOK_SECONDS = 0.25  # that a look holds where it is a round trip to a server
 RETRY_SECONDS = 30.0  # until a model that could not be opened is tried again
@@ -211,16 +211,16 @@ class ActiveModel:
         )
 
 
-def with_active_model(parts: "Parts", *, is_writing: bool = False) -> "Parts":
+def with_active_model(store: "OpenStore", *, is_writing: bool = False) -> "OpenStore":
     """The parts with the model of the active space, for one verb. It stays the same until the verb ends."""
-    embedder = parts.active.follow(is_writing=is_writing)
-    if parts.embedder is None or embedder is None:
-        return parts
-    if embedder is not parts.embedder and not _is_same_model(embedder, parts.embedder):
-        parts = replace(parts, embedder=embedder)
-    if parts.active.has_switched and parts.bounds is None:
-        complete_own_writes(parts, COMPLETED_BATCHES)
-    return parts
+    embedder = store.active.follow(is_writing=is_writing)
+    if store.embedder is None or embedder is None:
+        return store
+    if embedder is not store.embedder and not _is_same_model(embedder, store.embedder):
+        store = replace(store, embedder=embedder)
+    if store.active.has_switched and store.bounds is None:
+        complete_own_writes(store, COMPLETED_BATCHES)
+    return store
 
 
 def _is_same_model(embedder: Embedder, other: Embedder) -> bool:
@@ -228,18 +228,18 @@ def _is_same_model(embedder: Embedder, other: Embedder) -> bool:
     return embedder.space.name == other.space.name and not isinstance(other, Unavailable)
 
 
-def complete_own_writes(parts: "Parts", batches: int) -> None:
+def complete_own_writes(store: "OpenStore", batches: int) -> None:
     """Fill in the vectors of what this process wrote while the store was switched to another space.
 
     At most so many batches; the next verb goes on. What cannot be embedded now stays pending, for the worker.
     """
-    active = parts.active
-    active.has_switched &= parts.journal.wrote  # who wrote nothing owes nothing
+    active = store.active
+    active.has_switched &= store.journal.wrote  # who wrote nothing owes nothing
     if not active.has_switched:
         return
     with suppress(EmbedError, StorageError):
         for _ in range(batches):
-            filled = embed_pending(parts, active.completed)
+            filled = embed_pending(store, active.completed)
             if not filled:
                 break
             active.completed = filled[-1].chunk

@@ -14,7 +14,7 @@ from dataclasses import replace
 from retentive.model import Bounds, Session
 from retentive.storage import Step
 from retentive.storage.tables import conversations
-from retentive.store import Parts
+from retentive.store import OpenStore
 from retentive.store.views import can_write
 
 MIN_SURE = 0.8  # held out, .98 of what scores so is about the person (.99 by form alone); at .7 it is .96
@@ -23,36 +23,36 @@ RULE = "about the person"
 REASON = "this seems to be about you rather than the project"
 
 
-def may_read(parts: Parts, namespace: str) -> bool:
+def may_read(store: OpenStore, namespace: str) -> bool:
     """Whether this view of the store may read a namespace."""
-    names = tuple(name.strip() for name in parts.config.restrict_to.split(",") if name.strip())
-    views = (parts.bounds, Bounds(names) if names else None)
+    names = tuple(name.strip() for name in store.config.restrict_to.split(",") if name.strip())
+    views = (store.bounds, Bounds(names) if names else None)
     return all(view.cover(namespace) for view in views if view)
 
 
-def find_person(parts: Parts) -> Parts | None:
+def find_person(store: OpenStore) -> OpenStore | None:
     """The parts for the namespace of the person; None if there is no other one, or it may not be written here."""
-    if find_readable_person(parts) is None or not can_write(parts, parts.person):
+    if find_readable_person(store) is None or not can_write(store, store.person):
         return None
-    return replace(parts, namespace=parts.person)
+    return replace(store, namespace=store.person)
 
 
-def find_readable_person(parts: Parts) -> str | None:
+def find_readable_person(store: OpenStore) -> str | None:
     """The namespace of the person, if it is another one that may be read here."""
-    name = parts.person
-    return name if name and name != parts.namespace and may_read(parts, name) else None
+    name = store.person
+    return name if name and name != store.namespace and may_read(store, name) else None
 
 
-def person_steps(parts: Parts, session: Session) -> Iterator[Step]:
+def person_steps(store: OpenStore, session: Session) -> Iterator[Step]:
     """Record whose session it is, for a writer who goes on with it.
 
     If it is another's, or that of one whose namespace this writer may not write, it is nobody's from now on: nothing
     that is said in it may reach that namespace through those who learn from it later.
     """
-    person = find_person(parts)
+    person = find_person(store)
     if session.person is None and person:
-        yield conversations.person_step(parts.namespace, session.id, person.namespace)
+        yield conversations.person_step(store.namespace, session.id, person.namespace)
     elif session.person:
         is_others = person is not None and person.namespace != session.person
-        if is_others or find_person(replace(parts, person=session.person)) is None:
-            yield conversations.share_step(parts.namespace, session.id)
+        if is_others or find_person(replace(store, person=session.person)) is None:
+            yield conversations.share_step(store.namespace, session.id)

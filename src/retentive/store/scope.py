@@ -7,7 +7,7 @@ from typing import Any, TypedDict
 from retentive import clock
 from retentive.errors import Invalid
 from retentive.model import Filter, Kind, Scope, Source, Status, Type, to_micros
-from retentive.store import Parts
+from retentive.store import OpenStore
 from retentive.store.person import find_readable_person
 from retentive.store.validate import (
     UNSET,
@@ -91,20 +91,20 @@ def scope(
     return Scope(tuple(namespaces), own, clock.now(), wanted, types_of(include), own, asked_at)
 
 
-def namespaces_of(parts: Parts, others: Sequence[str]) -> Sequence[str]:
+def namespaces_of(store: OpenStore, others: Sequence[str]) -> Sequence[str]:
     """The asker's own, and those that are named; prefixes such as `work/*` resolved, to what may be seen.
 
     If none is named, that of the person is seen, too.
     """
     asked = [plain(name, "namespace") for name in each_of(others, "namespaces")]
-    person = find_readable_person(parts)
+    person = find_readable_person(store)
     if not asked and person:
-        return [parts.namespace, person]
-    exact = [covered(parts, namespace_of(name)) for name in asked if not name.endswith("/*")]
+        return [store.namespace, person]
+    exact = [covered(store, namespace_of(name)) for name in asked if not name.endswith("/*")]
     prefixes = tuple(namespace_of(name[:-2]) + "/" for name in asked if name.endswith("/*"))
-    known = parts.memories.namespaces() if prefixes else ()
+    known = store.tables.memories.namespaces() if prefixes else ()
     below = [name for name in known if f"{name}/".startswith(prefixes)]
-    return [*dict.fromkeys([parts.namespace, *exact, *below])]
+    return [*dict.fromkeys([store.namespace, *exact, *below])]
 
 
 def types_of(include: str | Iterable[str]) -> tuple[Type, ...]:

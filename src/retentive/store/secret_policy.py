@@ -10,18 +10,18 @@ from typing import Any, Literal
 
 from retentive.errors import SecretFound
 from retentive.model import Draft, Message, Traits
-from retentive.store import Parts
+from retentive.store import OpenStore
 from retentive.text.normalize import content_hash
 
 REDACTED = "[redacted: "  # how what stands in place of a secret begins
 
 
-def guarded(parts: Parts, text: str, what: str) -> str:
+def guarded(store: OpenStore, text: str, what: str) -> str:
     """The text as it may be kept, by the setting for messages and files, or by that for memories and all else."""
     from retentive.text import secrets
 
     said = what in ("message", "file")
-    policy = parts.config.secrets_in_messages if said else parts.config.secrets_in_memories
+    policy = store.config.secrets_in_messages if said else store.config.secrets_in_memories
     found = secrets.find(text) if policy != "allow" else ()
     if not found:
         return text
@@ -32,23 +32,23 @@ def guarded(parts: Parts, text: str, what: str) -> str:
     return secrets.redact(text, found, lines=what == "file")
 
 
-def guarded_pieces(parts: Parts, pieces: Sequence[str], what: Literal["file"]) -> list[str]:
+def guarded_pieces(store: OpenStore, pieces: Sequence[str], what: Literal["file"]) -> list[str]:
     """The same for the pieces of a text, of which a secret may be in several. What is redacted keeps its lines."""
-    lines = iter(guarded(parts, "\n".join(pieces), what).split("\n"))
+    lines = iter(guarded(store, "\n".join(pieces), what).split("\n"))
     return ["\n".join(islice(lines, 1 + piece.count("\n"))) for piece in pieces]
 
 
-def draft(parts: Parts, given: Draft) -> Draft:
+def draft(store: OpenStore, given: Draft) -> Draft:
     """A memory as it may be kept."""
     from retentive.text import secrets
 
-    if parts.config.secrets_in_memories == "allow":
+    if store.config.secrets_in_memories == "allow":
         return given
     told = _told(given.traits)
     if not told and not secrets.suspected(given.content):
         return given
-    content = guarded(parts, given.content, "memory")
-    safe = guarded_json(parts, told, "memory") if told else told
+    content = guarded(store, given.content, "memory")
+    safe = guarded_json(store, told, "memory") if told else told
     traits = given.traits if safe == told else replace(given.traits, **safe)
     if content is given.content and traits is given.traits:
         return given
@@ -63,31 +63,31 @@ def _told(traits: Traits) -> dict[str, Any]:
     return {name: value for name, value in beside.items() if value}
 
 
-def message(parts: Parts, given: Message) -> Message:
+def message(store: OpenStore, given: Message) -> Message:
     """The same for a message, with what came along."""
-    if parts.config.secrets_in_messages == "allow":
+    if store.config.secrets_in_messages == "allow":
         return given
     return given._replace(
-        content=guarded(parts, given.content, "message"), payload=guarded_json(parts, given.payload, "message")
+        content=guarded(store, given.content, "message"), payload=guarded_json(store, given.payload, "message")
     )
 
 
-def guarded_json(parts: Parts, value: Any, what: str) -> Any:
+def guarded_json(store: OpenStore, value: Any, what: str) -> Any:
     """The same for all texts in a JSON value, whose names may tell that they are secret: `{"password": ...}`."""
     if isinstance(value, str):
-        return guarded(parts, value, what)
+        return guarded(store, value, what)
     if isinstance(value, dict):
-        return {guarded(parts, key, what): _named(parts, key, each, what) for key, each in value.items()}
+        return {guarded(store, key, what): _named(store, key, each, what) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return type(value)(guarded_json(parts, each, what) for each in value)
+        return type(value)(guarded_json(store, each, what) for each in value)
     return value
 
 
-def _named(parts: Parts, key: str, value: Any, what: str) -> Any:
+def _named(store: OpenStore, key: str, value: Any, what: str) -> Any:
     if not isinstance(value, str):
-        return guarded_json(parts, value, what)
+        return guarded_json(store, value, what)
     name = f"{key}: "
-    return guarded(parts, guarded(parts, name + value, what).removeprefix(name), what)
+    return guarded(store, guarded(store, name + value, what).removeprefix(name), what)
 
 
 _PLURAL = {"memory": "memories", "message": "messages", "file": "messages", "question": "memories"}

@@ -8,7 +8,7 @@ from retentive.errors import Invalid
 from retentive.model import Draft, Space
 from retentive.storage.tables.chunks import Pending, vector_steps
 from retentive.storage.tables.spaces import GIVEN
-from retentive.store import Parts
+from retentive.store import OpenStore
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,20 +18,20 @@ BATCH = 50  # a batch is embedded and committed in about a second on a slow core
 GIVEN_THRESHOLD = 0.35  # nothing is known of the model behind vectors that a caller brings; MiniLM's
 
 
-def space_of(parts: Parts, dimension: int | None = None) -> Space | None:
+def space_of(store: OpenStore, dimension: int | None = None) -> Space | None:
     """The embedder's space; without an embedder, that of the vectors callers bring, whose length the first one sets."""
-    if parts.space or dimension is None:
-        return parts.space
-    known = [size for name, size in parts.chunks.spaces() if name.startswith(GIVEN)]
+    if store.space or dimension is None:
+        return store.space
+    known = [size for name, size in store.tables.chunks.spaces() if name.startswith(GIVEN)]
     if known and dimension not in known:
         raise Invalid(f"the vector has {dimension} numbers; those in the store have {known[0]}")
     return Space(f"{GIVEN}{dimension}", dimension, GIVEN_THRESHOLD)
 
 
-def space_for(parts: Parts, vectors: Sequence[Any]) -> Space | None:
+def space_for(store: OpenStore, vectors: Sequence[Any]) -> Space | None:
     """The space of the first vector that was brought; None if none was."""
     first = next((vector for vector in vectors if vector is not None), None)
-    return None if first is None else space_of(parts, length_of(first))
+    return None if first is None else space_of(store, length_of(first))
 
 
 def with_vectors(
@@ -95,16 +95,16 @@ def unit(vectors: Sequence[Any], space: Space | None) -> "NDArray[np.float32]":
 
 
 def embed_pending(
-    parts: Parts, after: int, batch: int = BATCH, namespaces: Sequence[str] | None = None
+    store: OpenStore, after: int, batch: int = BATCH, namespaces: Sequence[str] | None = None
 ) -> Sequence[Pending]:
     """Embed and keep the next ones after this chunk; none: all have their vectors, or there is no embedder."""
-    embedder = parts.embedder
-    pending = parts.chunks.pending(embedder.space, after, batch, namespaces) if embedder else []
+    embedder = store.embedder
+    pending = store.tables.chunks.pending(embedder.space, after, batch, namespaces) if embedder else []
     if embedder and pending:
         with background():
             vectors = packed(embedder.embed([each.text for each in pending]))
-        parts.engine.apply(vector_steps(embedder.space, zip(pending, vectors, strict=True)))
-        parts.journal.wrote = True
+        store.engine.apply(vector_steps(embedder.space, zip(pending, vectors, strict=True)))
+        store.journal.wrote = True
     return pending
 
 

@@ -12,17 +12,13 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from retentive.errors import Forbidden, Invalid
 from retentive.model import Bounds
-from retentive.storage.tables.chunks import Chunks
-from retentive.storage.tables.conversations import Conversations
-from retentive.storage.tables.learning import Learning
-from retentive.storage.tables.memories import Memories
-from retentive.storage.tables.metrics import Upkeep
-from retentive.store import Parts, validate
+from retentive.storage.tables import Tables
+from retentive.store import OpenStore, validate
 from retentive.store.active_model import with_active_model
 
 
 class Verbs(Protocol):
-    _parts: Parts
+    _store: OpenStore
 
 
 V = TypeVar("V", bound=Verbs)
@@ -37,7 +33,7 @@ def writes(verb: Method[V, P, R]) -> Method[V, P, R]:
     @wraps(verb)
     def checked(self: V, /, *given: P.args, **named: P.kwargs) -> R:
         if not named.get("dry_run"):
-            _require_writable(self._parts, _named(verb))
+            _require_writable(self._store, _named(verb))
         return verb(_with_active_model(self), *given, **named)
 
     return checked
@@ -45,25 +41,25 @@ def writes(verb: Method[V, P, R]) -> Method[V, P, R]:
 
 def _with_active_model(verbs: V) -> V:
     """The same verbs with the model of the active space, until this one ends."""
-    parts = with_active_model(verbs._parts, is_writing=True)  # noqa: SLF001 - the protocol is of this module
-    if parts is verbs._parts:  # noqa: SLF001
+    store = with_active_model(verbs._store, is_writing=True)  # noqa: SLF001 - the protocol is of this module
+    if store is verbs._store:  # noqa: SLF001
         return verbs
     followed = copy.copy(verbs)
-    followed._parts = parts  # noqa: SLF001
+    followed._store = store  # noqa: SLF001
     return followed
 
 
-def _require_writable(parts: Parts, verb: str) -> None:
-    if can_write(parts, parts.namespace):
+def _require_writable(store: OpenStore, verb: str) -> None:
+    if can_write(store, store.namespace):
         return
-    if parts.bounds and parts.bounds.read_only:
+    if store.bounds and store.bounds.read_only:
         raise Forbidden(f"{verb} changes the store, and this view of it is for reading only")
-    raise Forbidden(f"{verb} changes the store, and namespace {parts.namespace!r} is for reading only in this view")
+    raise Forbidden(f"{verb} changes the store, and namespace {store.namespace!r} is for reading only in this view")
 
 
-def can_write(parts: Parts, namespace: str) -> bool:
+def can_write(store: OpenStore, namespace: str) -> bool:
     """Whether this view of the store may change a namespace."""
-    return parts.bounds is None or parts.bounds.can_write(namespace)
+    return store.bounds is None or store.bounds.can_write(namespace)
 
 
 def whole(verb: Method[V, P, R]) -> Method[V, P, R]:
@@ -71,7 +67,7 @@ def whole(verb: Method[V, P, R]) -> Method[V, P, R]:
 
     @wraps(verb)
     def checked(self: V, /, *given: P.args, **named: P.kwargs) -> R:
-        if self._parts.bounds:
+        if self._store.bounds:
             raise Forbidden(f"{_named(verb)} is about the whole store, of which this view sees a part")
         return verb(self, *given, **named)
 
@@ -97,36 +93,32 @@ def _pattern_of(given: Any) -> str:
     return f"{validate.namespace_of(text[:-2])}/*" if text.endswith("/*") else validate.namespace_of(text)
 
 
-def restricted(parts: Parts, bounds: Bounds) -> Parts:
-    """The same parts over an engine that lets through what is within."""
-    if parts.bounds and not parts.bounds.contain(bounds):
+def restricted(store: OpenStore, bounds: Bounds) -> OpenStore:
+    """The same open store over an engine that lets nothing outside of the bounds through."""
+    if store.bounds and not store.bounds.contain(bounds):
         raise outside(*bounds.names)
-    within = parts.bounds.narrow(bounds) if parts.bounds else bounds
-    engine = parts.engine.within(within)
+    within = store.bounds.narrow(bounds) if store.bounds else bounds
+    engine = store.engine.within(within)
     return replace(
-        parts,
+        store,
         bounds=within,
-        namespace=parts.namespace if within.cover(parts.namespace) else within.names[0],
+        namespace=store.namespace if within.cover(store.namespace) else within.names[0],
         engine=engine,
-        memories=Memories(engine),
-        conversations=Conversations(engine),
-        chunks=Chunks(engine),
-        upkeep=Upkeep(engine),
-        learning=Learning(engine),
+        tables=Tables(engine),
     )
 
 
-def covered(parts: Parts, namespace: str) -> str:
+def covered(store: OpenStore, namespace: str) -> str:
     """A namespace that may be read here."""
-    if parts.bounds and not parts.bounds.cover(namespace):
+    if store.bounds and not store.bounds.cover(namespace):
         raise outside(namespace)
     return namespace
 
 
-def writable(parts: Parts, namespace: str) -> str:
+def writable(store: OpenStore, namespace: str) -> str:
     """A namespace that may be changed here."""
-    covered(parts, namespace)
-    if not can_write(parts, namespace):
+    covered(store, namespace)
+    if not can_write(store, namespace):
         raise Forbidden(f"namespace {namespace!r} is for reading only in this view of the store")
     return namespace
 

@@ -11,7 +11,7 @@ from retentive.fs.folders import make_data_folder
 from retentive.fs.paths import parse_path
 from retentive.fs.regular_files import require_regular
 from retentive.model import Backup, Compacted, Restored
-from retentive.store import Parts, validate
+from retentive.store import OpenStore, validate
 from retentive.transfer import backup_file as copying
 from retentive.transfer import restore_backup as restoring
 from retentive.transfer.leftover_files import note_copy
@@ -21,14 +21,16 @@ Progress = Callable[[str, int, int], None]
 PATIENCE = 5.0  # seconds that those who read an older state are waited for
 
 
-def backup(parts: Parts, target: str | Path, *, keep: int | None, overwrite: bool, progress: Progress | None) -> Backup:
+def backup(
+    store: OpenStore, target: str | Path, *, keep: int | None, overwrite: bool, progress: Progress | None
+) -> Backup:
     path = _path(target)
     most = None if keep is None else validate.limit_of(keep, "keep")
     if not path.is_dir():
         require_regular(path)  # before anything is noted
-    with note_copy(parts, path if path.is_dir() else path.parent):
+    with note_copy(store, path if path.is_dir() else path.parent):
         return copying.create(
-            parts.engine, path, store=store_file(parts), keep=most, overwrite=overwrite, progress=progress or _quiet
+            store.engine, path, store=store_file(store), keep=most, overwrite=overwrite, progress=progress or _quiet
         )
 
 
@@ -62,36 +64,36 @@ def restore(
     )
 
 
-def compact(parts: Parts, progress: Progress | None) -> Compacted:
-    if parts.config.restrict_to:
+def compact(store: OpenStore, progress: Progress | None) -> Compacted:
+    if store.config.restrict_to:
         raise Invalid("compacting is about the whole store, and `restrict_to` lets only a part through", "Unset it.")
-    tell, before = progress or _quiet, _size(parts)
-    _has_room(parts, before)
+    tell, before = progress or _quiet, _size(store)
+    _has_room(store, before)
     tell("compacting", 0, 1)
-    done = parts.engine.scrub(PATIENCE, reclaim=True)
+    done = store.engine.scrub(PATIENCE, reclaim=True)
     if not done.done:
         hint = "Nothing is lost; retry when what reads it (a long export, a debugger) has ended."
         raise Busy("another process reads an older state of the store, which must stay while it does", hint)
     tell("compacting", 1, 1)
-    return Compacted(before, _size(parts), done.detail)
+    return Compacted(before, _size(store), done.detail)
 
 
-def _has_room(parts: Parts, size: int) -> None:
+def _has_room(store: OpenStore, size: int) -> None:
     """It is written anew, beside itself and into its log, before the old pages are let go."""
-    file = store_file(parts)
+    file = store_file(store)
     if file and (free := shutil.disk_usage(file.parent).free) < 2 * size:
         hint = f"Free some space: twice the store's {size} bytes are needed while it works. Nothing was changed."
         raise DiskFull(f"{file.parent} has {free} bytes left", hint)
 
 
-def _size(parts: Parts) -> int:
-    facts = parts.engine.facts()
+def _size(store: OpenStore) -> int:
+    facts = store.engine.facts()
     return int(facts["bytes"]) + int(facts.get("wal_bytes", 0))
 
 
-def store_file(parts: Parts) -> Path | None:
+def store_file(store: OpenStore) -> Path | None:
     """The file of the store; None if it is in memory or on a server."""
-    facts = parts.engine.facts()
+    facts = store.engine.facts()
     return Path(facts["path"]) if facts["engine"] == "sqlite" and facts["path"] != ":memory:" else None
 
 

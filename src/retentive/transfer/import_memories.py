@@ -21,7 +21,7 @@ from retentive.fs.paths import parse_path
 from retentive.memories.add import cut, draft_of
 from retentive.memories.write import keep
 from retentive.model import Draft, ImportedMemories, ImportTrust, Memory, Refusal, Source, Status, iso, may_replace
-from retentive.store import Parts, validate
+from retentive.store import OpenStore, validate
 from retentive.store.validate import Common
 from retentive.transfer.memories import READERS, Format, Item, Remark, Told, chosen
 from retentive.transfer.restore_export.restore import restored
@@ -68,7 +68,7 @@ class _Tally:
 
 
 def import_memories(
-    parts: Parts,
+    store: OpenStore,
     source: Given,
     format: str | None,
     options: Mapping[str, Any],
@@ -80,18 +80,18 @@ def import_memories(
     validate.known(options, Common, "import_memories")
     vouched = validate.one_of(ImportTrust, trust, "trust")
     kept_source = Source.EXPLICIT if vouched is ImportTrust.USER else Source.IMPORT
-    draft_of(parts, "x", options)  # what is wrong for all of them should be told once
+    draft_of(store, "x", options)  # what is wrong for all of them should be told once
     known = None if format is None else validate.one_of(Format, format, "format")
     tally, seen = _Tally(), set[Key]()
     name = str(source) if isinstance(source, str | Path) else "the input"
     with chosen(_given(source), known) as (found, given):
         if found is Format.RETENTIVE:
-            return restored(parts, given, options, trust=vouched, dry_run=dry_run, progress=progress)
+            return restored(store, given, options, trust=vouched, dry_run=dry_run, progress=progress)
         items = _items(tally, _to_the_end(READERS[found].read(given), name))
         while batch := [*islice(items, BATCH)]:
-            drafts = [*_drafts(parts, tally, batch, found, {**options, "source": kept_source})]
-            fresh = [*_fresh(parts, tally, drafts, seen if dry_run else None)]
-            _keep(parts, tally, fresh, dry_run=dry_run)
+            drafts = [*_drafts(store, tally, batch, found, {**options, "source": kept_source})]
+            fresh = [*_fresh(store, tally, drafts, seen if dry_run else None)]
+            _keep(store, tally, fresh, dry_run=dry_run)
             if progress:
                 progress(tally.read, None)
     if progress:
@@ -129,11 +129,11 @@ def _items(tally: _Tally, told: Iterator[Told]) -> Iterator[Item]:
 
 
 def _drafts(
-    parts: Parts, tally: _Tally, items: Sequence[Item], format: Format, options: Mapping[str, Any]
+    store: OpenStore, tally: _Tally, items: Sequence[Item], format: Format, options: Mapping[str, Any]
 ) -> Iterator[Draft]:
     for item in items:
         try:
-            yield draft_of(parts, item.text, _options(item, format, options))
+            yield draft_of(store, item.text, _options(item, format, options))
         except Invalid as error:
             tally.refuse(Refusal(item.place, str(error)))
 
@@ -155,12 +155,12 @@ def _options(item: Item, format: Format, common: Mapping[str, Any]) -> dict[str,
     }
 
 
-def _fresh(parts: Parts, tally: _Tally, drafts: Sequence[Draft], seen: set[Key] | None) -> Iterator[Draft]:
+def _fresh(store: OpenStore, tally: _Tally, drafts: Sequence[Draft], seen: set[Key] | None) -> Iterator[Draft]:
     """Those that tell something new. What may change what is here, by a slot, is left to `keep` to decide on.
 
     `seen` is for a dry run, which keeps nothing: what was new before.
     """
-    here = _here(parts, drafts)
+    here = _here(store, drafts)
     before: set[Key] = set() if seen is None else seen
     for draft in drafts:
         key = draft.traits.session, draft.content_hash
@@ -172,11 +172,11 @@ def _fresh(parts: Parts, tally: _Tally, drafts: Sequence[Draft], seen: set[Key] 
             yield draft
 
 
-def _here(parts: Parts, drafts: Sequence[Draft]) -> Mapping[Key, list[Memory]]:
+def _here(store: OpenStore, drafts: Sequence[Draft]) -> Mapping[Key, list[Memory]]:
     """What says the same as one of them, or did."""
     here: dict[Key, list[Memory]] = defaultdict(list)
-    asked = parts.namespace, [draft.content_hash for draft in drafts], clock.now()
-    for memory in (*parts.memories.same_text(*asked), *parts.memories.ended(*asked)) if drafts else ():
+    asked = store.namespace, [draft.content_hash for draft in drafts], clock.now()
+    for memory in (*store.tables.memories.same_text(*asked), *store.tables.memories.ended(*asked)) if drafts else ():
         here[memory.session, memory.content_hash].append(memory)
     return here
 
@@ -195,9 +195,9 @@ def _is_told_by(memory: Memory, draft: Draft) -> bool:
     return when <= (memory.valid_to or memory.updated)
 
 
-def _keep(parts: Parts, tally: _Tally, drafts: Sequence[Draft], *, dry_run: bool) -> None:
+def _keep(store: OpenStore, tally: _Tally, drafts: Sequence[Draft], *, dry_run: bool) -> None:
     for piece in cut(drafts) if drafts and not dry_run else ():
-        for draft, kept in zip(piece, keep(parts, piece, "import"), strict=True):
+        for draft, kept in zip(piece, keep(store, piece, "import"), strict=True):
             tally.superseded += len(kept.superseded)
             tally.proposed += len(kept.proposals)
             tally.pending += kept.pending

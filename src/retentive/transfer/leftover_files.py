@@ -14,7 +14,7 @@ from typing import NamedTuple
 from retentive.errors import StorageError
 from retentive.fs import atomic
 from retentive.storage import Step, step
-from retentive.store import Parts
+from retentive.store import OpenStore
 
 
 class Copies(NamedTuple):
@@ -27,20 +27,20 @@ class Copies(NamedTuple):
     """Folders in which one may be, and which are not there now."""
 
 
-def find(parts: Parts) -> bool:
+def find(store: OpenStore) -> bool:
     """Whether there is one that nobody writes any more, or a note of one. Removes nothing."""
-    if _store_folder(parts) is None:
+    if _store_folder(store) is None:
         return False
-    folders = _folders(parts)
+    folders = _folders(store)
     return any(keys for keys in folders.values()) or any(_look(folder).left for folder in folders)
 
 
-def sweep(parts: Parts) -> Copies:
+def sweep(store: OpenStore) -> Copies:
     """Remove those that nobody writes any more; forget the notes of what is gone."""
-    if _store_folder(parts) is None:
+    if _store_folder(store) is None:
         return Copies()
     removed, busy, unseen, done = 0, list[Path](), list[Path](), list[str]()
-    for folder, keys in _folders(parts).items():
+    for folder, keys in _folders(store).items():
         if not folder.is_dir():
             unseen.append(folder)
             continue
@@ -50,33 +50,33 @@ def sweep(parts: Parts) -> Copies:
         if not found.busy:
             done += keys
     if done:
-        parts.engine.apply([Step("copy_forget", [{"key": key} for key in done])])
+        store.engine.apply([Step("copy_forget", [{"key": key} for key in done])])
     return Copies(removed, tuple(busy), tuple(unseen))
 
 
-def sweep_at_opening(parts: Parts) -> None:
+def sweep_at_opening(store: OpenStore) -> None:
     """Remove them without a write to the store, which others may hold for a while; the notes are left to upkeep."""
     with suppress(StorageError):
-        if _store_folder(parts) is not None:
-            for folder in _folders(parts):
+        if _store_folder(store) is not None:
+            for folder in _folders(store):
                 _remove_left(folder)
 
 
 @contextmanager
-def note_copy(parts: Parts, folder: Path) -> Iterator[None]:
+def note_copy(store: OpenStore, folder: Path) -> Iterator[None]:
     """Remember where a copy is being written. What cannot be noted, as on a full disk, is copied all the same."""
-    own = _store_folder(parts)
+    own = _store_folder(store)
     if own is None or folder.resolve() == own:
         yield
         return
     key = f"copy_{uuid.uuid4().hex}"
     with suppress(StorageError):
-        parts.engine.apply([step("meta_set", key=key, value=str(folder.resolve()))])
+        store.engine.apply([step("meta_set", key=key, value=str(folder.resolve()))])
     try:
         yield
     finally:
         with suppress(StorageError):
-            parts.engine.apply([step("copy_forget", key=key)])
+            store.engine.apply([step("copy_forget", key=key)])
 
 
 def describe(copies: Copies) -> str:
@@ -89,19 +89,19 @@ def describe(copies: Copies) -> str:
     return "".join(f"{each}; " for each in said)
 
 
-def _folders(parts: Parts) -> dict[Path, list[str]]:
+def _folders(store: OpenStore) -> dict[Path, list[str]]:
     """The folders to look at, each with the notes that name it."""
-    own = _store_folder(parts)
+    own = _store_folder(store)
     folders: dict[Path, list[str]] = {own: []} if own else {}
-    for key, folder in parts.engine.read("copy_list"):
+    for key, folder in store.engine.read("copy_list"):
         folders.setdefault(Path(folder), []).append(key)
     return folders
 
 
-def _store_folder(parts: Parts) -> Path | None:
+def _store_folder(store: OpenStore) -> Path | None:
     """None: the store has no file, or this is a view of a part of it."""
-    where = parts.config.db
-    if parts.bounds or "://" in where or where == ":memory:":
+    where = store.config.db
+    if store.bounds or "://" in where or where == ":memory:":
         return None
     return Path(where).expanduser().resolve().parent
 

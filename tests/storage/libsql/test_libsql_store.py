@@ -96,7 +96,7 @@ def test_a_token_opens_and_is_never_shown(
     monkeypatch.setenv("RETENTIVE_AUTH_TOKEN", TOKEN)
     with Retentive.open(url, embedder="hashing") as store:
         assert store.add("Let in").created
-        assert TOKEN not in f"{store.stats()} {store.doctor()} {store._parts}"
+        assert TOKEN not in f"{store.stats()} {store.doctor()} {store._store}"
     for arguments in (["config"], ["config", "--json"], ["stats", "--json"]):
         assert main(["--db", url, "--embedder", "hashing", *arguments]) == 0
     shown = capsys.readouterr().out

@@ -41,7 +41,7 @@ def store(url: str, sqld: Sqld, proxy: Proxy) -> Iterator[Retentive]:
 def test_a_call_takes_few_round_trips(
     store: Retentive, proxy: Proxy, call: Callable[[Retentive], object], trips: int
 ) -> None:
-    store._parts.journal.flush()
+    store._store.journal.flush()
     before = proxy.trips
     call(store)
     assert proxy.trips - before <= trips

@@ -109,7 +109,7 @@ class SqliteEngine(Scanning):
                     apply_migration(connection, migration)
 
     def check(self) -> list[Finding]:
-        return [_version(), self._permissions(), whole(self._integrity()), self._parts(), *agreement(self)]
+        return [_version(), self._permissions(), whole(self._integrity()), self._store(), *agreement(self)]
 
     def rebuild(self) -> None:
         self.apply([Step("derived_rebuild", [{}])])
@@ -278,7 +278,7 @@ class SqliteEngine(Scanning):
             return [str(error)]
         return [row[0] for row in rows]
 
-    def _parts(self) -> Finding:
+    def _store(self) -> Finding:
         with translated(self.target):
             lost = find_missing_parts(self._reader())
         return Finding(

@@ -31,7 +31,7 @@ class Saying:
         return self.tense.looks_back(token.start)
 
 
-Parts = tuple[Token | None, ...]
+OpenStore = tuple[Token | None, ...]
 Build = Callable[..., tuple[str, Any] | None]
 
 
@@ -70,9 +70,9 @@ def _pass(tokens: list[Token], letters: str, pattern: re.Pattern[str], build: Bu
 
 
 def _built(tokens: list[Token], match: re.Match[str], build: Build, saying: Saying) -> Token | None:
-    parts = [tokens[at] if at >= 0 else None for at, _ in match.regs[1:]]
+    store = [tokens[at] if at >= 0 else None for at, _ in match.regs[1:]]
     try:
-        made = build(saying, *parts)
+        made = build(saying, *store)
     except (OverflowError, ValueError):  # outside the years 1 to 9999, or 30 February
         return None
     return made and Token(made[0], tokens[match.start()].start, tokens[match.end() - 1].end, made[1])

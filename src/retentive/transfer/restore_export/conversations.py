@@ -73,7 +73,7 @@ def take_in(desk: Desk, talk: Talk, namespace: str, entries: Sequence[Entry]) ->
     while groups:
         done, talk = _some(desk, talk, groups)
         groups = groups[done:]
-    desk.parts.people.heard(namespace, {each.row["speaker"] for each in entries if each.type == "event"})
+    desk.store.people.heard(namespace, {each.row["speaker"] for each in entries if each.type == "event"})
     return talk
 
 
@@ -128,7 +128,7 @@ def _groups(namespace: str, entries: Sequence[Entry]) -> list[Group]:
 
 
 def _here(desk: Desk, namespace: str, names: Sequence[str]) -> dict[str, Row]:
-    rows = desk.parts.engine.read("export_session_some", {"namespace": namespace, "ids": [*names]})
+    rows = desk.store.engine.read("export_session_some", {"namespace": namespace, "ids": [*names]})
     return {row[1]: dict(zip([*SESSION.shapes, "claims_left"], row, strict=True)) for row in rows}
 
 
@@ -190,7 +190,7 @@ def _known(desk: Desk, group: Group) -> dict[int, Row]:
         return {}
     numbers = [entry.row["sequence"] for entry in group.events]
     asked = {"namespace": group.namespace, "session": group.name, "k1": min(numbers) - 1, "upto": max(numbers)}
-    rows = desk.parts.engine.read("export_events", {**asked, "limit": MOST})
+    rows = desk.store.engine.read("export_events", {**asked, "limit": MOST})
     wanted = {*numbers}
     return {row[2]: EVENT.encode(row) for row in rows if row[2] in wanted}
 
@@ -206,7 +206,7 @@ def _purged(desk: Desk, group: Group) -> dict[int, int]:
     prefix = f"{group.name}#"
     found: dict[int, int] = {}
     after = {"k1": prefix, "k2": -1}
-    while page := desk.parts.engine.read("export_purges", {"namespace": group.namespace, **after, "limit": PAGE}):
+    while page := desk.store.engine.read("export_purges", {"namespace": group.namespace, **after, "limit": PAGE}):
         own = [(id.removeprefix(prefix), at) for _, id, at, *_ in page if id.startswith(prefix)]
         found |= {int(number): at for number, at in own if number.isdecimal()}
         if len(own) < PAGE:
@@ -306,7 +306,7 @@ def _steps(desk: Desk, talk: Talk, here: Row | None, wanted: Row, new: Sequence[
 def _with_person(desk: Desk, row: Row) -> Row:
     """A session, without a person whose namespace this view may not write: others would write there for it."""
     person = row.get("person")
-    return {**row, "person": None} if person and not can_write(desk.parts, person) else row
+    return {**row, "person": None} if person and not can_write(desk.store, person) else row
 
 
 def _with_mark(desk: Desk, row: Row) -> Row:
@@ -328,7 +328,7 @@ def _left(claims: str) -> int:
 
 def _event_steps(desk: Desk, rows: Sequence[Row], *, was_here: bool) -> Iterator[Step]:
     namespace, name = rows[0]["namespace"], rows[0]["session"]
-    talks, events = desk.parts.conversations, [_event(row) for row in rows]
+    talks, events = desk.store.tables.conversations, [_event(row) for row in rows]
     cut = [slices(event) for event in events]
     previous = talks.newest(namespace, name, 1, before=events[0].sequence) if was_here else []
     known = talks.known(namespace, name, [each.hash for own in cut for each in own]) if was_here else ()

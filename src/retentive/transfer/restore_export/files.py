@@ -39,15 +39,15 @@ def _decide(desk: Desk, entry: Entry, _: int) -> Decided:
 
 def _here(desk: Desk, row: Row) -> Row | None:
     key = {"namespace": row["namespace"]}
-    found = desk.parts.engine.read("export_file_some", {**key, "ids": [row["id"]]})
+    found = desk.store.engine.read("export_file_some", {**key, "ids": [row["id"]]})
     if not found:
         return None
-    slices = desk.parts.engine.read("export_file_slices", {**key, "id": row["id"]})
+    slices = desk.store.engine.read("export_file_slices", {**key, "id": row["id"]})
     return {**FILE.encode(found[0]), "slices": [FILE.inner["slices"].encode(each) for each in slices]}
 
 
 def _at_path(desk: Desk, row: Row) -> Sequence[Kept]:
-    return FileRows(desk.parts.engine).at(row["namespace"], row["session"], [row["path"]])
+    return FileRows(desk.store.engine).at(row["namespace"], row["session"], [row["path"]])
 
 
 def _alike(old: Row, new: Row) -> bool:

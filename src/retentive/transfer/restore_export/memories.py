@@ -87,19 +87,19 @@ def _decide(desk: Desk, namespace: str, entries: Sequence[Entry], now: int) -> D
 
 def _here(desk: Desk, namespace: str, entries: Sequence[Entry], now: int) -> Here:
     rows = [entry.row for entry in entries]
-    known, ids = desk.parts.memories, [row["id"] for row in rows]
+    known, ids = desk.store.tables.memories, [row["id"] for row in rows]
     hashes = [content_hash(row["content"]) for row in rows if row["status"] == Status.ACTIVE]
     slots = [row["slot"] for row in rows if row["slot"] and row["status"] == Status.ACTIVE]
     found = Here()
-    for values in desk.parts.engine.read("export_memory_some", {"namespace": namespace, "ids": ids}):
+    for values in desk.store.engine.read("export_memory_some", {"namespace": namespace, "ids": ids}):
         found.lines[values[1]] = {**MEMORY.encode(values), "history": []}
     held = {"namespace": namespace, "ids": [*found.lines]}
-    for id, *change in desk.parts.engine.read("export_memory_history", held) if found.lines else ():
+    for id, *change in desk.store.engine.read("export_memory_history", held) if found.lines else ():
         found.lines[id]["history"].append(MEMORY.inner["history"].encode(change))
     found.texts = {(each.session, each.content_hash): each for each in known.same_text(namespace, hashes, now)}
     found.slots = {(each.session, each.slot or ""): each for each in known.same_slot(namespace, slots, now)}
-    purges = Purges(desk.parts.engine)
-    if any(id not in found.lines for id in ids) and desk.parts.engine.read(*_any_purge(namespace)):
+    purges = Purges(desk.store.engine)
+    if any(id not in found.lines for id in ids) and desk.store.engine.read(*_any_purge(namespace)):
         found.purged = {id: line.at for id in ids if (line := purges.of(namespace, id))}
     found.forgotten = _forgotten(desk, namespace, hashes, now)
     return found
@@ -108,11 +108,11 @@ def _here(desk: Desk, namespace: str, entries: Sequence[Entry], now: int) -> Her
 def _forgotten(desk: Desk, namespace: str, hashes: Sequence[str], now: int) -> dict[Key, int]:
     """Those that were active until then: of one store, none that is active now can be as old."""
     if namespace not in desk.forgetful:
-        counted = desk.parts.upkeep.counts(namespace, now)
+        counted = desk.store.tables.metrics.counts(namespace, now)
         desk.forgetful[namespace] = any(status == Status.FORGOTTEN for *_, status, _ in counted)
     if not desk.forgetful[namespace] or not hashes:
         return {}
-    ended = desk.parts.memories.ended(namespace, hashes, now)
+    ended = desk.store.tables.memories.ended(namespace, hashes, now)
     return {
         (each.session, each.content_hash): to_micros(each.updated)
         for each in ended
@@ -121,7 +121,7 @@ def _forgotten(desk: Desk, namespace: str, hashes: Sequence[str], now: int) -> d
 
 
 def _held(desk: Desk, memory: Memory) -> bool:
-    last = [*desk.parts.memories.history(memory.namespace, memory.id)][-1:]
+    last = [*desk.store.tables.memories.history(memory.namespace, memory.id)][-1:]
     return any(each.action == "forgotten" and (each.before or {}).get("status") == Status.ACTIVE for each in last)
 
 
@@ -270,8 +270,8 @@ def propose_successors(desk: Desk) -> None:
 
 
 def _decide_successors(desk: Desk, namespace: str, links: Mapping[str, str], now: int) -> Decided:
-    decided, rows = Decided(), Proposals(desk.parts.engine)
-    olds = desk.parts.memories.named(namespace, [*links], now)
+    decided, rows = Decided(), Proposals(desk.store.engine)
+    olds = desk.store.tables.memories.named(namespace, [*links], now)
     known = {(each.newer_id, each.older_id) for each in rows.of_memories(namespace, [*links])}
     for id, old in olds.items():
         newer = _find_current(desk, namespace, links[id], now)
@@ -285,7 +285,7 @@ def _decide_successors(desk: Desk, namespace: str, links: Mapping[str, str], now
 def _find_current(desk: Desk, namespace: str, id: str | None, now: int) -> Memory | None:
     """Follow what replaced what to the memory that holds now."""
     for _ in range(MAX_CHAIN):
-        memory = desk.parts.memories.get(namespace, id, now) if id else None
+        memory = desk.store.tables.memories.get(namespace, id, now) if id else None
         if memory is None or memory.status is Status.ACTIVE:
             return memory
         id = memory.superseded_by

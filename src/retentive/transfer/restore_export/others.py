@@ -27,7 +27,7 @@ Seen = dict[str, Counter[bytes]]
 
 def namespaces(desk: Desk, namespace: str, entries: Sequence[Entry]) -> None:
     def decide(_: int) -> Decided:
-        known = bool(desk.parts.engine.read("export_namespaces", {"namespace": namespace}))
+        known = bool(desk.store.engine.read("export_namespaces", {"namespace": namespace}))
         decided = Decided()
         for entry in entries:
             decided.settle(entry, Outcome.SAME if known else Outcome.CREATED)
@@ -56,12 +56,12 @@ def purges(desk: Desk, namespace: str, entries: Sequence[Entry]) -> None:
 def _is_still_here(desk: Desk, purge: Row) -> bool:
     """Not if it was told anew since."""
     asked = {"namespace": purge["namespace"], "ids": [purge["id"]]}
-    engine, (session, _, number) = desk.parts.engine, purge["id"].rpartition("#")
+    engine, (session, _, number) = desk.store.engine, purge["id"].rpartition("#")
     times = [dict(zip(MEMORY.shapes, row, strict=True))["updated"] for row in engine.read("export_memory_some", asked)]
     for type in RECORDS:
         times += [row[6] for row in engine.read("export_record_some", {**asked, "type": type})]
     if session and number.isascii() and number.isdecimal():
-        event = desk.parts.conversations.event(purge["namespace"], session, int(number))
+        event = desk.store.tables.conversations.event(purge["namespace"], session, int(number))
         times += [to_micros(event.time)] if event and event.content != PURGED else []
     return any(time <= purge["at"] for time in times)
 
@@ -92,7 +92,7 @@ def _keys(desk: Desk, namespace: str, query: str, after: Key, length: int, last:
     found: set[Key] = set()
     while after < last:
         values = {f"k{at}": value for at, value in enumerate(after, start=1)}
-        page = desk.parts.engine.read(query, {"namespace": namespace, **values, "limit": PAGE})
+        page = desk.store.engine.read(query, {"namespace": namespace, **values, "limit": PAGE})
         if not page:
             break
         found.update(tuple(row[1 : length + 1]) for row in page)
@@ -121,7 +121,7 @@ def expectations(desk: Desk, namespace: str, entries: Sequence[Entry]) -> None:
 
 def _is_of_purged(desk: Desk, row: Row) -> bool:
     """Its question may say what is gone: it went with a memory that it names."""
-    lines = (Purges(desk.parts.engine).of(row["namespace"], id) for id in _named(row))
+    lines = (Purges(desk.store.engine).of(row["namespace"], id) for id in _named(row))
     return any(line is not None and row["created"] <= line.at for line in lines)
 
 
@@ -132,7 +132,7 @@ def _named(row: Row) -> list[str]:
 def _expected(desk: Desk, namespace: str) -> dict[str, Row]:
     """People write them: there are few."""
     asked = {"namespace": namespace, "k1": "", "limit": 1_000_000}
-    return {row[1]: EXPECTATION.encode(row) for row in desk.parts.engine.read("export_expectations", asked)}
+    return {row[1]: EXPECTATION.encode(row) for row in desk.store.engine.read("export_expectations", asked)}
 
 
 def proposals(desk: Desk, namespace: str, entries: Sequence[Entry]) -> None:
@@ -145,12 +145,12 @@ def proposals(desk: Desk, namespace: str, entries: Sequence[Entry]) -> None:
         decided = Decided()
         here = _proposed(desk, namespace)
         taken = {row["id"] for row in here.values()}
-        apart = Proposals(desk.parts.engine).rejected(namespace, [entry.row["newer_hash"] for entry in entries])
-        known = desk.parts.memories.named(namespace, [*{id for each in entries for id in _pair(each.row)}], now)
+        apart = Proposals(desk.store.engine).rejected(namespace, [entry.row["newer_hash"] for entry in entries])
+        known = desk.store.tables.memories.named(namespace, [*{id for each in entries for id in _pair(each.row)}], now)
         for entry in entries:
             row, pair = entry.row, _pair(entry.row)
             is_about_known = all(id in known or (namespace, id) in desk.would_create for id in pair)
-            leads_out = row["move_to"] and not can_write(desk.parts, row["move_to"])
+            leads_out = row["move_to"] and not can_write(desk.store, row["move_to"])
             old = here.get(pair)
             if old is not None:
                 decided.settle(entry, _beside(old, PROPOSAL.again(row)))
@@ -188,7 +188,7 @@ def _beside(here: Row, there: Row) -> Outcome:
 def _proposed(desk: Desk, namespace: str) -> dict[tuple[str, str], Row]:
     """By their pair of memories: people decide on them, so there are not many."""
     asked = {"namespace": namespace, "k1": "", "limit": 1_000_000}
-    found = (PROPOSAL.encode(row) for row in desk.parts.engine.read("export_proposals", asked))
+    found = (PROPOSAL.encode(row) for row in desk.store.engine.read("export_proposals", asked))
     return {_pair(row): row for row in found}
 
 
@@ -198,8 +198,8 @@ def hidden_messages(desk: Desk, namespace: str, entries: Sequence[Entry]) -> Non
     def decide(now: int) -> Decided:
         decided = Decided()
         asked = {"namespace": namespace, "k1": "", "k2": -1, "k3": "", "limit": 1_000_000}
-        here = {row[1:4] for row in desk.parts.engine.read("export_hidden_messages", asked)}
-        known = desk.parts.memories.named(namespace, [*{entry.row["memory"] for entry in entries}], now)
+        here = {row[1:4] for row in desk.store.engine.read("export_hidden_messages", asked)}
+        known = desk.store.tables.memories.named(namespace, [*{entry.row["memory"] for entry in entries}], now)
         for entry in entries:
             row = entry.row
             key = (row["session"], row["sequence"], row["memory"])
@@ -208,7 +208,7 @@ def hidden_messages(desk: Desk, namespace: str, entries: Sequence[Entry]) -> Non
                 decided.settle(entry, Outcome.SAME)
             elif memory is not None and memory.status is not Status.FORGOTTEN:
                 decided.settle(entry, Outcome.KEPT)
-            elif not desk.dry_run and desk.parts.conversations.event(namespace, *key[:2]) is None:
+            elif not desk.dry_run and desk.store.tables.conversations.event(namespace, *key[:2]) is None:
                 decided.settle(entry, Outcome.SKIPPED)
             else:
                 here.add(key)
@@ -242,7 +242,7 @@ def accesses(desk: Desk, seen: Seen, namespace: str, entries: Sequence[Entry]) -
 def _logged(desk: Desk, namespace: str) -> Counter[bytes]:
     found: Counter[bytes] = Counter()
     after = 0
-    while page := desk.parts.engine.read("export_access_log", {"namespace": namespace, "k1": after, "limit": PAGE}):
+    while page := desk.store.engine.read("export_access_log", {"namespace": namespace, "k1": after, "limit": PAGE}):
         found.update(_digest(ACCESS.encode(row[1:])) for row in page)
         after = page[-1][0]
     return found

@@ -63,7 +63,7 @@ def _fate(desk: Desk, decided: Decided, entry: Entry, body: Row, called: dict[st
     if old is None and _is_purged(desk, row):
         return decided.settle(entry, Outcome.PURGED)
     if SHAPES[type].unique and not kept.deleted:
-        named = Rows(desk.parts.engine).named(row["namespace"], type, _key(body))
+        named = Rows(desk.store.engine).named(row["namespace"], type, _key(body))
         if any(each.id != row["id"] for each in named):
             return decided.settle(entry, Outcome.KNOWN, ONE)
     decided.settle(entry, Outcome.REPLACED if old else Outcome.CREATED)
@@ -78,25 +78,25 @@ def _names(desk: Desk, row: Kept, called: dict[str, str]) -> dict[str, str]:
     """What the contacts are called that it names: here, or in this file."""
     found = dict(called)
     for id in SHAPES[row.type].targets(row.body):
-        if id not in found and (contact := Rows(desk.parts.engine).get(row.namespace, "contact", id)):
+        if id not in found and (contact := Rows(desk.store.engine).get(row.namespace, "contact", id)):
             found[id] = contact.body.get("name", id)
     return found
 
 
 def _here(desk: Desk, namespace: str, type: str, id: str) -> Row | None:
     key: Row = {"namespace": namespace, "ids": [id]}
-    found = desk.parts.engine.read("export_record_some", {**key, "type": type})
+    found = desk.store.engine.read("export_record_some", {**key, "type": type})
     if not found:
         return None
     line = RECORDS[type]
-    links = desk.parts.engine.read("export_record_links", {**key, "types": [type]})
-    past = desk.parts.engine.read("export_record_history", {**key, "types": [type]})
+    links = desk.store.engine.read("export_record_links", {**key, "types": [type]})
+    past = desk.store.engine.read("export_record_history", {**key, "types": [type]})
     made = line.encode([*found[0][1:], [target for *_, target in links]])
     return {**made, "history": [line.inner["history"].encode(each[2:]) for each in past]}
 
 
 def _is_purged(desk: Desk, row: Row) -> bool:
-    line = Purges(desk.parts.engine).of(row["namespace"], row["id"])
+    line = Purges(desk.store.engine).of(row["namespace"], row["id"])
     return line is not None and row["updated"] <= line.at
 
 

@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from retentive.errors import EmbedError, Forbidden, Invalid
 from retentive.model import ImportedMemories, ImportTrust, Refusal
-from retentive.store import Parts, backfill, validate
+from retentive.store import OpenStore, backfill, validate
 from retentive.store.vectors import embed_pending
 from retentive.store.views import can_write, writable
 from retentive.transfer.export_format import PARTS
@@ -35,7 +35,7 @@ _PART = {line.type: part for part, found in PARTS.items() for line in found} | {
 
 
 def restored(
-    parts: Parts,
+    store: OpenStore,
     given: Given,
     options: Mapping[str, Any],
     *,
@@ -46,8 +46,8 @@ def restored(
     """`progress` hears how many lines were read, and at the end of how many; then the same of vectors."""
     if options:
         raise Invalid(f"an export is restored as it is; {min(options)} cannot be set for all of it", "Leave it out.")
-    _refuse_closed_namespaces(parts, given)
-    tally = restore(parts, given.path, given.name, trust=trust, dry_run=dry_run, progress=progress)
+    _refuse_closed_namespaces(store, given)
+    tally = restore(store, given.path, given.name, trust=trust, dry_run=dry_run, progress=progress)
     counts = tally.counts.get("memory", Counter())
     known = sum(counts[each] for each in (Outcome.SAME, Outcome.KNOWN, Outcome.KEPT, Outcome.FORGOTTEN, Outcome.PURGED))
     names = sorted(tally.namespaces)
@@ -56,7 +56,7 @@ def restored(
         created=counts[Outcome.CREATED] + counts[Outcome.PROPOSED],
         known=known,
         superseded=tally.superseded,
-        pending=parts.chunks.pending_count(parts.space, names) if names and not dry_run else 0,
+        pending=store.tables.chunks.pending_count(store.space, names) if names and not dry_run else 0,
         refused=tally.refused,
         refusals=tuple(Refusal(f"{given.name}, line {number}", reason) for number, reason in tally.refusals),
         kinds=dict(tally.kinds),
@@ -68,29 +68,29 @@ def restored(
     )
 
 
-def _refuse_closed_namespaces(parts: Parts, given: Given) -> None:
-    if parts.bounds is None:
+def _refuse_closed_namespaces(store: OpenStore, given: Given) -> None:
+    if store.bounds is None:
         return
     with inlet(given.path, given.name) as lines:
         named = {each.namespace for each in lines if isinstance(each, Entry)}
-    closed = sorted(name for name in named if not can_write(parts, name))
+    closed = sorted(name for name in named if not can_write(store, name))
     if closed:
         shown = ", ".join(repr(name[:SHOWN_NAME]) for name in closed[:SHOWN_NAMES])
         more = f" and {len(closed) - SHOWN_NAMES} more" if len(closed) > SHOWN_NAMES else ""
         hint = (
-            f"Nothing was brought in: only {_list_writable(parts)} can be changed here. Give an export of that alone, "
+            f"Nothing was brought in: only {_list_writable(store)} can be changed here. Give an export of that alone, "
             "or use `retentive import FILE` in a terminal, where all namespaces are open."
         )
         raise Forbidden(f"{given.name} has lines of other namespaces: {shown}{more}", hint)
 
 
-def _list_writable(parts: Parts) -> str:
-    bounds = parts.bounds.writable if parts.bounds else None
+def _list_writable(store: OpenStore) -> str:
+    bounds = store.bounds.writable if store.bounds else None
     return ", ".join(repr(name) for name in bounds.names) if bounds else ""
 
 
 def restore(
-    parts: Parts,
+    store: OpenStore,
     source: Path | IO[bytes],
     name: str = "",
     *,
@@ -99,15 +99,15 @@ def restore(
     progress: Progress | None,
 ) -> Tally:
     tell = progress or (lambda _, __: None)
-    desk, wrote = Desk(parts, Tally(), dry_run, trust), parts.journal.wrote
-    parts.journal.flush()
+    desk, wrote = Desk(store, Tally(), dry_run, trust), store.journal.wrote
+    store.journal.flush()
     with inlet(source, name) as lines:
         _take_in(desk, lines, tell)
     memories.propose_successors(desk)
     tell(desk.tally.done, desk.tally.done)
     if not dry_run:
         _fill(desk, tell)
-        parts.journal.wrote = wrote  # chores are left to whoever writes next: what came in is as it was
+        store.journal.wrote = wrote  # chores are left to whoever writes next: what came in is as it was
     return desk.tally
 
 
@@ -145,7 +145,7 @@ _TAKING: Mapping[str, Callable[[Desk, str, Sequence[Entry]], None]] = {
 
 def _usable(desk: Desk, lines: Iterator[Entry | Bad]) -> Iterator[Entry]:
     known: dict[str, str] = {}
-    allowed = partial(_allowed, desk.parts, known)
+    allowed = partial(_allowed, desk.store, known)
     for each in lines:
         if isinstance(each, Bad):
             desk.tally.refuse(each.number, each.reason)
@@ -156,11 +156,11 @@ def _usable(desk: Desk, lines: Iterator[Entry | Bad]) -> Iterator[Entry]:
             yield each
 
 
-def _allowed(parts: Parts, known: dict[str, str], namespace: str) -> str:
+def _allowed(store: OpenStore, known: dict[str, str], namespace: str) -> str:
     """Why a namespace cannot be written to, if so."""
     if namespace not in known:
         try:
-            named = writable(parts, validate.namespace_of(namespace))
+            named = writable(store, validate.namespace_of(namespace))
             known[namespace] = "" if named == namespace else f"namespace {namespace!r} is not normalised Unicode (NFC)"
         except (Invalid, Forbidden) as error:
             known[namespace] = str(error)
@@ -185,14 +185,14 @@ def _batches(entries: Iterator[Entry]) -> Iterator[tuple[str, str, list[Entry]]]
 
 def _fill(desk: Desk, tell: Progress) -> None:
     """The vectors that are wanting."""
-    parts = desk.parts
-    if parts.space is None:
+    store = desk.store
+    if store.space is None:
         return
-    names = backfill.list_writable(parts)
-    total, done, after = parts.chunks.pending_count(parts.space, names), 0, 0
+    names = backfill.list_writable(store)
+    total, done, after = store.tables.chunks.pending_count(store.space, names), 0, 0
     try:
-        while total and (filled := embed_pending(parts, after, namespaces=names)):
+        while total and (filled := embed_pending(store, after, namespaces=names)):
             done, after = done + len(filled), filled[-1].chunk
             tell(done, max(total, done))
     except EmbedError as error:
-        parts.journal.failed("embed", error)
+        store.journal.failed("embed", error)

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from retentive import clock
 from retentive.errors import Busy, Stale
-from retentive.memories.write import TRIES
 from retentive.model import ImportTrust
 from retentive.storage import Step
 from retentive.storage.tables.memories import namespace_step
 from retentive.storage.tables.proposals import NewProposal, insert_unless_there_step
-from retentive.store import Parts
+from retentive.store import OpenStore
+from retentive.store.write import MAX_ATTEMPTS
 from retentive.transfer.export_format import Row
 from retentive.transfer.export_reader import Entry
 
@@ -138,7 +138,7 @@ def _is_new_memory(fate: Fate) -> bool:
 class Desk:
     """Where lines are decided on."""
 
-    parts: Parts
+    store: OpenStore
     tally: Tally
     dry_run: bool
     trust: ImportTrust = ImportTrust.STATED
@@ -153,14 +153,14 @@ class Desk:
 
     def apply(self, namespace: str, decide: Callable[[int], Decided]) -> int:
         """Decide and write; again if another was first. How many lines were settled."""
-        for _ in range(TRIES):
+        for _ in range(MAX_ATTEMPTS):
             now = clock.now()
             decided = decide(now)
             steps = [*decided.before, *decided.steps]
             steps += [insert_unless_there_step(decided.proposals)] if decided.proposals else []
             try:
                 if steps and not self.dry_run:
-                    self.parts.engine.apply([*steps, namespace_step(namespace, now)])
+                    self.store.engine.apply([*steps, namespace_step(namespace, now)])
             except Stale:
                 continue
             self.tally.settled(decided.fates)

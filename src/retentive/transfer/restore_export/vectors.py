@@ -30,7 +30,7 @@ def steps(desk: Desk, rows: Iterable[tuple[str, str, str, Row]]) -> Iterator[Ste
 
 def _space_step(desk: Desk, name: str) -> Step:
     """Vectors of another model than the store's are kept, and do not choose the model of a store that has none."""
-    own = desk.parts.space
+    own = desk.store.space
     if own and own.name == name:
         return insert_step(own)
     state = SpaceState.GIVEN if name.startswith(GIVEN) else SpaceState.KEPT
@@ -39,8 +39,8 @@ def _space_step(desk: Desk, name: str) -> Step:
 
 def _fits(desk: Desk, vector: Row) -> bool:
     if not desk.dimensions:
-        desk.dimensions.update(desk.parts.chunks.spaces())
-        if (space := desk.parts.space) and space.dimension:
+        desk.dimensions.update(desk.store.tables.chunks.spaces())
+        if (space := desk.store.space) and space.dimension:
             desk.dimensions[space.name] = space.dimension
     length = len(vector["vector"]) // 2
     return desk.dimensions.setdefault(vector["space"], length) == length
