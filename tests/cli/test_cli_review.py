@@ -9,7 +9,7 @@ import pytest
 
 from retentive import Retentive
 from retentive.memories.add import draft_of
-from retentive.memories.write import keep
+from retentive.memories.write import write_memories
 from retentive.model import Replacement
 from tests.support import Run
 
@@ -32,7 +32,7 @@ def propose(db: Path) -> Propose:
             tea = store.add("Tea at noon").id
             for text in texts:
                 why = Replacement(tea, "same drink", f"tea, {text}")
-                keep(store._store, [draft_of(store._store, text, {})._replace(proposes=(why,))])
+                write_memories(store._store, [draft_of(store._store, text, {})._replace(proposes=(why,))])
             return [each.id for each in store.proposals.list()]
 
     return make

@@ -17,7 +17,7 @@ from retentive import Consolidation, Retentive, Status, Task
 from retentive.consolidation import consolidate as verb
 from retentive.errors import Forbidden, Invalid, NotFound
 from retentive.memories.add import draft_of
-from retentive.memories.write import keep
+from retentive.memories.write import write_memories
 from retentive.model import Replacement
 from tests.llm.provider import KEY, Provider, Reply
 from tests.storage.test_processes import PROGRAMS
@@ -274,7 +274,7 @@ def test_one_original_can_be_restored_by_itself(plain: Retentive) -> None:
 
 def propose(store: Retentive, text: str, older: str) -> None:
     draft = draft_of(store._store, text, {})
-    keep(store._store, [draft._replace(proposes=(Replacement(older, "same home", "Oslo"),))])
+    write_memories(store._store, [draft._replace(proposes=(Replacement(older, "same home", "Oslo"),))])
 
 
 @pytest.mark.parametrize("is_rejected", [False, True])
@@ -351,7 +351,7 @@ def test_a_memory_that_changes_meanwhile_keeps_its_group_as_it_is(
     """The change comes between reading and writing."""
     old = plain.add(SHORT).id
     plain.add(FULL)
-    original = keep
+    original = write_memories
 
     def change_first(*given: Any, **named: Any) -> Any:
         plain.update(old, content="The user lives in Bergen.")

@@ -11,7 +11,7 @@ from retentive.mcp import conversation_tools, memory_tools
 from retentive.mcp.caller import Reached
 from retentive.mcp.http import reached
 from retentive.memories.add import draft_of
-from retentive.memories.write import keep
+from retentive.memories.write import write_memories
 from retentive.model import Move, Token
 from retentive.served_namespaces import PERSON, Whose
 from tests.support import Open, Run
@@ -62,7 +62,7 @@ def propose_move(store: Retentive) -> str:
     """A memory that may be about the person, with its proposal."""
     draft = draft_of(store._store, "The user likes tea", {})
     move = Move(store.namespace, PERSON, "about the person", "it seems so")
-    (kept,) = keep(store._store, [draft._replace(move=move)])
+    (kept,) = write_memories(store._store, [draft._replace(move=move)])
     return kept.proposals[0].id
 
 

@@ -11,7 +11,7 @@ from retentive.mcp.caller import Reached
 from retentive.mcp.catalogue import Offer, offered
 from retentive.mcp.tool import Answer
 from retentive.memories.add import draft_of
-from retentive.memories.write import keep
+from retentive.memories.write import write_memories
 from retentive.model import Added, Replacement
 
 pytestmark = pytest.mark.engines
@@ -25,7 +25,7 @@ def call(reached: Reached, name: str, /, **given: Any) -> Answer:
 def propose(store: Retentive) -> Added:
     """Coffee may replace tea."""
     why = Replacement(store.add("Tea at noon").id, "same drink", "tea, coffee")
-    (kept,) = keep(store._store, [draft_of(store._store, "Coffee at noon", {})._replace(proposes=(why,))])
+    (kept,) = write_memories(store._store, [draft_of(store._store, "Coffee at noon", {})._replace(proposes=(why,))])
     return Added(store.get(kept.id), created=True, proposals=kept.proposals)
 
 

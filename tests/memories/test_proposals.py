@@ -12,8 +12,8 @@ import pytest
 from retentive import Proposal, Retentive, Status
 from retentive.errors import Conflict, Forbidden, Invalid, NotFound, RetentiveError
 from retentive.memories.add import draft_of
-from retentive.memories.plan import Kept
-from retentive.memories.write import keep
+from retentive.memories.plan import WriteResult
+from retentive.memories.write import write_memories
 from retentive.model import Replacement
 from tests.support import Clock, Open
 
@@ -29,14 +29,14 @@ def judged(
     may_end: tuple[str, ...] = (),
     reason: str = "tea, coffee",
     **options: Any,
-) -> Kept:
+) -> WriteResult:
     """Keep a memory with what the judge of words says of it."""
     parts = store._store
     draft = draft_of(parts, text, options)._replace(
         corrects=tuple(Replacement(id, "same drink", reason) for id in ends),
         proposes=tuple(Replacement(id, "same drink", reason) for id in may_end),
     )
-    (kept,) = keep(parts, [draft])
+    (kept,) = write_memories(parts, [draft])
     return kept
 
 
@@ -205,7 +205,7 @@ def test_a_proposal_on_what_ends_meanwhile_is_dropped_and_the_memory_kept(store:
     parts, tea = store._store, store.add(TEA).id
     first = draft_of(parts, "The user gave up tea", {"replaces": [tea]})
     second = draft_of(parts, COFFEE, {})._replace(proposes=(Replacement(tea, "same drink", "tea, coffee"),))
-    kept = keep(parts, [first, second])
+    kept = write_memories(parts, [first, second])
     assert [each.created for each in kept] == [True, True]
     assert store.proposals.list() == []
     assert TEA not in shown(store)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from retentive import Retentive, Status
 from retentive.errors import Conflict
 from retentive.memories.add import draft_of
-from retentive.memories.write import keep
+from retentive.memories.write import write_memories
 from retentive.model import (
     AGENT,
     DEFAULT_CONFIDENCE,
@@ -334,7 +334,7 @@ def test_a_memory_that_is_moved_keeps_its_source_and_ends_nothing_of_the_user(op
     parts = project._store
     move = Move("project", "me", "about the person", "it seems so")
     draft = draft_of(parts, BERGEN, {"source": "import", "slot": HOME})._replace(move=move)
-    (kept,) = keep(parts, [draft])
+    (kept,) = write_memories(parts, [draft])
     moved = project.proposals.accept(kept.proposals[0].id)
     assert (person.get(moved.newer_id).source, person.get(said.id).status) == (Source.IMPORT, Status.ACTIVE)
     assert [(each.newer, each.older) for each in person.proposals.list()] == [(BERGEN, OSLO)]

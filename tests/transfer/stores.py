@@ -8,7 +8,7 @@ from typing import Any
 
 from retentive import Retentive
 from retentive.memories.add import draft_of
-from retentive.memories.write import keep
+from retentive.memories.write import write_memories
 from retentive.model import Replacement
 
 
@@ -50,7 +50,7 @@ def _propose(store: Retentive) -> None:
     parts, tea = store._store, store.add("Tea at noon 🍵").id
     for text in ("Coffee at noon", "Water at noon"):
         replacement = Replacement(tea, "same drink", f"tea, then {text}")
-        keep(parts, [draft_of(parts, text, {})._replace(proposes=(replacement,))])
+        write_memories(parts, [draft_of(parts, text, {})._replace(proposes=(replacement,))])
     store.proposals.reject(store.proposals.list()[0].id)
 
 

@@ -16,7 +16,7 @@ from retentive import Retentive
 from retentive.errors import Conflict, Corrupt, Invalid, NotFound
 from retentive.learning.learn import Tally, _read, _state
 from retentive.memories.add import draft_of
-from retentive.memories.write import keep
+from retentive.memories.write import write_memories
 from retentive.model import Replacement, Space
 from retentive.storage import Step
 from retentive.storage.tables import quarantine
@@ -62,7 +62,7 @@ def filled(where: Where) -> None:
         store.profile.set("city", "Oslo")
         store.files.index(NOTICE, session="s", tags=["legal"])
         replacement = Replacement(store.add("Tea at noon").id, "same drink", "tea, coffee")
-        keep(store._store, [draft_of(store._store, "Coffee at noon", {})._replace(proposes=(replacement,))])
+        write_memories(store._store, [draft_of(store._store, "Coffee at noon", {})._replace(proposes=(replacement,))])
         store.tokens.create("alice", subtree=True, name="laptop", expires="90d")
         store.tokens.revoke(store.tokens.create("bob").token.id)
         damaged = {"namespace": "default", "id": "m", "content": b"\xff", "confidence": float("inf")}

@@ -6,7 +6,7 @@ import pytest
 
 from retentive import Retentive
 from retentive.memories.add import draft_of
-from retentive.memories.write import keep
+from retentive.memories.write import write_memories
 from retentive.model import Replacement
 from tests.support import Open, Place
 from tests.transfer.stores import exported, lines
@@ -17,7 +17,9 @@ pytestmark = pytest.mark.engines
 def propose(store: Retentive) -> str:
     """The id of a proposal that coffee replaces tea."""
     replacement = Replacement(store.add("Tea at noon").id, "same drink", "tea, coffee")
-    (kept,) = keep(store._store, [draft_of(store._store, "Coffee at noon", {})._replace(proposes=(replacement,))])
+    (kept,) = write_memories(
+        store._store, [draft_of(store._store, "Coffee at noon", {})._replace(proposes=(replacement,))]
+    )
     return kept.proposals[0].id
 
 

@@ -293,7 +293,7 @@ def _write(
         corrects=tuple(Replacement(each.id, made.rule, reason) for each in members),
     )
     try:
-        kept = write.keep(store, [draft], CONSOLIDATION, lambda _: _guard_members(store, members))[0]
+        kept = write.write_memories(store, [draft], CONSOLIDATION, lambda _: _guard_members(store, members))[0]
     except _ChangedError:
         return Piece(note=f"left as they are, because one was changed meanwhile: {', '.join(e.id for e in members)}")
     return Piece(group=replace(made, id=kept.id))

@@ -45,11 +45,13 @@ def _keep_up(store: OpenStore, session: str) -> None:
     state, count, tokens = due
     early = 1.0 if config.tokenizer == "estimate" else EARLY
     enough = early * config.summary_trigger * config.session_budget - estimate(state.text)
-    if count >= config.summary_messages and tokens > max(enough, FRUITLESS * store.fruitless.get(key, 0)):
+    if count >= config.summary_messages and tokens > max(
+        enough, FRUITLESS * store.sessions_without_progress.get(key, 0)
+    ):
         done = summarise(store, session, config.session_budget, None)
-        store.fruitless.pop(key, None)
+        store.sessions_without_progress.pop(key, None)
         if done.epoch == state.epoch:
-            store.fruitless[key] = tokens
+            store.sessions_without_progress[key] = tokens
 
 
 def summarise(store: OpenStore, session: str, budget: int, condenser: Condenser | None) -> Summary:

@@ -13,7 +13,7 @@ from retentive.memories.add import near
 from retentive.memories.corrections import NOT_COMPARED, NOT_ENDED_BY_WORDS, apply_corrections
 from retentive.memories.forget import candidates
 from retentive.memories.hide import Forgetting, hide_request_steps, hide_steps
-from retentive.memories.write import keep
+from retentive.memories.write import write_memories
 from retentive.model import (
     Claim,
     Draft,
@@ -145,7 +145,7 @@ def _keep(store: OpenStore, session: str, deed: Deed, also: Also) -> Outcome:
 
 
 def _write(store: OpenStore, draft: Draft, also: Also) -> Outcome:
-    (kept,) = keep(store, [_findable(store, draft)], "learning", lambda _: also())
+    (kept,) = write_memories(store, [_findable(store, draft)], "learning", lambda _: also())
     heard = Heard("keep", draft.content, (kept.id,))
     return Outcome(heard, kept.superseded, not kept.created, kept.ended, kept.proposals)
 

@@ -11,7 +11,7 @@ from retentive.judgement.likeness import NEAR, overlap
 from retentive.memories import edit
 from retentive.memories.corrections import apply_corrections
 from retentive.memories.plan import REPLACES
-from retentive.memories.write import check_named, keep
+from retentive.memories.write import check_named, write_memories
 from retentive.model import (
     Added,
     Draft,
@@ -48,7 +48,7 @@ def add(store: OpenStore, text: Any, vector: Any, options: Mapping[str, Any], ac
     (draft,) = with_vectors([draft_of(store, text, options)], [vector], space_for(store, [vector]))
     known = near(store, draft)
     resembling = _resembling(store, draft, known)
-    (kept,) = keep(store, [_replacing(apply_corrections(store, draft, known), draft.corrects)], actor)
+    (kept,) = write_memories(store, [_replacing(apply_corrections(store, draft, known), draft.corrects)], actor)
     memory = kept.memory or edit.load(store, kept.id)
     others = tuple(each for each in resembling if each.id not in (kept.id, *kept.superseded)) if kept.created else ()
     return Added(
@@ -106,7 +106,7 @@ def _load(
     for batch in batches:
         if not any(draft.vector for draft in batch):  # vectors that a caller brings are of the model there was at first
             store = with_active_model(store, is_writing=True)
-        for kept in keep(store, batch, actor):
+        for kept in write_memories(store, batch, actor):
             ids.append(kept.id)
             created += kept.created
             superseded += len(kept.superseded)

@@ -7,7 +7,7 @@ from retentive.errors import Conflict
 from retentive.memories import edit
 from retentive.memories.add import near
 from retentive.memories.corrections import apply_corrections
-from retentive.memories.write import keep
+from retentive.memories.write import write_memories
 from retentive.model import Draft, Memory, Proposal, Status, Traits, from_micros
 from retentive.storage import Step
 from retentive.storage.tables import memories
@@ -26,7 +26,7 @@ def move_memory(store: OpenStore, proposal: Proposal, actor: str) -> Proposal:
     def end_here(_: int) -> list[Step]:
         return _ending_steps(store, proposal, target.namespace, actor)
 
-    (kept,) = keep(target, [draft], actor, end_here)
+    (kept,) = write_memories(target, [draft], actor, end_here)
     store.sync_profile(store, [old.slot])
     return replace(proposal, newer_id=kept.id)
 

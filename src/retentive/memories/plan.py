@@ -40,7 +40,7 @@ ACTORS = {"model": "model"} | dict.fromkeys(map(str, ConsolidationRule), CONSOLI
 SURELY_NAMED = frozenset({REPLACES, *map(str, ConsolidationRule)})  # rules that name a memory, whatever its time
 
 
-class Kept(NamedTuple):
+class WriteResult(NamedTuple):
     """What became of a draft."""
 
     id: str
@@ -58,7 +58,7 @@ class Kept(NamedTuple):
 class Plan:
     """What is to become of a batch."""
 
-    kept: list[Kept] = field(default_factory=list)
+    kept: list[WriteResult] = field(default_factory=list)
     fresh: list[int] = field(default_factory=list)
     """The places in the batch of what is new."""
     steps: list[Step] = field(default_factory=list)
@@ -71,7 +71,7 @@ class Plan:
 
 
 @dataclass(slots=True)
-class Present:
+class Existing:
     """What is active now, by session and hash, and by session and slot; and what drafts name."""
 
     same_text: dict[Any, Memory] = field(default_factory=dict)
@@ -83,15 +83,15 @@ class Present:
     """The hashes of pairs of texts, newer and older, that must stay apart."""
 
 
-def all_new(drafts: Sequence[Draft], now: int) -> Plan | None:
+def plan_all_new(drafts: Sequence[Draft], now: int) -> Plan | None:
     """Of drafts that depend on nothing, if no two say the same: the quick way of a load."""
     distinct = {(draft.traits.session, draft.content_hash) for draft in drafts}
     if len(distinct) < len(drafts):
         return None
-    return Plan([Kept(id, created=True) for id in new_ids(now, len(drafts))], [*range(len(drafts))])
+    return Plan([WriteResult(id, created=True) for id in new_ids(now, len(drafts))], [*range(len(drafts))])
 
 
-def planned(drafts: Sequence[Draft], present: Present, now: int, actor: str) -> Plan:
+def make_plan(drafts: Sequence[Draft], present: Existing, now: int, actor: str) -> Plan:
     """Up to the first draft that depends on what becomes of an earlier one."""
     plan, ids = Plan(), new_ids(now, len(drafts))
     same_text, same_slot = present.same_text, present.same_slot
@@ -105,7 +105,7 @@ def planned(drafts: Sequence[Draft], present: Present, now: int, actor: str) -> 
             twin = seen.setdefault((session, draft.content_hash), at)
             same = same_text.get((session, draft.content_hash))
         if twin == at and same is None and slot is None and not _names_others(draft):
-            plan.kept.append(Kept(ids[at], created=True))
+            plan.kept.append(WriteResult(ids[at], created=True))
             plan.fresh.append(at)
             continue
         holder = same_slot.get((session, slot)) if slot else None
@@ -122,11 +122,11 @@ def planned(drafts: Sequence[Draft], present: Present, now: int, actor: str) -> 
             olds = [old for old in olds if old.id != holder.id]
             holder = None
         if twin != at:
-            plan.kept.append(Kept(plan.kept[twin].id, created=False))
+            plan.kept.append(WriteResult(plan.kept[twin].id, created=False))
         elif same is None and (later := _later(draft, holder, present)):
             _come_late(plan, at, draft, ids[at], later, present, now, actor)
         elif not olds:
-            plan.kept.append(Kept(ids[at], created=True))
+            plan.kept.append(WriteResult(ids[at], created=True))
             plan.fresh.append(at)
             _propose(plan, at, draft, present, now)
         else:
@@ -162,7 +162,7 @@ def _replaceable_instead(old: Memory) -> str:
     return "Leave it out."
 
 
-def without_rejected(draft: Draft, present: Present) -> Draft:
+def without_rejected(draft: Draft, present: Existing) -> Draft:
     """The draft without the replacements that somebody rejected for the same two texts."""
     if not present.rejected or not (draft.corrects or draft.proposes or draft.traits.slot):
         return draft
@@ -180,16 +180,16 @@ def without_rejected(draft: Draft, present: Present) -> Draft:
     )
 
 
-def _may_end(draft: Draft, older: Replacement, present: Present) -> bool:
+def _may_end(draft: Draft, older: Replacement, present: Existing) -> bool:
     old = present.named.get(older.id)
     return old is None or not is_rejected(draft, old, present)
 
 
-def is_rejected(draft: Draft, old: Memory, present: Present) -> bool:
+def is_rejected(draft: Draft, old: Memory, present: Existing) -> bool:
     return (draft.content_hash, old.content_hash) in present.rejected
 
 
-def _propose(plan: Plan, at: int, draft: Draft, present: Present, now: int) -> None:
+def _propose(plan: Plan, at: int, draft: Draft, present: Existing, now: int) -> None:
     """Add the proposals of a memory: all if it is new, else those that its source keeps from being done."""
     kept = plan.kept[-1]
     begun = draft.traits.valid_from or from_micros(now)
@@ -260,7 +260,7 @@ def is_late(draft: Draft, holder: Memory | None) -> bool:
     )
 
 
-def _later(draft: Draft, holder: Memory | None, present: Present) -> Memory | None:
+def _later(draft: Draft, holder: Memory | None, present: Existing) -> Memory | None:
     """What had taken a late draft's place before it came; nothing that the caller has it replace."""
     named = {each.id for each in draft.corrects if each.rule in SURELY_NAMED}
     if draft.ended_by:
@@ -270,7 +270,7 @@ def _later(draft: Draft, holder: Memory | None, present: Present) -> Memory | No
     return find_successor(draft, holder, present)
 
 
-def find_successor(draft: Draft, holder: Memory, present: Present) -> Memory | None:
+def find_successor(draft: Draft, holder: Memory, present: Existing) -> Memory | None:
     """What has held a late draft's slot since its time, as far as its source may end the draft."""
     chain = present.chains.get((draft.traits.session, draft.traits.slot), [])
     begun = draft.traits.valid_from
@@ -280,7 +280,7 @@ def find_successor(draft: Draft, holder: Memory, present: Present) -> Memory | N
 
 
 def _come_late(
-    plan: Plan, at: int, draft: Draft, id: str, later: Memory, present: Present, now: int, actor: str
+    plan: Plan, at: int, draft: Draft, id: str, later: Memory, present: Existing, now: int, actor: str
 ) -> None:
     """Between what held the slot before its time and what has held it since."""
     plan.fresh.append(at)
@@ -294,7 +294,7 @@ def _come_late(
     for old in named.values():
         plan.steps += _superseding(old, id, draft.traits, now, actor, _why(draft, old))
     ended = tuple(_ended(old, _why(draft, old)) for old in named.values())
-    plan.kept.append(Kept(id, created=True, superseded=tuple(named), ended=ended))
+    plan.kept.append(WriteResult(id, created=True, superseded=tuple(named), ended=ended))
 
 
 def _correct(
@@ -312,7 +312,7 @@ def _correct(
             ended.append(_ended(old, why))
             plan.steps += _superseding(old, known.id if known else id, draft.traits, now, actor, why)
     superseded = tuple(each.id for each in ended)
-    plan.kept.append(Kept(known.id if known else id, known is None, superseded, ended=tuple(ended)))
+    plan.kept.append(WriteResult(known.id if known else id, known is None, superseded, ended=tuple(ended)))
     if known is None:
         plan.fresh.append(at)
     else:

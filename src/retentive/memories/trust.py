@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from retentive.memories.plan import REPLACES, RESTATED, Present, find_successor, is_late, is_rejected
+from retentive.memories.plan import REPLACES, RESTATED, Existing, find_successor, is_late, is_rejected
 from retentive.model import (
     AGENT,
     Draft,
@@ -37,7 +37,7 @@ class _Weighed(NamedTuple):
     held: tuple[Replacement, ...]
 
 
-def weigh(draft: Draft, present: Present, actor: str) -> Draft:
+def weigh(draft: Draft, present: Existing, actor: str) -> Draft:
     """The draft as its source allows."""
     twin = _find_twin(draft, present)
     source = draft.traits.source
@@ -51,7 +51,7 @@ def weigh(draft: Draft, present: Present, actor: str) -> Draft:
     return draft if twin else _hold_successors(draft, present)
 
 
-def _find_twin(draft: Draft, present: Present) -> Memory | None:
+def _find_twin(draft: Draft, present: Existing) -> Memory | None:
     """The active memory that says the same; notes are known by their ids."""
     if draft.traits.kind is Kind.NOTE:
         return None
@@ -59,7 +59,7 @@ def _find_twin(draft: Draft, present: Present) -> Memory | None:
     return found if found and found.status is Status.ACTIVE else None
 
 
-def _is_own_statement(draft: Draft, twin: Memory, present: Present, actor: str) -> bool:
+def _is_own_statement(draft: Draft, twin: Memory, present: Existing, actor: str) -> bool:
     """Whether a text that is known from elsewhere is now said by somebody who is trusted more, and not of the past."""
     if find_trust(draft.traits.source) <= find_trust(twin.source) or draft.ended_by:
         return False
@@ -68,19 +68,19 @@ def _is_own_statement(draft: Draft, twin: Memory, present: Present, actor: str) 
     return actor != AGENT or any(each.rule == REPLACES for each in draft.corrects)
 
 
-def _find_holder(draft: Draft, present: Present) -> Memory | None:
+def _find_holder(draft: Draft, present: Existing) -> Memory | None:
     """The memory that holds the slot of the draft."""
     return present.same_slot.get((draft.traits.session, draft.traits.slot)) if draft.traits.slot else None
 
 
-def _replace_twin(draft: Draft, twin: Memory, present: Present) -> Draft:
+def _replace_twin(draft: Draft, twin: Memory, present: Existing) -> Draft:
     if twin.id in {each.id for each in draft.corrects}:
         return draft
     present.named[twin.id] = twin
     return draft._replace(corrects=(*draft.corrects, Replacement(twin.id, RESTATED, "the same, from a better source")))
 
 
-def _hold_named(draft: Draft, present: Present, source: Source, actor: str) -> Draft:
+def _hold_named(draft: Draft, present: Existing, source: Source, actor: str) -> Draft:
     """Propose what the words or an agent name, if the source may not end it."""
     weighed = _split(draft.corrects, present, source, actor)
     if not weighed.held:
@@ -90,7 +90,7 @@ def _hold_named(draft: Draft, present: Present, source: Source, actor: str) -> D
     return draft._replace(corrects=weighed.ended, proposes=others, held=weighed.held)
 
 
-def _split(corrects: Sequence[Replacement], present: Present, source: Source, actor: str) -> _Weighed:
+def _split(corrects: Sequence[Replacement], present: Existing, source: Source, actor: str) -> _Weighed:
     ended, held = list[Replacement](), list[Replacement]()
     for each in corrects:
         old = present.named.get(each.id)
@@ -102,7 +102,7 @@ def _split(corrects: Sequence[Replacement], present: Present, source: Source, ac
     return _Weighed(tuple(ended), tuple(held))
 
 
-def _hold_slot(draft: Draft, present: Present, source: Source, *, is_known: bool) -> Draft:
+def _hold_slot(draft: Draft, present: Existing, source: Source, *, is_known: bool) -> Draft:
     """Keep it without its slot, if what holds that is trusted more. What is new and comes late ends nothing anyway."""
     slot, holder = draft.traits.slot, _find_holder(draft, present)
     if holder is None or holder.status is not Status.ACTIVE or holder.content_hash == draft.content_hash:
@@ -119,7 +119,7 @@ def _hold_slot(draft: Draft, present: Present, source: Source, *, is_known: bool
     return draft._replace(traits=replace(draft.traits, slot=None), proposes=others, held=held)
 
 
-def _hold_successors(draft: Draft, present: Present) -> Draft:
+def _hold_successors(draft: Draft, present: Existing) -> Draft:
     """Keep it current beside what tells of a later time, if that is trusted less."""
     source = draft.traits.source
     found: list[Replacement] = []

@@ -18,14 +18,14 @@ from retentive.errors import Busy, EmbedError, NotFound, PartlyEmbedded, Stale
 from retentive.memories import daily_log
 from retentive.memories.plan import (
     REPLACES,
-    Kept,
+    Existing,
     Plan,
-    Present,
-    all_new,
+    WriteResult,
     check_replaced,
     expiry,
     is_late,
-    planned,
+    make_plan,
+    plan_all_new,
     without_rejected,
 )
 from retentive.memories.trust import weigh
@@ -41,15 +41,17 @@ EXPIRED_AT_ONCE = 500  # that share a commit
 
 
 Vectors = Sequence[bytes | None]
-Also = Callable[[int], Iterable[Step]]
+ExtraSteps = Callable[[int], Iterable[Step]]
 
 
-def keep(store: OpenStore, drafts: Sequence[Draft], actor: str = "user", also: Also = lambda _: ()) -> list[Kept]:
+def write_memories(
+    store: OpenStore, drafts: Sequence[Draft], actor: str = "user", also: ExtraSteps = lambda _: ()
+) -> list[WriteResult]:
     """Each draft as if it came after the ones before it. All in one batch, unless one touches what another touched.
 
     `also` gives further steps for each batch, told how many drafts it has; if their guards fail, all is decided anew.
     """
-    kept: list[Kept] = []
+    kept: list[WriteResult] = []
     window = len(drafts)
     while len(kept) < len(drafts):
         asked = drafts[len(kept) : len(kept) + window]
@@ -60,21 +62,21 @@ def keep(store: OpenStore, drafts: Sequence[Draft], actor: str = "user", also: A
     return kept
 
 
-def _after(also: Also, before: int, count: int) -> Iterable[Step]:
+def _after(also: ExtraSteps, before: int, count: int) -> Iterable[Step]:
     return also(before + count)
 
 
-def _keep(store: OpenStore, drafts: Sequence[Draft], actor: str, also: Also) -> list[Kept]:
+def _keep(store: OpenStore, drafts: Sequence[Draft], actor: str, also: ExtraSteps) -> list[WriteResult]:
     """The first of the drafts, as many as can be decided together: these whole or not at all."""
     vectors: dict[int, Vectors] = {}
     hopeful = len(drafts) > 1 and all(draft.vector and not _depends_on_others(draft) for draft in drafts)
     for attempt in range(MAX_ATTEMPTS):
         now = clock.now()
-        plan, decided = all_new(drafts, now) if hopeful and not attempt else None, drafts
+        plan, decided = plan_all_new(drafts, now) if hopeful and not attempt else None, drafts
         if plan is None:
             present = _present(store, drafts, now)
             decided = [weigh(without_rejected(draft, present), present, actor) for draft in drafts]
-            plan = planned(decided, present, now, actor)
+            plan = make_plan(decided, present, now, actor)
         vectors.update(_vectors(store, drafts, [at for at in plan.fresh if at not in vectors]))
         space = space_of(store, next((len(draft.vector) // 2 for draft in drafts if draft.vector), None))
         try:
@@ -99,7 +101,7 @@ def _depends_on_others(draft: Draft) -> bool:
     return bool(draft.traits.slot or draft.corrects or draft.proposes or draft.ended_by or draft.move)
 
 
-def _present(store: OpenStore, drafts: Sequence[Draft], now: int) -> Present:
+def _present(store: OpenStore, drafts: Sequence[Draft], now: int) -> Existing:
     slots = [draft.traits.slot for draft in drafts if draft.traits.slot]
     same_text = store.tables.memories.same_text(store.namespace, [draft.content_hash for draft in drafts], now)
     same_slot = store.tables.memories.same_slot(store.namespace, slots, now) if slots else []
@@ -107,7 +109,7 @@ def _present(store: OpenStore, drafts: Sequence[Draft], now: int) -> Present:
     names |= {draft.ended_by for draft in drafts if draft.ended_by}
     named = store.tables.memories.named(store.namespace, sorted(names), now) if names else {}
     check_named(store, drafts, named)
-    present = Present(
+    present = Existing(
         {(memory.session, memory.content_hash): memory for memory in same_text},
         {(memory.session, memory.slot): memory for memory in same_slot},
         {memory.id: memory for memory in named.values() if memory.status is Status.ACTIVE},
@@ -129,7 +131,7 @@ def check_named(store: OpenStore, drafts: Sequence[Draft], named: Mapping[str, M
             check_replaced(draft, named[id])
 
 
-def _rejected(store: OpenStore, drafts: Sequence[Draft], present: Present) -> set[tuple[str, str]]:
+def _rejected(store: OpenStore, drafts: Sequence[Draft], present: Existing) -> set[tuple[str, str]]:
     """The pairs of texts that somebody keeps apart: with a draft as the newer one, or with what came before it."""
     hashes: dict[str, None] = {}
     for draft in drafts:
@@ -144,12 +146,12 @@ def _rejected(store: OpenStore, drafts: Sequence[Draft], present: Present) -> se
 def new_steps(store: OpenStore, draft: Draft, id: str, now: int) -> Iterator[Step]:
     """A memory under an id of the caller's choice; a broken key means that it is taken."""
     vectors = dict(_vectors(store, [draft], [0]))
-    yield from _insert_steps(store, [draft], Plan([Kept(id, created=True)], [0]), vectors, store.space, now)
+    yield from _insert_steps(store, [draft], Plan([WriteResult(id, created=True)], [0]), vectors, store.space, now)
 
 
 def new_memory(store: OpenStore, draft: Draft, id: str, now: int) -> Memory:
     """The memory that the steps of a draft have written."""
-    return _written(store, draft, Plan([Kept(id, created=True)], [0]), now)
+    return _written(store, draft, Plan([WriteResult(id, created=True)], [0]), now)
 
 
 def _written(store: OpenStore, draft: Draft, plan: Plan, now: int) -> Memory:

@@ -449,7 +449,7 @@ def _let_go(store: OpenStore, doomed: Doomed) -> None:
     store.journal.wrote = True
     summaries.forget()
     for name in doomed.summaries:
-        store.fruitless.pop((store.namespace, name), None)
+        store.sessions_without_progress.pop((store.namespace, name), None)
         summaries.keep_up(store, name)
     if store.engine.in_process:
         store.images().erase(store.namespace, [space for space, _ in store.tables.chunks.spaces()])

@@ -56,7 +56,7 @@ class OpenStore:
     active: "ActiveModel"
     """What follows the active space."""
     journal: "Journal"
-    fruitless: dict[tuple[str, str], int]
+    sessions_without_progress: dict[tuple[str, str], int]
     """Of sessions in which nothing could be condensed: how many tokens waited then."""
     rules: Once["Rules"]
     """What can be told from words: loaded by the first memory whose words are read."""

@@ -19,7 +19,7 @@ from retentive import clock
 from retentive.errors import Invalid
 from retentive.fs.paths import parse_path
 from retentive.memories.add import cut, draft_of
-from retentive.memories.write import keep
+from retentive.memories.write import write_memories
 from retentive.model import Draft, ImportedMemories, ImportTrust, Memory, Refusal, Source, Status, iso, may_replace
 from retentive.store import OpenStore, validate
 from retentive.store.validate import Common
@@ -197,7 +197,7 @@ def _is_told_by(memory: Memory, draft: Draft) -> bool:
 
 def _keep(store: OpenStore, tally: _Tally, drafts: Sequence[Draft], *, dry_run: bool) -> None:
     for piece in cut(drafts) if drafts and not dry_run else ():
-        for draft, kept in zip(piece, keep(store, piece, "import"), strict=True):
+        for draft, kept in zip(piece, write_memories(store, piece, "import"), strict=True):
             tally.superseded += len(kept.superseded)
             tally.proposed += len(kept.proposals)
             tally.pending += kept.pending
