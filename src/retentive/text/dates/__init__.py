@@ -77,7 +77,7 @@ def absolute(text: str, now: datetime, *, past: bool = True) -> str:
 
 
 def _completed(text: str, now: datetime, *, past: bool) -> str:
-    from retentive.text.dates import absolute as speech
+    from retentive.text.dates import absolute_dates
     from retentive.text.dates.doubts import Doubts
     from retentive.text.dates.reading import clock, read_by
     from retentive.text.dates.tense import Tense
@@ -88,8 +88,8 @@ def _completed(text: str, now: datetime, *, past: bool) -> str:
     pieces, at = [], 0
     for token in read_by(tense, plain, moment):
         sure = doubts.settle(token)
-        if sure and (added := speech.completed(text, sure)):
-            end = speech.end_of(text, sure)
+        if sure and (added := absolute_dates.completed(text, sure)):
+            end = absolute_dates.end_of(text, sure)
             pieces += [text[at:end], added]
             at = end
     return "".join([*pieces, text[at:]])
