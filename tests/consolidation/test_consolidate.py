@@ -357,7 +357,7 @@ def test_a_memory_that_changes_meanwhile_keeps_its_group_as_it_is(
         plain.update(old, content="The user lives in Bergen.")
         return original(*given, **named)
 
-    monkeypatch.setattr("retentive.memories.write.keep", change_first)
+    monkeypatch.setattr("retentive.memories.write.write_memories", change_first)
     done = run(plain)
     assert (done.groups, len(done.notes)) == ((), 1)
     assert active(plain) == [FULL, "The user lives in Bergen."]
