@@ -25,7 +25,7 @@ import pytest
 
 import retentive
 from retentive import Retentive, config, errors
-from retentive.api.maintenance import Care
+from retentive.api.maintenance import MaintenanceVerbs
 from retentive.cli import main
 from retentive.cli.parser import build
 from retentive.config import SETTINGS
@@ -270,7 +270,9 @@ def test_every_public_name_is_described(name: str) -> None:
     assert f"`{name}`" in (REFERENCE / "library.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize("name", [name for name in (*vars(Retentive), *vars(Care)) if not name.startswith("_")])
+@pytest.mark.parametrize(
+    "name", [name for name in (*vars(Retentive), *vars(MaintenanceVerbs)) if not name.startswith("_")]
+)
 def test_every_method_and_parameter_is_described(name: str) -> None:
     method = getattr(Retentive, name)
     page = (REFERENCE / "library.md").read_text("utf-8")

@@ -10,7 +10,7 @@ import pytest
 
 import retentive
 from retentive import errors
-from retentive.config import SETTINGS, resolve, shown
+from retentive.config import SETTINGS, Settings, resolve, shown
 from retentive.errors import BadConfig, Corrupt, RetentiveError, outcome
 from retentive.ids import new_ids
 from retentive.storage.engines.sqlite import SqliteEngine
@@ -157,6 +157,10 @@ def test_a_schema_that_is_not_ours_is_refused(tmp_path: Path) -> None:
     connection.close()
     with pytest.raises(Corrupt, match="schema 1"):
         SqliteEngine(str(tmp_path / "m.db"))
+
+
+def test_open_is_typed_with_every_setting() -> None:
+    assert {"db", "namespace", *Settings.__annotations__} == {setting.name for setting in SETTINGS}
 
 
 def test_settings_come_from_argument_environment_file_default_in_this_order(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def test_where_the_model_fails_the_summary_is_made_of_what_was_said(tmp_path: Pa
 def test_an_append_sends_nothing_anywhere(tmp_path: Path) -> None:
     """What is condensed by itself, while someone waits, is condensed without the model."""
     provider = Provider(Reply("The user counts herons."))
-    settings = {"llm": MODELS[1], "llm_url": f"{provider.url}/v1", "llm_key": KEY}
+    settings: dict[str, Any] = {"llm": MODELS[1], "llm_url": f"{provider.url}/v1", "llm_key": KEY}
     with Retentive.open(tmp_path / "m.db", embedder="hashing", session_budget=400, **settings) as store:
         store.sessions.append_many("s", TALK)
         assert store.sessions.summary("s").epoch

@@ -12,10 +12,10 @@ import pytest
 
 from retentive import Retentive, config
 from retentive.cli import main
+from retentive.config.settings_file import set_line, write_setting
 from retentive.embed.catalogue import ARCTIC, CATALOGUE, INT8, POTION
 from retentive.errors import BadConfig, Conflict, EmbedError, Forbidden, Invalid, ModelMissing, ModelUnfit
 from retentive.maintenance.models import Models
-from retentive.settings_file import set_line, write_setting
 from tests.embed.hub import Hub, running_hub
 from tests.embed.stand_ins import write_folder
 from tests.support import Run

@@ -215,6 +215,8 @@ def test_settings_are_checked(db: Path, monkeypatch: pytest.MonkeyPatch) -> None
         Retentive.open(db, precision="float16")
     with pytest.raises(Invalid, match="unknown setting"):
         Retentive.open(db, colour="red")
+    with pytest.raises(Invalid, match="first argument"):
+        Retentive.open(db=str(db))
     monkeypatch.setenv("RETENTIVE_VECTOR_WEIGHT", "7")
     with pytest.raises(BadConfig, match="RETENTIVE_VECTOR_WEIGHT"):
         Retentive.open(db)

@@ -1,4 +1,4 @@
-"""What can I do? The verbs of an open store."""
+"""`Retentive`: an open store and its verbs. Each checks its arguments and calls the capability that does the work."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -8,7 +8,8 @@ from types import TracebackType
 from typing import Any, Self, Unpack
 
 from retentive import config
-from retentive.api.maintenance import Care
+from retentive.api.maintenance import MaintenanceVerbs
+from retentive.config import Settings
 from retentive.consolidation import consolidate
 from retentive.consolidation.consolidate import MAX_GROUPS
 from retentive.context import build as contexts
@@ -62,7 +63,7 @@ from retentive.text.token_counters import Counter
 from retentive.transfer import leftover_files
 
 
-class Retentive(Care):
+class Retentive(MaintenanceVerbs):
     """An open store. Safe to use from many threads, and beside other processes on the same file."""
 
     def __init__(self, store: OpenStore) -> None:
@@ -82,16 +83,14 @@ class Retentive(Care):
         self.models = Models(store.config, store.bounds)
 
     @classmethod
-    def open(cls, target: str | Path | None = None, namespace: str | None = None, **settings: Any) -> Self:
-        """Open a store, making it if it is not there.
+    def open(cls, target: str | Path | None = None, namespace: str | None = None, **settings: Unpack[Settings]) -> Self:
+        """Open a store; create it if it does not exist.
 
         `target` is a path, `:memory:`, or the address of a server (`libsql://host:port`); without one, the configured
         store. `settings` are those of `retentive.config`, such as `embedder="hashing"`.
         `embedder` may also be a function from a list of texts to their vectors, or an `Embedder`.
         """
-        unknown = set(settings) - {setting.name for setting in config.SETTINGS}
-        if unknown:
-            raise Invalid(f"unknown setting {min(unknown)!r}", "See docs/reference/settings.md.")
+        _check_names(settings)
         own = settings.pop("embedder") if not isinstance(settings.get("embedder"), str | None) else None
         given = config.load(db=None if target is None else str(target), namespace=namespace, **settings)
         if target is None and given.db == config.default_db():
@@ -109,7 +108,7 @@ class Retentive(Care):
         self.close()
 
     def close(self) -> None:
-        """Write what is still to be written, and let go of the store. A restricted view has nothing to let go of."""
+        """Write what is pending and close the store. Closing a restricted view does nothing."""
         if os.getpid() != self._process or self._store.bounds:
             return  # forked: the threads and connections are the other process's
         for watch in [*self._store.watches]:
@@ -141,7 +140,7 @@ class Retentive(Care):
 
     @property
     def space(self) -> Space | None:
-        """The space that questions are asked in now; None: this process uses no vectors."""
+        """The active embedding space; None: this process uses no vectors."""
         return with_active_model(self._store).space
 
     def in_namespace(self, namespace: str, *, person: str | None = None) -> Self:
@@ -165,8 +164,8 @@ class Retentive(Care):
         """The same open store for these namespaces alone: costs nothing, so a server may ask for one with each request.
 
         With `subtree` those below them, too. `also_read` names others, or prefixes such as `team/*`, that may be read
-        and not changed. Whatever is about others is `Forbidden`, and so are verbs about the whole store; with
-        `read_only` also those that write. PostgreSQL itself sees to it, by row-level security.
+        and not changed. Access to others raises `Forbidden`, and so do verbs about the whole store; with
+        `read_only` also those that write. On PostgreSQL row-level security enforces it as well.
         """
         within = bounds_of(namespaces, subtree=subtree, read_only=read_only, also_read=also_read)
         return type(self)(restricted(self._store, within))
@@ -196,7 +195,7 @@ class Retentive(Care):
 
         A list is checked to its end before anything is kept; what a generator gives is checked two thousand at a time.
         Up to two thousand are kept whole or not at all; fewer where one depends on another, as by a slot, and where
-        they are long (eight million characters together). `progress` hears how many are done.
+        they are long (eight million characters together). `progress` is called with how many are done.
         """
         return add.add_many(self._store, items, vectors, progress, options, actor)
 
@@ -267,7 +266,7 @@ class Retentive(Care):
         shares: Mapping[str, float] | None = None,
         counter: Counter | None = None,
     ) -> Context:
-        """What a model should read before it answers, in at most `budget` tokens.
+        """Build the text that a model should read before it answers, in at most `budget` tokens.
 
         The session's summary, the memories and the excerpts of conversations that bear on the question, the newest
         messages, in this order. Memories of importance 9 and 10 are always among them. `recent=0` leaves the messages
@@ -294,7 +293,7 @@ class Retentive(Care):
         return contexts.context(with_active_model(self._store), asked)
 
     def get(self, id: str) -> Memory:
-        """One memory, whatever became of it."""
+        """One memory by its id, whatever its status."""
         return edit.get(self._store, id)
 
     def list(self, limit: int = 50, before: str | None = None, **filters: Unpack[View]) -> Page:
@@ -335,7 +334,7 @@ class Retentive(Care):
 
     @writes
     def forget(self, id: str, reason: str | None = None, actor: str = "user") -> Memory:
-        """Stop answering with it. Softly: `restore` undoes it."""
+        """Stop returning a memory. `restore` undoes it."""
         return edit.forget(self._store, id, reason, actor)
 
     @writes
@@ -349,17 +348,17 @@ class Retentive(Care):
         actor: str = "user",
         **filters: Unpack[Filters],
     ) -> Forgotten:
-        """Forget by words, by filters, or both: what has every word and passes every filter, and nothing on a likeness.
+        """Forget the memories that have every word and pass every filter. Similarity does not count.
 
-        More than one needs `confirm`, else it is a `Conflict` that names them. `dry_run` only tells what would go. The
-        filters are those of `search`; with a session, only its own memories are meant.
+        More than one needs `confirm`, else it is a `Conflict` that names them. `dry_run` only reports what
+        would be forgotten. The filters are those of `search`; with a session, only its own memories are meant.
         """
         return forget.forget_matching(
             self._store, words, filters, confirm=confirm, dry_run=dry_run, reason=reason, actor=actor
         )
 
     def candidates(self, words: str, **filters: Unpack[Filters]) -> Candidates:
-        """What "forget my old address" may be about, and whether that is clear."""
+        """The memories that "forget my old address" may mean, and whether that is clear."""
         return forget.candidates(self._store, words, filters)
 
     @writes
@@ -376,8 +375,8 @@ class Retentive(Care):
         """Remove memories, or messages (`session#7`), for good: rows, history, full text, vectors, logs, and bytes.
 
         The answer names what else repeats their text. `with_origin` purges of that the messages that say it or that
-        they were learned from, the summaries over these, logged questions and expectations. `dry_run` only tells.
-        `progress` hears what is being done, how much of it is done, and how much there is.
+        they were learned from, the summaries over these, logged questions and expectations. `dry_run` only reports.
+        `progress` is called with the step, how much of it is done, and how much there is.
         """
         wanted = [ids] if isinstance(ids, str) else [*ids]
         return purge.purge(
@@ -405,10 +404,10 @@ class Retentive(Care):
 
     @writes
     def learn(self, session: str | None = None, progress: Callable[[Learned], None] | None = None) -> Sequence[Learned]:
-        """Read what was said since the last time, and keep what is worth keeping.
+        """Learn memories from the messages that came since the last time.
 
         Of one session at once; without one, of all sessions of the namespace in which nothing was said for
-        `learn_after` seconds. `progress` hears of each when it is done.
+        `learn_after` seconds. `progress` is called with the result of each.
         """
         if session is None:
             learned = learn.learn_due(self._store, self._store.config.learn_after)
@@ -434,8 +433,8 @@ class Retentive(Care):
 
         Old are memories made more than `older_than` days ago, by default the setting `consolidate_after`. What is
         merged is superseded by a memory that cites it; `undo_consolidation` undoes a run. At most `limit` groups are
-        made; call it again for more. `dry_run` only tells. `progress` hears how many memories were looked at, and how
-        many groups were made.
+        made; call it again for more. `dry_run` only reports. `progress` is called with how many memories were
+        examined, and how many groups were made.
         """
         request = consolidate.make_request(self._store, older_than, limit, dry_run=dry_run)
         return consolidate.consolidate(self._store, request, progress)
@@ -449,10 +448,19 @@ class Retentive(Care):
         return consolidate.undo(self._store, run, validate.plain(actor, "actor"))
 
     def history(self, id: str) -> Sequence[Change]:
-        """What happened to it: when, by whom, why, and how it was before."""
+        """The changes of a memory: when, by whom, why, and its state before."""
         return edit.history(self._store, id)
 
     def accesses(self, id: str | None = None, limit: int = 100) -> Sequence[Access]:
         """When memories were read, for which question and with what score; the newest first."""
         self._store.journal.flush()
         return self._store.tables.metrics.accesses(self.namespace, id, validate.limit_of(limit))
+
+
+def _check_names(settings: Mapping[str, Any]) -> None:
+    """Refuse keywords that are no settings, with a hint for the ones that people try."""
+    if "db" in settings:
+        raise Invalid("open has no keyword 'db': the store is its first argument", 'Write Retentive.open("memory.db").')
+    unknown = set(settings) - {setting.name for setting in config.SETTINGS}
+    if unknown:
+        raise Invalid(f"unknown setting {min(unknown)!r}", "See docs/reference/settings.md.")

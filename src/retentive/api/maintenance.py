@@ -1,4 +1,4 @@
-"""What looks after a store: figures and check-ups, background work, copies, and moving in and out."""
+"""The verbs about a store as a whole: statistics and checks, background work, backups, import and export."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import IO, Any, Unpack
 
 from retentive import clock, config
+from retentive.config import Settings
 from retentive.embed import Embedder
 from retentive.errors import StorageError
 from retentive.maintenance import doctor, repair
@@ -43,8 +44,8 @@ from retentive.transfer import migrate as move
 from retentive.transfer.copy_rows import Moved
 
 
-class Care:
-    """The verbs about a store rather than about what it knows."""
+class MaintenanceVerbs:
+    """The verbs of `Retentive` about the store rather than about its memories."""
 
     _store: OpenStore
 
@@ -54,14 +55,14 @@ class Care:
         source: str | Path,
         target: str | Path,
         progress: Callable[[str, int], None] | None = None,
-        **settings: Any,
+        **settings: Unpack[Settings],
     ) -> Sequence[Moved]:
         """Move a whole store into another, empty one: a file, or a server. The source stays as it is.
 
         May be stopped and called again: it goes on where it was. At the end both sides are compared, row by row.
-        `progress` hears the table and how many of its rows are done.
+        `progress` is called with the table and how many of its rows are done.
         """
-        return move.migrate(str(source), str(target), settings, progress)
+        return move.migrate(str(source), str(target), dict(settings), progress)
 
     @classmethod
     def verify_backup(cls, path: str | Path, progress: backups.Progress | None = None) -> Backup:
@@ -76,20 +77,20 @@ class Care:
         *,
         dry_run: bool = False,
         progress: backups.Progress | None = None,
-        **settings: Any,
+        **settings: Unpack[Settings],
     ) -> Restored:
         """Make the store what a backup of it is; without a `target`, the configured one.
 
         The backup is checked first. What was there is kept beside it. Other processes may have the store open: they
         see one commit. Killed at any moment, it leaves the old store or the new one.
         """
-        return backups.restore(path, target, settings, dry_run=dry_run, progress=progress)
+        return backups.restore(path, target, dict(settings), dry_run=dry_run, progress=progress)
 
     @classmethod
-    def salvage(cls, db: str | Path | None = None, **settings: Any) -> Repaired:
+    def salvage(cls, db: str | Path | None = None, **settings: Unpack[Settings]) -> Repaired:
         """Repair a store whose file is too damaged to be opened; without a `db`, the configured one.
 
-        It is written anew from what can be read. What was there is kept beside it.
+        It is rebuilt from what can be read. The damaged file is kept beside it.
         """
         return repair.salvage_store(config.load(db=None if db is None else str(db), **settings))
 
@@ -108,9 +109,9 @@ class Care:
 
         `path` may also be a stream of bytes. The format is recognised unless given. Once more, it keeps only what is
         new: five hundred at a time are kept whole or not at all, so what was stopped is simply repeated. What cannot be
-        kept is told with its place and does not stop the rest. `options` hold for all that do not say otherwise
-        themselves; tags are added to theirs. `dry_run` only tells. `progress` hears how many were read, and at the end
-        of how many.
+        kept is reported with its place and does not stop the rest. `options` hold for all that do not say otherwise
+        themselves; tags are added to theirs. `dry_run` only reports. `progress` is called with
+        how many were read, and at the end of how many.
 
         What the user said here is neither ended nor changed by it: what would is proposed. `trust="user"` vouches for
         the file, so that it counts as the user's own word; `trust="import"` has nothing in an export count for more
@@ -137,7 +138,7 @@ class Care:
         compressed. `namespaces` are names or prefixes such as `work/*`, by default this one; "*" stands for all.
         `without` leaves out parts: memories, sessions, records, files, expectations, proposals, access-log, purges.
         `vectors` adds those. With `format="markdown"` the target is a folder of pages for people. `force` replaces what
-        is there though it is no export. `progress` hears how many lines or pages are written.
+        is there though it is no export. `progress` is called with how many lines or pages are written.
         """
         return exports.export(
             self._store, target, exports.wanted(self._store, namespaces, vectors=vectors, without=without),
@@ -163,8 +164,8 @@ class Care:
         The vectors of the new model are made beside the old ones. Then the recall tests (`expectations`) of all
         namespaces are asked with both models. If none regresses, or with `force`, the store is switched to the new
         model; other processes follow at their next question. May be stopped and called again: it goes on where it was.
-        `model` is what the setting `embedder` may be, or an object with the methods of `Embedder`. `progress` hears a
-        `ReembedProgress`.
+        `model` is what the setting `embedder` may be, or an object with the methods of `Embedder`. `progress` is
+        called with a `ReembedProgress`.
         """
         store = with_active_model(self._store)
         return reembedding.reembed(store, model, progress, validate.limit_of(batch, "batch"), is_forced=force)
@@ -203,13 +204,13 @@ class Care:
     def repair(self) -> Repaired:
         """Rebuild what is derived (chunks, full text, vectors, indexes), and move damaged rows to the quarantine.
 
-        If pages of a file are damaged, the store is written anew from what can be read, and the old file is kept.
+        If pages of a file are damaged, the store is rebuilt from what can be read, and the old file is kept.
         """
         return repair.repair(with_active_model(self._store))
 
     @whole
     def quarantine(self) -> Sequence[QuarantinedRow]:
-        """The damaged rows that repairs took out of their tables, the oldest first."""
+        """The damaged rows that repairs moved out of their tables, the oldest first."""
         return repair.list_quarantine(self._store)
 
     @whole
@@ -229,13 +230,14 @@ class Care:
         """Copy the store into a file while others use it, checked before it gets its name.
 
         In a folder it is named by its time; `keep` then removes all but so many of this store's own there. A file that
-        is there is left alone unless `overwrite`. `progress` hears what is being done, how much of it, and of how much.
+        is there is left alone unless `overwrite`. `progress` is called with the step, how much of it
+        is done, and how much there is.
         """
         return backups.backup(self._store, path, keep=keep, overwrite=overwrite, progress=progress)
 
     @whole
     def compact(self, progress: backups.Progress | None = None) -> Compacted:
-        """Give back the room that deleted rows left. Others may go on reading; writers wait."""
+        """Release the space of deleted rows. Others may go on reading; writers wait."""
         return backups.compact(self._store, progress)
 
     @whole
@@ -261,12 +263,12 @@ class Care:
         every: float = EVERY,
         progress: Progress | None = None,
     ) -> Worker:
-        """What learns, fills in vectors and does the chores in the background, for all namespaces of the store.
+        """A worker that learns, fills in vectors and does maintenance in the background, in all namespaces.
 
         Of several processes one is at work at a time. `start` and `stop` it, or `with memory.worker():`; `close` stops
         it, too. It looks every `poll` seconds, and at once after a write of this process; `lease` is how long the work
-        of one that died is left alone; every `every` seconds it sees to retention and the change log. `progress` hears
-        each task and how much was done.
+        of one that died is left alone; every `every` seconds it applies retention and prunes the change log.
+        `progress` is called with each task and how much was done.
         """
         given = {"poll": poll, "lease": lease, "every": every}
         return Worker(
@@ -286,6 +288,6 @@ class Care:
         search.answer(with_active_model(self._store), Query(text="what is known", scope=looked_in, limit=1))
 
     def _chores(self) -> None:
-        """Upkeep can wait for the next time: closing must not fail because the disk is full or another is writing."""
+        """Do the regular maintenance, but let closing succeed on a full disk or beside another writer."""
         with suppress(StorageError):
             self.upkeep()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from retentive import config
 from retentive.config import Config
+from retentive.config.settings_file import write_setting
 from retentive.embed import Embedder, is_rebuilt, open_configured
 from retentive.embed.catalogue import CATALOGUE, MINILM, Entry
 from retentive.embed.checksum import hash_file
@@ -17,7 +18,6 @@ from retentive.embed.download import Progress, fetch
 from retentive.embed.time_limit import background
 from retentive.errors import BadConfig, Conflict, EmbedError, Forbidden, Invalid, ModelMissing
 from retentive.model import Bounds, LlmTrial, ModelCheck, ModelFile, ModelInfo, ModelTest
-from retentive.settings_file import write_setting
 
 _PAIRS = (
     ("What is the dog called?", "Our dog's name is Rex."),

@@ -33,7 +33,7 @@ def writes(verb: Method[V, P, R]) -> Method[V, P, R]:
     @wraps(verb)
     def checked(self: V, /, *given: P.args, **named: P.kwargs) -> R:
         if not named.get("dry_run"):
-            _require_writable(self._store, _named(verb))
+            _require_writable(self._store, _public_name(self, verb))
         return verb(_with_active_model(self), *given, **named)
 
     return checked
@@ -68,15 +68,18 @@ def whole(verb: Method[V, P, R]) -> Method[V, P, R]:
     @wraps(verb)
     def checked(self: V, /, *given: P.args, **named: P.kwargs) -> R:
         if self._store.bounds:
-            raise Forbidden(f"{_named(verb)} is about the whole store, of which this view sees a part")
+            raise Forbidden(f"{_public_name(self, verb)} is about the whole store, of which this view sees a part")
         return verb(self, *given, **named)
 
     return checked
 
 
-def _named(verb: Callable[..., Any]) -> str:
-    """As callers write it: `sessions.append`."""
-    return verb.__qualname__.removeprefix("Retentive.").removeprefix("Care.").lower()
+def _public_name(verbs: Verbs, verb: Callable[..., Any]) -> str:
+    """The verb as callers write it: `add`, `sessions.append`, `profile.set`."""
+    owner, _, name = verb.__qualname__.rpartition(".")
+    if owner in ("Retentive", "MaintenanceVerbs"):
+        return name
+    return f"{type(verbs).__name__.removesuffix('Verbs').lower()}.{name}"
 
 
 def bounds_of(namespaces: Any, *, subtree: bool, read_only: bool, also_read: Any) -> Bounds:

@@ -8,6 +8,7 @@ KINDS = tuple(
     "fact preference personal background pattern project contact decision instruction outcome note file".split()
 )
 SOURCES = tuple("explicit extracted conversation file import assistant tool".split())
+FUSIONS = ("blend", "minmax", "rrf")
 ROLES = tuple("user assistant system developer tool".split())
 STATUSES = tuple("active superseded forgotten expired".split())
 TIMES = "as 2026-12-31, 2026-12-31T18:00+01:00, 'last monday', or a span such as 12h, 7d, 4w"
