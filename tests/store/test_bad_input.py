@@ -5,7 +5,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import apsw
 import pytest
@@ -214,9 +214,9 @@ def test_settings_are_checked(db: Path, monkeypatch: pytest.MonkeyPatch) -> None
     with pytest.raises(BadConfig, match="argument"):
         Retentive.open(db, precision="float16")
     with pytest.raises(Invalid, match="unknown setting"):
-        Retentive.open(db, colour="red")
+        Retentive.open(db, **cast("Any", {"colour": "red"}))
     with pytest.raises(Invalid, match="first argument"):
-        Retentive.open(db=str(db))
+        Retentive.open(**cast("Any", {"db": str(db)}))
     monkeypatch.setenv("RETENTIVE_VECTOR_WEIGHT", "7")
     with pytest.raises(BadConfig, match="RETENTIVE_VECTOR_WEIGHT"):
         Retentive.open(db)

@@ -4,6 +4,7 @@ import argparse
 
 from retentive.cli.parser.options import (
     FUSIONS,
+    MODES,
     SOURCES,
     Verbs,
     commas,
@@ -85,9 +86,7 @@ def reading(verb: Verbs) -> None:
     search.add_argument("--all", action="store_true", help="all that is relevant enough, however many")
     search.add_argument("--min-relevance", type=float, metavar="X", help="only hits of at least this relevance, 0 to 1")
     search.add_argument("--min-similarity", type=float, metavar="X", help="cosine from which a vector hit counts")
-    search.add_argument(
-        "--mode", choices=("hybrid", "text", "vector"), default="hybrid", help="use keywords, vectors, or both"
-    )
+    search.add_argument("--mode", choices=MODES, default="hybrid", help="use keywords, vectors, or both")
     search.add_argument("--fusion", choices=FUSIONS, help="how keyword and vector scores are combined")
     search.add_argument("--also", action="append", default=[], metavar="NAME", help="look in this namespace too; a/*")
     search.add_argument(
@@ -154,9 +153,7 @@ def expecting(verb: Verbs) -> None:
         "ask every question, and tell what did not come as expected",
         epilog="Exit code 4 if one does not hold. The questions are in no log and no statistics.",
     )
-    run.add_argument(
-        "--mode", choices=("hybrid", "text", "vector"), default="hybrid", help="use keywords, vectors, or both"
-    )
+    run.add_argument("--mode", choices=MODES, default="hybrid", help="use keywords, vectors, or both")
     run.add_argument("--fusion", choices=FUSIONS, help="how keyword and vector scores are combined")
     run.add_argument("--vector-weight", type=float, metavar="X", help="the weight of the vector search, 0 to 1")
     run.add_argument("--min-similarity", type=float, metavar="X", help="cosine from which a vector hit counts")

@@ -9,6 +9,7 @@ KINDS = tuple(
 )
 SOURCES = tuple("explicit extracted conversation file import assistant tool".split())
 FUSIONS = ("blend", "minmax", "rrf")
+MODES = ("hybrid", "text", "vector")
 ROLES = tuple("user assistant system developer tool".split())
 STATUSES = tuple("active superseded forgotten expired".split())
 TIMES = "as 2026-12-31, 2026-12-31T18:00+01:00, 'last monday', or a span such as 12h, 7d, 4w"
