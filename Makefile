@@ -6,11 +6,12 @@ READY  := $(VENV)/.ready
 
 DATA   ?= ../shared/data
 
-.PHONY: help demo test lint types check bench eval mcpb lock licences sbom fix clean
+.PHONY: help demo test thorough lint types check bench eval mcpb lock licences sbom fix clean
 
 help:
 	@echo "make demo    see it work"
 	@echo "make test    run all tests"
+	@echo "make thorough  run them with more examples and larger stores, which takes twice as long"
 	@echo "make check   lint, types and tests: what CI runs"
 	@echo "make bench   measure, beside a do-it-yourself build"
 	@echo "make eval    how well corrections, dates and answers are found, on the data of DATA=FOLDER"
@@ -19,7 +20,7 @@ help:
 	@echo "make sbom    write the bill of materials for a release, into dist/"
 	@echo "make fix     format and mend what the linter can"
 
-$(READY): pyproject.toml requirements/tests.txt scripts/setup.py scripts/lockfile.py scripts/sqld.py scripts/node.py scripts/weights.py
+$(READY): pyproject.toml requirements/tests.txt scripts/setup.py scripts/lockfile.py scripts/npm_program.py scripts/sqld.py scripts/node.py scripts/claude_code.py scripts/weights.py
 	$(PYTHON) scripts/setup.py $(VENV)
 	@touch $@
 
@@ -28,6 +29,9 @@ demo: $(READY)
 
 test: $(READY)
 	$(BIN)/python -m pytest
+
+thorough: $(READY)
+	RETENTIVE_TESTS=thorough $(BIN)/python -m pytest
 
 lint: $(READY)
 	$(BIN)/ruff check .

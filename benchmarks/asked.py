@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 from benchmarks.ours import settle
 from retentive import Retentive
-from retentive.cli.eval import keys, outcome_of
-from retentive.evaluation import Question, Trial
-from retentive.evaluation.figures import Outcome
+from retentive.cli.eval import build_keys, build_outcome
+from retentive.evaluation import EvaluationQuestion, Trial
+from retentive.evaluation.figures import QuestionOutcome
 from retentive.model import Query, to_micros
-from retentive.search.blend import RECIPE, Recipe
 from retentive.search.search import answer
-from retentive.store.scope import scope
+from retentive.search.signals import RECIPE, Recipe
+from retentive.store.scope import make_scope
 
 _NOW = to_micros(datetime.now(UTC))
 
@@ -29,18 +29,18 @@ def parts_of(memory: Retentive, trial: Trial) -> Any:
     return memory.in_namespace(f"eval/{trial.name}")._store  # noqa: SLF001 - recipes are no part of the interface
 
 
-def query_of(trial: Trial, question: Question, **options: Any) -> Query:
-    seen = scope([f"eval/{trial.name}"], **question.options)
+def query_of(trial: Trial, question: EvaluationQuestion, **options: Any) -> Query:
+    seen = make_scope([f"eval/{trial.name}"], **question.options)
     return Query(question.text, replace(seen, now=_NOW), **options)
 
 
-def outcomes(memory: Retentive, asked: Sequence[Trial], variant: Variant) -> list[Outcome]:
+def outcomes(memory: Retentive, asked: Sequence[Trial], variant: Variant) -> list[QuestionOutcome]:
     """Of the questions that can be answered."""
     return [
-        outcome_of(
+        build_outcome(
             question,
             answer(parts_of(memory, trial), query_of(trial, question, **variant.options), variant.recipe),
-            keys(trial),
+            build_keys(trial),
         )
         for trial in asked
         for question in trial.questions

@@ -63,7 +63,7 @@ def _meet(start: Barrier) -> None:
 def _client(plan: Plan) -> Done:
     with Retentive.open(plan.address, cache=plan.cache) as store:
         stores = {asked.namespace: store.in_namespace(asked.namespace) for asked in (*plan.questions, *plan.extra)}
-        if store._store.engine.in_process:  # noqa: SLF001 - what it loads in the background must be there
+        if store._store.engine.uses_local_index:  # noqa: SLF001 - what it loads in the background must be there
             for asked in plan.questions:
                 settle(stores[asked.namespace], [(asked.text, asked.vector)])
         for asked in plan.questions:

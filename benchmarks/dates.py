@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from retentive.text import dates
-from retentive.text.dates import Expression
+from retentive.text.dates import TimeExpression
 
 # Kinds that people use in statements and questions; times of day and zones matter little to a memory.
 KINDS = ("date", "daterange", "datetime", "datetimerange", "duration", "set", "time", "timerange")
@@ -37,7 +37,7 @@ class Outcome(NamedTuple):
     kind: str
     case: Case
     wanted: dict[str, Any]
-    found: Expression | None
+    found: TimeExpression | None
     verdict: str
     """`right`, `convention`, `value` (found, but with a wrong value) or `missed`."""
     exact: bool
@@ -50,7 +50,7 @@ def cases(path: Path) -> Iterator[Case]:
 
 
 def judge(case: Case) -> list[Outcome]:
-    found = dates.find(case.text, case.now)
+    found = dates.find_times(case.text, case.now)
     outcomes, at = [], 0
     for wanted in case.wanted:
         start = case.text.lower().find(wanted["text"], at)
@@ -60,7 +60,7 @@ def judge(case: Case) -> list[Outcome]:
     return outcomes
 
 
-def _outcome(case: Case, wanted: dict[str, Any], start: int, end: int, found: Iterable[Expression]) -> Outcome:
+def _outcome(case: Case, wanted: dict[str, Any], start: int, end: int, found: Iterable[TimeExpression]) -> Outcome:
     kind = wanted["type"].partition(".")[2]
     over = [expression for expression in found if expression.start < end and start < expression.end]
     best = max(over, key=lambda expression: _value(kind, wanted, expression), default=None)
@@ -69,12 +69,12 @@ def _outcome(case: Case, wanted: dict[str, Any], start: int, end: int, found: It
     return Outcome(kind, case, wanted, best, verdict, exact)
 
 
-def _value(kind: str, wanted: dict[str, Any], found: Expression) -> int:
+def _value(kind: str, wanted: dict[str, Any], found: TimeExpression) -> int:
     """2 if the value is right, 1 if it is but for a convention, 0 if not."""
     return max((_same(kind, value, found) for value in wanted["values"]), default=0)
 
 
-def _same(kind: str, value: dict[str, Any], found: Expression) -> int:
+def _same(kind: str, value: dict[str, Any], found: TimeExpression) -> int:
     if value.get("value") == "not resolved":
         return 2
     match kind:
@@ -102,7 +102,7 @@ def _at(kind: str, value: str | None, moment: datetime | None) -> bool:
     return value in text if kind != "timerange" else text.endswith(value)
 
 
-def _near_begin(value: dict[str, Any], found: Expression) -> int:
+def _near_begin(value: dict[str, Any], found: TimeExpression) -> int:
     start = value.get("start")
     if start is None or found.begin is None:
         return 0
@@ -116,7 +116,7 @@ def _hours(value: str, moment: datetime) -> bool:
     return value[:10] == f"{moment:%Y-%m-%d}" if len(value) > len("00:00:00") else True
 
 
-def _near_end(value: dict[str, Any], found: Expression) -> int:
+def _near_end(value: dict[str, Any], found: TimeExpression) -> int:
     end = value.get("end")
     if end is None or found.finish is None:
         return 0
@@ -158,7 +158,7 @@ def speed(every: list[Case]) -> float:
     for _ in range(SPEED_ROUNDS):
         start = time.process_time()
         for case in every:
-            dates.find(case.text, case.now)
+            dates.find_times(case.text, case.now)
         best = min(best, time.process_time() - start)
     return 1000 * best / len(every)
 
@@ -167,7 +167,7 @@ def main() -> None:
     every = list(cases(Path(sys.argv[1])))
     limit = int(sys.argv[2]) if len(sys.argv) > 2 else 20
     outcomes = [outcome for case in every for outcome in judge(case)]
-    extra = sum(len(dates.find(case.text, case.now)) for case in every if not case.wanted)
+    extra = sum(len(dates.find_times(case.text, case.now)) for case in every if not case.wanted)
     print(report(outcomes, extra))
     print(f"{speed(every):.3f} ms a text")
     print(*wrong(outcomes, limit), sep="\n")

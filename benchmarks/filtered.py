@@ -18,7 +18,7 @@ import numpy as np
 from benchmarks.corpus import OPENINGS, SEED, make, text, vocabulary, zipfian
 from benchmarks.measure import Figure, Target
 from retentive import Retentive
-from retentive.text.secrets import find
+from retentive.text.secrets import find_secrets
 
 LENGTH = 100  # characters of a line
 PASSES = 5
@@ -47,21 +47,21 @@ def figures(count: int) -> Iterator[tuple[int, Figure]]:
     """Each with the number of its lines."""
     lines = _lines(count)
     scan = _detect_secrets()
-    yield count, Figure("an ordinary line", "µs", *_in_turns(lines, find, scan), (AN_ORDINARY_LINE,))
+    yield count, Figure("an ordinary line", "µs", *_in_turns(lines, find_secrets, scan), (AN_ORDINARY_LINE,))
     secret = [
         f"{line[: LENGTH // 2]} {found}" for line, found in zip(lines, WITH_SECRETS * (count // 50), strict=False)
     ]
-    yield len(secret), Figure("a line with a secret", "µs", *_in_turns(secret, find, scan))
+    yield len(secret), Figure("a line with a secret", "µs", *_in_turns(secret, find_secrets, scan))
     page = " ".join(lines * (MEGABYTE // (LENGTH * count) + 1))[:MEGABYTE]
     yield BULK, Figure("bulk add with the filter, against without", "rows/s", *_bulk(BULK))
-    yield 1, Figure("one text of a megabyte", "ms", _microseconds([page], find) / 1e3)
+    yield 1, Figure("one text of a megabyte", "ms", _microseconds([page], find_secrets) / 1e3)
     slowest = max(_hostile_milliseconds(unit) for unit in (*HOSTILE, _base64()))
     yield 1, Figure("a hostile megabyte, the slowest", "ms", slowest, None, (A_HOSTILE_MEGABYTE,))
 
 
 def _hostile_milliseconds(unit: str) -> float:
     page = (unit * (MEGABYTE // len(unit) + 1))[:MEGABYTE]
-    return min(_microseconds([page], find) for _ in range(PASSES)) / 1e3
+    return min(_microseconds([page], find_secrets) for _ in range(PASSES)) / 1e3
 
 
 def _base64() -> str:

@@ -2,7 +2,7 @@
 
     python -m benchmarks.fit_ranking FOLDER --cache CACHE
 
-**Ranking** (`search/blend.py`). For every question that can be answered the search is run as it is. Of each row that
+**Ranking** (`search/signals.py`). For every question that can be answered the search is run as it is. Of each row that
 it compares, what counts is noted, and whether it is an answer. Then
 
     P(row) = exp(weights . features) / sum of that over the rows of the question
@@ -31,15 +31,24 @@ from benchmarks.asked import Variant, outcomes, parts_of, query_of
 from benchmarks.recall import open_sets, parse_arguments
 from benchmarks.sets import FITTED
 from retentive import Retentive
-from retentive.cli.eval import Key, keys, outcome_of
+from retentive.cli.eval import HitKey, build_keys, build_outcome
 from retentive.evaluation import Trial
-from retentive.evaluation.figures import auc, figures
-from retentive.model import Match, Memory, Passage, Record, Why
-from retentive.search.blend import BARE_LENGTH, RECIPE, Candidate, Recipe, Trait, measure_length, pool
-from retentive.search.candidates import Found
+from retentive.evaluation.figures import compute_auc, compute_figures
+from retentive.model import Memory, Passage, Record, Why
+from retentive.search.candidates import Candidate
+from retentive.search.order_matches import RankedMatches
+from retentive.search.pipeline import SearchMatches, SearchPipeline
 from retentive.search.relevance import Coefficients, Evidence
-from retentive.search.search import Asking, Joined
-from retentive.text.normalize import content_hash
+from retentive.search.signals import (
+    BARE_LENGTH,
+    RECIPE,
+    CandidateTraits,
+    MatchSignals,
+    Recipe,
+    measure_length,
+    pool_matches,
+)
+from retentive.text.normalize import hash_content
 
 ROUNDS = 4
 MAX_QUESTIONS = 200
@@ -77,28 +86,27 @@ class Judged(NamedTuple):
     is_answerable: bool
 
 
-class Noting(Asking):
+class Noting(SearchPipeline):
     """Keeps what was compared, and the evidence for each hit."""
 
-    def _blended(self, text: Sequence[Match], vector: Sequence[Match]) -> Joined:
-        joined = super()._blended(text, vector)
-        self.compared = joined, self._cover(text)
-        self.evidence: list[Evidence] = []
-        return joined
+    def _score_by_all_signals(self, matches: SearchMatches) -> RankedMatches:
+        ranking = super()._score_by_all_signals(matches)
+        self.compared = ranking, self.evidence.best_word_share(matches.keyword, self.loader)
+        self.noted: list[Evidence] = []
+        return ranking
 
-    def _evidence(self, found: Found, why: Why, chunk: int) -> Evidence:
-        evidence = super()._evidence(found, why, chunk)
-        self.evidence.append(evidence)
+    def _read_evidence(self, candidate: Candidate, why: Why, chunk: int) -> Evidence:
+        evidence = super()._read_evidence(candidate, why, chunk)
+        self.noted.append(evidence)
         return evidence
 
-    def note_compared(self, answers: set[Key]) -> Compared:
-        joined, cover = self.compared
-        candidates = pool(
-            joined.text, joined.vector, joined.weight, RECIPE.pool, RECIPE, self.legs.cosines, self._replies
-        )
-        read = [(each, found) for each in candidates if (found := self.reader.get(each.match.chunk))]
-        related = self._measure_related({each.match.chunk: found for each, found in read})
-        traits = [found.trait(self.asked.person, related[each.match.chunk]) for each, found in read]
+    def note_compared(self, answers: set[HitKey]) -> Compared:
+        ranking, cover = self.compared
+        matches = ranking.keyword_matches, ranking.vector_matches
+        candidates = pool_matches(*matches, ranking.weight, RECIPE.pool, RECIPE, self.retrievers.cosines, self._replies)
+        read = [(each, found) for each in candidates if (found := self.loader.get(each.match.chunk))]
+        related = self.evidence.measure_related({each.match.chunk: found for each, found in read})
+        traits = [found.read_traits(self.question.person, related[each.match.chunk]) for each, found in read]
         with_assistant = any(trait.is_reply for trait in traits)
         rows = [
             list_features(each, trait, cover**RECIPE.cover, with_assistant=with_assistant)
@@ -110,7 +118,7 @@ class Noting(Asking):
         return Compared(np.array(rows, float).reshape(-1, len(WEIGHTS)), np.array(numbers, int), np.array(right, float))
 
 
-def list_features(each: Candidate, trait: Trait, cover: float, *, with_assistant: bool) -> list[float]:
+def list_features(each: MatchSignals, trait: CandidateTraits, cover: float, *, with_assistant: bool) -> list[float]:
     """In the order of `WEIGHTS`; the session is added later."""
     is_message = each.session is not None
     of_talk = is_message and with_assistant
@@ -123,27 +131,27 @@ def list_features(each: Candidate, trait: Trait, cover: float, *, with_assistant
     ]  # fmt: skip
 
 
-def _key_of(found: Found) -> Key:
+def _key_of(found: Candidate) -> HitKey:
     item = found.item
     session = None if isinstance(item, Memory | Passage | Record) else item.session
-    return session, content_hash("" if isinstance(item, Record) else item.content)
+    return session, hash_content("" if isinstance(item, Record) else item.content)
 
 
 def ask_all(memory: Retentive, trials: Sequence[Trial]) -> tuple[list[Compared], list[Judged]]:
     compared, judged = [], []
     for trial in trials:
-        known = keys(trial)
+        known = build_keys(trial)
         for question in trial.questions:
             asking = Noting(parts_of(memory, trial), query_of(trial, question, limit=RECIPE.pool // 2))
-            hits = asking.answer().hits[:JUDGED_HITS]
+            hits = asking.run().hits[:JUDGED_HITS]
             if not hits:
                 continue
             rows = asking.note_compared({known[ref] for ref in question.expected})
             if rows.right.any():
                 compared.append(rows)
-            places = outcome_of(question, hits, known).places
+            places = build_outcome(question, hits, known).ranks
             right = [place in places for place in range(1, len(hits) + 1)]
-            evidence = [_list_evidence(each) for each in asking.evidence[: len(hits)]]
+            evidence = [_list_evidence(each) for each in asking.noted[: len(hits)]]
             judged.append(Judged(np.array(evidence, float), np.array(right, float), bool(question.expected)))
     return compared, judged
 
@@ -237,7 +245,7 @@ def measure_auc(given: Sequence[Judged], by: Coefficients) -> float | None:
     best: dict[bool, list[float]] = {True: [], False: []}
     for each in given:
         best[each.is_answerable].append(float((each.evidence @ np.array(by)).max()))
-    return auc(best[True], best[False]) if best[True] and best[False] else None
+    return compute_auc(best[True], best[False]) if best[True] and best[False] else None
 
 
 def report(memory: Retentive, sets: Mapping[str, Sequence[Trial]]) -> Iterator[str]:
@@ -261,7 +269,7 @@ def report(memory: Retentive, sets: Mapping[str, Sequence[Trial]]) -> Iterator[s
         cells = [
             f"{found.recall[1]:.3f} / {found.recall[2]:.3f}"
             for recipe in (RECIPE, ranking[fold])
-            for found in [figures(outcomes(memory, trials, Variant("", recipe)))]
+            for found in [compute_figures(outcomes(memory, trials, Variant("", recipe)))]
         ]
         apart = measure_auc(noted[name][1], judging[fold])
         how = "left out" if fold else "never fitted on"

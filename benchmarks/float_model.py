@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from retentive.embed.onnx_format import Graph, Node, read_model, write_array, write_model
-from retentive.embed.quantize import Weights
+from retentive.embed.minilm_quantize import Weights
+from retentive.embed.onnx_format import GraphProto, NodeProto, read_model, write_array, write_model
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def write_float_model(source: Path, target: Path) -> None:
     model = read_model(source.read_bytes())
-    graph = model.graph or Graph()
+    graph = model.graph or GraphProto()
     weights = Weights(graph)
     products = [node for node in graph.node if is_scaled_weight(node)]
     outputs = [node.output[0] for node in products]
@@ -30,6 +30,6 @@ def write_float_model(source: Path, target: Path) -> None:
         file.writelines(write_model(model))
 
 
-def is_scaled_weight(node: Node) -> bool:
+def is_scaled_weight(node: NodeProto) -> bool:
     """A product of an eight-bit matrix, cast to float, and its scale."""
     return node.op_type == "Mul" and node.input[0].endswith("_f")

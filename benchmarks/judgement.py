@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from retentive import Retentive
-from retentive.evaluation import Said, locomo
+from retentive.evaluation import CollectionMessage, locomo
 from retentive.model import Hit, Memory
 
 Row = Mapping[str, Any]
@@ -210,12 +210,12 @@ def read_conversations(folder: Path) -> Iterator[tuple[str, list[list[Row]]]]:
 
 
 def read_locomo(path: Path) -> Iterator[list[Row]]:
-    for trial in locomo.trials(path):
-        said = groupby(trial.said, key=lambda each: each.session)
+    for trial in locomo.read_trials(path):
+        said = groupby(trial.messages, key=lambda each: each.session)
         yield [{"messages": [_message(each) for each in turns]} for _, turns in said]
 
 
-def _message(said: Said) -> Row:
+def _message(said: CollectionMessage) -> Row:
     return {"role": "user", "speaker": said.speaker, "text": said.text, "time": said.time}
 
 
@@ -274,7 +274,7 @@ def judge_labelled_pairs(rows: Sequence[Row]) -> Iterator[str]:
             memory = store.in_namespace(f"p{number}")
             memory.add(row["p1"])
             added = memory.add(row["p2"])
-            found = "ended" if added.ended else "proposed" if added.proposals else "neither"
+            found = "ended" if added.replaced else "proposed" if added.proposals else "neither"
             counts[f"{row['label']}: {found}"] += 1
             if (found == "ended") != (row["label"] == "supersedes"):
                 yield f"  {row['label']}, {found}: {row['p1']} <- {row['p2']}"

@@ -24,9 +24,9 @@ from benchmarks.llama_server import LlamaServer
 from retentive import Retentive
 from retentive.errors import LlmError, Unusable
 from retentive.learning.llm.validate import read_claims
-from retentive.learning.quota import Metered
-from retentive.llm import Written
-from retentive.model import Cost
+from retentive.learning.llm_quota import QuotaLanguageModel
+from retentive.llm import Completion
+from retentive.model import LlmCost
 
 DATA = Path(__file__).parent / "data" / "dialogues-e.jsonl"
 PATIENCE = 3600.0  # seconds for an answer: a large model on one thread
@@ -35,15 +35,17 @@ PATIENCE = 3600.0  # seconds for an answer: a large model on one thread
 class Watched:
     """Counts the answers of a store's language model, and those of the form that was asked for."""
 
-    def __init__(self, writer: Metered, counts: Counter[str]) -> None:
-        self._writer, self._counts = writer, counts
-        self.name = writer.name
+    def __init__(self, llm: QuotaLanguageModel, counts: Counter[str]) -> None:
+        self._inner, self._counts = llm, counts
+        self.name = llm.name
 
-    def write(self, instructions: str, material: str, schema: Mapping[str, Any] | None, *, tokens: int) -> Written:
+    def complete(
+        self, instructions: str, material: str, schema: Mapping[str, Any] | None, *, max_tokens: int
+    ) -> Completion:
         self._counts["calls"] += 1
         try:
-            written = self._writer.write(instructions, material, schema, tokens=tokens)
-            stated = read_claims(written.text)
+            completion = self._inner.complete(instructions, material, schema, max_tokens=max_tokens)
+            stated = read_claims(completion.text)
         except Unusable as error:
             self._counts["cut off" if "cut off" in str(error) else "not of the form"] += 1
             raise
@@ -52,21 +54,21 @@ class Watched:
             raise
         self._counts["valid"] += 1
         self._counts["claims stated"] += len(stated)
-        return written
+        return completion
 
     def close(self) -> None:
-        self._writer.close()
+        self._inner.close()
 
 
 def run(rows: list[Row], counts: Counter[str], **settings: Any) -> Iterator[str]:
     """Learn each conversation; what is found goes into the counts, line by line what was kept."""
-    total = Cost()
+    total = LlmCost()
     begun = time.perf_counter()
     for row in rows:
         with TemporaryDirectory() as folder, Retentive.open(Path(folder) / "m.db", **settings) as store:
-            writer = store._store.writer()  # noqa: SLF001 - between the store and its model is no public place
-            if isinstance(writer, Metered):
-                store._store.writer.made = Watched(writer, counts)  # type: ignore[assignment]  # noqa: SLF001
+            llm = store._store.llm()  # noqa: SLF001 - between the store and its model is no public place
+            if isinstance(llm, QuotaLanguageModel):
+                store._store.llm.made = Watched(llm, counts)  # type: ignore[assignment]  # noqa: SLF001
             for number, session in enumerate(row["sessions"]):
                 name = f"s{number}"
                 for message in session["messages"]:

@@ -116,7 +116,7 @@ def recall(pair: Pair) -> Figure:
         ours += len({place[hit.id] for hit in found}.intersection(right))
         theirs += len({id - 1 for id in pair.diy.near(question.vector, 10)}.intersection(right))
     wanted = 10 * len(asked)
-    return Figure("recall@10 of the vector leg", "", ours / wanted, theirs / wanted, (RECALL,))
+    return Figure("recall@10 of vector search", "", ours / wanted, theirs / wanted, (RECALL,))
 
 
 def bulk(size: int, rounds: Sequence[Seconds]) -> list[Figure]:

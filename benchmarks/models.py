@@ -18,13 +18,13 @@ from benchmarks.asked import Variant, loaded, outcomes
 from benchmarks.embedding_cache import CachedEmbedder
 from benchmarks.sets import read_sets
 from retentive import Retentive
-from retentive.cli.eval import tell
+from retentive.cli.eval import store_trials
 from retentive.embed import Embedder, open_embedder
-from retentive.embed.catalogue import CATALOGUE, INT8, MINILM, Entry, HubFile
-from retentive.embed.catalogued import Catalogued
+from retentive.embed.catalogue import CATALOGUE, INT8, MINILM, CatalogueEntry, HubFile
+from retentive.embed.catalogue_embedder import CatalogueEmbedder
 from retentive.evaluation import Trial
-from retentive.evaluation.figures import figures
-from retentive.search.blend import RECIPE
+from retentive.evaluation.figures import compute_figures
+from retentive.search.signals import RECIPE
 
 WEIGHTS = Path(sys.prefix, "share", "retentive-weights")
 TIMED_TEXTS = 100
@@ -49,11 +49,11 @@ def main() -> None:
         print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
 
 
-def has_weights(entry: Entry) -> bool:
+def has_weights(entry: CatalogueEntry) -> bool:
     return entry.graphs is None or entry is MINILM or (WEIGHTS / entry.name).is_dir()
 
 
-def measure_model(entry: Entry, sets: Mapping[str, Sequence[Trial]], cache: Path) -> Iterator[str]:
+def measure_model(entry: CatalogueEntry, sets: Mapping[str, Sequence[Trial]], cache: Path) -> Iterator[str]:
     """The time of one text, then the recall on each set."""
     cache.mkdir(parents=True, exist_ok=True)
     embedder = open_weights(entry, cache)
@@ -63,13 +63,13 @@ def measure_model(entry: Entry, sets: Mapping[str, Sequence[Trial]], cache: Path
         parts = store._store  # noqa: SLF001 - weights from a package, and vectors from a file
         memory = Retentive(replace(parts, embedder=CachedEmbedder(embedder, cache / "embeddings.db")))
         for asked in sets.values():
-            tell(memory, asked)
+            store_trials(memory, asked)
             loaded(memory, asked)
-            found = figures(outcomes(memory, asked, Variant("", RECIPE)))
+            found = compute_figures(outcomes(memory, asked, Variant("", RECIPE)))
             yield " / ".join(f"{found.recall[at]:.3f}".lstrip("0") for at in (1, 2))
 
 
-def open_weights(entry: Entry, cache: Path) -> Embedder:
+def open_weights(entry: CatalogueEntry, cache: Path) -> Embedder:
     """The model with the weights that are here, though a package's maker may have quantised them anew."""
     models = cache / "models"
     models.mkdir(exist_ok=True)
@@ -77,9 +77,9 @@ def open_weights(entry: Entry, cache: Path) -> Embedder:
         found = open_embedder(entry.name, cache=models)
         assert found  # noqa: S101 - it is not "none"
         return found
-    files = [pin_file(file, models) for file in entry.files(INT8)]
+    files = [pin_file(file, models) for file in entry.list_files(INT8)]
     pinned = replace(entry, graphs={INT8: files[0]}, tokenizer=files[1] if len(files) > 1 else None)
-    return Catalogued(pinned, models, precision=INT8)
+    return CatalogueEmbedder(pinned, models, precision=INT8)
 
 
 def pin_file(file: HubFile, models: Path) -> HubFile:

@@ -23,13 +23,20 @@ from benchmarks.asked import Variant, loaded, outcomes
 from benchmarks.embedding_cache import with_cached_embeddings
 from benchmarks.sets import read_sets
 from retentive import Retentive
-from retentive.cli.eval import WAYS, Key, keys, outcome_of, tell
-from retentive.evaluation import Question, Said, Told, Trial
-from retentive.evaluation.figures import DEPTHS, Figures, Outcome, auc, figures, latency
+from retentive.cli.eval import SEARCH_VARIANTS, HitKey, build_keys, build_outcome, store_trials
+from retentive.evaluation import CollectionMemory, CollectionMessage, EvaluationQuestion, Trial
+from retentive.evaluation.figures import (
+    RECALL_DEPTHS,
+    Figures,
+    QuestionOutcome,
+    compute_auc,
+    compute_figures,
+    compute_latency,
+)
 from retentive.model import Event, Fusion, Mode
-from retentive.search.blend import RECIPE
-from retentive.text.normalize import content_hash
-from retentive.text.terms import tokens
+from retentive.search.signals import RECIPE
+from retentive.text.normalize import hash_content
+from retentive.text.terms import split_words
 
 VARIANTS = (
     Variant("nothing"),
@@ -55,18 +62,18 @@ VARIANTS = (
 
 
 def measured(memory: Retentive, asked: Sequence[Trial], variant: Variant) -> Figures:
-    return figures(outcomes(memory, asked, variant))
+    return compute_figures(outcomes(memory, asked, variant))
 
 
 class Answered(NamedTuple):
-    outcome: Outcome
+    outcome: QuestionOutcome
     sessions: tuple[str, ...]
     """Of the hits that are messages, in their order."""
 
 
 def compare_ways(memory: Retentive, name: str, asked: Sequence[Trial]) -> Iterator[str]:
     """A row for each way of searching: the search as it is, its parts, and a plain FTS5 index."""
-    for way, options in WAYS.items():
+    for way, options in SEARCH_VARIANTS.items():
         found = [each for trial in asked for each in ask_all(memory, trial, options)]
         yield describe(name, way, found, asked)
     plain = [each for trial in asked for each in PlainIndex(trial).ask_all()]
@@ -74,11 +81,11 @@ def compare_ways(memory: Retentive, name: str, asked: Sequence[Trial]) -> Iterat
 
 
 def ask_all(memory: Retentive, trial: Trial, options: Mapping[str, Any]) -> Iterator[Answered]:
-    own, known = memory.in_namespace(f"eval/{trial.name}"), keys(trial)
+    own, known = memory.in_namespace(f"eval/{trial.name}"), build_keys(trial)
     for question in trial.questions:
         begun = time.perf_counter()
-        hits = own.search(question.text, DEPTHS[-1], **options, **question.options)
-        outcome = replace(outcome_of(question, hits, known), seconds=time.perf_counter() - begun)
+        hits = own.search(question.text, RECALL_DEPTHS[-1], **options, **question.options)
+        outcome = replace(build_outcome(question, hits, known), seconds=time.perf_counter() - begun)
         yield Answered(outcome, tuple(hit.item.session for hit in hits if isinstance(hit.item, Event)))
 
 
@@ -87,7 +94,7 @@ class PlainIndex:
 
     def __init__(self, trial: Trial) -> None:
         self._trial = trial
-        self._rows = [*trial.told, *trial.said]
+        self._rows = [*trial.memories, *trial.messages]
         self._file = apsw.Connection(":memory:")
         self._file.execute("CREATE VIRTUAL TABLE rows USING fts5(text, tokenize='porter unicode61')")
         self._file.executemany("INSERT INTO rows VALUES (?)", ((row.text,) for row in self._rows))
@@ -98,24 +105,28 @@ class PlainIndex:
             found = self._find(question)
             places = {row.ref: place for place, row in enumerate(found, start=1)}
             where = tuple(places.get(ref) for ref in question.expected)
-            outcome = Outcome(question, where, seconds=time.perf_counter() - begun)
-            yield Answered(outcome, tuple(row.session for row in found if isinstance(row, Said)))
+            outcome = QuestionOutcome(question, where, seconds=time.perf_counter() - begun)
+            yield Answered(outcome, tuple(row.session for row in found if isinstance(row, CollectionMessage)))
 
-    def _find(self, question: Question) -> list[Told | Said]:
-        words = " OR ".join(f'"{word}"' for word in dict.fromkeys(tokens(question.text.lower())))
+    def _find(self, question: EvaluationQuestion) -> list[CollectionMemory | CollectionMessage]:
+        words = " OR ".join(f'"{word}"' for word in dict.fromkeys(split_words(question.text.lower())))
         query = "SELECT rowid FROM rows WHERE rows MATCH ? ORDER BY rank"
         rows = (self._rows[number - 1] for (number,) in self._file.execute(query, (words or '""',)))
         until = question.options.get("until")
-        seen = (row for row in rows if until is None or not isinstance(row, Told) or row.options["valid_from"] < until)
-        return [*itertools.islice(seen, DEPTHS[-1])]
+        seen = (
+            row
+            for row in rows
+            if until is None or not isinstance(row, CollectionMemory) or row.options["valid_from"] < until
+        )
+        return [*itertools.islice(seen, RECALL_DEPTHS[-1])]
 
 
 def describe(name: str, way: str, found: Sequence[Answered], asked: Sequence[Trial]) -> str:
     outcomes = [each.outcome for each in found]
-    numbers, times = figures(outcomes), latency(outcomes)
+    numbers, times = compute_figures(outcomes), compute_latency(outcomes)
     known = [each.relevance for each in outcomes if each.question.expected]
     unknown = [each.relevance for each in outcomes if not each.question.expected]
-    apart = auc(known, unknown) if any(known) else None
+    apart = compute_auc(known, unknown) if any(known) else None
     cells = [f"{numbers.recall[1]:.3f}", f"{numbers.recall[2]:.3f}", f"{numbers.any[1]:.3f}", f"{numbers.mrr:.3f}"]
     cells += [_share_of_sessions(found, asked), f"{apart:.3f}" if apart else "", f"{times.p50 * 1000:.1f}"]
     return f"| {name} | {way} | {' | '.join(cells)} |"
@@ -123,12 +134,12 @@ def describe(name: str, way: str, found: Sequence[Answered], asked: Sequence[Tri
 
 def _share_of_sessions(found: Sequence[Answered], asked: Sequence[Trial]) -> str:
     """Questions of whose sessions one is among the first five that the hits are of."""
-    session_of = {(each.ref): each.session for trial in asked for each in trial.said}
+    session_of = {(each.ref): each.session for trial in asked for each in trial.messages}
     right = []
     for outcome, sessions in found:
         wanted = {session_of[ref] for ref in outcome.question.expected if ref in session_of}
         if wanted:
-            right.append(not wanted.isdisjoint([*dict.fromkeys(sessions)][: DEPTHS[1]]))
+            right.append(not wanted.isdisjoint([*dict.fromkeys(sessions)][: RECALL_DEPTHS[1]]))
     return f"{fmean(right):.3f}" if right else ""
 
 
@@ -167,7 +178,7 @@ def open_sets(given: argparse.Namespace) -> Iterator[tuple[Retentive, dict[str, 
         with Retentive.open(cache / "recall.db", **allowed) as store:
             memory = with_cached_embeddings(store, cache / "embeddings.db")
             for asked in sets.values():
-                tell(memory, asked)
+                store_trials(memory, asked)
                 loaded(memory, asked)
             yield memory, sets
 
@@ -199,7 +210,7 @@ def measure_exactness(memory: Retentive, sets: Mapping[str, Sequence[Trial]]) ->
     yield "| set | questions | exactly right | precision | recall | nothing where there is nothing |"
     yield "|---|---|---|---|---|---|"
     for name, asked in sets.items():
-        if any(trial.said for trial in asked):
+        if any(trial.messages for trial in asked):
             continue  # which of many messages say the same is not marked
         found = [each for trial in asked for each in _find_exactly(memory, trial)]
         known = [each for each in found if each.wanted]
@@ -212,15 +223,15 @@ def measure_exactness(memory: Retentive, sets: Mapping[str, Sequence[Trial]]) ->
 
 
 class Exactly(NamedTuple):
-    found: frozenset[Key]
-    wanted: frozenset[Key]
+    found: frozenset[HitKey]
+    wanted: frozenset[HitKey]
 
 
 def _find_exactly(memory: Retentive, trial: Trial) -> Iterator[Exactly]:
-    own, known = memory.in_namespace(f"eval/{trial.name}"), keys(trial)
+    own, known = memory.in_namespace(f"eval/{trial.name}"), build_keys(trial)
     for question in trial.questions:
         hits = own.search(question.text, None, **question.options)
-        found = frozenset((None, content_hash(hit.content)) for hit in hits)
+        found = frozenset((None, hash_content(hit.content)) for hit in hits)
         yield Exactly(found, frozenset(known[ref] for ref in question.expected))
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.judgement import Row, has_any, read_rows
-from retentive.judgement.corrections.pair_features import Nearness, describe_pair, rank_similarities
+from retentive.judgement.corrections.pair_features import Nearness, compute_pair_features, rank_similarities
 from retentive.judgement.corrections.statement import parse_statement
 from retentive.judgement.extract.candidates import find_candidates
 from retentive.judgement.extract.choose import choose_claims
@@ -164,7 +164,7 @@ def pair_claims(
         known = {at: labels.get((digests[at], digests[place])) for at in nearest}
         if place % TALK_EVERY and not any(known.values()):
             continue
-        kept = [at for at in nearest if not claims[at].tentative and texts[at] != newer]
+        kept = [at for at in nearest if not claims[at].is_tentative and texts[at] != newer]
         shown = {*kept[:MAX_NEIGHBOURS]}
         for at, label in known.items():
             if label or at in shown:
@@ -180,7 +180,7 @@ def describe_pairs(pairs: Sequence[Pair], older: Array, newer: Array) -> list[Ma
     """The features of each pair, by the vectors of its two statements."""
     nearness = find_nearness(pairs, (older * newer).sum(axis=1))
     return [
-        describe_pair(parse_statement(pair.older), parse_statement(pair.newer), near)
+        compute_pair_features(parse_statement(pair.older), parse_statement(pair.newer), near)
         for pair, near in zip(pairs, nearness, strict=True)
     ]
 

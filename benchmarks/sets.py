@@ -22,7 +22,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from retentive.evaluation import Question, Said, Told, Trial, trials
+from retentive.evaluation import CollectionMemory, CollectionMessage, EvaluationQuestion, Trial, read_trials
 
 OWN = Path(__file__).parent / "data"
 OWN_SETS = ("facts", "notes", "chats-a", "chats-b", "assistant-a", "assistant-b", "exact", "mixed")
@@ -46,7 +46,7 @@ def read_sets(folder: Path) -> dict[str, list[Trial]]:
     """Each collection that the folder has, by its name."""
     found: dict[str, list[Trial]] = {}
     for path in sorted(folder.glob("*locomo*.json")):
-        found["locomo"] = [*found.get("locomo", []), *trials(path, "locomo")]
+        found["locomo"] = [*found.get("locomo", []), *read_trials(path, "locomo")]
     for name in CONVERSATIONS:
         for path in sorted(folder.glob(f"*{name}*.jsonl.gz")):
             found[name] = [read_conversation(row, name) for row in read_lines(path)]
@@ -54,7 +54,7 @@ def read_sets(folder: Path) -> dict[str, list[Trial]]:
         found["realmem"] = [read_facts(number, row) for number, row in enumerate(read_lines(path))]
     for path in sorted(folder.glob("*supersession*.jsonl")):
         found["supersession"] = [read_scenarios(path)]
-    return found | {name: trials(OWN / f"{name}.jsonl", "jsonl") for name in OWN_SETS}
+    return found | {name: read_trials(OWN / f"{name}.jsonl", "jsonl") for name in OWN_SETS}
 
 
 def read_lines(path: Path) -> Iterator[Row]:
@@ -64,7 +64,7 @@ def read_lines(path: Path) -> Iterator[Row]:
 
 def read_conversation(row: Row, name: str) -> Trial:
     said = [
-        Said(each["id"], session["id"], each["text"], each["speaker"], each["role"], each["time"])
+        CollectionMessage(each["id"], session["id"], each["text"], each["speaker"], each["role"], each["time"])
         for session in row["sessions"]
         for each in session["messages"]
     ]
@@ -77,10 +77,10 @@ def _is_unanswerable(question: Row) -> bool:
     return bool(question.get("abs")) or question["cat"] == "abstention"
 
 
-def read_question(given: Row, known: set[str]) -> Question:
+def read_question(given: Row, known: set[str]) -> EvaluationQuestion:
     expected = () if _is_unanswerable(given) else tuple(ref for ref in given["gold"] if ref in known)
     options = {"now": _read_date(given["date"])} if given.get("date") else {}
-    return Question(given["text"], expected, str(given["cat"]), options)
+    return EvaluationQuestion(given["text"], expected, str(given["cat"]), options)
 
 
 def _read_date(text: str) -> datetime:
@@ -96,9 +96,9 @@ def read_facts(number: int, row: Row) -> Trial:
     for place, fact in enumerate(row["facts"]):
         time = datetime.fromisoformat(fact["time"]).replace(tzinfo=UTC) + timedelta(seconds=place)
         began.setdefault(fact["session"], time)
-        told.append(Told(fact["id"], fact["text"], {"valid_from": time}))
+        told.append(CollectionMemory(fact["id"], fact["text"], {"valid_from": time}))
     questions = [
-        Question(each["text"], tuple(each["gold"]), each["cat"], _before(began.get(each["before_session"])))
+        EvaluationQuestion(each["text"], tuple(each["gold"]), each["cat"], _before(began.get(each["before_session"])))
         for each in row["questions"]
     ]
     return Trial(f"realmem-{number}", told, (), questions)
@@ -113,8 +113,8 @@ def read_scenarios(path: Path) -> Trial:
     rows = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
     texts = dict.fromkeys(each["text"] for row in rows for each in row["propositions"])
     questions = [
-        Question(each["q"], tuple(dict.fromkeys(statement["text"] for statement in row["propositions"])))
+        EvaluationQuestion(each["q"], tuple(dict.fromkeys(statement["text"] for statement in row["propositions"])))
         for row in rows
         for each in row["questions"]
     ]
-    return Trial("supersession", [Told(text, text) for text in texts], (), questions)
+    return Trial("supersession", [CollectionMemory(text, text) for text in texts], (), questions)

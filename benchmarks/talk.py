@@ -18,7 +18,7 @@ from benchmarks.measure import Figure, Target, percentile, timed, turns
 from benchmarks.ours import open_ours, settle
 from benchmarks.stores import WARM_UP
 from retentive import Context, Replay, Retentive
-from retentive.text.tokens import estimate
+from retentive.text.token_estimate import estimate_tokens
 
 SESSION = "talk"
 QUESTIONS = 50
@@ -184,7 +184,7 @@ def _used(what: str, tokens: Sequence[int], budget: int) -> Figure:
 
 def _expect_within(made: Replay | Context, budget: int) -> None:
     """Counted here once more: what it says of itself is not believed."""
-    counted = estimate(made.text)
+    counted = estimate_tokens(made.text)
     _expect(counted == made.tokens <= budget, f"{counted} tokens (it says {made.tokens}) in a budget of {budget}")
 
 
@@ -200,7 +200,7 @@ def _condensations(talk: Talk) -> Iterator[Figure]:
             _expect(after.epoch == before.epoch + 1, "a summary was due and was not made")
     yield Figure("one condensation", "ms", percentile(seconds, 50))
     yield Figure("summary at the end, epoch", "", after.epoch)
-    yield Figure("summary at the end, size", "tokens", estimate(after.text))
+    yield Figure("summary at the end, size", "tokens", estimate_tokens(after.text))
 
 
 def _deletion(talk: Talk) -> Figure:

@@ -37,8 +37,8 @@ from benchmarks.replacement_pairs import (
 from retentive import config
 from retentive.embed import open_embedder
 from retentive.judgement.corrections.pair_features import join_vectors
-from retentive.judgement.extract.sentence_features import describe_sentence
-from retentive.text.sentences import own, spans
+from retentive.judgement.extract.sentence_features import compute_sentence_features
+from retentive.text.sentences import find_sentences, mask_quoted_text
 
 Array = NDArray[np.float64]
 WEIGHTS = Path(__file__).parent.parent / "src" / "retentive" / "learn" / "weights"
@@ -148,7 +148,7 @@ class Embedding:
 
 def sentence_examples(embed: Embedding, texts: list[str], labels: list[float], groups: list[str]) -> Examples:
     return Examples(
-        [describe_sentence(text) for text in texts],
+        [compute_sentence_features(text) for text in texts],
         embed(texts),
         np.array(labels),
         groups,
@@ -164,7 +164,7 @@ def read_sentences(folder: Path, labels: Path) -> Iterator[tuple[str, float, str
         if row is None:
             continue
         known = {digest: values[label] for label in values for digest in row[label]}
-        for sentence in spans(own(text)):
+        for sentence in find_sentences(mask_quoted_text(text)):
             digest = hashlib.sha256(sentence.text.strip().replace("\n", " ").encode()).hexdigest()[:10]
             if digest in known:
                 yield sentence.text, known[digest], group

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import settings
 
-from retentive import Retentive, clock
+from retentive import Retentive
 from retentive.cli import main
+from retentive.testing import Clock, use_clock
 from tests.engines import ENGINES, Sqld, missing, sqld_or_skip
-from tests.support import Clock, Open, Place, Run
+from tests.sizes import choose
+from tests.support import Open, Place, Run
 
 if TYPE_CHECKING:
     from tests.server import Server
@@ -31,9 +33,15 @@ if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).
     os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
 
 # By hand every run tries examples of its own; in CI the same ones, so that a change is judged by what it changed.
-settings.register_profile("ci", derandomize=True, deadline=None)
-settings.register_profile("hand", deadline=None)
+EXAMPLES = choose(40, 100)
+settings.register_profile("ci", derandomize=True, deadline=None, max_examples=EXAMPLES)
+settings.register_profile("hand", deadline=None, max_examples=EXAMPLES)
 settings.load_profile("ci" if os.environ.get("RETENTIVE_ALL_ENGINES") else "hand")
+
+
+def pytest_xdist_auto_num_workers() -> int | None:
+    """Two more workers than processors: the tests wait half of their time for other processes and servers."""
+    return None if os.environ.get("PYTEST_XDIST_AUTO_NUM_WORKERS") else (os.cpu_count() or 1) + 2
 
 
 @pytest.fixture(scope="session")
@@ -150,10 +158,9 @@ def refused(db: Path, capsys: pytest.CaptureFixture[str]) -> Run:
 
 
 @pytest.fixture
-def time(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    fake = Clock()
-    monkeypatch.setattr(clock, "now", fake)
-    return fake
+def time() -> Iterator[Clock]:
+    with use_clock() as clock:
+        yield clock
 
 
 @pytest.fixture

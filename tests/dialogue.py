@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from retentive import Event, Retentive
-from retentive.model import Learned, to_micros
-from tests.support import Clock
+from retentive.model import LearnResult, to_micros
+from retentive.testing import Clock
 
 FOLDER = Path(__file__).parent / "dialogues"
 INDENT = " " * 6
@@ -30,7 +30,7 @@ class Line(NamedTuple):
 
 class Played(NamedTuple):
     events: list[Event]
-    learned: list[Learned]
+    learned: list[LearnResult]
 
 
 def read(name: str) -> Iterator[Line]:

@@ -25,6 +25,7 @@ from retentive import Retentive, config
 from retentive.storage import Engine, open_engine
 from retentive.storage.engines.libsql import LibsqlEngine
 from retentive.storage.engines.sqlite import SqliteEngine
+from retentive.testing import parts_of
 
 NEEDED = bool(os.environ.get("CI") or os.environ.get("RETENTIVE_ALL_ENGINES") == "1")
 SQLD = Path(sys.prefix) / "sqld" / "sqld"
@@ -136,7 +137,7 @@ SQLITE = ("sqlite", "libsql")  # those that speak its SQL
 
 def behind_its_back(store: Retentive, sql: str) -> None:
     """Changes what only the engine should change."""
-    engine = store._store.engine
+    engine = parts_of(store).engine
     if isinstance(engine, SqliteEngine):
         engine._writer.execute(sql)
     elif isinstance(engine, LibsqlEngine):

@@ -14,7 +14,7 @@ from typing import Any
 
 import psycopg
 
-from retentive.storage import NOTHING
+from retentive.storage import NO_PARAMS
 
 FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "autovacuum_naptime": "5s"}
 AS_NOBODY = {"user": "nobody", "group": "nogroup", "extra_groups": []}  # the server refuses to run as root
@@ -32,7 +32,7 @@ class Server:
     """Made, started, stopped and started again; `remove` leaves nothing, and neither does the end of the tests."""
 
     def __init__(
-        self, settings: Mapping[str, str] = NOTHING, follows: "Server | None" = None, folder: str | None = None
+        self, settings: Mapping[str, str] = NO_PARAMS, follows: "Server | None" = None, folder: str | None = None
     ) -> None:
         """A new one, or a standby that follows another; below a folder, or where temporary files are."""
         self.settings = settings

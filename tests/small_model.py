@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retentive import Retentive
-from retentive.embed.hashing import Hashing
+from retentive.embed.hashing_embedder import HashingEmbedder
 from retentive.model import Space
+from retentive.testing import parts_of
 
 DIMENSION = 64
 
@@ -19,7 +20,7 @@ class SmallModel:
     space = Space("small-64", DIMENSION, 0.3)
 
     def __init__(self) -> None:
-        self._inner = Hashing()
+        self._inner = HashingEmbedder()
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         folded = self._inner.embed(texts).reshape(len(texts), -1, DIMENSION).sum(axis=1)
@@ -48,6 +49,6 @@ class Forgetful(SmallModel):
 def open_with_small(target: Any, **settings: Any) -> Retentive:
     """A store of a process that knows the small model."""
     store = Retentive.open(target, **{"embedder": "hashing", **settings})
-    store._store.active.open(SmallModel())
-    store._store.active.look_again()
+    parts_of(store).active.open(SmallModel())
+    parts_of(store).active.expire_check()
     return store

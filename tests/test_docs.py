@@ -27,10 +27,10 @@ import retentive
 from retentive import Retentive, config, errors
 from retentive.api.maintenance import MaintenanceVerbs
 from retentive.cli import main
-from retentive.cli.parser import build
+from retentive.cli.parser import build_parser
 from retentive.config import SETTINGS
 from retentive.conversations.sessions import Sessions
-from retentive.embed import locate
+from retentive.embed import minilm_embedder
 from retentive.errors import RetentiveError, outcome
 from retentive.files.verbs import Files
 from retentive.maintenance.integrity import Integrity
@@ -39,12 +39,13 @@ from retentive.maintenance.tokens import Tokens
 from retentive.memories.expectations import Expectations
 from retentive.memories.notes import Notes
 from retentive.memories.proposals import Proposals
-from retentive.records.collection import Store
+from retentive.records.collection import RecordCollection
 from retentive.records.contacts import Contacts
 from retentive.records.profile import ProfileVerbs
 from retentive.records.projects import Projects
 from retentive.records.skills import Skills
 from retentive.store import scope, validate
+from tests.forkserver import write_command
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "reference"
@@ -65,6 +66,14 @@ GROUPS: dict[str, type] = {
 }
 RECORD_VERBS = ("create", "get", "list", "update", "delete", "history", "diff", "rollback")
 SHELL = re.compile(r"[|;<>$]|^(?!retentive )")
+EXPLANATIONS = [
+    *sorted((ROOT / "docs" / "explanation").glob("*.md")),
+    ROOT / "ARCHITECTURE.md",
+    ROOT / "CONTRIBUTING.md",
+]
+CODE_FOLDERS = ("src", "tests", "benchmarks", "scripts")
+SHOWN_VALUES = {"dog", "hit", "user", "why"}  # owners of dotted names that are no code: slots, and values of an answer
+FILE_SUFFIXES = {"db", "json", "md", "onnx", "py", "sql", "toml"}
 
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _ID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b")
@@ -85,7 +94,7 @@ _MASKS = (
 _FIGURE = re.compile(r"-?\d+(\.\d+)?e-\d+|-?\d+\.\d+")
 TOLERANCE = 0.05  # of a printed figure: processors differ in the last digits of a vector
 
-load_once = cache(locate.load)
+load_once = cache(minilm_embedder.load_minilm)
 
 
 class Block(NamedTuple):
@@ -140,7 +149,7 @@ def in_terminal(command: str) -> str:
 
 
 def in_shell(command: str) -> str:
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    path = os.pathsep.join((str(write_command().parent), str(Path(sys.executable).parent), os.environ["PATH"]))
     run = subprocess.run(
         ["bash", "-c", command],
         env={**os.environ, "PATH": path},
@@ -172,7 +181,8 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("RETENTIVE_DB", str(tmp_path / "memory.db"))
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.setattr(locate, "load", load_once)  # the real model, loaded by the first command and not by each
+    # the real model, loaded by the first command and not by each
+    monkeypatch.setattr(minilm_embedder, "load_minilm", load_once)
     return tmp_path
 
 
@@ -209,6 +219,37 @@ def test_every_link_leads_somewhere(page: Path) -> None:
 
 
 @cache
+def code_files() -> dict[str, str]:
+    """The text of each source file by its path."""
+    files = [path for folder in CODE_FOLDERS for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".sql")]
+    files += [*ROOT.glob("*.toml"), *(ROOT / "src").rglob("*.toml")]
+    return {f"/{path.relative_to(ROOT)}": path.read_text("utf-8") for path in files}
+
+
+def is_in_code(owner: str, name: str) -> bool:
+    """Whether a module, package or class defines the name."""
+    is_owner = re.compile(rf"/{owner}(/__init__)?\.py$")
+    definition = re.compile(rf"^ *(def {name}\b|class {name}\b|{name}\b *[:=])", re.MULTILINE)
+    for path, text in code_files().items():
+        if path.endswith((f"/{owner}/{name}.py", f"/{owner}/{name}/__init__.py")):
+            return True
+        if (is_owner.search(path) or re.search(rf"^class {owner}\b", text, re.MULTILINE)) and definition.search(text):
+            return True
+    return False
+
+
+@pytest.mark.parametrize("page", EXPLANATIONS, ids=titled)
+def test_every_file_and_function_that_an_explanation_names_exists(page: Path) -> None:
+    text = _BLOCK.sub("", page.read_text("utf-8"))
+    named_files = re.findall(r"`([\w./-]+\.(?:py|sql|toml))`", text)
+    missing = {file for file in named_files if not any(path.endswith(f"/{file}") for path in code_files())}
+    for owner, name in re.findall(r"`(\w+)\.(\w+)(?:\(\))?`", text):
+        if owner not in SHOWN_VALUES and name not in FILE_SUFFIXES and not is_in_code(owner, name):
+            missing.add(f"{owner}.{name}")
+    assert missing == set()
+
+
+@cache
 def headings(page: Path) -> set[str]:
     """As they are named in links."""
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in sections(page)}
@@ -230,7 +271,7 @@ def described(page: Path) -> dict[str, str]:
 @cache
 def verbs() -> dict[str, argparse.ArgumentParser]:
     """By their full names: `search`, `session`, `session append`."""
-    return dict(verbs_of(build()))
+    return dict(verbs_of(build_parser()))
 
 
 def verbs_of(parser: argparse.ArgumentParser, group: str = "") -> Iterator[tuple[str, argparse.ArgumentParser]]:
@@ -255,7 +296,7 @@ def test_every_verb_and_option_is_described(verb: str) -> None:
 @pytest.mark.parametrize("verb", [verb for verb in verbs() if " " in verb])
 def test_every_verb_of_a_group_has_its_options_in_its_own_section(verb: str) -> None:
     told = described(REFERENCE / "cli.md")[verb]
-    assert {option for option in options(verbs()[verb]) - options(build()) if f"`{option}" not in told} == set()
+    assert {option for option in options(verbs()[verb]) - options(build_parser()) if f"`{option}" not in told} == set()
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
@@ -299,10 +340,10 @@ def test_every_group_of_methods_is_described() -> None:
 
 
 def test_every_verb_of_records_is_among_those_that_are_told_once() -> None:
-    inner = {"change", "at"}  # of the store, for those who build on it
-    assert {name for name in vars(Store) if name[0] != "_" and callable(getattr(Store, name))} - inner == {
-        *RECORD_VERBS
-    }
+    inner = {"change", "load_body"}  # of the store, for those who build on it
+    assert {
+        name for name in vars(RecordCollection) if name[0] != "_" and callable(getattr(RecordCollection, name))
+    } - inner == {*RECORD_VERBS}
 
 
 @pytest.mark.parametrize(("group", "name"), [(group, name) for group, kind in GROUPS.items() for name in methods(kind)])
@@ -317,7 +358,7 @@ def test_every_field_of_a_value_is_described(name: str) -> None:
     assert {field.name for field in fields(getattr(retentive, name)) if f"`{field.name}`" not in told} == set()
 
 
-@pytest.mark.parametrize("choices", [validate.Options, scope.View], ids=["options", "filters"])
+@pytest.mark.parametrize("choices", [validate.MemoryOptions, scope.View], ids=["options", "filters"])
 def test_every_option_and_filter_is_described(choices: type) -> None:
     page = (REFERENCE / "library.md").read_text("utf-8")
     assert {name for name in choices.__annotations__ if f"`{name}`" not in page} == set()

@@ -12,7 +12,8 @@ import pytest
 
 from retentive import Kind, Retentive, Source, Status
 from retentive.errors import Closed, Conflict, NotFound, RetentiveError, Unwritable
-from tests.support import Clock, Open
+from retentive.testing import Clock, before_apply, parts_of
+from tests.support import Open
 
 pytestmark = pytest.mark.engines
 
@@ -71,9 +72,9 @@ def test_a_near_duplicate_is_kept_and_named(store: Retentive) -> None:
     second = store.add("The user drinks black coffee every morning")
     third = store.add("The user drinks black coffee every morning", kind="preference", session="x")
     assert second.created
-    assert [each.id for each in second.resembles] == [first.id]
-    assert second.resembles[0].overlap >= 0.6
-    assert third.resembles == ()
+    assert [each.id for each in second.similar] == [first.id]
+    assert second.similar[0].overlap >= 0.6
+    assert third.similar == ()
 
 
 def test_a_correction_supersedes_what_held_the_slot(store: Retentive) -> None:
@@ -192,7 +193,7 @@ def test_paging_is_complete_and_stable_while_others_write(store: Retentive) -> N
         store.add(f"written meanwhile {len(seen)}")
         if page.next is None:
             break
-        page = store.list(limit=10, before=page.next)
+        page = store.list(limit=10, after=page.next)
     assert seen == expected
 
 
@@ -262,19 +263,11 @@ def test_restoring_and_updating_make_room_where_time_ran_out(store: Retentive, t
     assert store.update(other, content="Y", slot="s").content == "Y"
 
 
-def test_a_text_forgotten_in_between_is_kept_anew(store: Retentive, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_text_forgotten_in_between_is_kept_anew(store: Retentive) -> None:
     """The moment between reading and writing: what was there is gone, so it is decided again."""
     first = store.add("X").id
-    engine = store._store.engine
-    apply = engine.apply
-
-    def forgetting(steps: Any) -> None:
-        monkeypatch.setattr(engine, "apply", apply)
-        store.forget(first)
-        apply(steps)
-
-    monkeypatch.setattr(engine, "apply", forgetting)
-    again = store.add("X")
+    with before_apply(store, lambda: store.forget(first)):
+        again = store.add("X")
     assert again.created
     assert store.get(again.id).status is Status.ACTIVE
 
@@ -299,7 +292,7 @@ def test_many_that_ran_out_are_all_marked(store: Retentive, time: Clock) -> None
     store.add_many([f"short-lived {n}" for n in range(1200)], expires="1h")
     time.forward(7200)
     store.upkeep()
-    rows = store._store.engine.read("count_by", {"namespace": "default", "now": 0})
+    rows = parts_of(store).engine.read("memory_count", {"namespace": "default", "now": 0})
     assert [(row[2], row[3]) for row in rows] == [("expired", 1200)]
 
 
@@ -343,7 +336,7 @@ def test_vectors_go_with_mappings_too_and_an_item_may_bring_its_own(open_store: 
 
 def test_loading_the_same_again_embeds_nothing(store: Retentive, monkeypatch: pytest.MonkeyPatch) -> None:
     store.add_many(["one", "two", "three"])
-    embedder = store._store.embedder
+    embedder = parts_of(store).embedder
     assert embedder is not None
     monkeypatch.setattr(type(embedder), "embed", None)
     assert store.add_many(["one", "two", "three"]).repeated == 3
@@ -459,8 +452,8 @@ def test_stats_count_and_time(store: Retentive) -> None:
     assert (figures["upserts"], figures["queries"], figures["hit_rate"]) == (3, 2, 0.5)
     assert figures["vectors_pending"] == 0
     assert figures["latency_ms"]["hybrid"]["total"]["count"] == 1
-    legs = {"text", "vector"} if store._store.engine.in_process else {"search"}
-    assert {"embed", *legs, "fuse", "fetch"} <= set(figures["latency_ms"]["hybrid"])
+    searches = {"text", "vector"} if parts_of(store).engine.uses_local_index else {"search"}
+    assert {"embed", *searches, "fuse", "fetch"} <= set(figures["latency_ms"]["hybrid"])
     assert figures["store"]["bytes"] > 0
 
 

@@ -12,7 +12,8 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 from retentive import Retentive, clock
 from retentive.errors import Conflict, NotFound
 from retentive.model import from_micros
-from tests.support import Clock
+from retentive.testing import Clock
+from tests.sizes import choose
 
 WORDS = ("apple", "bridge", "cello", "desert", "engine", "forest")
 texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join)
@@ -106,7 +107,7 @@ class Model(RuleBasedStateMachine):
 
     @rule(target=ids, text=texts, id=st.sampled_from(["note 1", "note 2"]), session=sessions)
     def put_note(self, text: str, id: str, session: str | None) -> str:
-        self.store.notes.put(text, id, session)
+        self.store.notes.put(text, note_id=id, session=session)
         row = {"text": text, "slot": None, "session": session, "status": "active", "expires": None, "note": True}
         self.rows[id] = row
         return id
@@ -250,5 +251,5 @@ class Model(RuleBasedStateMachine):
             assert listed == {id: (row["text"], row["slot"]) for id, row in self.visible().items()}
 
 
-Model.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+Model.TestCase.settings = settings(max_examples=choose(20, 200), stateful_step_count=40, deadline=None)
 test_the_library_behaves_like_a_dictionary = Model.TestCase

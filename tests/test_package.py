@@ -1,5 +1,6 @@
 """The package as a whole: its names, its imports, its schema, its errors."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -10,15 +11,16 @@ import pytest
 
 import retentive
 from retentive import errors
-from retentive.config import SETTINGS, Settings, resolve, shown
+from retentive.config import SETTINGS, Settings, mask_secrets, resolve
 from retentive.errors import BadConfig, Corrupt, RetentiveError, outcome
 from retentive.ids import new_ids
 from retentive.storage.engines.sqlite import SqliteEngine
-from retentive.storage.migrations import migrations
-from retentive.text.fields import FIELD_WEIGHTS, FIELDS
+from retentive.storage.migrations import load_migrations
+from retentive.text.search_fields import FIELD_WEIGHTS, SEARCH_FIELDS
 from tests.engines import PAST
 
-QUERIES = Path(retentive.__file__).parent / "storage" / "queries"
+SOURCE = Path(retentive.__file__).parent
+QUERIES = SOURCE / "storage" / "queries"
 _FRAGMENT = re.compile(r"^-- fragment: (\w+)$", re.MULTILINE)
 HEAVY = {
     "detect_secrets",
@@ -138,16 +140,34 @@ def test_every_named_query_is_one_that_sqlite_accepts() -> None:
     engine.close()
 
 
+def test_only_the_folder_of_storage_names_a_query() -> None:
+    """Others make no `Step` and read from no engine themselves: the functions of `storage/tables` do."""
+    found = []
+    for path in sorted(SOURCE.rglob("*.py")):
+        if SOURCE / "storage" in path.parents:
+            continue
+        nodes = [*ast.walk(ast.parse(path.read_text()))]
+        imports = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module == "retentive.storage"]
+        makers = {each.asname or each.name for node in imports for each in node.names if each.name in ("Step", "step")}
+        for node in nodes:
+            if not isinstance(node, ast.Call):
+                continue
+            called = ast.unparse(node.func)
+            if called in makers or re.search(r"(^|[._])engine\.read$", called):
+                found.append(f"{path.relative_to(SOURCE)}:{node.lineno}: {called}")
+    assert found == []
+
+
 def test_the_fields_have_a_column_and_a_weight_each() -> None:
     engine = SqliteEngine(":memory:")
     columns = engine._writer.execute("SELECT name FROM pragma_table_info('chunks_fts')").fetchall()
     engine.close()
-    assert tuple(name for (name,) in columns) == FIELDS
-    assert len(FIELDS) == len(FIELD_WEIGHTS)
+    assert tuple(name for (name,) in columns) == SEARCH_FIELDS
+    assert len(SEARCH_FIELDS) == len(FIELD_WEIGHTS)
 
 
 def test_migrations_are_numbered_without_a_gap() -> None:
-    assert [each.number for each in migrations("sqlite")] == [*range(1, len(migrations("sqlite")) + 1)]
+    assert [each.number for each in load_migrations("sqlite")] == [*range(1, len(load_migrations("sqlite")) + 1)]
 
 
 def test_a_schema_that_is_not_ours_is_refused(tmp_path: Path) -> None:
@@ -184,7 +204,9 @@ def test_a_bad_configuration_file_is_named(tmp_path: Path, text: str) -> None:
 
 
 def test_passwords_in_addresses_are_not_shown() -> None:
-    found = shown(resolve({"db": "postgresql://anna:geheim@host:5432/memory", "auth_token": "abc"}, {}, Path("/none")))
+    found = mask_secrets(
+        resolve({"db": "postgresql://anna:geheim@host:5432/memory", "auth_token": "abc"}, {}, Path("/none"))
+    )
     assert found["db"].value == "postgresql://anna:***@host:5432/memory"
     assert found["auth_token"].value == "***"
-    assert shown(resolve({"db": "a:b@c"}, {}, Path("/none")))["db"].value == "a:b@c"
+    assert mask_secrets(resolve({"db": "a:b@c"}, {}, Path("/none")))["db"].value == "a:b@c"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from retentive.served_namespaces import PERSON, Whose, project_of, whose
+from retentive.served_namespaces import PERSON, ServedNamespaces, find_namespaces, find_project
 
 
 def git(folder: Path, *words: str) -> None:
@@ -24,7 +24,7 @@ def repository(tmp_path: Path) -> Path:
 
 def test_a_project_is_named_after_its_folder(repository: Path) -> None:
     (repository / "src" / "deep").mkdir(parents=True)
-    assert project_of(repository / "src" / "deep") == "billing-app"
+    assert find_project(repository / "src" / "deep") == "billing-app"
 
 
 @pytest.mark.parametrize(
@@ -38,42 +38,44 @@ def test_a_project_is_named_after_its_folder(repository: Path) -> None:
 )
 def test_an_origin_names_it_better(repository: Path, address: str, name: str) -> None:
     git(repository, "remote", "add", "origin", address)
-    assert project_of(repository) == name
+    assert find_project(repository) == name
 
 
 def test_worktrees_are_the_same_project(repository: Path, tmp_path: Path) -> None:
     git(repository, "worktree", "add", str(tmp_path / "elsewhere"))
-    assert project_of(tmp_path / "elsewhere") == "billing-app"
+    assert find_project(tmp_path / "elsewhere") == "billing-app"
 
 
 def test_a_broken_repository_still_has_a_name(tmp_path: Path) -> None:
     (tmp_path / "old" / ".git").mkdir(parents=True)
     (tmp_path / "old" / ".git" / "config").write_bytes(b"[remote \xff\n]]")
-    assert project_of(tmp_path / "old") == "old"
+    assert find_project(tmp_path / "old") == "old"
 
 
 def test_auto_reads_what_is_known_of_the_person(repository: Path) -> None:
-    assert whose("auto", ["team/*"], repository) == Whose("billing-app", (PERSON, "team/*"), PERSON)
+    assert find_namespaces("auto", ["team/*"], repository) == ServedNamespaces(
+        "billing-app", (PERSON, "team/*"), PERSON
+    )
 
 
 def test_auto_outside_any_project_is_the_person(tmp_path: Path) -> None:
-    assert whose("auto", [], tmp_path) == Whose(PERSON, settled=False)
+    assert find_namespaces("auto", [], tmp_path) == ServedNamespaces(PERSON, is_settled=False)
 
 
 def test_a_named_namespace_reads_only_what_is_named(repository: Path) -> None:
-    assert whose("alice", ["work", "alice", "work"], repository) == Whose("alice", ("work",))
+    assert find_namespaces("alice", ["work", "alice", "work"], repository) == ServedNamespaces("alice", ("work",))
 
 
 def test_a_folder_that_cannot_be_looked_into_is_of_no_project() -> None:
     """A client may tell any folder; no file system takes this one."""
-    assert project_of(Path("/", "x" * 300)) is None
+    assert find_project(Path("/", "x" * 300)) is None
 
 
 def test_a_person_that_is_set_takes_the_place_of_the_default(repository: Path, tmp_path: Path) -> None:
-    assert whose("auto", [], repository, "me") == Whose("billing-app", ("me",), "me")
-    assert whose("auto", [], tmp_path, "me") == Whose("me", settled=False)
+    assert find_namespaces("auto", [], repository, "me") == ServedNamespaces("billing-app", ("me",), "me")
+    assert find_namespaces("auto", [], tmp_path, "me") == ServedNamespaces("me", is_settled=False)
 
 
 def test_a_person_that_is_set_holds_for_a_named_project_too(tmp_path: Path) -> None:
-    assert whose("shop", ["team/*"], tmp_path, "me") == Whose("shop", ("me", "team/*"), "me")
-    assert whose("me", [], tmp_path, "me") == Whose("me")
+    assert find_namespaces("shop", ["team/*"], tmp_path, "me") == ServedNamespaces("shop", ("me", "team/*"), "me")
+    assert find_namespaces("me", [], tmp_path, "me") == ServedNamespaces("me")

@@ -1,4 +1,4 @@
-"""What can go wrong, and what to do about it.
+"""The errors of the library, and what to do about them.
 
     RetentiveError
     ├── Invalid            the caller's input is wrong; nothing was changed
@@ -55,14 +55,14 @@ class Invalid(RetentiveError): ...
 
 
 class BadConfig(Invalid):
-    default_hint = "`retentive config` shows each setting and where it comes from."
+    default_hint = "`config.resolve()` shows each setting and where it comes from."
 
 
 class SecretFound(Invalid): ...
 
 
 class NotFound(RetentiveError):
-    default_hint = "`retentive list` shows the ids of a namespace."
+    default_hint = "`list()` shows the ids of a namespace."
 
 
 class Forbidden(RetentiveError):
@@ -78,11 +78,11 @@ class Stale(Conflict):
 
 
 class StorageError(RetentiveError):
-    default_hint = "Run `retentive doctor`; if it finds nothing, look at the disk."
+    default_hint = "Run `doctor()`; if it finds nothing, look at the disk."
 
 
 class Unwritable(StorageError):
-    default_hint = "Choose another file with --db or RETENTIVE_DB, or see to the permissions of file and folder."
+    default_hint = "Choose another file (`Retentive.open(FILE)`, RETENTIVE_DB), or see to the permissions of this one."
 
 
 class DiskFull(StorageError):
@@ -96,7 +96,7 @@ class Busy(StorageError):
 
 
 class NotAStore(StorageError):
-    default_hint = "Choose another file with --db; this one was left as it is. If it was a store, restore a backup."
+    default_hint = "Choose another file: `Retentive.open(FILE)`. If this one was a store, restore a backup."
 
 
 class NewerSchema(StorageError):
@@ -104,11 +104,11 @@ class NewerSchema(StorageError):
 
 
 class Corrupt(StorageError):
-    default_hint = "Run `retentive doctor --repair`: it rebuilds indexes, and says what to do if more is damaged."
+    default_hint = "Run `repair()`: it rebuilds indexes, and says what to do if more is damaged."
 
 
 class DamagedRow(Corrupt):
-    default_hint = "`retentive doctor --repair` moves it to the quarantine; a backup may have it whole."
+    default_hint = "`repair()` moves it to the quarantine; a backup may have it whole."
 
     def __init__(self, message: str, hint: str = "", *, table: str = "", id: str = "") -> None:
         super().__init__(message, hint)
@@ -134,7 +134,7 @@ class Closed(StorageError):
 
 class EmbedError(RetentiveError):
     retryable = True
-    default_hint = "Memories are kept without vectors meanwhile; `retentive backfill` completes them."
+    default_hint = "Memories are kept without vectors meanwhile; `backfill()` completes them."
 
 
 class ModelMissing(EmbedError):
@@ -203,7 +203,7 @@ class MissingExtra(RetentiveError): ...
 
 
 class Outcome(NamedTuple):
-    """How an error is told at each door."""
+    """The exit code of the command line and the HTTP status for an error."""
 
     exit_code: int
     http: int
@@ -225,5 +225,5 @@ OUTCOMES: dict[type[RetentiveError], Outcome] = {
 
 
 def outcome(error: RetentiveError) -> Outcome:
-    """The row of the nearest class in the tree."""
+    """Return the row of the nearest class in the tree."""
     return next(OUTCOMES[kind] for kind in type(error).__mro__ if kind in OUTCOMES)

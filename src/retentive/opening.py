@@ -6,72 +6,72 @@ from pathlib import Path
 from typing import Any
 
 from retentive.config import Config, data_folder
-from retentive.embed import Embedder, open_configured, open_given
-from retentive.embed.choice import Placed, parse_choice
-from retentive.embed.verified import VerifiedEmbedder
+from retentive.embed import Embedder, open_configured, wrap_embedder
+from retentive.embed.embedder_setting import FolderChoice, parse_embedder_setting
+from retentive.embed.store_embedder import StoreEmbedder
 from retentive.index import open_images
-from retentive.judgement import Rules
+from retentive.judgement import Judgement
 from retentive.learning.learn import handle_requests
-from retentive.learning.quota import Metered
-from retentive.llm import Writer
+from retentive.learning.llm_quota import QuotaLanguageModel
+from retentive.llm import LanguageModel
 from retentive.llm import open_configured as open_llm
 from retentive.memories.daily_files import DailyLog
 from retentive.records.profile_sync import sync_profile
 from retentive.rerank import Reranker, RerankSettings, open_reranker
-from retentive.search.speakers import People
+from retentive.search.speakers import SpeakerCache
 from retentive.storage import Engine, open_engine
 from retentive.storage.tables import Tables
-from retentive.store import Once, OpenStore, validate
-from retentive.store.active_model import LOOK_SECONDS, ActiveModel
+from retentive.store import Lazy, OpenStore, validate
+from retentive.store.active_model import SERVER_CHECK_SECONDS, ActiveModel
 from retentive.store.journal import Journal
-from retentive.text.fields import FIELD_WEIGHTS
+from retentive.text.search_fields import FIELD_WEIGHTS
 from retentive.text.token_counters import open_counter
 
 
 def open_store(settings: Config, given: Any = None) -> OpenStore:
     """All that the settings ask for, with an embedder of the program's if it gave one. What is heavy is opened late."""
-    namespace = validate.namespace_of(settings.namespace)
+    namespace = validate.require_namespace(settings.namespace)
 
     def find_dimension(name: str) -> int | None:
-        return dict(tables.chunks.spaces()).get(name)
+        return dict(tables.chunks.list_spaces()).get(name)
 
     def count_usage(tokens: int) -> None:
-        journal.embedded(namespace, tokens)
+        journal.record_embedding(namespace, tokens)
 
     open_named = partial(open_model, settings, find_dimension=find_dimension, on_usage=count_usage)
     chosen = open_named(settings.embedder if given is None else given)
     engine = open_engine(settings)
     tables = Tables(engine)
     journal = Journal(engine, log_accesses=settings.access_log, keep=settings.access_log_keep)
-    look_seconds = LOOK_SECONDS if "://" in settings.db else 0.0
+    check_seconds = SERVER_CHECK_SECONDS if "://" in settings.db else 0.0
     setting = settings.embedder if given is None or chosen is None else chosen.space.name
-    active = ActiveModel(tables.spaces, chosen, setting, open_named, look_seconds)
+    active = ActiveModel(tables.spaces, chosen, setting, open_named, check_seconds)
     return OpenStore(
         config=settings,
         namespace=namespace,
         engine=engine,
         tables=tables,
-        embedder=active.follow(),
+        embedder=active.current_model(),
         active=active,
         journal=journal,
-        sessions_without_progress={},
-        people=People(),
-        rules=Once(Rules),
-        writer=Once(lambda: _writer(settings, engine, namespace)),
-        reranker=Once(lambda: _reranker(settings)),
-        counter=Once(lambda: open_counter(settings.tokenizer)),
-        images=Once(lambda: open_images(
+        tokens_at_failed_summary={},
+        speakers=SpeakerCache(),
+        rules=Lazy(Judgement),
+        llm=Lazy(lambda: _open_quota_llm(settings, engine, namespace)),
+        reranker=Lazy(lambda: _reranker(settings)),
+        counter=Lazy(lambda: open_counter(settings.tokenizer)),
+        images=Lazy(lambda: open_images(
             tables.chunks,
             weights=FIELD_WEIGHTS,
             cache=Path(settings.cache).expanduser() / "index" if settings.db != ":memory:" else None,
             store_id=tables.metrics.store_id(),
         )),
-        sync_profile=sync_profile,
-        handle_requests=handle_requests,
+        on_slots_changed=sync_profile,
+        on_user_message=handle_requests,
         workers=[],
         watches=[],
         daily=_daily_log(settings),
-        person=validate.namespace_of(settings.person) if settings.person else "",
+        person=validate.require_namespace(settings.person) if settings.person else "",
     )  # fmt: skip
 
 
@@ -84,11 +84,11 @@ def open_model(
     """The embedder of a name, which is what a store remembers of it, or one that a program gave; None for "none"."""
     wait = settings.model_wait
     if not isinstance(model, str):
-        return VerifiedEmbedder(open_given(model, Path(settings.cache).expanduser(), wait, find_dimension), None)
+        return StoreEmbedder(wrap_embedder(model, Path(settings.cache).expanduser(), wait, find_dimension), None)
     embedder = open_configured(settings, model, wait=wait, find_dimension=find_dimension, on_usage=on_usage)
-    choice = parse_choice(model)
-    remembered = str(choice.path) if isinstance(choice, Placed) else model  # a folder is found from any other
-    return VerifiedEmbedder(embedder, remembered) if embedder else None
+    choice = parse_embedder_setting(model)
+    remembered = str(choice.path) if isinstance(choice, FolderChoice) else model  # a folder is found from any other
+    return StoreEmbedder(embedder, remembered) if embedder else None
 
 
 def _daily_log(settings: Config) -> DailyLog | None:
@@ -108,7 +108,7 @@ def _reranker(settings: Config) -> Reranker | None:
     return open_reranker(chosen)
 
 
-def _writer(settings: Config, engine: Engine, namespace: str) -> Writer | None:
-    writer = open_llm(settings)
+def _open_quota_llm(settings: Config, engine: Engine, namespace: str) -> LanguageModel | None:
+    llm = open_llm(settings)
     limits = settings.llm_calls_per_day, settings.llm_tokens_per_day, settings.llm_answer_tokens
-    return Metered(writer, engine, namespace, *limits) if writer else None
+    return QuotaLanguageModel(llm, engine, namespace, *limits) if llm else None

@@ -1,6 +1,6 @@
 """The public values as JSON. The same shapes at every door; docs/reference/json.md describes them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, fields, replace
 from datetime import datetime
 from pathlib import Path
@@ -8,153 +8,155 @@ from typing import Any
 
 from retentive.errors import RetentiveError
 from retentive.model import (
-    Added,
+    AddResult,
     Backup,
-    Change,
-    Checked,
-    Compacted,
+    CompactResult,
     ConsolidatedGroup,
     Consolidation,
     Context,
-    Due,
+    DueSkill,
     Event,
     Expectation,
-    Exported,
+    ExpectationResult,
+    ExpectedMemory,
+    ExportResult,
     File,
-    Forgotten,
-    Heard,
+    ForgetResult,
+    HandledRequest,
+    HistoryEntry,
     Hit,
-    ImportedMemories,
-    Indexed,
-    Issued,
-    Learned,
-    Leg,
+    ImportMemoriesResult,
+    IndexResult,
+    LearnResult,
     LlmTrial,
     Memory,
     ModelCheck,
     ModelInfo,
     ModelTest,
-    Outdated,
+    NewToken,
     Page,
     Proposal,
     Provenance,
-    Purged,
+    PurgeResult,
     QuarantinedRow,
     Record,
-    Records,
-    Reembedded,
-    Repaired,
+    ReembedResult,
+    RepairResult,
     Replay,
-    Restored,
+    RestoreResult,
     Results,
+    RetrieverScore,
     Revision,
-    Sought,
     SpaceFigures,
-    Timing,
-    UndoneConsolidation,
+    Successor,
+    TimeMatch,
+    UndoConsolidationResult,
     Why,
     WorkerStatus,
     iso,
 )
 
 
-def plain(value: Any) -> Any:
+def encode_value(value: Any) -> Any:
     match value:
         case datetime():
             return iso(value)
         case Path():
             return str(value)
         case tuple():
-            return [plain(each) for each in value]
+            return [encode_value(each) for each in value]
         case _:
             return value
 
 
-def shown(value: Any) -> dict[str, Any]:
-    """Each field of a value by its name."""
-    return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+def encode_fields(value: Any) -> dict[str, Any]:
+    """Encode each field of a value by its name."""
+    return {field.name: encode_value(getattr(value, field.name)) for field in fields(value)}
 
 
 def file(value: File) -> dict[str, Any]:
-    return shown(value)
+    return encode_fields(value)
 
 
-def indexed(value: Indexed) -> dict[str, Any]:
-    return {**shown(value), "skipped": [each._asdict() for each in value.skipped]}
+def index_result(value: IndexResult) -> dict[str, Any]:
+    return {**encode_fields(value), "skipped": [each._asdict() for each in value.skipped]}
 
 
 def memory(value: Memory) -> dict[str, Any]:
-    return shown(value)
+    return encode_fields(value)
 
 
 def event(value: Event) -> dict[str, Any]:
-    told = {"id": value.id, **shown(value)}
-    return told | {"heard": [heard(each) for each in value.heard]}
+    requests = [handled_request(each) for each in value.requests]
+    return {"id": value.id, **encode_fields(value), "requests": requests}
 
 
-def heard(value: Heard) -> dict[str, Any]:
-    return {**shown(value), "candidates": [each._asdict() for each in value.candidates]}
+def handled_request(value: HandledRequest) -> dict[str, Any]:
+    return {**encode_fields(value), "candidates": [each._asdict() for each in value.candidates]}
 
 
-def worker(value: WorkerStatus) -> dict[str, Any]:
-    return shown(value)
+def worker_status(value: WorkerStatus) -> dict[str, Any]:
+    return encode_fields(value)
 
 
 def llm_trial(value: LlmTrial) -> dict[str, Any]:
-    return {**shown(value), "cost": shown(value.cost)}
+    return {**encode_fields(value), "cost": encode_fields(value.cost)}
 
 
-def learned(value: Learned) -> dict[str, Any]:
-    unclear = [heard(each) for each in value.unclear]
-    return {**shown(value), "unclear": unclear, **endings(value), "cost": shown(value.cost)}
+def learn_result(value: LearnResult) -> dict[str, Any]:
+    unclear = [handled_request(each) for each in value.unclear]
+    return {**encode_fields(value), "unclear": unclear, **endings(value), "cost": encode_fields(value.cost)}
 
 
-def endings(value: Added | Learned) -> dict[str, Any]:
-    """What ended, and what may end."""
-    return {"ended": [shown(each) for each in value.ended], "proposals": [proposal(each) for each in value.proposals]}
+def endings(value: AddResult | LearnResult) -> dict[str, Any]:
+    """Encode the memories that ended, and those that may end."""
+    return {
+        "replaced": [encode_fields(each) for each in value.replaced],
+        "proposals": [proposal(each) for each in value.proposals],
+    }
 
 
 def proposal(value: Proposal) -> dict[str, Any]:
-    return shown(value)
+    return encode_fields(value)
 
 
 def consolidation(value: Consolidation) -> dict[str, Any]:
-    return {**shown(value), "groups": [_consolidated(each) for each in value.groups]}
+    return {**encode_fields(value), "groups": [_consolidated_group(each) for each in value.groups]}
 
 
-def _consolidated(value: ConsolidatedGroup) -> dict[str, Any]:
-    return {**shown(value), "cited": [shown(each) for each in value.cited]}
+def _consolidated_group(value: ConsolidatedGroup) -> dict[str, Any]:
+    return {**encode_fields(value), "cited": [encode_fields(each) for each in value.cited]}
 
 
-def undone_consolidation(value: UndoneConsolidation) -> dict[str, Any]:
-    return shown(value)
+def undo_consolidation_result(value: UndoConsolidationResult) -> dict[str, Any]:
+    return encode_fields(value)
 
 
 def replay(value: Replay) -> dict[str, Any]:
-    return {**shown(value), "events": [event(each) for each in value.events]}
+    return {**encode_fields(value), "events": [event(each) for each in value.events]}
 
 
 def context(value: Context) -> dict[str, Any]:
-    return {**shown(value), "left_out": [each._asdict() for each in value.left_out]}
+    return {**encode_fields(value), "left_out": [each._asdict() for each in value.left_out]}
 
 
-def added(value: Added) -> dict[str, Any]:
+def add_result(value: AddResult) -> dict[str, Any]:
     return {
         "created": value.created,
         "superseded": [*value.superseded],
         **endings(value),
         "pending": value.pending,
-        "resembles": [each._asdict() for each in value.resembles],
+        "similar": [each._asdict() for each in value.similar],
         "memory": memory(value.memory),
     }
 
 
-def imported(value: ImportedMemories) -> dict[str, Any]:
-    return {**shown(value), "refusals": [each._asdict() for each in value.refusals]}
+def import_result(value: ImportMemoriesResult) -> dict[str, Any]:
+    return {**encode_fields(value), "refusals": [each._asdict() for each in value.refusals]}
 
 
 def hit(value: Hit) -> dict[str, Any]:
-    body = shown(value.item)
+    body = encode_fields(value.item)
     if isinstance(value.item, Record):
         body = {"namespace": value.item.namespace, "record": body}
     body.pop("id", None)
@@ -162,11 +164,11 @@ def hit(value: Hit) -> dict[str, Any]:
     first = {"type": value.type, "id": value.id, "content": value.content, "score": round(value.score, 6)}
     first["relevance"] = round(value.relevance, 6)
     span = None if value.span is None else [*value.span]
-    found = {"excerpt": value.excerpt, "span": span, "outdated": outdated(value.outdated)}
+    found = {"excerpt": value.excerpt, "span": span, "outdated": successor(value.outdated)}
     return {**first, **found, "copies": value.copies, "why": why(value.why), **body}
 
 
-def outdated(value: Outdated | None) -> dict[str, Any] | None:
+def successor(value: Successor | None) -> dict[str, Any] | None:
     if value is None:
         return None
     return {"newer_id": value.newer_id, "since": iso(value.since), "is_certain": value.is_certain}
@@ -175,11 +177,11 @@ def outdated(value: Outdated | None) -> dict[str, Any] | None:
 def why(value: Why) -> dict[str, Any]:
     return {
         "tier": value.tier,
-        "text": _leg(value.text),
-        "vector": _leg(value.vector),
+        "text": _retriever_score(value.text),
+        "vector": _retriever_score(value.vector),
         "confidence_factor": round(value.confidence_factor, 6),
         "importance_factor": round(value.importance_factor, 6),
-        "when": _timing(value.when),
+        "time": _time_match(value.time),
         "shares": {name: round(share, 6) for name, share in value.shares.items()},
         "pair": round(value.pair, 6),
         "rerank": round(value.rerank, 6),
@@ -196,117 +198,121 @@ def results(value: Results) -> dict[str, Any]:
     }
 
 
-def page(value: Page) -> dict[str, Any]:
-    return {"memories": [memory(each) for each in value.memories], "next": value.next, "notes": [*value.notes]}
+def page(value: Page[Memory]) -> dict[str, Any]:
+    return {"memories": [memory(each) for each in value.items], "next": value.next, "notes": [*value.notes]}
 
 
 def record(value: Record) -> dict[str, Any]:
-    return shown(value)
+    return encode_fields(value)
 
 
-def records(value: Records[Any]) -> dict[str, Any]:
-    return {"records": [record(each) for each in value.records], "next": value.next}
+def records(value: Page[Record]) -> dict[str, Any]:
+    return {"records": [record(each) for each in value.items], "next": value.next}
 
 
 def revision(value: Revision[Any]) -> dict[str, Any]:
-    return {**shown(value), "record": None if value.record is None else record(value.record)}
+    return {**encode_fields(value), "record": None if value.record is None else record(value.record)}
 
 
-def due(value: Due) -> dict[str, Any]:
-    return {**shown(value), "skill": record(value.skill)}
+def due_skill(value: DueSkill) -> dict[str, Any]:
+    return {**encode_fields(value), "skill": record(value.skill)}
 
 
-def change(value: Change) -> dict[str, Any]:
+def history_entry(value: HistoryEntry) -> dict[str, Any]:
     return {**asdict(value), "at": iso(value.at)}
 
 
-def issued(value: Issued) -> dict[str, Any]:
-    return {"secret": value.secret, "token": shown(value.token)}
+def new_token(value: NewToken) -> dict[str, Any]:
+    return {"secret": value.secret, "token": encode_fields(value.token)}
 
 
 def expectation(value: Expectation) -> dict[str, Any]:
-    return {**shown(value), "nothing": value.nothing}
+    return {**encode_fields(value), "nothing": value.nothing}
 
 
-def expected(value: Sequence[Checked]) -> dict[str, Any]:
+def expectation_results(value: Sequence[ExpectationResult]) -> dict[str, Any]:
     """A run of expectations."""
-    broken = sum(not each.held for each in value)
-    return {"ok": not broken, "broken": broken, "checked": [checked(each) for each in value]}
+    broken = sum(not each.passed for each in value)
+    return {"ok": not broken, "broken": broken, "checked": [expectation_result(each) for each in value]}
 
 
-def checked(value: Checked) -> dict[str, Any]:
+def expectation_result(value: ExpectationResult) -> dict[str, Any]:
     return {
-        **shown(value),
+        **encode_fields(value),
         "expectation": expectation(value.expectation),
-        "sought": [_sought(each) for each in value.sought],
-        "found": [_ranked(place, each) for place, each in enumerate(value.found, start=1)],
+        "expected": [_expected_memory(each) for each in value.expected],
+        "hits": [_ranked_hit(place, each) for place, each in enumerate(value.hits, start=1)],
     }
 
 
-def _sought(value: Sought) -> dict[str, Any]:
-    return {**shown(value), "memory": None if value.memory is None else memory(value.memory)}
+def _expected_memory(value: ExpectedMemory) -> dict[str, Any]:
+    return {**encode_fields(value), "memory": None if value.memory is None else memory(value.memory)}
 
 
-def _ranked(place: int, value: Hit) -> dict[str, Any]:
-    told = {"type": value.type, "id": value.id, "score": round(value.score, 6), "excerpt": value.excerpt}
-    return {"rank": place, **told}
+def _ranked_hit(place: int, value: Hit) -> dict[str, Any]:
+    score = round(value.score, 6)
+    return {"rank": place, "type": value.type, "id": value.id, "score": score, "excerpt": value.excerpt}
 
 
 def model(value: ModelInfo) -> dict[str, Any]:
-    return shown(value) | {"files": [shown(file) for file in value.files]}
+    return encode_fields(value) | {"files": [encode_fields(file) for file in value.files]}
 
 
 def model_test(value: ModelTest) -> dict[str, Any]:
-    return shown(value)
+    return encode_fields(value)
 
 
 def model_check(value: ModelCheck) -> dict[str, Any]:
-    return shown(value) | {"files": [shown(file) for file in value.files]}
+    return encode_fields(value) | {"files": [encode_fields(file) for file in value.files]}
 
 
-def reembedded(value: Reembedded) -> dict[str, Any]:
+def reembed_result(value: ReembedResult) -> dict[str, Any]:
     changes = [
-        {"is_regression": each.is_regression, "before": checked(each.before), "after": checked(each.after)}
+        {
+            "is_regression": each.is_regression,
+            "before": expectation_result(each.before),
+            "after": expectation_result(each.after),
+        }
         for each in value.changes
     ]
-    return {**shown(value), "changes": changes, "regressions": len(value.regressions)}
+    return {**encode_fields(value), "changes": changes, "regressions": len(value.regressions)}
 
 
 def space_figures(value: SpaceFigures) -> dict[str, Any]:
-    return {**shown(value.space), "vectors": value.vectors, "pending": value.pending}
+    return {**encode_fields(value.space), "vectors": value.vectors, "pending": value.pending}
 
 
-def quarantined(value: QuarantinedRow) -> dict[str, Any]:
-    return shown(value)
+def quarantined_row(value: QuarantinedRow) -> dict[str, Any]:
+    return encode_fields(value)
 
 
-def repaired(value: Repaired) -> dict[str, Any]:
-    rows = [quarantined(each) for each in value.quarantined]
-    return {**shown(replace(value, quarantined=())), "quarantined": rows}
+def repair_result(value: RepairResult) -> dict[str, Any]:
+    rows = [quarantined_row(each) for each in value.quarantined]
+    return {**encode_fields(replace(value, quarantined=())), "quarantined": rows}
 
 
-def exported(value: Exported) -> dict[str, Any]:
-    return shown(value)
+def export_result(value: ExportResult) -> dict[str, Any]:
+    return encode_fields(value)
 
 
-def forgotten(value: Forgotten) -> dict[str, Any]:
+def forget_result(value: ForgetResult) -> dict[str, Any]:
     return {"memories": [memory(each) for each in value.memories], "done": value.done}
 
 
 def backup(value: Backup) -> dict[str, Any]:
-    return shown(value)
+    return encode_fields(value)
 
 
-def restored(value: Restored) -> dict[str, Any]:
-    return {**shown(value), "backup": backup(value.backup)}
+def restore_result(value: RestoreResult) -> dict[str, Any]:
+    return {**encode_fields(value), "backup": backup(value.backup)}
 
 
-def compacted(value: Compacted) -> dict[str, Any]:
-    return shown(value)
+def compact_result(value: CompactResult) -> dict[str, Any]:
+    return encode_fields(value)
 
 
-def purged(value: Purged) -> dict[str, Any]:
-    return {**shown(value), "remaining": [each._asdict() for each in value.remaining]}
+def purge_result(value: PurgeResult) -> dict[str, Any]:
+    return {**encode_fields(value), "remaining": [each._asdict() for each in value.remaining]}
 
 
 def provenance(value: Provenance) -> dict[str, Any]:
@@ -316,21 +322,22 @@ def provenance(value: Provenance) -> dict[str, Any]:
         "missing": [*value.missing],
         "replaced": [memory(each) for each in value.replaced],
         "replaced_by": [memory(each) for each in value.replaced_by],
-        "changes": [change(each) for each in value.changes],
+        "changes": [history_entry(each) for each in value.changes],
     }
 
 
-def error(value: RetentiveError) -> dict[str, Any]:
+def error(value: RetentiveError, word: Callable[[str], str] = str) -> dict[str, Any]:
+    """Encode an error. `word` puts its hint into the words of a door."""
     kind = type(value).__name__
-    return {"error": {"type": kind, "message": str(value), "hint": value.hint, "retryable": value.retryable}}
+    return {"error": {"type": kind, "message": str(value), "hint": word(value.hint), "retryable": value.retryable}}
 
 
-def _timing(value: Timing | None) -> dict[str, Any] | None:
+def _time_match(value: TimeMatch | None) -> dict[str, Any] | None:
     if value is None:
         return None
-    told = {name: plain(each) for name, each in value._asdict().items()}
-    return {**told, "factor": round(value.factor, 6), "bonus": round(value.bonus, 6)}
+    encoded = {name: encode_value(each) for name, each in value._asdict().items()}
+    return {**encoded, "factor": round(value.factor, 6), "bonus": round(value.bonus, 6)}
 
 
-def _leg(value: Leg | None) -> dict[str, Any] | None:
+def _retriever_score(value: RetrieverScore | None) -> dict[str, Any] | None:
     return None if value is None else {name: round(number, 6) for name, number in value._asdict().items()}

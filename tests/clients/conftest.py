@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from retentive.clients import Here
+from retentive.clients import Environment
 
 VARIABLES = """APPDATA LOCALAPPDATA CLAUDE_CONFIG_DIR CODEX_HOME GEMINI_CLI_HOME CLINE_MCP_SETTINGS_PATH CLINE_DATA_DIR
 CLINE_DIR XDG_CONFIG_HOME""".split()
@@ -25,5 +25,5 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def here(home: Path) -> Here:
-    return Here("linux", home, home / "project", {})
+def environment(home: Path) -> Environment:
+    return Environment("linux", home, home / "project", {})

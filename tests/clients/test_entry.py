@@ -1,4 +1,4 @@
-"""The command that is written, and what is taken for ours."""
+"""The command for a client, and the entries that are recognised as ours."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from retentive.clients.entry import Program, address, is_ours, program, words
+from retentive.clients.entry import RunningProgram, build_command, find_program, is_ours, resolve_store
 
 
 def executable(path: Path) -> Path:
@@ -18,7 +18,7 @@ def executable(path: Path) -> Path:
 
 
 def test_the_command_starts_from_any_folder_without_any_environment() -> None:
-    command = [*program(Program(script="-m"), {}), "--version"]
+    command = [*find_program(RunningProgram(script="-m"), {}), "--version"]
     run = subprocess.run(command, cwd="/", env={}, capture_output=True, text=True, check=True)
     assert run.stdout.startswith("retentive ")
 
@@ -29,12 +29,12 @@ def test_the_program_that_runs_is_named_by_the_way_it_was_called(tmp_path: Path)
     link = tmp_path / "bin" / "retentive"
     link.parent.mkdir()
     link.symlink_to(real)
-    assert program(Program(str(link), sys.executable, sys.prefix), {}) == [str(link)]
+    assert find_program(RunningProgram(str(link), sys.executable, sys.prefix), {}) == [str(link)]
 
 
 def test_without_a_script_python_runs_the_module(tmp_path: Path) -> None:
     python = str(tmp_path / "python")
-    assert program(Program("/x/__main__.py", python, "/usr"), {}) == [python, "-m", "retentive"]
+    assert find_program(RunningProgram("/x/__main__.py", python, "/usr"), {}) == [python, "-m", "retentive"]
 
 
 @pytest.mark.parametrize(
@@ -47,28 +47,30 @@ def test_without_a_script_python_runs_the_module(tmp_path: Path) -> None:
         "/home/ana/.local/pipx/.cache/1f2",
     ],
 )
-def test_an_environment_that_will_vanish_is_made_anew_by_uvx(
+def test_an_environment_that_will_vanish_is_rebuilt_by_uvx(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prefix: str
 ) -> None:
-    running = Program(f"{prefix}/bin/retentive", f"{prefix}/bin/python", prefix)
+    running = RunningProgram(f"{prefix}/bin/retentive", f"{prefix}/bin/python", prefix)
     monkeypatch.setenv("PATH", "")
-    assert program(running, {}) == ["uvx", "retentive"]
+    assert find_program(running, {}) == ["uvx", "retentive"]
     uvx = executable(tmp_path / "bin" / "uvx")
-    assert program(running, {"UV": str(uvx.parent / "uv")}) == [str(uvx), "retentive"]
+    assert find_program(running, {"UV": str(uvx.parent / "uv")}) == [str(uvx), "retentive"]
     monkeypatch.setenv("PATH", str(uvx.parent))
-    assert program(running, {}) == [str(uvx), "retentive"]
-    assert program(running, {}, "postgresql://x") == [str(uvx), "--from", "retentive[postgres]", "retentive"]
+    assert find_program(running, {}) == [str(uvx), "retentive"]
+    assert find_program(running, {}, "postgresql://x") == [str(uvx), "--from", "retentive[postgres]", "retentive"]
 
 
 def test_an_environment_of_uv_tool_stays(tmp_path: Path) -> None:
     script = executable(tmp_path / "uv" / "tools" / "retentive" / "bin" / "retentive")
-    assert program(Program(str(script), "/x/python", "/home/ana/.local/share/uv/tools/retentive"), {}) == [str(script)]
+    assert find_program(RunningProgram(str(script), "/x/python", "/home/ana/.local/share/uv/tools/retentive"), {}) == [
+        str(script)
+    ]
 
 
 def test_options_are_passed_on() -> None:
     options = {"db": "/x.db", "namespace": "auto", "also": ["a", "b/*"], "tools": None}
-    said = words(["retentive"], options)
-    assert said == ["retentive", "mcp", "--db", "/x.db", "--namespace", "auto", "--also", "a", "--also", "b/*"]
+    command = build_command(["retentive"], options)
+    assert command == ["retentive", "mcp", "--db", "/x.db", "--namespace", "auto", "--also", "a", "--also", "b/*"]
 
 
 @pytest.mark.parametrize(
@@ -82,7 +84,7 @@ def test_options_are_passed_on() -> None:
     ],
 )
 def test_a_store_is_named_so_that_it_is_found_from_anywhere(db: str, written: str) -> None:
-    assert address(db, Path("/home/ana/project")) == written
+    assert resolve_store(db, Path("/home/ana/project")) == written
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Edits of JSON: the place in question changes, and nothing else."""
+"""Edits of JSON change one place and nothing else."""
 
 import json
 from typing import Any
@@ -32,54 +32,54 @@ SPACE = st.sampled_from(["", " ", "\n", "\n  ", "\t", " // note\n", '/* a, } " *
 
 @st.composite
 def texts(draw: st.DrawFn) -> str:
-    """Laid out as programs do it."""
+    """JSON in the layout of programs."""
     text = json.dumps(draw(DOCUMENTS), indent=draw(LAYOUTS), ensure_ascii=draw(st.booleans()))
     text = text + draw(st.sampled_from(["", "\n", "\n\n"]))
     return text.replace("\n", "\r\n") if draw(st.booleans()) else text
 
 
 @st.composite
-def scribbles(draw: st.DrawFn) -> str:
-    """Laid out as nobody does it: comments and spaces anywhere, commas at the end."""
+def unusual_texts(draw: st.DrawFn) -> str:
+    """JSON in layouts that nobody uses: comments and spaces anywhere, commas at the end."""
 
-    def written(value: Any) -> str:
+    def render(value: Any) -> str:
         def gap() -> str:
             return draw(SPACE)
 
         if isinstance(value, dict):
-            members = [f"{gap()}{json.dumps(key)}{gap()}:{gap()}{written(each)}{gap()}" for key, each in value.items()]
+            members = [f"{gap()}{json.dumps(key)}{gap()}:{gap()}{render(each)}{gap()}" for key, each in value.items()]
         elif isinstance(value, list):
-            members = [f"{gap()}{written(each)}{gap()}" for each in value]
+            members = [f"{gap()}{render(each)}{gap()}" for each in value]
         else:
             return json.dumps(value)
         end = "," + gap() if members and draw(END) == "," else ""
         opened, closed = "{}" if isinstance(value, dict) else "[]"
         return f"{opened}{','.join(members)}{end}{'' if members else gap()}{closed}"
 
-    return draw(SPACE) + written(draw(DOCUMENTS)) + draw(SPACE)
+    return draw(SPACE) + render(draw(DOCUMENTS)) + draw(SPACE)
 
 
 def expected(text: str) -> dict[str, Any]:
-    document = jsonc.read(text)
+    document = jsonc.parse(text)
     return {**document, "mcpServers": {**document.get("mcpServers", {}), "retentive": ENTRY}}
 
 
-@given(texts() | scribbles())
+@given(texts() | unusual_texts())
 def test_putting_changes_nothing_else(text: str) -> None:
-    assert jsonc.read(jsonc.put(text, PATH, ENTRY)) == expected(text)
+    assert jsonc.parse(jsonc.put(text, PATH, ENTRY)) == expected(text)
 
 
-@given(texts() | scribbles())
+@given(texts() | unusual_texts())
 def test_dropping_beside_others_gives_the_same_bytes_again(text: str) -> None:
-    there = jsonc.read(text).get("mcpServers")
-    again = jsonc.drop(jsonc.put(text, PATH, ENTRY), PATH)
+    there = jsonc.parse(text).get("mcpServers")
+    again = jsonc.remove(jsonc.put(text, PATH, ENTRY), PATH)
     if there:
         assert again == text
     else:
-        assert jsonc.read(again) == jsonc.read(text) | {"mcpServers": {}}
+        assert jsonc.parse(again) == jsonc.parse(text) | {"mcpServers": {}}
 
 
-@given(texts() | scribbles())
+@given(texts() | unusual_texts())
 def test_every_comment_survives(text: str) -> None:
     changed = jsonc.put(text, PATH, ENTRY)
     for sign in ("// note", '/* a, } " */', "// }", "/* x"):
@@ -131,7 +131,7 @@ def test_it_is_written_in_the_manner_of_the_file(text: str, changed: str) -> Non
     ],
 )
 def test_it_is_taken_out_wherever_it_stands(text: str, changed: str) -> None:
-    assert jsonc.drop(text, ("a", "b")) == changed
+    assert jsonc.remove(text, ("a", "b")) == changed
 
 
 @pytest.mark.parametrize(
@@ -141,11 +141,11 @@ def test_it_is_taken_out_wherever_it_stands(text: str, changed: str) -> None:
 )  # fmt: skip
 def test_what_is_not_an_object_of_json_is_refused(text: str) -> None:
     with pytest.raises(Invalid):
-        jsonc.read(text)
+        jsonc.parse(text)
 
 
 @pytest.mark.parametrize("text", ['{"a": 1,}', '{"a": 1} // note', "{/* */}"])
 def test_comments_are_refused_for_those_who_cannot_read_them(text: str) -> None:
-    assert jsonc.read(text) is not None
+    assert jsonc.parse(text) is not None
     with pytest.raises(Invalid):
-        strict_json.read(text)
+        strict_json.parse(text)

@@ -16,12 +16,14 @@ import pytest
 from retentive import Consolidation, Retentive, Status, Task
 from retentive.consolidation import consolidate as verb
 from retentive.errors import Forbidden, Invalid, NotFound
-from retentive.memories.add import draft_of
+from retentive.memories.add import make_draft
 from retentive.memories.write import write_memories
 from retentive.model import Replacement
+from retentive.testing import Clock, parts_of
+from tests.forkserver import ForkedProgram
 from tests.llm.provider import KEY, Provider, Reply
 from tests.storage.test_processes import PROGRAMS
-from tests.support import Clock, Open
+from tests.support import Open
 
 pytestmark = pytest.mark.engines
 
@@ -75,7 +77,8 @@ def test_the_originals_are_superseded_and_say_why(plain: Retentive) -> None:
         last = plain.history(id)[-1]
         assert (last.actor, last.action) == ("consolidation", "superseded")
         assert (last.reason or "").startswith("restatement: ")
-        assert f"--undo {done.run}" in (last.reason or "")
+        assert done.run is not None
+        assert f"undo: `undo_consolidation('{done.run}')`" in (last.reason or "")
 
 
 def test_why_shows_what_a_memory_was_made_of_and_their_messages(plain: Retentive) -> None:
@@ -232,7 +235,7 @@ def test_undo_of_an_earlier_run_names_the_later_one(plain: Retentive) -> None:
     plain.add("I live in Oslo!")
     second = run(plain)
     (left,) = plain.undo_consolidation(first.run or "").left
-    assert f"retentive consolidate --undo {second.run}" in left
+    assert f"undo_consolidation('{second.run}')" in left
     plain.undo_consolidation(second.run or "")
     assert len(plain.undo_consolidation(first.run or "").restored) == 0  # what it made was restored, so changed
     assert len(active(plain)) == 2
@@ -273,8 +276,8 @@ def test_one_original_can_be_restored_by_itself(plain: Retentive) -> None:
 
 
 def propose(store: Retentive, text: str, older: str) -> None:
-    draft = draft_of(store._store, text, {})
-    write_memories(store._store, [draft._replace(proposes=(Replacement(older, "same home", "Oslo"),))])
+    draft = make_draft(parts_of(store), text, {})
+    write_memories(parts_of(store), [draft._replace(proposes=(Replacement(older, "same home", "Oslo"),))])
 
 
 @pytest.mark.parametrize("is_rejected", [False, True])
@@ -357,7 +360,7 @@ def test_a_memory_that_changes_meanwhile_keeps_its_group_as_it_is(
         plain.update(old, content="The user lives in Bergen.")
         return original(*given, **named)
 
-    monkeypatch.setattr("retentive.memories.write.write_memories", change_first)
+    monkeypatch.setattr("retentive.consolidation.consolidate.write_memories", change_first)
     done = run(plain)
     assert (done.groups, len(done.notes)) == ((), 1)
     assert active(plain) == [FULL, "The user lives in Bergen."]
@@ -459,7 +462,7 @@ def test_a_killed_run_leaves_whole_groups(db: Path) -> None:
             [text for number in range(count) for text in (f"Box {number} is red", f"The box {number} is red.")]
         )
     for attempt in range(3):
-        with subprocess.Popen(
+        with ForkedProgram(
             [sys.executable, str(PROGRAMS / "consolidator.py"), str(db)], stdout=subprocess.PIPE
         ) as process:
             assert process.stdout

@@ -9,7 +9,7 @@ import pytest
 from retentive.consolidation.outcomes import MAX_SUMMARY_CHARS, split_outcomes, summarise_outcomes, write_outcomes
 from retentive.consolidation.same_meaning import FormIndex, choose_text, is_same, make_group
 from retentive.model import ConsolidationRule, Kind, Memory, Source, Status
-from retentive.text.normalize import content_hash
+from retentive.text.normalize import hash_content
 from tests.consolidation.consolidation_pairs import ALSO_DIFFERENT, ALSO_SAME, DIFFERENT, IN_DOUBT, SAME
 
 DAY = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -20,7 +20,7 @@ def memory(content: str, number: int = 0, **traits: Any) -> Memory:
     values: dict[str, Any] = {
         "id": f"m{number:04}", "namespace": "default", "session": None, "kind": Kind.FACT, "content": content,
         "context": None, "tags": (), "slot": None, "source": Source.EXPLICIT, "origin": None, "confidence": 0.9,
-        "importance": 5, "status": Status.ACTIVE, "superseded_by": None, "content_hash": content_hash(content),
+        "importance": 5, "status": Status.ACTIVE, "superseded_by": None, "content_hash": hash_content(content),
         "valid_from": time, "valid_to": None, "created": time, "updated": time, "expires": None, "access_count": 0,
         "last_access": None, "metadata": {}, "version": 1,
     }  # fmt: skip

@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 
 from retentive import Retentive
 from retentive.conversations import summaries
-from retentive.conversations.turns import turns
+from retentive.conversations.turns import group_turns
 from retentive.errors import BadConfig, Invalid, MissingExtra, NotFound, Stale
 from retentive.model import Event
 from retentive.storage.engines.sqlite import SqliteEngine
-from retentive.store.scope import scope
-from retentive.text.tokens import estimate
+from retentive.store.scope import make_scope
+from retentive.testing import parts_of
+from retentive.text.token_estimate import estimate_tokens
 from tests.support import Open
 
 pytestmark = pytest.mark.engines
@@ -37,9 +38,9 @@ def test_a_long_session_is_summarised_as_it_grows(open_store: Open) -> None:
     assert summary.epoch > 0
     assert 0 < summary.upto < 61
     assert "Atlas" in summary.text
-    assert estimate(summary.text) <= 125
+    assert estimate_tokens(summary.text) <= 125
     rest = store.sessions.events("s", limit=100, after=summary.upto)
-    assert sum(estimate(event.content) for event in rest) <= 400
+    assert sum(estimate_tokens(event.content) for event in rest) <= 400
 
 
 def test_below_its_threshold_nothing_is_summarised(open_store: Open) -> None:
@@ -58,7 +59,7 @@ def test_the_ratios_can_be_set(open_store: Open) -> None:
     talk(store, "s", 12)
     summary = store.sessions.summary("s")
     assert summary.upto >= 9
-    assert estimate(summary.text) <= 50
+    assert estimate_tokens(summary.text) <= 50
 
 
 def test_a_stale_writer_of_the_summary_is_told_and_changes_nothing(store: Retentive) -> None:
@@ -120,7 +121,7 @@ def test_a_replay_begins_with_the_summary(open_store: Open) -> None:
     short = store.sessions.replay("s", 60)
     assert 0 < len(short.events) < len(replay.events)
     assert short.left_out == len(replay.events) - len(short.events)
-    assert short.tokens == estimate(short.text) <= 60
+    assert short.tokens == estimate_tokens(short.text) <= 60
 
 
 def test_a_context_has_its_parts_in_order(open_store: Open) -> None:
@@ -140,7 +141,7 @@ def test_a_context_has_its_parts_in_order(open_store: Open) -> None:
     assert "- The user's dog is called Max (2026-02-01)" in context.text
     assert "- 2026-01-05 user: Max the dog likes the lake" in context.text
     assert context.text.endswith("user: What is the dog called?")
-    assert context.tokens == estimate(context.text) <= 600
+    assert context.tokens == estimate_tokens(context.text) <= 600
     assert {dog, "before#1", "now#41"} <= {*context.cites}
 
 
@@ -226,7 +227,9 @@ messages = st.builds(
     words,
     st.one_of(st.none(), calls, answers),
 )
-counters = st.sampled_from([estimate, len, lambda text: len(text.split()), lambda text: len(text) + 7 if text else 0])
+counters = st.sampled_from(
+    [estimate_tokens, len, lambda text: len(text.split()), lambda text: len(text) + 7 if text else 0]
+)
 
 
 lists = st.lists(messages, min_size=1, max_size=30)
@@ -249,7 +252,7 @@ def test_whatever_was_said_context_and_replay_keep_to_their_promises(
         plain = store.context("", "s", budget, recent, counter=counter)
         for made in (replay, full, plain):
             assert made.tokens == counter(made.text) <= budget
-        whole = turns(store.sessions.events("s", limit=100, after=covered))
+        whole = group_turns(store.sessions.events("s", limit=100, after=covered))
         replayed = [event.sequence for event in replay.events]
         cited = [int(id.removeprefix("s#")) for id in plain.cites if id != "s"]
         for shown in (replayed, cited):
@@ -403,9 +406,10 @@ def test_a_context_counts_as_one_question(store: Retentive) -> None:
 @pytest.mark.engines("sqlite")
 def test_where_nobody_said_anything_no_memory_is_looked_at_for_messages(store: Retentive) -> None:
     """Every context looks for excerpts; in a store without messages that must not go through all the memories."""
-    assert isinstance(store._store.engine, SqliteEngine)
-    reader = store._store.engine._reader()
-    events = scope(["default"], include="events")
+    engine = parts_of(store).engine
+    assert isinstance(engine, SqliteEngine)
+    reader = engine._reader()
+    events = make_scope(["default"], include="events")
     steps: list[int] = []
     for number in (10, 10, 400):  # the first prepares the statement
         store.add_many([f"{number} memories, of which this is {n}, {len(steps)}" for n in range(number)])
@@ -416,6 +420,6 @@ def test_where_nobody_said_anything_no_memory_is_looked_at_for_messages(store: R
             return False
 
         reader.set_progress_handler(step, 1)
-        assert store._store.tables.conversations.containing("zebra", events, 20) == []
+        assert parts_of(store).tables.conversations.list_containing("zebra", events, 20) == []
         reader.set_progress_handler(None)
     assert steps[1] == steps[2]

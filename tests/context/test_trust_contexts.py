@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from retentive import Retentive
-from retentive.hooks.blocks import Group, block
+from retentive.hooks.blocks import Group, build_block
 from retentive.model import Event, Source, is_said
 from retentive.text.sentences import (
     EXCERPTS_HEADING,
@@ -16,7 +16,7 @@ from retentive.text.sentences import (
     PROFILE_HEADING,
     RECENT_HEADING,
 )
-from retentive.text.tokens import estimate
+from retentive.text.token_estimate import estimate_tokens
 
 pytestmark = pytest.mark.engines
 
@@ -152,8 +152,8 @@ def test_what_is_quoted_keeps_to_the_budget(store: Retentive, tmp_path: Path, wa
     session = way(store, tmp_path)
     store.add(INJECTION[:40], source="tool", importance=9)
     found = store.context(QUESTION, session, budget=budget)
-    assert estimate(found.text) == found.tokens <= budget
-    assert session is None or estimate(store.sessions.replay(session, budget).text) <= budget
+    assert estimate_tokens(found.text) == found.tokens <= budget
+    assert session is None or estimate_tokens(store.sessions.replay(session, budget).text) <= budget
 
 
 def test_what_the_user_said_looks_as_before(store: Retentive) -> None:
@@ -180,11 +180,11 @@ def test_a_consolidated_injection_is_quoted(store: Retentive) -> None:
 def test_an_injection_is_quoted_in_the_block_of_a_hook(store: Retentive) -> None:
     said = store.add("The user drinks tea").memory
     brought = store.add(INJECTION, source="tool").memory
-    text = block([Group("", [said, brought])], 2000).text
+    text = build_block([Group("", [said, brought])], 2000).text
     assert f"- The user drinks tea ({said.valid_from:%Y-%m-%d})" in text
     (line,) = [line for line in text.splitlines() if PIECES[0] in line]
     assert line.startswith("- > Ignore")
     assert line.endswith(f"(tool, {brought.valid_from:%Y-%m-%d})")
     assert text.count("</retentive-memory>") == 1
     assert "quoted" in text
-    assert "quoted" not in block([Group("", [said])], 2000).text
+    assert "quoted" not in build_block([Group("", [said])], 2000).text

@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from retentive.model import Event, Role
-from retentive.text.token_counters import Counter
-from retentive.text.tokens import estimate
+from retentive.text.token_counters import TokenCounter
+from retentive.text.token_estimate import estimate_tokens
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -55,8 +55,8 @@ def _moody(text: str) -> int:
     return zlib.crc32(text.encode(errors="surrogatepass")) % 300
 
 
-COUNTERS: Sequence[Counter] = (len, estimate, _words, _padded, _greedy, _moody)
-MONOTONE: Sequence[Counter] = (len, estimate, _words, _padded, _greedy)
+COUNTERS: Sequence[TokenCounter] = (len, estimate_tokens, _words, _padded, _greedy, _moody)
+MONOTONE: Sequence[TokenCounter] = (len, estimate_tokens, _words, _padded, _greedy)
 
 counters = st.sampled_from(COUNTERS)
 budgets = st.integers(0, 400)

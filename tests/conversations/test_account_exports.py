@@ -23,7 +23,7 @@ def write(path: Path, value: Any) -> Path:
 
 
 def read(path: Path) -> list[Conversation]:
-    return list(detect.read(path))
+    return list(detect.read_conversations(path))
 
 
 def one(tmp_path: Path, value: Any) -> Conversation:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from retentive.conversations.formats import source
-from retentive.conversations.formats.detect import Format, read
+from retentive.conversations.formats.detect import Format, read_conversations
 from retentive.errors import Invalid
 
 GOOD = '{"role": "user", "content": "x"}'
@@ -57,7 +57,7 @@ def test_a_bad_file_names_its_place(tmp_path: Path, content: bytes, message: str
     path = tmp_path / "chat.json"
     path.write_bytes(content)
     with pytest.raises(Invalid) as error:
-        list(read(path))
+        list(read_conversations(path))
     assert message in str(error.value)
 
 
@@ -66,8 +66,8 @@ def test_an_unknown_format_lists_those_there_are(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("no names here")
     with pytest.raises(Invalid) as error:
-        list(read(path))
-    assert all(word in error.value.hint for word in ["--format", *Format])
+        list(read_conversations(path))
+    assert all(word in error.value.hint for word in ["format=", *Format])
 
 
 @pytest.mark.parametrize(
@@ -85,20 +85,20 @@ def test_a_format_that_it_is_not(tmp_path: Path, format: Format, content: str, m
     path = tmp_path / "chat"
     path.write_text(content)
     with pytest.raises(Invalid) as error:
-        list(read(path, format))
+        list(read_conversations(path, format))
     assert message in str(error.value)
 
 
 def test_a_folder_is_not_a_file(tmp_path: Path) -> None:
     """It says so, and what to give."""
     with pytest.raises(Invalid, match="is a folder"):
-        list(read(tmp_path))
+        list(read_conversations(tmp_path))
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     """It says so, with the whole path."""
     with pytest.raises(Invalid, match=r"there is no file .*gone.json"):
-        list(read(tmp_path / "gone.json"))
+        list(read_conversations(tmp_path / "gone.json"))
 
 
 def zipped(tmp_path: Path, name: str, content: str) -> Path:
@@ -111,7 +111,7 @@ def zipped(tmp_path: Path, name: str, content: str) -> Path:
 def test_a_zip_of_something_else(tmp_path: Path) -> None:
     """A zip without conversations says what it lacks."""
     with pytest.raises(Invalid, match=r"export.zip holds no conversations.json"):
-        list(read(zipped(tmp_path, "photo.jpg", "x")))
+        list(read_conversations(zipped(tmp_path, "photo.jpg", "x")))
 
 
 def test_a_zip_that_is_none(tmp_path: Path) -> None:
@@ -119,13 +119,13 @@ def test_a_zip_that_is_none(tmp_path: Path) -> None:
     path = tmp_path / "export.zip"
     path.write_bytes(b"hello")
     with pytest.raises(Invalid, match=r"export.zip cannot be read"):
-        list(read(path))
+        list(read_conversations(path))
 
 
 def test_an_error_inside_a_zip_names_the_member(tmp_path: Path) -> None:
     """The place has the zip, the file inside and the line."""
     with pytest.raises(Invalid, match=r"export.zip/d/conversations.json, line 2, column 1: not JSON"):
-        list(read(zipped(tmp_path, "d/conversations.json", '[{"mapping": {}},\n')))
+        list(read_conversations(zipped(tmp_path, "d/conversations.json", '[{"mapping": {}},\n')))
 
 
 def test_a_damaged_zip_is_told(tmp_path: Path) -> None:
@@ -135,17 +135,17 @@ def test_a_damaged_zip_is_told(tmp_path: Path) -> None:
     damaged[200:260] = bytes(60)
     path.write_bytes(damaged)
     with pytest.raises(Invalid, match="cannot be read"):
-        list(read(path))
+        list(read_conversations(path))
 
 
 def test_a_zip_of_absurd_size_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What would fill the memory is not unpacked."""
     path = zipped(tmp_path, "conversations.json", "[]" + " " * 10_000)
-    monkeypatch.setattr(source, "LARGEST", 10_002)
-    assert list(read(path)) == []
-    monkeypatch.setattr(source, "LARGEST", 10_001)
+    monkeypatch.setattr(source, "MAX_FILE_BYTES", 10_002)
+    assert list(read_conversations(path)) == []
+    monkeypatch.setattr(source, "MAX_FILE_BYTES", 10_001)
     with pytest.raises(Invalid, match="would unpack to more than 10,001 bytes"):
-        list(read(path))
+        list(read_conversations(path))
 
 
 def test_a_zip_with_a_password_is_refused(tmp_path: Path) -> None:
@@ -155,4 +155,4 @@ def test_a_zip_with_a_password_is_refused(tmp_path: Path) -> None:
     start = content.index(b"PK\x01\x02")
     path.write_bytes(content[: start + 8] + b"\1" + content[start + 9 :])
     with pytest.raises(Invalid, match=r"export.zip is encrypted"):
-        list(read(path))
+        list(read_conversations(path))

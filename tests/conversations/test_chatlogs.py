@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from retentive.conversations.formats import detect
 from retentive.conversations.formats.detect import Conversation, Format
-from retentive.conversations.formats.values import clean
+from retentive.conversations.formats.values import clean_value
 from retentive.model import Message, Role
-from retentive.text.messages import readable
+from retentive.text.messages import extract_text
 
 ASKED = datetime(2024, 5, 1, 10, 32, tzinfo=UTC)
 EPOCH = int(ASKED.timestamp())
@@ -29,7 +29,7 @@ def write(path: Path, value: Any) -> Path:
 
 
 def read(path: Path, format: Format | None = None) -> list[Conversation]:
-    return list(detect.read(path, format))
+    return list(detect.read_conversations(path, format))
 
 
 def one(tmp_path: Path, value: Any) -> Conversation:
@@ -156,7 +156,7 @@ def test_calls_and_answers_go_to_the_payload(
     """What a message has besides its text is kept in a shape that is searched."""
     found = message(tmp_path, value)
     assert (found.role, found.payload) == (role, payload)
-    assert searched in readable(found.content, found.payload)
+    assert searched in extract_text(found.content, found.payload)
 
 
 def test_a_name_is_the_speaker(tmp_path: Path) -> None:
@@ -263,7 +263,7 @@ def test_lines_are_read_as_they_are_asked_for(tmp_path: Path) -> None:
     """JSON Lines are streamed: the first conversation is there before the last line is looked at."""
     path = tmp_path / "tune.jsonl"
     path.write_text(f"{json.dumps({'messages': [USER]})}\n" * 5000 + "{broken", encoding="utf-8")
-    reading = detect.read(path)
+    reading = detect.read_conversations(path)
     assert next(reading).id == "tune"
     assert next(reading).id == "tune-2"
 
@@ -296,6 +296,6 @@ JSON = st.recursive(
 @given(JSON)
 def test_what_is_cleaned_can_be_kept(value: Any) -> None:
     """Whatever JSON says can afterwards be written as strict JSON in UTF-8 without NUL."""
-    written = json.dumps(clean(value), allow_nan=False, ensure_ascii=False)
+    written = json.dumps(clean_value(value), allow_nan=False, ensure_ascii=False)
     assert "\\u0000" not in written.replace("\\\\", "")
     assert written.encode()

@@ -1,14 +1,14 @@
 import pytest
 from hypothesis import given
 
-from retentive.conversations.condense import Extractive, Policy, oldest
-from retentive.conversations.turns import line, turns
+from retentive.conversations.condense import ExtractiveCondenser, SummaryPolicy, choose_oldest
+from retentive.conversations.turns import group_turns, render_line
 from retentive.model import Event
-from retentive.text.token_counters import Counter
-from retentive.text.tokens import estimate
+from retentive.text.token_counters import TokenCounter
+from retentive.text.token_estimate import estimate_tokens
 from tests.conversations.conversations import answer, budgets, call, conversations, counters, event, talk, texts
 
-POLICY = Policy()
+POLICY = SummaryPolicy()
 AMPLE = 1_000_000
 
 
@@ -17,8 +17,8 @@ def said(size: int, role: str = "user") -> str:
     return f"{role}: " + "x" * (size - len(role) - 2)
 
 
-def condense(*lines: str, limit: int = AMPLE, summary: str = "", count: Counter = estimate) -> str:
-    return Extractive().condense(summary, talk(*lines), limit, count)
+def condense(*lines: str, limit: int = AMPLE, summary: str = "", count: TokenCounter = estimate_tokens) -> str:
+    return ExtractiveCondenser().condense(summary, talk(*lines), limit, count)
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def condense(*lines: str, limit: int = AMPLE, summary: str = "", count: Counter 
 def test_the_oldest_are_condensed_when_the_budget_is_nearly_used(sizes: list[int], summary: int, taken: int) -> None:
     """Not before four fifths are used, and then down to a half."""
     events = talk(*map(said, sizes))
-    assert len(oldest(events, 100, POLICY, len, summary)) == taken
+    assert len(choose_oldest(events, 100, POLICY, len, summary)) == taken
 
 
 def test_a_turn_is_condensed_whole() -> None:
@@ -47,24 +47,28 @@ def test_a_turn_is_condensed_whole() -> None:
         event(2, "x" * 20, "tool", answer("a")),
         *talk(said(9), said(9)),
     ]
-    assert len(oldest(events, 100, POLICY, len)) == 2
+    assert len(choose_oldest(events, 100, POLICY, len)) == 2
 
 
 @given(conversations(), budgets, counters)
-def test_what_is_condensed_is_whole_turns_from_the_beginning(events: list[Event], budget: int, count: Counter) -> None:
+def test_what_is_condensed_is_whole_turns_from_the_beginning(
+    events: list[Event], budget: int, count: TokenCounter
+) -> None:
     """And never the newest turn."""
-    taken = oldest(events, budget, POLICY, count)
+    taken = choose_oldest(events, budget, POLICY, count)
     assert taken == tuple(events[: len(taken)])
-    assert len(taken) in [sum(map(len, turns(events)[:number])) for number in range(max(len(turns(events)), 1))]
+    assert len(taken) in [
+        sum(map(len, group_turns(events)[:number])) for number in range(max(len(group_turns(events)), 1))
+    ]
 
 
 @given(conversations(), budgets)
 def test_what_is_left_is_within_the_target(events: list[Event], budget: int) -> None:
     """Unless the newest turn alone is larger."""
-    taken = oldest(events, budget, POLICY, len)
+    taken = choose_oldest(events, budget, POLICY, len)
     left = events[len(taken) :]
-    if taken and len(turns(left)) > 1:
-        assert sum(len(line(each)) for each in left) <= POLICY.target * budget
+    if taken and len(group_turns(left)) > 1:
+        assert sum(len(render_line(each)) for each in left) <= POLICY.target * budget
 
 
 def test_a_summary_and_what_is_left_do_not_call_for_the_next_summary() -> None:
@@ -74,32 +78,32 @@ def test_a_summary_and_what_is_left_do_not_call_for_the_next_summary() -> None:
 
 
 @given(texts, conversations(), budgets, counters)
-def test_a_summary_is_within_its_limit(summary: str, events: list[Event], limit: int, count: Counter) -> None:
+def test_a_summary_is_within_its_limit(summary: str, events: list[Event], limit: int, count: TokenCounter) -> None:
     """Whatever was said, whatever the counter."""
-    assert count(Extractive().condense(summary, events, limit, count)) <= limit
+    assert count(ExtractiveCondenser().condense(summary, events, limit, count)) <= limit
 
 
 @given(texts, conversations(), budgets, counters)
 def test_the_same_conversation_has_the_same_summary(
-    summary: str, events: list[Event], limit: int, count: Counter
+    summary: str, events: list[Event], limit: int, count: TokenCounter
 ) -> None:
     """Nothing depends on chance."""
-    first, second = (Extractive().condense(summary, events, limit, count) for _ in range(2))
+    first, second = (ExtractiveCondenser().condense(summary, events, limit, count) for _ in range(2))
     assert first == second
 
 
 @given(conversations())
 def test_what_a_summary_says_is_not_said_again(events: list[Event]) -> None:
     """The same messages a second time add nothing."""
-    once = Extractive().condense("", events, AMPLE, len)
-    assert Extractive().condense(once, events, AMPLE, len) == once
+    once = ExtractiveCondenser().condense("", events, AMPLE, len)
+    assert ExtractiveCondenser().condense(once, events, AMPLE, len) == once
 
 
 @given(conversations(), conversations())
 def test_while_there_is_room_a_summary_only_grows(before: list[Event], after: list[Event]) -> None:
     """The old lines come first, as they were."""
-    old = Extractive().condense("", before, AMPLE, len)
-    assert Extractive().condense(old, after, AMPLE, len).startswith(old)
+    old = ExtractiveCondenser().condense("", before, AMPLE, len)
+    assert ExtractiveCondenser().condense(old, after, AMPLE, len).startswith(old)
 
 
 def test_a_summary_that_someone_else_wrote_stays_as_it_is() -> None:
@@ -149,14 +153,14 @@ def test_sentences_of_one_message_share_a_line_in_their_order() -> None:
 def test_a_speaker_is_named() -> None:
     """As in the conversation."""
     events = [event(1, "I live in Oslo.", speaker="Dana")]
-    assert Extractive().condense("", events, AMPLE, len) == "Dana: I live in Oslo."
+    assert ExtractiveCondenser().condense("", events, AMPLE, len) == "Dana: I live in Oslo."
 
 
 def test_of_tools_only_a_glimpse_is_kept() -> None:
     """A short first line of each call and each result."""
     result = "\n{\nstatus: 7 rooms free in Oslo" + " and more" * 40 + "\nsecond line"
     events = [event(1, "", "assistant", call("a")), event(2, result, "tool", answer("a"))]
-    first, second = Extractive().condense("", events, AMPLE, len).splitlines()
+    first, second = ExtractiveCondenser().condense("", events, AMPLE, len).splitlines()
     assert first == 'assistant: look {"at": 1}'
     assert second.startswith("tool: status: 7 rooms free in Oslo and more")
     assert len(second) < 110
@@ -205,7 +209,7 @@ def test_a_greeting_does_not_fill_the_room_of_a_fact() -> None:
 
 
 @pytest.mark.parametrize("count", [len, lambda _: 0])
-def test_no_room_no_summary(count: Counter) -> None:
+def test_no_room_no_summary(count: TokenCounter) -> None:
     """Not even an ellipsis, not even if a counter says it is nothing."""
     assert condense("user: We decided to move to Oslo.", limit=0, summary="Dana lives here.", count=count) == ""
 
@@ -216,7 +220,7 @@ def test_a_summary_fed_for_ever_stays_within_its_limit_and_keeps_what_counts() -
     for number in range(300):
         chatter = (f"user: The weather is mild on day {number} of it all", "assistant: That is nice to hear indeed")
         summary = condense(*chatter, summary=summary, limit=60)
-        assert estimate(summary) <= 60
+        assert estimate_tokens(summary) <= 60
     assert "We decided to pay Hetzner 8 euros, never more." in summary
     assert "day 299" in summary
     assert "day 1 " not in summary
@@ -228,7 +232,7 @@ def test_ten_thousand_messages_are_counted_a_few_times_only() -> None:
 
     def count(text: str) -> int:
         read.append(len(text))
-        return estimate(text)
+        return estimate_tokens(text)
 
     lines = [f"user: On day {number} we decided to move {number} boxes to Oslo. Thanks!" for number in range(10_000)]
     condense(*lines, limit=500, count=count)

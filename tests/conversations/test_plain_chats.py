@@ -16,7 +16,7 @@ from retentive.model import Message, Role
 
 def read(path: Path, text: str, me: str | None = None, format: Format | None = None) -> list[Message]:
     path.write_bytes(text.encode())
-    return [message for each in detect.read(path, format, me) for message in each.messages]
+    return [message for each in detect.read_conversations(path, format, me) for message in each.messages]
 
 
 def said(messages: list[Message]) -> list[tuple[str | None, str]]:
@@ -195,7 +195,7 @@ def test_nul_in_plain_text_is_replaced(chat: Path) -> None:
 def test_the_file_names_the_conversation(chat: Path) -> None:
     """Plain text has no id of its own."""
     chat.write_text("Anna: x")
-    (found,) = detect.read(chat)
+    (found,) = detect.read_conversations(chat)
     assert found[:3] == ("chat", None, None)
 
 
@@ -204,4 +204,4 @@ def test_a_zip_of_whatsapp_is_read(tmp_path: Path) -> None:
     path = tmp_path / "Anna.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("_chat.txt", "[01/05/2024, 10:32:11] Anna: hello")
-    assert [(each.id, each.messages[0].content) for each in detect.read(path)] == [("Anna", "hello")]
+    assert [(each.id, each.messages[0].content) for each in detect.read_conversations(path)] == [("Anna", "hello")]

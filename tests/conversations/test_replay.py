@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retentive.conversations.replay import replay
-from retentive.conversations.turns import dangling, line, turns
+from retentive.conversations.replay import build_replay
+from retentive.conversations.turns import group_turns, has_missing_call, render_line
 from retentive.model import Event
-from retentive.text.token_counters import Counter
+from retentive.text.token_counters import TokenCounter
 from tests.conversations.conversations import MONOTONE, answer, budgets, call, conversations, counters, event, talk
 
 summaries = st.sampled_from(["", "Dana lives in Oslo.", "long " * 30])
@@ -32,30 +32,30 @@ TALK = talk("user: one", "assistant: two", "user: three")
 )
 def test_the_newest_that_fit_are_replayed(budget: int, summary: str, text: str, left_out: int) -> None:
     """Summary first, then messages in order, to the last token."""
-    found = replay("s", summary, TALK, 0, budget, len)
+    found = build_replay("s", summary, TALK, 0, budget, len)
     assert (found.text, found.left_out) == (text, left_out)
 
 
 @given(summaries, conversations(), earlier, budgets, counters)
 def test_a_replay_is_within_its_budget(
-    summary: str, events: list[Event], before: int, budget: int, count: Counter
+    summary: str, events: list[Event], before: int, budget: int, count: TokenCounter
 ) -> None:
     """By any counter, and the count is that of the text."""
-    found = replay("s", summary, events, before, budget, count)
+    found = build_replay("s", summary, events, before, budget, count)
     assert found.tokens == count(found.text) <= budget
 
 
 @given(summaries, conversations(), earlier, budgets, counters)
 def test_a_replay_is_the_newest_whole_turns(
-    summary: str, events: list[Event], before: int, budget: int, count: Counter
+    summary: str, events: list[Event], before: int, budget: int, count: TokenCounter
 ) -> None:
     """In order, without holes, and the text is theirs."""
-    found = replay("s", summary, events, before, budget, count)
-    groups = turns(events)
+    found = build_replay("s", summary, events, before, budget, count)
+    groups = group_turns(events)
     ends = [tuple(chain.from_iterable(groups[number:])) for number in range(len(groups) + 1)]
     assert found.events in ends
     heading = [f"Rolling session summary: > {found.summary}"] if found.summary else []
-    whole = "\n".join([*heading, *map(line, found.events)])
+    whole = "\n".join([*heading, *map(render_line, found.events)])
     if found.text.endswith("…") and len(found.events) == 1:
         assert whole.startswith(found.text.removesuffix("…").rstrip())  # the beginning of a newest that is too long
     else:
@@ -65,33 +65,33 @@ def test_a_replay_is_the_newest_whole_turns(
 
 
 @given(summaries, conversations(), earlier, budgets, st.sampled_from(MONOTONE))
-def test_the_budget_is_used(summary: str, events: list[Event], before: int, budget: int, count: Counter) -> None:
+def test_the_budget_is_used(summary: str, events: list[Event], before: int, budget: int, count: TokenCounter) -> None:
     """One turn more would not have fitted, or has lost its call."""
-    found = replay("s", summary, events, before, budget, count)
-    groups = turns(events)
-    taken = len(turns(found.events))
+    found = build_replay("s", summary, events, before, budget, count)
+    groups = group_turns(events)
+    taken = len(group_turns(found.events))
     if len(found.events) < len(events):
         more = groups[len(groups) - taken - 1]
-        longer = "\n".join([*([found.text] if found.text else []), *map(line, more)])
-        assert count(longer) > budget or (before and dangling(more))
+        longer = "\n".join([*([found.text] if found.text else []), *map(render_line, more)])
+        assert count(longer) > budget or (before and has_missing_call(more))
 
 
 def test_an_answer_whose_call_was_not_read_is_left_out() -> None:
     """And so is all before it."""
     events = [event(7, "x", "user"), event(8, "seen", "tool", answer("a")), event(9, "three")]
-    assert replay("s", "", events, 6, 100, len).text == "user: three"
+    assert build_replay("s", "", events, 6, 100, len).text == "user: three"
 
 
 def test_an_answer_whose_call_was_never_logged_is_replayed() -> None:
     """With nothing before it, there is nothing to wait for."""
     events = [event(1, "seen", "tool", answer("a")), event(2, "three")]
-    assert replay("s", "", events, 0, 100, len).text == "tool: > seen\nuser: three"
+    assert build_replay("s", "", events, 0, 100, len).text == "tool: > seen\nuser: three"
 
 
 def test_a_call_and_its_answer_fit_together_or_not_at_all() -> None:
     """Though the answer alone would."""
     events = [event(1, "", "assistant", call("a")), event(2, "seen", "tool", answer("a")), event(3, "three")]
-    assert replay("s", "", events, 0, 30, len).text == "user: three"
+    assert build_replay("s", "", events, 0, 30, len).text == "user: three"
 
 
 def test_a_long_conversation_is_not_counted_whole() -> None:
@@ -102,6 +102,6 @@ def test_a_long_conversation_is_not_counted_whole() -> None:
         read.append(len(text))
         return len(text)
 
-    found = replay("s", "", talk(*["user: " + "x" * 194] * 10_000), 0, 5000, count)
+    found = build_replay("s", "", talk(*["user: " + "x" * 194] * 10_000), 0, 5000, count)
     assert len(found.events) == 24
     assert sum(read) < 15 * 5000

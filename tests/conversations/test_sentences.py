@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retentive.conversations.sentences import ROLE_WEIGHTS, joined, score, sentences
+from retentive.conversations.sentences import ROLE_WEIGHTS, join_sentences, score_sentence, split_sentences
 from retentive.model import Role
 from tests.conversations.conversations import texts
 
@@ -25,12 +25,12 @@ from tests.conversations.conversations import texts
 )
 def test_what_is_hard_to_guess_later_scores_more(better: str, worse: str) -> None:
     """Decisions, instructions, requests, facts about people, names, figures, places, questions."""
-    assert score(better, Role.USER) > score(worse, Role.USER)
+    assert score_sentence(better, Role.USER) > score_sentence(worse, Role.USER)
 
 
 def test_the_users_words_count_more_than_the_assistants_and_those_more_than_a_tools() -> None:
     """The same sentence, by who says it."""
-    told = [score("The server in Oslo has 16 cores.", role) for role in (Role.USER, Role.ASSISTANT, Role.TOOL)]
+    told = [score_sentence("The server in Oslo has 16 cores.", role) for role in (Role.USER, Role.ASSISTANT, Role.TOOL)]
     assert told == sorted(told, reverse=True)
     assert len(set(told)) == 3
 
@@ -38,13 +38,13 @@ def test_the_users_words_count_more_than_the_assistants_and_those_more_than_a_to
 def test_what_the_assistant_asks_and_says_of_itself_counts_for_little() -> None:
     """Even beside its lesser weight: "Would you like me to ...?" tells nothing of the user."""
     asked = "Would you like me to send my second draft?"
-    assert score(asked, Role.ASSISTANT) < ROLE_WEIGHTS[Role.ASSISTANT] * score(asked, Role.USER)
+    assert score_sentence(asked, Role.ASSISTANT) < ROLE_WEIGHTS[Role.ASSISTANT] * score_sentence(asked, Role.USER)
 
 
 def test_of_two_sentences_that_tell_as_much_the_shorter_is_better() -> None:
     """It leaves more room."""
     short = "We decided to move to Oslo, as it has more light."
-    assert score(short, Role.USER) > score(f"{short[:-1]} {'and even more of it ' * 5}", Role.USER)
+    assert score_sentence(short, Role.USER) > score_sentence(f"{short[:-1]} {'and even more of it ' * 5}", Role.USER)
 
 
 @pytest.mark.parametrize(
@@ -67,11 +67,11 @@ def test_of_two_sentences_that_tell_as_much_the_shorter_is_better() -> None:
 )
 def test_a_text_is_split_into_sentences(text: str, expected: list[str]) -> None:
     """At marks, line breaks and blocks of code; not at abbreviations."""
-    assert list(sentences(text)) == expected
+    assert list(split_sentences(text)) == expected
 
 
 @given(st.lists(texts, max_size=4).map("\n".join))
 def test_sentences_put_on_one_line_are_found_again(text: str) -> None:
     """So that a summary can be condensed anew."""
-    found = list(sentences(text))
-    assert list(sentences(joined(found))) == found
+    found = list(split_sentences(text))
+    assert list(split_sentences(join_sentences(found))) == found

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retentive import Retentive
-from retentive.conversations.chunks import slices
+from retentive.conversations.chunks import chunk_message
 from retentive.errors import Conflict, Invalid, NotFound
 from retentive.model import Message, Role
-from retentive.text.messages import readable
-from retentive.text.normalize import content_hash
+from retentive.text.messages import extract_text
+from retentive.text.normalize import hash_content
 from tests.support import Open
 
 pytestmark = pytest.mark.engines
@@ -120,7 +120,7 @@ def test_sessions_are_listed_by_their_last_activity(store: Retentive) -> None:
     store.sessions.append("old", "user", "again", time="2026-04-01")
     store.sessions.append("new", "user", "an old letter", time="2020-01-01")
     assert [each.id for each in store.sessions.list()] == ["old", "new", "middle"]
-    assert [each.id for each in store.sessions.list(limit=2, before="old")] == ["new", "middle"]
+    assert [each.id for each in store.sessions.list(limit=2, after="old")] == ["new", "middle"]
 
 
 def test_a_session_carries_agent_tags_and_metadata(store: Retentive) -> None:
@@ -242,7 +242,7 @@ def crowded(store: Retentive) -> str:
     store.sessions.append("gone", "assistant", None, payload={"tool_calls": [{"name": MARK, "input": {"x": MARK}}]})
     store.sessions.put("gone", agent=MARK, tags=[MARK], metadata={MARK: MARK})
     store.sessions.set_summary("gone", f"About {MARK}", upto=3, epoch=0)
-    store.notes.put(f"A note on {MARK}", "note", session="gone")
+    store.notes.put(f"A note on {MARK}", note_id="note", session="gone")
     local = store.add(f"A memory of {MARK}", session="gone", slot="a.b")
     store.update(local.id, content=f"Another memory of {MARK}")
     store.search(MARK, session="gone")
@@ -331,13 +331,13 @@ def test_content_blocks_are_read_and_kept(store: Retentive) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(st.text(min_size=1, max_size=3000), st.sampled_from([None, CALL]))
-def test_slices_rejoin_to_what_can_be_read(text: str, payload: Any) -> None:
+def test_chunks_rejoin_to_what_can_be_read(text: str, payload: Any) -> None:
     """Each begins at most 96 characters before the end of the one before; together they are the whole text."""
-    whole = readable(text, payload)
+    whole = extract_text(text, payload)
     ends = {0}
-    for hash, part in slices(Message(Role.USER, text, None, None, None, payload)):
+    for hash, part in chunk_message(Message(Role.USER, text, None, None, None, payload)):
         assert len(part) <= 640
-        assert hash == content_hash(part)
+        assert hash == hash_content(part)
         begins = {start for end in ends for start in range(max(0, end - 96), end + 1) if whole.startswith(part, start)}
         ends = {start + len(part) for start in begins}
     assert len(whole) in ends
@@ -362,7 +362,7 @@ def test_equal_ids_in_two_namespaces_are_two_hits(open_store: Open) -> None:
     one, two = open_store(namespace="work/a"), open_store(namespace="work/b")
     for store, word in ((one, "grey"), (two, "white")):
         store.sessions.append("monday", "user", f"A {word} heron")
-        store.notes.put(f"The {word} heron again", "note")
+        store.notes.put(f"The {word} heron again", note_id="note")
     for mode in ("text", "vector"):
         found = one.search("heron", namespaces=["work/*"], mode=mode)
         assert {(hit.item.namespace, hit.id, "grey" in hit.content) for hit in found} == {
@@ -437,8 +437,8 @@ def test_origins_and_histories_of_a_deleted_session_go_too(store: Retentive) -> 
     learned = store.add("From an event", origin={"event": "gone#1", "url": "x"}).id
     other = store.add("Of another session", origin={"session": "gone"}, session="t").id
     like = store.add("Of one that is called much the same", origin={"event": "gone-fishing#1"}).id
-    note = store.notes.put("secret words", "n", session="gone").id
-    store.notes.put("open words", "n")
+    note = store.notes.put("secret words", note_id="n", session="gone").id
+    store.notes.put("open words", note_id="n")
     assert store.sessions.delete("gone").kept == 2
     assert store.get(learned).origin == {"session": "deleted session", "url": "x"}
     assert store.get(other).origin == {"session": "deleted session"}

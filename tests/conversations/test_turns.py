@@ -4,9 +4,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from retentive.conversations.turns import dangling, line, turns
+from retentive.conversations.turns import group_turns, has_missing_call, render_line
 from retentive.model import Event
-from retentive.text.messages import answers, calls
+from retentive.text.messages import find_tool_calls, find_tool_results
 from tests.conversations.conversations import answer, blocks, call, conversations, event
 
 USER: tuple[str, Any] = ("user", None)
@@ -49,13 +49,13 @@ def made(*messages: tuple[str, Any]) -> list[Event]:
 )
 def test_a_call_and_its_answers_are_one_turn(messages: list[tuple[str, Any]], sizes: list[int]) -> None:
     """Turns are as large as tool calls make them, and no larger."""
-    assert [len(turn) for turn in turns(made(*messages))] == sizes
+    assert [len(turn) for turn in group_turns(made(*messages))] == sizes
 
 
 @given(conversations())
 def test_turns_together_are_the_conversation(events: list[Event]) -> None:
     """Nothing is lost, doubled or moved, and no turn is empty."""
-    found = turns(events)
+    found = group_turns(events)
     assert list(chain.from_iterable(found)) == events
     assert all(found)
 
@@ -63,11 +63,11 @@ def test_turns_together_are_the_conversation(events: list[Event]) -> None:
 @given(conversations())
 def test_no_turn_ends_between_a_call_and_its_answer(events: list[Event]) -> None:
     """An answer stands in the turn of the latest call of its id."""
-    turn_of = {each.sequence: number for number, turn in enumerate(turns(events)) for each in turn}
+    turn_of = {each.sequence: number for number, turn in enumerate(group_turns(events)) for each in turn}
     asked: dict[str, int] = {}
     for each in events:
-        asked.update((made.id, each.sequence) for made in calls(each.payload) if made.id)
-        for given_back in answers(each.payload):
+        asked.update((made.id, each.sequence) for made in find_tool_calls(each.payload) if made.id)
+        for given_back in find_tool_results(each.payload):
             if given_back.call in asked:
                 assert turn_of[asked[given_back.call]] == turn_of[each.sequence]
 
@@ -75,7 +75,7 @@ def test_no_turn_ends_between_a_call_and_its_answer(events: list[Event]) -> None
 def test_many_late_answers_cost_no_more_than_many_messages() -> None:
     """One call answered again and again by 20,000 messages is one turn, at once."""
     events = [event(0, "x", "assistant", call("a")), *(event(n, "x", "tool", answer("a")) for n in range(1, 20_000))]
-    assert [len(turn) for turn in turns(events)] == [20_000]
+    assert [len(turn) for turn in group_turns(events)] == [20_000]
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_many_late_answers_cost_no_more_than_many_messages() -> None:
 )
 def test_a_turn_dangles_if_it_holds_an_answer_without_its_call(messages: list[tuple[str, Any]], expected: bool) -> None:
     """An answer needs its call before it, in the same turn."""
-    assert dangling(made(*messages)) is expected
+    assert has_missing_call(made(*messages)) is expected
 
 
 @pytest.mark.parametrize(
@@ -111,4 +111,4 @@ def test_a_turn_dangles_if_it_holds_an_answer_without_its_call(messages: list[tu
 )
 def test_a_message_reads_as_who_said_what(message: Event, expected: str) -> None:
     """The speaker if known, else the role; with it all that is readable, what a tool said quoted."""
-    assert line(message) == expected
+    assert render_line(message) == expected

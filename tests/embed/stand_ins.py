@@ -8,7 +8,7 @@ import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-from retentive.embed.catalogue import E5, INT8, Entry, HubFile
+from retentive.embed.catalogue import E5, INT8, CatalogueEntry, HubFile
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzäöüßéèñ0123456789.,?!'-"
 _WORDS = ("▁the", "▁dog", "▁Hund", "▁perro", "▁is", "▁where", "▁wo", "▁ist", "▁key", "▁fact", "▁about", "▁number")
@@ -19,7 +19,7 @@ def pin(file: HubFile, content: bytes) -> HubFile:
     return replace(file, size=len(content), sha256=sha256(content).hexdigest())
 
 
-def make_e5() -> tuple[Entry, dict[str, bytes]]:
+def make_e5() -> tuple[CatalogueEntry, dict[str, bytes]]:
     """multilingual-e5-small with a table for a network, and the contents of its files by their names."""
     assert E5.graphs
     assert E5.tokenizer

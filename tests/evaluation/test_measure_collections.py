@@ -9,7 +9,7 @@ import pytest
 from retentive import Retentive
 from retentive.cli import main
 from retentive.errors import Invalid
-from retentive.evaluation import Trial, trials
+from retentive.evaluation import Trial, read_trials
 
 TALK = {
     "sample_id": "c1",
@@ -35,13 +35,13 @@ def written(path: Path, *lines: Any) -> Path:
 
 
 def read(path: Path) -> Trial:
-    (trial,) = trials(path, "jsonl")
+    (trial,) = read_trials(path, "jsonl")
     return trial
 
 
 def test_locomo_gives_turns_with_speaker_time_and_picture(tmp_path: Path) -> None:
-    (trial,) = trials(written(tmp_path / "talk.json", [TALK]), "locomo")
-    first, second = trial.said
+    (trial,) = read_trials(written(tmp_path / "talk.json", [TALK]), "locomo")
+    first, second = trial.messages
     assert (first.ref, first.session, first.speaker, str(first.time)) == (
         "D1:1", "session-1", "Ana", "2023-05-08 13:56:00+00:00",
     )  # fmt: skip
@@ -49,7 +49,7 @@ def test_locomo_gives_turns_with_speaker_time_and_picture(tmp_path: Path) -> Non
 
 
 def test_locomo_questions_name_their_turns_or_cannot_be_answered(tmp_path: Path) -> None:
-    (trial,) = trials(written(tmp_path / "talk.json", [TALK]), "locomo")
+    (trial,) = read_trials(written(tmp_path / "talk.json", [TALK]), "locomo")
     assert [(each.expected, each.category) for each in trial.questions] == [
         (("D1:1", "D1:2"), "single-hop"),
         ((), "unanswerable"),
@@ -65,8 +65,8 @@ def test_lines_are_memories_messages_and_questions(tmp_path: Path) -> None:
             {"message": "said so", "session": "s", "speaker": "Ana"},
         )
     )
-    assert trial.told[0].options == {"tags": ["a"]}
-    assert (trial.said[0].session, trial.said[0].speaker) == ("s", "Ana")
+    assert trial.memories[0].options == {"tags": ["a"]}
+    assert (trial.messages[0].session, trial.messages[0].speaker) == ("s", "Ana")
     assert trial.questions[0].expected == ("m1", "said so")
 
 
@@ -90,7 +90,7 @@ def test_what_is_no_json_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("{", "utf-8")
     for format in ("jsonl", "locomo"):
         with pytest.raises(Invalid):
-            trials(tmp_path / "x", format)
+            read_trials(tmp_path / "x", format)
 
 
 def test_eval_compares_ways_and_keeps_its_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -120,14 +120,14 @@ def test_eval_refuses_what_is_not_there(tmp_path: Path) -> None:
 def test_a_text_may_have_any_character_in_it(tmp_path: Path) -> None:
     path = tmp_path / "own.jsonl"
     path.write_text('{"memory": "one\u2028two\x85three"}\n{"question": "one?", "expected": []}\r\n', "utf-8")
-    assert [each.text for each in read(path).told] == ["one\u2028two\x85three"]
+    assert [each.text for each in read(path).memories] == ["one\u2028two\x85three"]
 
 
 def test_what_is_not_in_utf_8_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "own.jsonl"
     path.write_bytes(b'{"memory": "caf\xe9"}')
     with pytest.raises(Invalid, match="not in UTF-8"):
-        trials(path, "jsonl")
+        read_trials(path, "jsonl")
 
 
 def test_an_id_is_of_one_line(tmp_path: Path) -> None:

@@ -11,11 +11,13 @@ from typing import Any
 
 import pytest
 
-from retentive import Indexed, Retentive
+from retentive import IndexResult, Retentive
 from retentive.errors import Invalid, NotFound
 from retentive.files import walk
 from retentive.storage import step
 from retentive.storage.tables.leases import Leases
+from retentive.testing import parts_of
+from tests.forkserver import ForkedProgram
 from tests.support import Open
 
 pytestmark = pytest.mark.engines
@@ -34,7 +36,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files of this moment count as settled, so that tests need not wait."""
-    monkeypatch.setattr(walk, "RACY", -(10**12))
+    monkeypatch.setattr(walk, "RACY_NANOSECONDS", -(10**12))
 
 
 def write(folder: Path, **files: str) -> None:
@@ -45,19 +47,19 @@ def write(folder: Path, **files: str) -> None:
         path.write_text(text)
 
 
-def counts(told: Indexed) -> dict[str, int]:
+def counts(told: IndexResult) -> dict[str, int]:
     names = ("added", "updated", "appended", "renamed", "removed", "unchanged", "embedded")
     return {name: count for name in names if (count := getattr(told, name))}
 
 
 def state(store: Retentive, session: str | None = None) -> Any:
     """All that the index says, but for ids and times."""
-    rows = store._store.tables.files
+    rows = parts_of(store).tables.files
     found = []
-    for row in sorted(rows.page("default", 1000, session, None), key=lambda row: (row.path, row.session or "")):
-        slices = [(each[:-1], bool(each.vector)) for each in rows.slices(row, store._store.space)]
+    for row in sorted(rows.list_page("default", 1000, session, None), key=lambda row: (row.path, row.session or "")):
+        chunks = [(each[:-1], bool(each.vector)) for each in rows.list_chunks(row, parts_of(store).space)]
         file = (row.path, row.session, row.kind, row.hash, row.size, row.title, row.all_tags, row.links, row.mark)
-        found.append((file, dict(row.metadata), slices))
+        found.append((file, dict(row.metadata), chunks))
     return found
 
 
@@ -96,10 +98,10 @@ def test_nothing_is_done_for_what_did_not_change(
 ) -> None:
     write(folder, a="One", b__c="Two")
     store.files.index(folder)
-    head = store._store.tables.chunks.head()
-    monkeypatch.setattr("retentive.files.index.load", None)  # nothing is opened
+    head = parts_of(store).tables.chunks.head()
+    monkeypatch.setattr("retentive.files.index.load_file", None)  # nothing is opened
     assert counts(store.files.index(folder)) == {"unchanged": 2}
-    assert store._store.tables.chunks.head() == head
+    assert parts_of(store).tables.chunks.head() == head
 
 
 def test_a_touch_changes_nothing(store: Retentive, folder: Path) -> None:
@@ -134,20 +136,20 @@ def test_of_an_edited_file_only_what_changed_is_embedded(store: Retentive, folde
 def test_what_is_appended_is_read_alone(store: Retentive, folder: Path) -> None:
     write(folder, dogs=DOGS)
     store.files.index(folder)
-    kept = {slice.ordinal for slice in slices(store, folder / "dogs.md")}
+    kept = {chunk.ordinal for chunk in chunks(store, folder / "dogs.md")}
     with (folder / "dogs.md").open("a") as file:
         file.write("\n## Tom\n\nA cat, in fact. See [cats](cats.md).\n")
     assert counts(store.files.index(folder)) == {"appended": 1, "embedded": 1}
-    assert len(slices(store, folder / "dogs.md")) == len(kept) + 1
+    assert len(chunks(store, folder / "dogs.md")) == len(kept) + 1
     assert store.files.get(folder / "dogs.md").links == ("cats.md",)
     assert state(store) == fresh(folder)
 
 
-def slices(store: Retentive, path: Path) -> list[Any]:
-    rows = store._store.tables.files
+def chunks(store: Retentive, path: Path) -> list[Any]:
+    rows = parts_of(store).tables.files
     row = rows.get("default", store.files.get(path).id)
     assert row
-    return rows.slices(row, store._store.space)
+    return rows.list_chunks(row, parts_of(store).space)
 
 
 def fresh(folder: Path) -> Any:
@@ -263,7 +265,7 @@ def test_secrets_in_files_are_redacted_and_lines_keep_their_numbers(store: Reten
     key = "-----BEGIN RSA PRIVATE KEY-----\n" + "MIIEpAIBAAKCAQEA7q3Zx\n" * 60 + "-----END RSA PRIVATE KEY-----\n"
     write(folder, a=f"# Keys\n\n{key}\n# After\n\nThe heron nests.\n")
     store.files.index(folder)
-    assert all("MIIE" not in slice.text for slice in slices(store, folder / "a.md"))
+    assert all("MIIE" not in chunk.text for chunk in chunks(store, folder / "a.md"))
     lines = (folder / "a.md").read_text().splitlines()
     assert places(store, "heron")[0] == f"{folder.resolve()}/a.md:{lines.index('# After') + 1}-{len(lines)} > After"
 
@@ -336,8 +338,8 @@ def test_a_purge_says_where_a_file_repeats_it(store: Retentive, folder: Path) ->
 def test_a_damaged_index_is_found_and_mended(store: Retentive, folder: Path) -> None:
     write(folder, dogs=DOGS)
     store.files.index(folder)
-    row = store._store.tables.files.page("default", 1, None, None)[0]
-    store._store.engine.apply([step("file_chunk_delete", namespace="default", owner=row.id, first=2)])
+    row = parts_of(store).tables.files.list_page("default", 1, None, None)[0]
+    parts_of(store).engine.apply([step("file_chunk_delete", namespace="default", owner=row.id, first=2)])
     assert "files" in [finding.name for finding in store.doctor() if not finding.ok]
     store.repair()
     store.files.index(folder)
@@ -346,7 +348,7 @@ def test_a_damaged_index_is_found_and_mended(store: Retentive, folder: Path) -> 
 
 
 def start(target: str, folder: Path) -> "subprocess.Popen[str]":
-    return subprocess.Popen([sys.executable, str(PROGRAM), target, str(folder)], stdout=subprocess.PIPE, text=True)
+    return ForkedProgram([sys.executable, str(PROGRAM), target, str(folder)], stdout=subprocess.PIPE, text=True)
 
 
 def test_two_processes_do_the_work_once(target: str, open_store: Open, folder: Path) -> None:
@@ -379,9 +381,9 @@ def test_what_a_kill_left_undone_is_done_next_time(target: str, open_store: Open
 def release(store: Retentive, folder: Path) -> None:
     """The lease of the one that was killed, whose time would be up in half a minute."""
     name = f"files-{sha256(str(folder.resolve()).encode()).hexdigest()[:16]}"
-    held = Leases(store._store.engine).held(name, "default")
+    held = Leases(parts_of(store).engine).find_holder(name, "default")
     if held:
-        Leases(store._store.engine, held.holder).release(name, "default")
+        Leases(parts_of(store).engine, held.holder).release(name, "default")
 
 
 def test_a_purged_file_is_gone_from_the_store_to_the_last_byte(store: Retentive, folder: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path, PurePath
 import pytest
 
 from retentive.errors import Invalid
-from retentive.files.kinds import NAMES, SUFFIXES, readable
+from retentive.files.kinds import NAMES, SUFFIXES, find_kind
 from retentive.files.readers.read import read
 from retentive.model.files import Section
 
@@ -35,7 +35,7 @@ PAGE = Path(__file__).parent.parent.parent / "docs" / "reference" / "files.md"
     ],
 )
 def test_the_name_decides_how_a_file_is_read(name: str, kind: str | None) -> None:
-    assert readable(PurePath(name)) == kind
+    assert find_kind(PurePath(name)) == kind
 
 
 def test_no_suffix_and_no_name_is_of_two_kinds() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from retentive.files.readers.front_matter import LARGEST
+from retentive.files.readers.front_matter import MAX_FRONT_MATTER_CHARS
 from retentive.files.readers.read import read
 from retentive.model.files import Document, Section
 from retentive.text.chunk import CHUNK_SIZE
@@ -137,7 +137,7 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
         "+++\na = " + "[" * 5000 + "\n+++\n",
         "---\na: " + "[" * 20000 + "\n---\n",
         f"---\n{BOMB}---\n",
-        "---\na: " + "x" * LARGEST + "\n---\n",
+        "---\na: " + "x" * MAX_FRONT_MATTER_CHARS + "\n---\n",
         "---\nnever closed\n",
     ],
 )

@@ -130,7 +130,7 @@ def test_a_docx_with_bad_xml_is_refused(document: str) -> None:
 
 
 def test_a_bomb_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "LARGEST", 100_000)
+    monkeypatch.setattr(reader, "MAX_PART_BYTES", 100_000)
     with pytest.raises(Invalid, match="unpack to more"):
         read("a.docx", docx(paragraph(" " * 200_000)))
 

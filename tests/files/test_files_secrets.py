@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from retentive import Retentive
+from retentive.testing import parts_of
 from tests.files.written import docx, paragraph
 
 KEY = ["-----BEGIN RSA PRIVATE KEY-----", *["MIIEpAIBAAKCAQEA7q3Zx" * 3] * 30, "-----END RSA PRIVATE KEY-----"]
@@ -15,10 +16,10 @@ def told(store: Retentive, path: Path) -> str:
     """All that is kept of a file."""
     store.files.index(path)
     file = store.files.get(path)
-    rows = store._store.tables.files
+    rows = parts_of(store).tables.files
     row = rows.get("default", file.id)
     assert row
-    return "\n".join([repr(file), *(repr(each[:5]) for each in rows.slices(row, None))])
+    return "\n".join([repr(file), *(repr(each[:5]) for each in rows.list_chunks(row, None))])
 
 
 def test_one_that_is_in_several_sections_is_redacted_in_each(store: Retentive, tmp_path: Path) -> None:

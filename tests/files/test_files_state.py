@@ -11,6 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from retentive import Retentive
 from tests.files.test_files import fresh, state
+from tests.sizes import choose
 
 NAMES = st.sampled_from(["a.md", "b.txt", "c.py", "sub/a.md", "sub/deep/b.md", "x/a.md", ".hidden.md", "image.png"])
 FOLDERS = st.sampled_from(["sub", "sub/deep", "x", "y"])
@@ -83,4 +84,4 @@ class Folder(RuleBasedStateMachine):
 
 
 TestFolder = Folder.TestCase
-TestFolder.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)
+TestFolder.settings = settings(max_examples=choose(12, 100), stateful_step_count=30, deadline=None)

@@ -13,14 +13,16 @@ from typing import Any
 
 import pytest
 
-from retentive import Indexed, Retentive, config
+from retentive import IndexResult, Retentive, config
 from retentive.errors import Busy
 from retentive.files import changes
 from retentive.files import watch as watching
-from retentive.files.debounce import LATEST, QUIET, Pending
-from retentive.files.index import places
+from retentive.files.debounce import MAX_DELAY_SECONDS, QUIET_SECONDS, Debouncer
+from retentive.files.index import locate_paths
 from retentive.files.walk import Tree
+from retentive.testing import parts_of
 from tests.files.test_files import fresh, state, write
+from tests.forkserver import ForkedProgram
 from tests.support import Open
 
 SOON = 20.0  # seconds, on a machine that is busy with other things
@@ -36,7 +38,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture(params=["events", "looks"])
 def follow(request: pytest.FixtureRequest, store: Retentive, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Watches a folder until the test is over, by both ways of hearing of changes."""
-    monkeypatch.setattr(changes, "EVERY", 0.2)
+    monkeypatch.setattr(changes, "POLL_SECONDS", 0.2)
     begun = []
 
     def begin(*paths: Path, **options: Any) -> watching.Watch:
@@ -113,9 +115,9 @@ def test_what_is_behind_links_is_found_once(store: Retentive, folder: Path, tmp_
 
 
 def test_a_file_that_is_left_out_is_named_once(folder: Path, follow: Any) -> None:
-    told: list[Indexed] = []
+    told: list[IndexResult] = []
     write(folder, a="x" * 200_000)
-    follow(folder, told=told.append)
+    follow(folder, on_change=told.append)
     write(folder, b="y" * 200_000, c="One")
     until(lambda: sum(each.added for each in told) == 1 and sum(len(each.skipped) for each in told) == 2)
     assert sorted(Path(each.path).name for part in told for each in part.skipped) == ["a.md", "b.md"]
@@ -155,9 +157,9 @@ def test_a_folder_that_is_made_again_is_followed(store: Retentive, folder: Path,
 def test_whatever_happens_the_index_is_that_of_the_folder(open_store: Open, folder: Path) -> None:
     """Made, edited, grown, renamed, deleted, five hundred at once; and the daily log of the store is in there, too."""
     store = open_store(daily_log="on", daily_log_folder=str(folder / "log"))
-    told: list[Indexed] = []
+    told: list[IndexResult] = []
     write(folder, edited="# One\n\nHerons nest.", grown="# Log\n\nFirst.\n", renamed="Storks nest.", gone="Terns.")
-    with store.files.watch(folder, told=told.append) as watch:
+    with store.files.watch(folder, on_change=told.append) as watch:
         assert watch.wait(SOON)
         write(
             folder,
@@ -180,28 +182,28 @@ def test_whatever_happens_the_index_is_that_of_the_folder(open_store: Open, fold
 
 def test_the_store_may_be_in_the_folder(folder: Path) -> None:
     """What is written for one change is not the next."""
-    told: list[Indexed] = []
+    told: list[IndexResult] = []
     with Retentive.open(folder / "memory.db", embedder="hashing") as store:
         write(folder, a="One")
-        with store.files.watch(folder, told=told.append) as watch:
+        with store.files.watch(folder, on_change=told.append) as watch:
             assert watch.wait(SOON)
             write(folder, b="Two")
             until(lambda: len(told) == 2)
-            head = store._store.tables.chunks.head()
+            head = parts_of(store).tables.chunks.head()
             time.sleep(2)
-            assert (len(told), store._store.tables.chunks.head()) == (2, head)
+            assert (len(told), parts_of(store).tables.chunks.head()) == (2, head)
 
 
 def test_a_store_that_is_busy_is_tried_again(store: Retentive, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watching, "FIRST_PAUSE", 0.05)
-    broken, index = threading.Event(), watching.index
+    monkeypatch.setattr(watching, "FIRST_PAUSE_SECONDS", 0.05)
+    broken, index = threading.Event(), watching.index_paths
 
-    def sometimes(*given: Any) -> Indexed:
+    def sometimes(*given: Any) -> IndexResult:
         if broken.is_set():
             raise Busy("another is writing")
         return index(*given)
 
-    monkeypatch.setattr(watching, "index", sometimes)
+    monkeypatch.setattr(watching, "index_paths", sometimes)
     with store.files.watch(folder) as watch:
         assert watch.wait(SOON)
         broken.set()
@@ -217,11 +219,11 @@ def test_without_events_it_looks(store: Retentive, folder: Path, monkeypatch: py
     def refuse(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(changes, "Events", refuse)
-    monkeypatch.setattr(changes, "EVERY", 0.2)
+    monkeypatch.setattr(changes, "SystemEvents", refuse)
+    monkeypatch.setattr(changes, "POLL_SECONDS", 0.2)
     with store.files.watch(folder) as watch:
         assert watch.wait(SOON)
-        assert "does not tell of changes" in watch.note
+        assert "does not report changes" in watch.note
         write(folder, a="One")
         until(lambda: names(store) == ["a.md"])
 
@@ -234,29 +236,29 @@ def test_closing_the_store_ends_it(open_store: Open, folder: Path) -> None:
 
 
 def test_a_file_that_keeps_changing_is_due_now_and_then() -> None:
-    pending, now = Pending(), 0.0
+    pending, now = Debouncer(), 0.0
     due = []
-    while now < 3 * LATEST:
-        pending.note(["log.txt"], now)
-        due += [now for _ in pending.due(now)]
-        now += QUIET / 2
+    while now < 3 * MAX_DELAY_SECONDS:
+        pending.add(["log.txt"], now)
+        due += [now for _ in pending.pop_due(now)]
+        now += QUIET_SECONDS / 2
     assert len(due) == 2
 
 
 def test_a_file_that_is_left_alone_is_due_soon() -> None:
-    pending = Pending()
-    pending.note(["a"], 0.0)
-    pending.note(["a", "b"], 0.4)
-    assert pending.due(0.5) == []
-    assert pending.wait(0.5, 1.0) == pytest.approx(0.4)
-    assert sorted(pending.due(0.9)) == ["a", "b"]
+    pending = Debouncer()
+    pending.add(["a"], 0.0)
+    pending.add(["a", "b"], 0.4)
+    assert pending.pop_due(0.5) == []
+    assert pending.seconds_until_due(0.5, 1.0) == pytest.approx(0.4)
+    assert sorted(pending.pop_due(0.9)) == ["a", "b"]
     assert len(pending) == 0
 
 
 def test_the_command_line_watches_until_it_is_interrupted(db: Path, folder: Path) -> None:
     write(folder, a="One")
     command = [sys.executable, "-m", "retentive", "--db", str(db), "--embedder", "hashing", "watch", str(folder)]
-    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ))
+    running = ForkedProgram(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ))
     assert running.stdout
     assert running.stdout.readline().endswith("1 added\n")
     write(folder, b="Two")
@@ -270,7 +272,7 @@ def test_the_command_line_watches_until_it_is_interrupted(db: Path, folder: Path
 
 def test_the_command_line_ends_when_nobody_listens(db: Path, folder: Path) -> None:
     command = [sys.executable, "-m", "retentive", "--db", str(db), "--embedder", "hashing", "watch", str(folder)]
-    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ))
+    running = ForkedProgram(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ))
     assert running.stdout
     running.stdout.readline()
     running.stdout.close()
@@ -306,13 +308,25 @@ def test_changes_in_folders_that_are_left_out_cost_nothing(folder: Path) -> None
     (folder / ".gitignore").write_text("target/\n")
     tree = Tree(str(folder.resolve()), 1000)
     changed = [f"{tree.root}/{name}" for name in ("src/a.md", "target/deep/b.md", "target/c.md", ".x/d.md", "e.md")]
-    assert places([tree], changed, most=2) == [(tree, changed[0]), (tree, changed[-1])]
+    assert locate_paths([tree], changed, max_paths=2) == [(tree, changed[0]), (tree, changed[-1])]
 
 
 def test_a_folder_that_is_slow_is_looked_at_less_often(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(changes, "EVERY", 0.0)
-    looks = changes.Looks([Tree(str(tmp_path), 1000)], threading.Event())
-    looks._took = 0.1
+    monkeypatch.setattr(changes, "POLL_SECONDS", 0.0)
+    looks = changes.Polling([Tree(str(tmp_path), 1000)], threading.Event())
+    looks._last_seconds = 0.1
     began = time.monotonic()
     looks.wait(0.0)
     assert time.monotonic() - began > 0.8
+
+
+def test_the_notifier_of_watchfiles_reports_a_change_made_before_the_first_wait(folder: Path) -> None:
+    """Guards the one use of a private module of watchfiles: its arguments and what it returns."""
+    notifier = changes._open_notifier([str(folder)])
+    write(folder, a="One")
+    events = notifier.watch(100, 50, int(SOON * 1000), threading.Event())
+    assert isinstance(events, set)
+    assert f"{folder}/a.md" in {path for _, path in events}
+    stop = threading.Event()
+    stop.set()
+    assert isinstance(notifier.watch(100, 50, 1000, stop), str)

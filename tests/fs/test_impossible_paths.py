@@ -15,6 +15,9 @@ import pytest
 from retentive import Retentive
 from retentive.cli import main
 from retentive.errors import BadConfig, EmbedError, StorageError, Unwritable
+from retentive.testing import parts_of
+from tests.forkserver import run_program
+from tests.sizes import choose
 
 UNPRIVILEGED = Path(__file__).parents[1] / "programs" / "unprivileged.py"
 LONG = "x" * 300
@@ -174,7 +177,7 @@ def test_a_model_whose_path_cannot_be_is_an_embed_error(path: str, db: Path) -> 
     with Retentive.open(db, embedder="minilm", model_path=path) as store:
         assert store.add("kept all the same").id
         with pytest.raises(EmbedError):
-            store._store.embedder.embed(["x"])  # type: ignore[union-attr]
+            parts_of(store).embedder.embed(["x"])  # type: ignore[union-attr]
 
 
 def test_a_tokenizer_whose_path_cannot_be_is_told(db: Path) -> None:
@@ -182,13 +185,17 @@ def test_a_tokenizer_whose_path_cannot_be_is_told(db: Path) -> None:
         store.context("anything")
 
 
-def in_other_process(*arguments: Any, files: int = 0, unprivileged: bool = False) -> subprocess.CompletedProcess[str]:
-    """The command line, as somebody who is not root, or with so many files open that few are left."""
-    command = [sys.executable, *([str(UNPRIVILEGED)] if unprivileged else ["-m", "retentive"])]
-    limit = (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))) if files else None
+def run_unprivileged(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """The command line as somebody who is not root."""
+    return run_program([sys.executable, str(UNPRIVILEGED), "--embedder", "hashing", *map(str, arguments)], check=False)
+
+
+def run_with_few_files(files: int, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """The command line in a process that may have only so many files open."""
     return subprocess.run(
-        [*command, "--embedder", "hashing", *map(str, arguments)],
-        capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120, check=False, preexec_fn=limit,
+        [sys.executable, "-m", "retentive", "--embedder", "hashing", *map(str, arguments)],
+        capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120, check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files)),
     )  # fmt: skip
 
 
@@ -203,7 +210,7 @@ def test_a_place_without_permission_is_told(command: str, place: str, tmp_path: 
         db.chmod(0o444 if place == "file" else 0)
     folder.chmod(0o555)
     try:
-        done = in_other_process("--db", db, *command.split(), unprivileged=True)
+        done = run_unprivileged("--db", db, *command.split())
     finally:
         folder.chmod(0o755)
     assert done.returncode == 5, done
@@ -213,7 +220,7 @@ def test_a_place_without_permission_is_told(command: str, place: str, tmp_path: 
 def test_a_data_folder_without_permission_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "locked").mkdir(mode=0o555)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "locked"))
-    done = in_other_process("list", unprivileged=True)
+    done = run_unprivileged("list")
     assert done.returncode == 5, done
     assert is_one_line_with_a_hint(done.stderr), done.stderr
     assert "RETENTIVE_DB" in done.stderr
@@ -223,7 +230,8 @@ def test_a_data_folder_without_permission_is_told(tmp_path: Path, monkeypatch: p
 def test_a_process_with_too_many_open_files_is_told(command: str, db: Path) -> None:
     """From so few that nothing can be opened to so many that all can. With four, Python itself does not start."""
     Retentive.open(db, embedder="hashing").close()
-    outcomes = [in_other_process("--db", db, *command.split(), files=files) for files in (5, 6, 7, 8, 9, 12, 64)]
+    limits = choose((5, 8, 64), (5, 6, 7, 8, 9, 12, 64))
+    outcomes = [run_with_few_files(files, "--db", db, *command.split()) for files in limits]
     for done in outcomes:
         assert done.returncode in (0, 5), done
         assert done.returncode == 0 or ("ulimit" in done.stderr and is_one_line_with_a_hint(done.stderr)), done.stderr
@@ -237,6 +245,7 @@ def test_the_library_says_so_too_and_leaves_no_file_open(db: Path, tmp_path: Pat
 import os, resource
 from retentive import Retentive
 from retentive.errors import StorageError
+from retentive.testing import parts_of
 Retentive.open({str(tmp_path / "other.db")!r}, embedder="hashing").close()  # imports, too, need files
 resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
 taken = []

@@ -14,9 +14,9 @@ import pytest
 
 from retentive import Retentive, config
 from retentive.cli import main
-from retentive.clients import Here, client, install
+from retentive.clients import Environment, find_client, install
 from retentive.errors import BadConfig, Invalid, ModelMissing, Unwritable
-from retentive.served_namespaces import project_of
+from retentive.served_namespaces import find_project
 from tests.mcp.process import Piped
 from tests.support import Run
 
@@ -153,16 +153,16 @@ def test_the_certificates_of_a_server_are_a_regular_file(special: str) -> None:
 def test_the_settings_of_a_client_are_a_regular_file(special: str, tmp_path: Path) -> None:
     (tmp_path / ".cursor").mkdir()
     (tmp_path / ".cursor" / "mcp.json").symlink_to(special)
-    here = Here("linux", tmp_path, tmp_path, {})
+    here = Environment("linux", tmp_path, tmp_path, {})
     with pytest.raises(Unwritable, match=r"not a regular file|made up"):
-        in_time(lambda: install(client("cursor"), "user", here, {"command": "retentive", "args": ["mcp"]}))
+        in_time(lambda: install(find_client("cursor"), "user", here, {"command": "retentive", "args": ["mcp"]}))
 
 
 def test_a_folder_of_git_that_is_a_pipe_names_no_project(pipe: Path, tmp_path: Path) -> None:
     project = tmp_path / "work"
     project.mkdir()
     (project / ".git").symlink_to(pipe)
-    assert in_time(lambda: project_of(project)) == "work"
+    assert in_time(lambda: find_project(project)) == "work"
 
 
 def test_files_that_are_none_are_left_out_of_the_index(special: str, tmp_path: Path) -> None:

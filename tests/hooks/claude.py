@@ -10,6 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.forkserver import ForkedProgram
+
 PROGRAM = str(Path(sys.executable).with_name("retentive"))
 RECORDED = Path(__file__).with_name("conversation.jsonl")
 """A transcript with lines of all kinds, in the shape that Claude Code 2.1.197 writes."""
@@ -49,8 +51,8 @@ class Claude:
         return json.dumps({**where, "hook_event_name": event, **more}).encode()
 
     def start(self, event: str, given: bytes | None = None, **more: Any) -> "subprocess.Popen[bytes]":
-        process = subprocess.Popen(
-            [PROGRAM, "hook", event, *self.command],
+        process = ForkedProgram(
+            [sys.executable, "-m", "retentive", "hook", event, *self.command],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

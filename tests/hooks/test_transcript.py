@@ -5,7 +5,13 @@ from typing import Any
 
 import pytest
 
-from retentive.hooks.transcript import LONGEST, first_folder, is_made, own, said
+from retentive.hooks.transcript import (
+    MAX_MESSAGE_CHARS,
+    find_first_folder,
+    is_program_text,
+    parse_transcript,
+    strip_added,
+)
 from tests.hooks.claude import RECORDED
 
 
@@ -20,7 +26,7 @@ def line(**more: Any) -> bytes:
 
 def test_of_a_recorded_conversation_the_talk_is_read_and_nothing_else() -> None:
     """No thinking, tools, side conversations, commands, summaries, errors; no reminders, and not our own block."""
-    assert [(each.role, each.text) for each in said(lines())] == [
+    assert [(each.role, each.text) for each in parse_transcript(lines())] == [
         ("user", "Let's move the orders table to PostgreSQL. I prefer Alembic for migrations."),
         ("assistant", "I'll look at the models first."),
         ("user", "Use the staging database, not production"),
@@ -32,20 +38,30 @@ def test_of_a_recorded_conversation_the_talk_is_read_and_nothing_else() -> None:
 
 
 def test_each_has_its_time_and_a_name_of_its_own() -> None:
-    found = [*said(lines())]
+    found = parse_transcript(lines())
     assert len({each.uuid for each in found}) == len(found)
     assert [each.time for each in found] == sorted(each.time for each in found if each.time)
 
 
 def test_half_a_line_is_not_said_yet() -> None:
     whole = lines()
-    talk = [*said(whole)]
+    talk = parse_transcript(whole)
     last = next(at for at, each in enumerate(whole) if talk[-1].uuid.encode() in each)
-    assert [*said([*whole[:last], whole[last][:-40]])] == talk[:-1]
+    assert parse_transcript([*whole[:last], whole[last][:-40]]) == talk[:-1]
 
 
 def test_a_line_that_is_there_twice_counts_once() -> None:
-    assert [*said([*lines(), *lines()])] == [*said(lines())]
+    assert parse_transcript([*lines(), *lines()]) == parse_transcript(lines())
+
+
+def test_what_a_fork_copied_belongs_to_the_other_conversation() -> None:
+    """Of copied lines only answers are marked."""
+    copied = [
+        line(uuid="q", sessionId="new"),
+        line(uuid="a", sessionId="new", requestSessionId="old", type="assistant"),
+    ]
+    fresh = [line(uuid="q2", sessionId="new"), line(uuid="a2", sessionId="new", type="assistant")]
+    assert parse_transcript([*copied, *fresh]) == parse_transcript(fresh)
 
 
 @pytest.mark.parametrize(
@@ -70,21 +86,24 @@ def test_a_line_that_is_there_twice_counts_once() -> None:
     ],
 )
 def test_what_is_not_understood_is_passed_over(entry: bytes) -> None:
-    assert [*said([entry, line(uuid="good")])] == [*said([line(uuid="good")])]
+    assert parse_transcript([entry, line(uuid="good")]) == parse_transcript([line(uuid="good")])
 
 
 def test_text_that_cannot_be_stored_is_mended() -> None:
-    (found,) = said([line(message={"role": "user", "content": "a\0b \ud800 c"})])
+    (found,) = parse_transcript([line(message={"role": "user", "content": "a\0b \ud800 c"})])
     assert found.text == "ab ? c"
 
 
 def test_of_what_is_very_long_there_is_the_beginning() -> None:
-    (found,) = said([line(message={"role": "user", "content": "x" * (LONGEST + 10)})])
-    assert len(found.text) == LONGEST + 2
+    (found,) = parse_transcript([line(message={"role": "user", "content": "x" * (MAX_MESSAGE_CHARS + 10)})])
+    assert len(found.text) == MAX_MESSAGE_CHARS + 2
 
 
 def test_a_time_that_is_none_is_left_out() -> None:
-    assert [each.time for each in said([line(timestamp="yesterday"), line(uuid="u2", timestamp=7)])] == [None, None]
+    assert [each.time for each in parse_transcript([line(timestamp="yesterday"), line(uuid="u2", timestamp=7)])] == [
+        None,
+        None,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -98,16 +117,16 @@ def test_a_time_that_is_none_is_left_out() -> None:
     ],
 )
 def test_what_was_put_into_a_message_is_taken_out(text: str, left: str) -> None:
-    assert own(text) == left
+    assert strip_added(text) == left
 
 
 def test_many_tags_that_are_never_closed_take_no_time() -> None:
     text = "<system-reminder>" * 50_000
-    assert own(text) == text
+    assert strip_added(text) == text
 
 
 @pytest.mark.parametrize(
-    ("prompt", "made"),
+    ("prompt", "is_program"),
     [
         ("<command-name>/cost</command-name>", True),
         ("<local-command-stdout>ok</local-command-stdout>", True),
@@ -119,11 +138,11 @@ def test_many_tags_that_are_never_closed_take_no_time() -> None:
         ("Fix the bug", False),
     ],
 )
-def test_what_the_program_says_in_the_users_name_is_known(prompt: str, made: bool) -> None:
-    assert is_made(prompt) is made
+def test_what_the_program_says_in_the_users_name_is_known(prompt: str, is_program: bool) -> None:
+    assert is_program_text(prompt) is is_program
 
 
 def test_the_folder_is_that_of_the_beginning() -> None:
-    assert first_folder(lines()) == "/home/anna/orders"
-    assert first_folder([b'{"cwd":7}', b"{", b'{"cwd":"/a"}', b'{"cwd":"/b"}']) == "/a"
-    assert first_folder([]) is None
+    assert find_first_folder(lines()) == "/home/anna/orders"
+    assert find_first_folder([b'{"cwd":7}', b"{", b'{"cwd":"/a"}', b'{"cwd":"/b"}']) == "/a"
+    assert find_first_folder([]) is None

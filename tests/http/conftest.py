@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from retentive import Retentive
+from tests.forkserver import ForkedProgram
 
 PROGRAM = Path(__file__).parents[1] / "programs" / "serving.py"
 
@@ -20,7 +21,7 @@ class Served:
 
     def __init__(self, db: Path | str, **settings: Any) -> None:
         command = [sys.executable, str(PROGRAM), str(db), json.dumps(settings)]
-        self.process = subprocess.Popen(
+        self.process = ForkedProgram(
             command,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -8,7 +8,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from retentive import Retentive
-from retentive.http import Settings, open_app
+from retentive.http import HttpSettings, open_app
 
 HELLO = {
     "jsonrpc": "2.0",
@@ -30,7 +30,7 @@ def test_nobody_goes_on_with_the_session_of_another(db: Path) -> None:
 
 async def _talked(store: Retentive, first: str, second: str) -> list[int]:
     manager = StreamableHTTPSessionManager(app=Server("test"))
-    app = open_app(store, manager.handle_request, Settings(require_token=True))
+    app = open_app(store, manager.handle_request, HttpSettings(require_token=True))
     accept = {"Accept": "application/json, text/event-stream"}
     async with (
         manager.run(),

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from retentive.index import FEW, Images, Row, hnsw, image, open_images
-from retentive.index.worker import Worker
-from retentive.model import Match, Scope, Space
+from retentive.index import MAX_TOKENIZED_ROWS, Images, IndexRow, hnsw, image, open_images
+from retentive.index.worker import IndexWorker
+from retentive.model import ChangedChunks, Match, Scope, Space
 
 WEIGHTS = (1.0, 0.25)
 
@@ -159,9 +159,9 @@ class Store:
             )
         )
 
-    def changed(self, namespace: str, after: int, upto: int) -> list[int]:
+    def list_changed(self, namespace: str, after: int, upto: int) -> ChangedChunks:
         sql = "SELECT DISTINCT chunk FROM changes WHERE namespace = ? AND seq > ? AND seq <= ?"
-        return [row[0] for row in self.run(sql, namespace, after, upto)]
+        return ChangedChunks([row[0] for row in self.run(sql, namespace, after, upto)], after >= self.floor())
 
     def postings(self, namespace: str) -> list[tuple[str, str, str]]:
         if self.broken:
@@ -181,12 +181,12 @@ class Store:
         flags = {"include_offsets": False, "include_colocated": False}
         return list(tokenizer(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, **flags))  # type: ignore[arg-type]
 
-    def visible(self, scope: Scope) -> list[Row]:
-        rows = ((name, Row(*row)) for name in scope.namespaces for row in self._rows(name, self.space.name, "1"))
+    def visible(self, scope: Scope) -> list[IndexRow]:
+        rows = ((name, IndexRow(*row)) for name in scope.namespaces for row in self._rows(name, self.space.name, "1"))
         return [row for name, row in rows if self._sees(scope, row, own=name == scope.namespaces[0])]
 
     @staticmethod
-    def _sees(scope: Scope, row: Row, *, own: bool) -> bool:
+    def _sees(scope: Scope, row: IndexRow, *, own: bool) -> bool:
         f = scope.filter
         asked = row.session if own else ""
         return (
@@ -194,7 +194,7 @@ class Store:
             and (
                 row.session is None or asked == scope.session
                 if row.type == "memory"
-                else scope.within is None or asked == scope.within
+                else scope.events_of_session is None or asked == scope.events_of_session
             )
             and (row.expires is None or row.expires > scope.now)
             and (not f.kinds or row.kind in f.kinds)
@@ -273,19 +273,19 @@ def open_all() -> Callable[..., Images]:
     """Images with terms from the first row on."""
 
     def opened(store: Store, **options: Any) -> Images:
-        defaults: dict[str, Any] = {"weights": WEIGHTS, "terms_from": 0, "few": 0}
+        defaults: dict[str, Any] = {"weights": WEIGHTS, "terms_from": 0, "max_tokenized_rows": 0}
         return open_images(store, **defaults | options)
 
     return opened
 
 
-@pytest.fixture(params=[0, FEW], ids=["by the index", "by texts"])
+@pytest.fixture(params=[0, MAX_TOKENIZED_ROWS], ids=["by the index", "by texts"])
 def images(
     request: pytest.FixtureRequest, store: Store, open_all: Callable[..., Images], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Images]:
     """By either way of loading terms."""
-    monkeypatch.setattr(Worker, "pause", 0.0)
-    opened = open_all(store, few=request.param)
+    monkeypatch.setattr(IndexWorker, "pause", 0.0)
+    opened = open_all(store, max_tokenized_rows=request.param)
     yield opened
     opened.close()
 

@@ -5,14 +5,14 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retentive.index.arrays import best, grow, widen
+from retentive.index.arrays import grow, select_best, widen
 
 
 @settings(deadline=None)
 @given(st.lists(st.integers(-9, 9), max_size=800), st.integers(0, 12), st.integers(-9, 9))
 def test_best_holds_the_best_and_their_ties(values: list[int], limit: int, floor: int) -> None:
     """The limit best are there, with those that tie with the last, and none below the floor."""
-    found = best(np.array(values, np.float32), limit, floor).tolist()
+    found = select_best(np.array(values, np.float32), limit, floor).tolist()
     last = sorted(values, reverse=True)[:limit][-1:]
     wanted = {i for i, value in enumerate(values) if last and value >= max(floor, last[0])}
     assert wanted <= set(found)
@@ -21,13 +21,13 @@ def test_best_holds_the_best_and_their_ties(values: list[int], limit: int, floor
 
 def test_best_takes_rounding_for_a_tie() -> None:
     """Two sums of the same numbers in another order differ in the last digit; neither is better."""
-    assert best(np.array([0.5, 0.5000001, 0.4], np.float32), 1, 0.0).tolist() == [0, 1]
+    assert select_best(np.array([0.5, 0.5000001, 0.4], np.float32), 1, 0.0).tolist() == [0, 1]
 
 
 def test_best_is_tight_for_many_scores() -> None:
     """The bound by lanes lets hardly more through than was asked for."""
     scores = np.random.default_rng(0).random(100_000, np.float32)
-    found = best(scores, 50, 0.0)
+    found = select_best(scores, 50, 0.0)
     assert set(np.argsort(-scores)[:50].tolist()) <= set(found.tolist())
     assert len(found) < 100
 

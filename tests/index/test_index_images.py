@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retentive.errors import Corrupt, Invalid
-from retentive.index import FEW, open_images
+from retentive.index import MAX_TOKENIZED_ROWS, open_images
 from retentive.index import columns as rows_module
 from retentive.index import image as module
-from retentive.index.graph_build import Growth
+from retentive.index.graph_build import GraphBuilder
 from retentive.index.hnsw import Hnsw
-from retentive.index.worker import Worker
+from retentive.index.worker import IndexWorker
 from retentive.model import Filter, Match, Scope
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def test_another_process_is_seen(store: "Store", images: "Images") -> None:
 def test_compaction_changes_no_answer(
     store: "Store", images: "Images", ask: Callable[..., list[Match]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Slots of rows that are gone are given back, and every leg finds its rows again."""
+    """Slots of rows that are gone are given back, and every retriever finds its rows again."""
     monkeypatch.setattr(rows_module, "_UNTIDY_FROM", 5)
     for i in range(20):
         store.add(f"dog {i % 3}", vector=[i, 1, 0, 0], tags=["even"] if i % 2 == 0 else [])
@@ -161,7 +161,7 @@ def test_rows_are_counted_again_only_when_enough_has_changed(
     store: "Store", open_all: Callable[..., "Images"], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Counting a large namespace takes as long as a question."""
-    monkeypatch.setattr(Worker, "submit", lambda *_, **__: None)  # the postings are never there
+    monkeypatch.setattr(IndexWorker, "submit", lambda *_, **__: None)  # the postings are never there
     counted: list[str] = []
     count = store.count
 
@@ -182,7 +182,7 @@ def test_rows_are_counted_again_only_when_enough_has_changed(
 
 def test_the_least_recently_asked_is_given_up(store: "Store", open_all: Callable[..., "Images"]) -> None:
     """No more images than there is room for, but one question is never torn apart."""
-    images = open_all(store, capacity=2, room=0)
+    images = open_all(store, min_images=2, max_rows=0)
     for name in "abac":
         images.search_vectors(EAST, store.space, Scope((name,), None, 100), 1)
     assert sorted(images.stats()) == ["a", "c"]
@@ -193,7 +193,7 @@ def test_the_least_recently_asked_is_given_up(store: "Store", open_all: Callable
 
 def test_of_small_namespaces_more_are_kept(store: "Store", open_all: Callable[..., "Images"]) -> None:
     """As many as have room together, so that a store of many users does not load them again with each question."""
-    images = open_all(store, capacity=2, room=90)
+    images = open_all(store, min_images=2, max_rows=90)
     for name in "abcdefgh":
         images.search_vectors(EAST, store.space, Scope((name,), None, 100), 1)
     assert sorted(images.stats()) == [*"cdefgh"]
@@ -236,7 +236,7 @@ def test_an_error_at_the_end_of_loading_leaves_nothing_half_done(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What was written while the postings were read is in the image, or there is no image yet."""
-    monkeypatch.setattr(Worker, "pause", 0.0)
+    monkeypatch.setattr(IndexWorker, "pause", 0.0)
     images = open_all(store)
     store.add("dog")
     postings, failures = store.postings, [Corrupt("fields are damaged")]
@@ -280,7 +280,7 @@ def test_what_is_written_while_texts_are_read_is_found(
         return read
 
     monkeypatch.setattr(store, "fields", while_reading)
-    images = open_all(store, few=FEW)
+    images = open_all(store, max_tokenized_rows=MAX_TOKENIZED_ROWS)
     assert [match.chunk for match in ask(images, ["dog"], HERE)] == [gone + 1, changed]
     assert ask(images, ["cat"], HERE) == []
     images.close()
@@ -321,7 +321,7 @@ def test_a_program_that_asks_once_builds_nothing(
     """It would keep both cores busy for a graph that nobody asks."""
     monkeypatch.setattr(module, "_BUILD_DELAY", 60.0)
     begun: list[int] = []
-    monkeypatch.setattr(Growth, "add", lambda _, chunks, __: begun.append(len(chunks)))
+    monkeypatch.setattr(GraphBuilder, "add", lambda _, chunks, __: begun.append(len(chunks)))
     store = new_store(16)
     store.load(np.random.default_rng(0).standard_normal((100, 16)).astype(np.float32))
     images = open_images(store, weights=[1, 1], hnsw_from=50)

@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retentive.index import Row
+from retentive.index import IndexRow
 from retentive.index.columns import Rows
 from retentive.model import Filter, Scope
 
 NOW = 100
 
 
-def row(chunk: int, **facets: Any) -> Row:
+def row(chunk: int, **facets: Any) -> IndexRow:
     values = {"session": None, "kind": "fact", "source": "explicit", "importance": 5, "confidence": 0.9, "tags": None}
     values |= {"owner": f"m{chunk}", "type": "memory", "time": chunk, "expires": None, "vector": None}
-    return Row(chunk=chunk, **values | facets)
+    return IndexRow(chunk=chunk, **values | facets)
 
 
 def scope(session: str | None = None, now: int = NOW, **filter: Any) -> Scope:

@@ -14,8 +14,8 @@ import pytest
 
 from retentive.index import image as image_module
 from retentive.index import open_images
-from retentive.index.graph_build import Growth
-from retentive.index.graph_file import Sidecar
+from retentive.index.graph_build import GraphBuilder
+from retentive.index.graph_file import GraphFile
 from retentive.index.hnsw import Hnsw
 from retentive.model import Scope
 
@@ -159,7 +159,7 @@ def test_a_graph_that_lacks_rows_is_completed(store: "Store", cache: Path) -> No
 
 
 def test_text_first_then_vectors_from_the_file(store: "Store", cache: Path, built: list[int]) -> None:
-    """Rows loaded for the text leg serve a graph that comes from its file later."""
+    """Rows loaded for keyword search serve a graph that comes from its file later."""
     images = open_images(store, weights=[1, 1], cache=cache, store_id="mine", hnsw_from=300, terms_from=0)
     store.add("dog", vector=QUERIES[2])
     images.search_text(["dog"], HERE, 5)
@@ -219,7 +219,7 @@ def test_a_file_of_no_use_is_built_anew(
     assert sum(built) == 600
     assert answers(images, store) == exact(store)
     images.close()
-    assert Sidecar(cache, "mine", "home", store.space.name, DIMENSION).load(0, store.head()) is not None
+    assert GraphFile(cache, "mine", "home", store.space.name, DIMENSION).load(0, store.head()) is not None
 
 
 def test_older_than_the_log_is_built_anew(store: "Store", cache: Path, built: list[int]) -> None:
@@ -291,17 +291,17 @@ class Stopper:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.stop_after(3)
-        add = Growth.add
+        add = GraphBuilder.add
 
-        def add_and_stop(growth: Growth, chunks: Any, vectors: Any) -> None:
-            add(growth, chunks, vectors)
+        def add_and_stop(builder: GraphBuilder, chunks: Any, vectors: Any) -> None:
+            add(builder, chunks, vectors)
             self._batches -= 1
             if self._batches == 0:
                 self._midway.set()
                 assert self._closing.wait(30)
 
         monkeypatch.setattr(image_module, "_BUILD_BATCH", BATCH)
-        monkeypatch.setattr(Growth, "add", add_and_stop)
+        monkeypatch.setattr(GraphBuilder, "add", add_and_stop)
 
     def stop_after(self, batches: int) -> None:
         self._batches = batches
@@ -430,7 +430,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from retentive.index import hnsw, image, open_images
-from retentive.index.graph_file import Sidecar
+from retentive.index.graph_file import GraphFile
 from retentive.model import Scope
 from tests.index.conftest import Store
 import numpy as np

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retentive.index import FEW
+from retentive.index import MAX_TOKENIZED_ROWS
 from retentive.index import terms as module
-from retentive.index.image import _MOST_TERMS
+from retentive.index.image import _MAX_CHANGED_TEXTS
 from retentive.model import Filter, Match, Scope
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def test_any_life_scores_as_plain_bm25(
 @given(
     st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=12),
     st.lists(st.sampled_from(WORDS), min_size=1, max_size=4),
-    st.sampled_from([0, FEW]),
+    st.sampled_from([0, MAX_TOKENIZED_ROWS]),
 )
 def test_scores_are_those_of_fts5(
     new_store: Callable[..., "Store"],
@@ -90,7 +90,7 @@ def test_scores_are_those_of_fts5(
     store = new_store()
     for text, context in texts:
         store.add(text, context)
-    images, terms = open_all(store, few=few), store.tokens(" ".join(question))
+    images, terms = open_all(store, max_tokenized_rows=few), store.tokens(" ".join(question))
     sql = "SELECT rowid, -bm25(texts, 1.0, 0.25) FROM texts WHERE texts MATCH ?"
     theirs = dict(store.run(sql, " OR ".join(f'"{word}"' for word in question)))
     right(ask(images, terms, HERE), theirs, 100)
@@ -155,7 +155,7 @@ def test_many_changes_are_merged(
 def test_far_behind_means_loading_again(store: "Store", images: "Images", ask: Callable[..., list[Match]]) -> None:
     """A question never waits for thousands of texts to be tokenised: the database answers while they load."""
     with store.db:
-        chunks = [store.add("dog") for _ in range(_MOST_TERMS + 1)]
+        chunks = [store.add("dog") for _ in range(_MAX_CHANGED_TEXTS + 1)]
     ask(images, ["dog"], HERE)
     with store.db:
         for chunk in chunks:

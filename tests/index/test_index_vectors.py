@@ -341,7 +341,7 @@ def test_unclustered_rows_stay_exact(new_store: Callable[..., "Store"]) -> None:
         images.search_vectors(random_vectors(1, 96)[0], store.space, HERE, 1)
         assert images.wait(30)
     assert images.stats()["home"]["tier"] == "flat"
-    assert images._images["home"].chore() is None
+    assert images._images["home"].choose_job() is None
     images.close()
 
 
@@ -358,7 +358,7 @@ def test_products_are_the_same_without_the_extra_kernels(count: int, dimension: 
     rng = np.random.default_rng(seed)
     rows = rng.integers(-127, 128, (count, dimension), dtype=np.int8)
     query = rng.integers(-127, 128, dimension, dtype=np.int8)
-    plain, extra = quantized._multiply_in_blocks(rows, query), quantized.multiply(rows, query)
+    plain, extra = quantized._multiply_in_blocks(rows, query), quantized.multiply_codes(rows, query)
     assert np.allclose(plain, extra, rtol=1e-6, atol=1)
 
 

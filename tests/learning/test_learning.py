@@ -3,8 +3,9 @@
 import pytest
 
 from retentive import Retentive
+from retentive.testing import Clock
 from tests.dialogue import Played, known, play, read
-from tests.support import Clock, Open
+from tests.support import Open
 
 KNOWN = """\
 From now on, answer in British English.
@@ -55,7 +56,7 @@ def test_nothing_is_known_that_was_quoted_recalled_joked_or_said_by_others(store
 
 
 def test_what_is_surely_over_is_kept_as_what_held_before(store: Retentive, played: Played) -> None:
-    ended = {each.content for learned in played.learned for each in learned.ended}
+    ended = {each.content for learned in played.learned for each in learned.replaced}
     assert "The user uses VS Code as their editor." in ended
     assert all(store.get(id).superseded_by for learned in played.learned for id in learned.superseded)
 
@@ -70,7 +71,7 @@ def test_what_is_surely_over_is_kept_as_what_held_before(store: Retentive, playe
 )
 def test_a_change_is_ended_or_proposed(played: Played, older: str, newer: str) -> None:
     proposed = {(each.older, each.newer) for learned in played.learned for each in learned.proposals}
-    ended = {each.content for learned in played.learned for each in learned.ended}
+    ended = {each.content for learned in played.learned for each in learned.replaced}
     assert older in ended or (older, newer) in proposed
 
 
@@ -87,7 +88,7 @@ def test_a_state_with_an_end_is_known_until_then(store: Retentive, played: Playe
 
 
 def test_a_clear_wish_to_forget_is_done_and_an_unclear_one_asks(store: Retentive, played: Played) -> None:
-    clear, unclear = (heard for event in played.events for heard in event.heard if heard.verb == "forget")
+    clear, unclear = (request for event in played.events for request in event.requests if request.verb == "forget")
     assert store.get(clear.memories[0]).content == "The user's favourite colour is green."
     assert not unclear.memories
     assert {each.content for each in unclear.candidates} >= {
@@ -98,7 +99,8 @@ def test_a_clear_wish_to_forget_is_done_and_an_unclear_one_asks(store: Retentive
 
 def test_what_was_asked_for_is_done_once(store: Retentive, played: Played) -> None:
     """Learning finds the words again, which says nothing new."""
-    asked = [id for event in played.events for heard in event.heard if heard.verb == "keep" for id in heard.memories]
+    to_keep = [request for event in played.events for request in event.requests if request.verb == "keep"]
+    asked = [id for request in to_keep for id in request.memories]
     assert [store.get(id).confidence for id in asked][1:] == [0.9, 0.9]
     assert len(asked) == 3
 
@@ -118,7 +120,7 @@ def test_a_session_that_was_learned_gives_nothing_more(store: Retentive, played:
 def test_a_note_that_says_the_same_takes_the_place_of_nothing(open_store: Open) -> None:
     """A note is its owner's, who may delete it: what is learned is kept beside it."""
     store = open_store()
-    store.notes.put("The user lives in Porto.", "home")
+    store.notes.put("The user lives in Porto.", note_id="home")
     store.sessions.append("s", "user", "I live in Porto.")
     (learned,) = store.learn("s")
     assert [store.get(id).content for id in learned.kept] == ["The user lives in Porto."]

@@ -9,7 +9,7 @@ import pytest
 
 from retentive import Retentive
 from retentive.cli import main
-from retentive.model import Cost, Learned
+from retentive.model import LearnResult, LlmCost
 from tests.dialogue import known
 from tests.llm.provider import KEY, Provider, Reply
 from tests.support import Open
@@ -42,7 +42,7 @@ def play(open_store: Open) -> Iterator[Play]:
         provider.stop()
 
 
-def learned(store: Retentive, session: str, *lines: str) -> Learned:
+def learned(store: Retentive, session: str, *lines: str) -> LearnResult:
     for line in lines:
         role, _, text = line.partition(": ")
         store.sessions.append(session, role, text)
@@ -69,9 +69,9 @@ def test_a_memory_says_which_model_found_it_and_what_that_was_asked_with(play: P
 def test_what_a_conversation_costs_is_counted(play: Play) -> None:
     """Every question, also one whose answer could not be used; of rules there is none."""
     store, _ = play(Reply("no"), Reply("{", stop="length"), answer(claim("The user owns a boat.", 2)))
-    assert learned(store, "s", "user: I live in Porto.").cost == Cost(2, 200, 14)
-    assert learned(store, "s", "user: I own a boat.").cost == Cost(1, 100, 7)
-    assert learned(store, "s").cost == Cost()
+    assert learned(store, "s", "user: I live in Porto.").cost == LlmCost(2, 200, 14)
+    assert learned(store, "s", "user: I own a boat.").cost == LlmCost(1, 100, 7)
+    assert learned(store, "s").cost == LlmCost()
     assert store.sessions.get("s").metadata == {"llm_cost": {"calls": 3, "tokens_in": 300, "tokens_out": 21}}
 
 
@@ -102,7 +102,7 @@ def test_a_guess_ends_nothing(play: Play) -> None:
     )
     old = store.add("The user lives in Linz.", slot="user.home").id
     told = learned(store, "s", "user: I visited Linz. I live for this!")
-    assert (told.ended, store.get(old).status) == ((), "active")
+    assert (told.replaced, store.get(old).status) == ((), "active")
     assert [(each.older, each.newer) for each in told.proposals] == [
         ("The user lives in Linz.", "The user lives in Oslo.")
     ]
@@ -122,7 +122,7 @@ def test_a_verdict_on_an_instruction_is_only_proposed(play: Play) -> None:
     store, _ = play(answer(claim("The user pushed to main without a review.", 1, relation="replaces", known=[1])))
     rule = store.add("Never push to main without a review.", kind="instruction").id
     told = learned(store, "s", "user: I pushed to main without a review, sorry.")
-    assert (told.ended, [each.older_id for each in told.proposals]) == ((), [rule])
+    assert (told.replaced, [each.older_id for each in told.proposals]) == ((), [rule])
 
 
 @pytest.mark.engines
@@ -139,7 +139,7 @@ def test_the_verdict_of_the_model_ends_what_it_names(play: Play) -> None:
     store, _ = play(answer(claim("The user sails the Pinta, a ship.", 1, relation="replaces", known=[1])))
     old = store.add("The user's ship is the Santa Clara.").id
     told = learned(store, "s", "user: I swapped the Santa Clara, she was too slow; it's the Pinta for me, a ship!")
-    assert [each.content for each in told.ended] == ["The user's ship is the Santa Clara."]
+    assert [each.content for each in told.replaced] == ["The user's ship is the Santa Clara."]
     assert store.get(old).superseded_by == told.kept[0]
     assert "model" in str(store.history(old)[-1].reason)
 
@@ -147,7 +147,7 @@ def test_the_verdict_of_the_model_ends_what_it_names(play: Play) -> None:
 def test_a_verdict_about_what_was_not_shown_ends_nothing(play: Play) -> None:
     store, _ = play(answer(claim("The user sails the Pinta, a ship.", 1, relation="replaces", known=[7, 0, -1])))
     store.add("The user's ship is the Santa Clara.")
-    assert learned(store, "s", "user: My ship, the Pinta!").ended == ()
+    assert learned(store, "s", "user: My ship, the Pinta!").replaced == ()
 
 
 def test_a_slot_of_the_model_corrects_where_the_words_agree(play: Play) -> None:

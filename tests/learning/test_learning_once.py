@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from retentive import Retentive
+from retentive.testing import parts_of
 from tests.places import place
 from tests.storage.test_processes import start
 
@@ -71,7 +72,7 @@ def test_after_a_kill_learning_goes_on_where_it_was(db: Path, store: Retentive, 
     assert (learned.upto, learned.events, len(learned.kept)) == (200, 0, len(talk) - before)
     (again,) = store.learn("talk")
     assert (again.upto, again.events, again.kept, again.reinforced) == (200, 0, (), ())
-    state = store._store.tables.learning.get("default", "talk")
+    state = parts_of(store).tables.learning.get("default", "talk")
     assert state is not None
     assert state[:5] == ("talk", 200, "", 0, 200)
 

@@ -9,12 +9,13 @@ import pytest
 
 from retentive import Retentive
 from retentive.errors import Busy, NotFound
-from retentive.judgement import Rules
-from retentive.judgement.extract.candidates import Candidate
+from retentive.judgement import Judgement
+from retentive.judgement.extract.candidates import CandidateSentence
 from retentive.learning import learn
 from retentive.model import Event
 from retentive.storage.tables import learning
-from retentive.store import Once, OpenStore
+from retentive.store import Lazy, OpenStore
+from retentive.testing import parts_of
 
 pytestmark = pytest.mark.engines
 
@@ -23,16 +24,16 @@ ANY = ["active", "superseded", "forgotten", "expired"]
 
 def meanwhile(store: Retentive, happens: Callable[[], Any]) -> OpenStore:
     """The parts of a store, in which something happens once, after messages were read and before claims are kept."""
-    rules, changed, todo = store._store.rules(), Rules(), [happens]
+    rules, changed, todo = parts_of(store).rules(), Judgement(), [happens]
 
-    def find_candidates(events: Sequence[Event]) -> list[Candidate]:
+    def find_candidates(events: Sequence[Event]) -> list[CandidateSentence]:
         found = rules.find_candidates(events)
         if todo:
             todo.pop()()
         return found
 
     changed.find_candidates = find_candidates
-    return replace(store._store, rules=Once(lambda: changed))
+    return replace(parts_of(store), rules=Lazy(lambda: changed))
 
 
 def everything(store: Retentive) -> list[str]:
@@ -78,29 +79,29 @@ def test_a_session_that_is_deleted_meanwhile_keeps_no_other_from_being_learned(s
 
 def test_a_claim_that_can_never_be_kept_does_not_stop_what_comes_after(store: Retentive) -> None:
     store.sessions.append("s", "user", "I live in Porto.")
-    parts = store._store
-    state = learn._state(parts, "s")
+    parts = parts_of(store)
+    state = learn._load_state(parts, "s")
     said = {"source": "explicit", "kind": "fact", "events": [1], "slot": None, "confidence": 0.9, "importance": 5}
     times = {"said": "2026-01-01T00:00:00+00:00", "valid_from": None, "expires": None}
     deeds = [("forget", "!!!"), ("keep", "The user lives in Porto.")]
     claims = json.dumps([{"verb": verb, "content": content, **said, **times} for verb, content in deeds])
-    read = parts.tables.conversations.oldest("default", "s", 1, 0)
+    read = parts.tables.conversations.list_oldest("default", "s", 1, 0)
     parts.engine.apply([learning.begin_step("default", state, read, claims, 2)])
     (learned,) = store.learn("s")
-    assert (len(learned.kept), learned.refused) == (1, ("no words to go by",))
+    assert (len(learned.kept), learned.refused) == (1, ("no words to search for",))
 
 
 def test_a_message_is_kept_though_what_it_asks_for_cannot_be_done_now(store: Retentive) -> None:
     """The caller would say it again. It is done when the session is learned from."""
     store.sessions.append("s", "user", "Hello.")
     store.sessions.append("s", "user", "Hello there.")
-    rules = Rules()
+    rules = Judgement()
     rules.parse = _busy
-    busy = replace(store._store, rules=Once(lambda: rules))
+    busy = replace(parts_of(store), rules=Lazy(lambda: rules))
     (event,) = store.sessions.events("s", limit=1)
     asking = replace(event, content="Remember that my desk is blue.")
-    assert learn.handle_requests(busy, asking).heard == ()
-    assert "others" in store._store.journal.failures["requests"]
+    assert learn.handle_requests(busy, asking).requests == ()
+    assert "others" in parts_of(store).journal.failures["requests"]
 
 
 def _busy(_: str) -> Any:

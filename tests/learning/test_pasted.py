@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from retentive import Retentive
+from tests.sizes import every
 from tests.support import Open
 
 DATA = Path(__file__).parents[2] / "benchmarks" / "data"
@@ -40,10 +41,13 @@ def test_the_table_is_large_enough_to_mean_something() -> None:
     assert len({row["channel"] for row in MESSAGES}) >= 20
 
 
-@pytest.mark.parametrize("bring", [say, log, talk])
-def test_pasted_text_makes_changes_and_ends_nothing(open_store: Open, bring: Callable[[Retentive, str], None]) -> None:
+@pytest.mark.parametrize(("first", "bring"), [*enumerate([say, log, talk])])
+def test_pasted_text_makes_changes_and_ends_nothing(
+    open_store: Open, first: int, bring: Callable[[Retentive, str], None]
+) -> None:
+    """Each message is brought in one of the ways, or in a thorough run in all of them."""
     store = open_store(embedder="minilm")
-    for row in MESSAGES:
+    for row in every(3, MESSAGES, first):
         memory = store.in_namespace(row["id"])
         memory.add_many(KNOWN)
         bring(memory, row["text"])

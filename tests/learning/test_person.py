@@ -7,16 +7,17 @@ from pathlib import Path
 import pytest
 
 from retentive import Retentive
-from retentive.errors import Conflict, Forbidden, NotFound
-from retentive.learning.apply_claims import Deed, written
-from retentive.model import Claim, Event, Kind, Learned, Memory, Source
+from retentive.errors import Conflict, Forbidden, Invalid, NotFound
+from retentive.learning.apply_claims import Action, render_action
+from retentive.model import Claim, Event, Kind, LearnResult, Memory, Source
 from retentive.storage.tables import learning
 from retentive.store.person import MIN_DOUBTFUL, MIN_SURE
+from retentive.testing import parts_of
 from tests.support import Open, Place
 
 pytestmark = pytest.mark.engines
 
-SURE, DOUBTFUL, PROJECT = MIN_SURE, MIN_DOUBTFUL, MIN_DOUBTFUL - 0.01
+MAX_CLAIM_CONFIDENCE, DOUBTFUL, PROJECT = MIN_SURE, MIN_DOUBTFUL, MIN_DOUBTFUL - 0.01
 REX = "The user's dog is called Rex."
 
 
@@ -30,7 +31,7 @@ def person(project: Retentive) -> Retentive:
     return project.in_namespace("me")
 
 
-def learn(store: Retentive, text: str, personal: float, said: str = "", *, session: str = "s") -> Learned:
+def learn(store: Retentive, text: str, personal: float, said: str = "", *, session: str = "s") -> LearnResult:
     """Have a message found to state a claim that is about the person with this probability, and learn it."""
     event = store.sessions.append(session, "user", said or text)
     wait_for(store, event, text, personal)
@@ -41,10 +42,10 @@ def learn(store: Retentive, text: str, personal: float, said: str = "", *, sessi
 def wait_for(store: Retentive, event: Event, text: str, personal: float) -> None:
     """Write a claim down as reading does: found, and still to be kept."""
     claim = Claim(text, Kind.FACT, event.time, (event.sequence,), personal=personal)
-    state = store._store.tables.learning.get(store.namespace, event.session)
+    state = parts_of(store).tables.learning.get(store.namespace, event.session)
     assert state is not None
-    claims = json.dumps([written(Deed("keep", claim, Source.EXTRACTED))])
-    store._store.engine.apply([learning.begin_step(store.namespace, state, [event], claims, 1)])
+    claims = json.dumps([render_action(Action("keep", claim, Source.EXTRACTED))])
+    parts_of(store).engine.apply([learning.begin_step(store.namespace, state, [event], claims, 1)])
 
 
 def texts(store: Retentive, **filters: str) -> list[str]:
@@ -60,7 +61,7 @@ class TestWhere:
     def test_what_is_surely_about_the_person_is_kept_with_the_person(
         self, project: Retentive, person: Retentive
     ) -> None:
-        learned = learn(project, REX, SURE)
+        learned = learn(project, REX, MAX_CLAIM_CONFIDENCE)
         assert (texts(project), texts(person)) == ([], [REX])
         assert learned.kept == learned.personal == (only(person).id,)
         assert not project.proposals.list()
@@ -91,8 +92,8 @@ class TestWhere:
     def test_a_request_is_judged_and_kept_with_the_person(self, project: Retentive, person: Retentive) -> None:
         event = project.sessions.append("s", "user", "Remember that my boss is Priya.")
         assert texts(person) == ["The user's boss is Priya."]
-        assert event.heard[0].namespace == "me"
-        assert event.heard[0].memories == (only(person).id,)
+        assert event.requests[0].namespace == "me"
+        assert event.requests[0].memories == (only(person).id,)
 
     def test_a_request_about_a_group_stays_in_the_project(self, project: Retentive, person: Retentive) -> None:
         project.sessions.append("s", "user", "Remember that we deploy on Fridays.")
@@ -110,14 +111,14 @@ class TestWhere:
         assert texts(person) == []
 
     def test_a_fact_in_a_slot_reaches_the_persons_profile(self, project: Retentive, person: Retentive) -> None:
-        learn(project, "The user's dog is called Rex.", SURE)
+        learn(project, "The user's dog is called Rex.", MAX_CLAIM_CONFIDENCE)
         assert person.profile.get().document == {"dog": {"name": "Rex"}}
         assert project.profile.get().document == {}
 
 
 class TestChanges:
     def test_said_again_in_another_project_it_is_reinforced(self, project: Retentive, person: Retentive) -> None:
-        learn(project, REX, SURE)
+        learn(project, REX, MAX_CLAIM_CONFIDENCE)
         before = only(person).confidence
         learned = learn(project.in_namespace("other"), REX, DOUBTFUL)
         assert learned.reinforced == learned.personal == (only(person).id,)
@@ -125,15 +126,15 @@ class TestChanges:
         assert texts(project.in_namespace("other")) == []
 
     def test_a_correction_ends_what_is_known_of_the_person(self, project: Retentive, person: Retentive) -> None:
-        learn(project, "The user lives in Porto.", SURE)
-        learned = learn(project.in_namespace("other"), "The user lives in Lisbon.", SURE)
+        learn(project, "The user lives in Porto.", MAX_CLAIM_CONFIDENCE)
+        learned = learn(project.in_namespace("other"), "The user lives in Lisbon.", MAX_CLAIM_CONFIDENCE)
         assert texts(person) == ["The user lives in Lisbon."]
         assert {*learned.superseded} < {*learned.personal}
 
     def test_a_doubtful_correction_of_what_is_known_of_the_person_goes_there(
         self, project: Retentive, person: Retentive
     ) -> None:
-        learn(project, "The user lives in Porto.", SURE)
+        learn(project, "The user lives in Porto.", MAX_CLAIM_CONFIDENCE)
         learn(project, "The user lives in Lisbon.", DOUBTFUL)
         assert (texts(project), texts(person)) == ([], ["The user lives in Lisbon."])
 
@@ -141,15 +142,15 @@ class TestChanges:
         self, project: Retentive, person: Retentive
     ) -> None:
         project.add("The user lives in Porto.", valid_from="2020-01-01")
-        learn(project, "The user lives in Lisbon.", SURE)
+        learn(project, "The user lives in Lisbon.", MAX_CLAIM_CONFIDENCE)
         assert (texts(project), texts(person)) == (["The user lives in Lisbon."], [])
         assert [each.move_to for each in project.proposals.list()] == ["me"]
 
     def test_a_request_to_forget_reaches_the_person(self, project: Retentive, person: Retentive) -> None:
-        learn(project, REX, SURE)
+        learn(project, REX, MAX_CLAIM_CONFIDENCE)
         event = project.sessions.append("s", "user", "Forget that my dog is called Rex.")
-        assert event.heard[0].memories == (only_forgotten(person).id,)
-        assert event.heard[0].namespace == "me"
+        assert event.requests[0].memories == (only_forgotten(person).id,)
+        assert event.requests[0].namespace == "me"
 
     def test_a_request_to_forget_means_the_project_first(self, project: Retentive, person: Retentive) -> None:
         project.add(REX)
@@ -160,14 +161,14 @@ class TestChanges:
     def test_scratch_that_reaches_what_was_just_learned_of_the_person(
         self, project: Retentive, person: Retentive
     ) -> None:
-        learn(project, REX, SURE)
+        learn(project, REX, MAX_CLAIM_CONFIDENCE)
         project.sessions.append("s", "user", "Scratch that.")
         assert texts(person) == []
 
     def test_a_value_that_was_meant_otherwise_is_corrected_with_the_person(
         self, project: Retentive, person: Retentive
     ) -> None:
-        learn(project, "The user's birthday is on 12 May.", SURE)
+        learn(project, "The user's birthday is on 12 May.", MAX_CLAIM_CONFIDENCE)
         project.sessions.append("s", "user", "No, I meant 14 May.")
         project.learn("s")
         assert texts(person) == ["The user's birthday is on 14 May."]
@@ -191,7 +192,7 @@ def only_forgotten(store: Retentive) -> Memory:
 
 class TestOrigin:
     def test_why_shows_the_messages_of_the_project(self, project: Retentive, person: Retentive) -> None:
-        learn(project, REX, SURE, "My dog is called Rex.")
+        learn(project, REX, MAX_CLAIM_CONFIDENCE, "My dog is called Rex.")
         told = person.why(only(person).id)
         assert told.memory.origin == {"namespace": "project", "session": "s", "events": [1]}
         assert [(event.namespace, event.content) for event in told.messages] == [("project", "My dog is called Rex.")]
@@ -206,18 +207,18 @@ class TestOrigin:
         assert store.sessions.events("s")[0].content == "My dog is called Rex."
 
     def test_a_view_without_the_project_sees_no_messages(self, project: Retentive, person: Retentive) -> None:
-        learn(project, REX, SURE)
+        learn(project, REX, MAX_CLAIM_CONFIDENCE)
         assert person.restricted("me").why(only(person).id).missing == ("s#1",)
 
     def test_a_purge_names_the_messages_of_the_project(self, project: Retentive, person: Retentive) -> None:
-        learn(project, REX, SURE)
+        learn(project, REX, MAX_CLAIM_CONFIDENCE)
         gone = person.purge(only(person).id, dry_run=True)
         assert ("message", "s#1", "project") in {(each.place, each.id, each.namespace) for each in gone.remaining}
 
     def test_a_purge_with_its_origin_reaches_the_messages_of_the_project(
         self, project: Retentive, person: Retentive
     ) -> None:
-        learn(project, REX, SURE, "My dog is called Rex.")
+        learn(project, REX, MAX_CLAIM_CONFIDENCE, "My dog is called Rex.")
         id = only(person).id
         gone = person.purge(id, with_origin=True)
         assert gone.ids == (id, "s#1")
@@ -226,18 +227,24 @@ class TestOrigin:
         with pytest.raises(NotFound, match="purged"):
             person.why(id)
 
+    def test_a_refused_purge_leaves_the_messages_of_the_project(self, project: Retentive, person: Retentive) -> None:
+        learn(project, "The user's dog is called Xanthippulus.", MAX_CLAIM_CONFIDENCE, "He has a strange name.")
+        with pytest.raises(Invalid, match="the reason repeats"):
+            person.purge(only(person).id, with_origin=True, reason="too few dogs are called Xanthippulus")
+        assert project.sessions.events("s")[0].content == "He has a strange name."
+
     def test_a_purge_of_a_message_names_what_was_learned_from_it(self, project: Retentive, person: Retentive) -> None:
-        learn(project, REX, SURE)
+        learn(project, REX, MAX_CLAIM_CONFIDENCE)
         gone = project.purge("s#1", dry_run=True)
         assert ("memory", only(person).id, "me") in {(each.place, each.id, each.namespace) for each in gone.remaining}
 
     def test_deleting_the_session_is_told_in_the_origin(self, project: Retentive, person: Retentive) -> None:
-        learn(project, REX, SURE)
+        learn(project, REX, MAX_CLAIM_CONFIDENCE)
         assert project.sessions.delete("s").kept == 1
         assert only(person).origin == {"namespace": "project", "session": "deleted session"}
 
     def test_deleting_a_session_of_the_same_name_elsewhere_is_not(self, project: Retentive, person: Retentive) -> None:
-        learn(project, REX, SURE)
+        learn(project, REX, MAX_CLAIM_CONFIDENCE)
         person.sessions.append("s", "user", "Hello there")
         assert person.sessions.delete("s").kept == 0
         assert person.why(only(person).id).messages
@@ -310,7 +317,7 @@ class TestRestricted:
     def test_a_view_of_the_project_alone_keeps_everything_there(self, project: Retentive, person: Retentive) -> None:
         view = project.restricted("project")
         event = view.sessions.append("s", "user", "Remember that my boss is Priya.")
-        assert event.heard[0].namespace is None
+        assert event.requests[0].namespace is None
         assert (len(texts(project)), texts(person)) == (1, [])
         assert project.sessions.get("s").person is None
 
@@ -324,14 +331,14 @@ class TestRestricted:
         project.sessions.append("s", "user", "Hello there, how are you?")
         assert project.sessions.get("s").person == "me"
         event = project.restricted("project").sessions.append("s", "user", "My dog is called Rex.")
-        wait_for(project, event, REX, SURE)
+        wait_for(project, event, REX, MAX_CLAIM_CONFIDENCE)
         project.learn("s")
         assert (texts(project), texts(person), project.sessions.get("s").person) == ([REX], [], "")
 
     def test_a_session_that_two_persons_share_is_nobodys(self, project: Retentive, person: Retentive) -> None:
         project.sessions.append("s", "user", "Hello there, how are you?")
         bob = project.in_namespace("project", person="bob")
-        learn(bob, REX, SURE)
+        learn(bob, REX, MAX_CLAIM_CONFIDENCE)
         assert (texts(project), texts(person), texts(project.in_namespace("bob"))) == ([REX], [], [])
 
     def test_an_import_by_a_view_brings_no_person_that_it_may_not_write(
@@ -360,7 +367,7 @@ class TestRecorded:
         self, project: Retentive, person: Retentive
     ) -> None:
         event = project.in_namespace("project", person="").sessions.append("s", "user", REX)
-        wait_for(project, event, REX, SURE)
+        wait_for(project, event, REX, MAX_CLAIM_CONFIDENCE)
         project.learn("s")
         assert (texts(person), project.sessions.get("s").person) == ([REX], "me")
 
@@ -368,13 +375,13 @@ class TestRecorded:
         store = open_store(namespace="work", person="boss", learn_after=0)
         mine, plain = store.in_namespace("project", person="me"), store.in_namespace("plain", person="")
         for each in (mine, plain):
-            wait_for(each, each.sessions.append("s", "user", REX, time="2026-01-01"), REX, SURE)
+            wait_for(each, each.sessions.append("s", "user", REX, time="2026-01-01"), REX, MAX_CLAIM_CONFIDENCE)
         store.worker().once()
         found = {name: texts(store.in_namespace(name)) for name in ("me", "project", "plain", "boss")}
         assert found == {"me": [REX], "project": [], "plain": [REX], "boss": []}
 
     def test_a_claim_is_done_once(self, project: Retentive, person: Retentive) -> None:
-        learn(project, REX, SURE)
+        learn(project, REX, MAX_CLAIM_CONFIDENCE)
         (again,) = project.learn("s")
         assert (again.events, again.kept, len(texts(person))) == (0, (), 1)
 
@@ -382,7 +389,7 @@ class TestRecorded:
     def moved(self, project: Retentive, tmp_path: Path) -> Iterator[Retentive]:
         """The same in another store, by an export and an import."""
         learn(project, REX, DOUBTFUL)
-        learn(project, "The user prefers tea.", SURE)
+        learn(project, "The user prefers tea.", MAX_CLAIM_CONFIDENCE)
         project.export(tmp_path / "out.jsonl", namespaces="*")
         with Retentive.open(tmp_path / "other.db", "project", embedder="hashing") as other:
             other.import_memories(tmp_path / "out.jsonl")
@@ -394,6 +401,10 @@ class TestRecorded:
         assert len(moved.in_namespace("me").why(only(moved.in_namespace("me")).id).messages) == 1
         moved.proposals.accept(moved.proposals.list()[0].id)
         assert REX in texts(moved.in_namespace("me"))
+
+    def test_an_export_without_namespaces_leaves_the_person_out(self, project: Retentive, tmp_path: Path) -> None:
+        learn(project, REX, MAX_CLAIM_CONFIDENCE)
+        assert project.export(tmp_path / "out.jsonl").namespaces == ("project",)
 
     def test_an_export_of_what_was_imported_has_the_same_bytes(self, moved: Retentive, tmp_path: Path) -> None:
         moved.export(tmp_path / "again.jsonl", namespaces="*")

@@ -2,11 +2,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from retentive.llm import Writer, open_writer
+from retentive.llm import LanguageModel, open_language_model
 from tests.llm.provider import KEY, Provider, Reply
 
 MODELS = ["anthropic:claude-x", "openai:gpt-x"]
-Ask = Callable[..., tuple[Writer, Provider]]
+Ask = Callable[..., tuple[LanguageModel, Provider]]
 
 
 @pytest.fixture(params=MODELS)
@@ -16,19 +16,21 @@ def model(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def ask(model: str) -> Iterator[Ask]:
-    """A writer, and the provider it asks, with the replies it is to give."""
-    opened: list[tuple[Writer, Provider]] = []
+    """Opens a language model of a provider that gives these replies."""
+    opened: list[tuple[LanguageModel, Provider]] = []
 
-    def ask_(*replies: Reply, key: str = KEY, timeout: float = 10.0, model: str = model) -> tuple[Writer, Provider]:
+    def ask_(
+        *replies: Reply, key: str = KEY, timeout: float = 10.0, model: str = model
+    ) -> tuple[LanguageModel, Provider]:
         provider = Provider(*(replies or (Reply(),)))
-        writer = open_writer(
+        llm = open_language_model(
             model, key=key, url=provider.url + "/v1" * (not model.startswith("anthropic")), timeout=timeout
         )
-        assert writer
-        opened.append((writer, provider))
+        assert llm
+        opened.append((llm, provider))
         return opened[-1]
 
     yield ask_
-    for writer, provider in opened:
-        writer.close()
+    for llm, provider in opened:
+        llm.close()
         provider.stop()

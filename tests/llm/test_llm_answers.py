@@ -11,10 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from retentive.errors import Unusable
-from retentive.learning.llm.extract import batches
-from retentive.learning.llm.validate import GUESS, MAX_CLAIMS, SCHEMA, SURE, Known, Shown, validate_answer
+from retentive.learning.llm.extract import split_batches
+from retentive.learning.llm.validate import (
+    GUESS_CONFIDENCE,
+    MAX_CLAIM_CONFIDENCE,
+    MAX_CLAIMS,
+    SCHEMA,
+    KnownStatement,
+    ModelInput,
+    validate_answer,
+)
 from retentive.model import Claim, Event, Kind, Memory, Role, Source, Status
-from retentive.text.tokens import estimate
+from retentive.text.token_estimate import estimate_tokens
 
 MAY = datetime(2026, 5, 8, 10, tzinfo=UTC)
 
@@ -70,8 +78,8 @@ def answer(*changes: dict[str, Any]) -> str:
     return json.dumps({"claims": [GOOD | change for change in changes]})
 
 
-def claims(text: str, talk: Sequence[Event], known: Sequence[Known] = ()) -> list[Claim]:
-    return [*validate_answer(text, Shown(talk), known).claims]
+def claims(text: str, talk: Sequence[Event], known: Sequence[KnownStatement] = ()) -> list[Claim]:
+    return [*validate_answer(text, ModelInput(talk), known).claims]
 
 
 def one(**changes: Any) -> Claim:
@@ -123,10 +131,10 @@ def test_a_claim_that_breaks_a_rule_is_left_out(changes: dict[str, Any]) -> None
         ({"slot": "user.dog.name", "content": "The user's dog is Rex."}, "slot", "user.dog.name"),
         ({"slot": "user.move.status"}, "slot", None),  # there is no such slot
         ({"slot": "user.employer"}, "slot", None),  # the words say that it is another
-        ({"confidence": 1}, "confidence", SURE),  # no surer than what people ask to be kept
+        ({"confidence": 1}, "confidence", MAX_CLAIM_CONFIDENCE),  # no surer than what people ask to be kept
         ({"confidence": -3}, "confidence", 0.0),
         ({"confidence": float("nan")}, "confidence", 0.0),
-        ({"confidence": 10**400}, "confidence", SURE),
+        ({"confidence": 10**400}, "confidence", MAX_CLAIM_CONFIDENCE),
         ({"importance": 99}, "importance", 10),
         ({"importance": 6.6}, "importance", 7),
         ({"valid_from": "last week"}, "valid_from", None),
@@ -145,7 +153,7 @@ def test_what_is_wrong_with_a_claim_is_left_out(changes: dict[str, Any], field: 
 
 def beside_a_good_one(shown: Sequence[Memory] = (), /, **changes: Any) -> list[Claim]:
     """What is left of a claim that stands beside one that is believed."""
-    good, *others = validate_answer(answer({}, changes), Shown(TALK, shown)).claims
+    good, *others = validate_answer(answer({}, changes), ModelInput(TALK, shown)).claims
     assert good.content == GOOD["content"]
     return others
 
@@ -160,7 +168,7 @@ def beside_a_good_one(shown: Sequence[Memory] = (), /, **changes: Any) -> list[C
 )
 def test_a_claim_that_the_words_do_not_bear_out_is_a_guess_and_replaces_nothing(content: str) -> None:
     (found,) = beside_a_good_one([HOME], content=content, importance=10, relation="replaces", known=[1])
-    assert (found.is_guess, found.slot, found.confidence, found.importance) == (True, None, GUESS, 5)
+    assert (found.is_guess, found.slot, found.confidence, found.importance) == (True, None, GUESS_CONFIDENCE, 5)
     assert (found.replaces, found.proposes) == ((), (HOME.id,))
 
 
@@ -192,8 +200,8 @@ def test_an_answer_of_which_nothing_can_be_believed_is_unusable(told: list[dict[
 
 
 def test_what_is_left_out_is_counted_with_its_reason() -> None:
-    found = validate_answer(answer({}, {"events": [1]}), Shown(TALK))
-    assert (len(found.claims), found.stated) == (1, 2)
+    found = validate_answer(answer({}, {"events": [1]}), ModelInput(TALK))
+    assert (len(found.claims), found.stated_count) == (1, 2)
     assert found.rejected == ("claims[1]: it cites no message of the user's",)
 
 
@@ -215,7 +223,7 @@ def test_what_a_claim_says_of_what_is_known_is_held_against_the_words(
     talk = [event(2, "I moved from Lisbon to Porto, where I live now."), event(3, "And I have a dog.")]
     number = 3 if "dog" in content else 2
     told = answer({"content": content, "relation": relation, "known": [1], "events": [number]})
-    (found,) = validate_answer(told, Shown(talk, [HOME])).claims
+    (found,) = validate_answer(told, ModelInput(talk, [HOME])).claims
     assert (found.repeats, found.replaces, found.proposes) == expected
 
 
@@ -229,8 +237,8 @@ def test_a_slot_that_was_shown_may_be_used() -> None:
     ship = replace(HOME, id="ship", content="The user's ship is the Beagle.", slot="user.ship")
     talk = [event(2, "My ship is the Pinta.")]
     told = answer({"content": "The user's ship is the Pinta.", "slot": "user.ship"})
-    assert [claim.slot for claim in validate_answer(told, Shown(talk, [ship])).claims] == ["user.ship"]
-    assert [claim.slot for claim in validate_answer(told, Shown(talk)).claims] == [None]
+    assert [claim.slot for claim in validate_answer(told, ModelInput(talk, [ship])).claims] == ["user.ship"]
+    assert [claim.slot for claim in validate_answer(told, ModelInput(talk)).claims] == [None]
 
 
 def test_what_is_known_or_said_twice_is_not_learned_again() -> None:
@@ -322,15 +330,15 @@ def test_only_the_users_words_and_what_they_answer_are_shown() -> None:
         event(6, "", Role.USER),  # a tool's result, as Anthropic's interface has it
         event(7, "Good.", Role.ASSISTANT),
     ]
-    assert [[each.sequence for each in batch] for batch in batches(talk)] == [[4, 5]]
+    assert [[each.sequence for each in batch] for batch in split_batches(talk)] == [[4, 5]]
 
 
 def test_long_conversations_are_cut_before_a_users_message() -> None:
     """No batch is too long, none begins with half a turn, and nothing is lost."""
     roles = (Role.ASSISTANT, Role.USER)
     talk = [event(number, "word " * 100, roles[number % 2]) for number in range(40)]
-    found = batches(talk, 1000)
+    found = split_batches(talk, 1000)
     assert len(found) > 4
     assert [each for batch in found for each in batch] == talk
     assert all(batch[0].role is Role.ASSISTANT for batch in found)
-    assert all(sum(estimate(each.content) for each in batch) <= 1000 for batch in found)
+    assert all(sum(estimate_tokens(each.content) for each in batch) <= 1000 for batch in found)

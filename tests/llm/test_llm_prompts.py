@@ -5,7 +5,7 @@ from importlib.resources import files
 
 import pytest
 
-from retentive.text.echo import has_material, repeats_run
+from retentive.text.model_output import has_json, shares_word_run
 from retentive.text.prompts import load_prompt
 
 RELEASED = {
@@ -43,10 +43,10 @@ def test_each_place_of_a_prompt_wants_a_value() -> None:
     ],
 )
 def test_material_is_known_by_its_form(text: str, *, expected: bool) -> None:
-    assert has_material(text) is expected
+    assert has_json(text) is expected
 
 
 def test_words_in_a_row_are_compared_whatever_stands_between_them() -> None:
     source = "Only what the user says, of themselves: their people."
-    assert repeats_run("only what the user says of themselves", source)
-    assert not repeats_run("only what the user says", source)
+    assert shares_word_run("only what the user says of themselves", source)
+    assert not shares_word_run("only what the user says", source)

@@ -14,9 +14,9 @@ import pytest
 
 from benchmarks.llama_server import LlamaServer
 from retentive import Retentive
-from retentive.learning.llm.support import HALF, find_share, find_stems
-from retentive.learning.llm_trial import SAMPLE, try_writer
-from retentive.llm import open_writer
+from retentive.learning.llm.support import MIN_SUPPORT_SHARE, find_share, find_stems
+from retentive.learning.llm_trial import SAMPLE_MESSAGES, try_language_model
+from retentive.llm import open_language_model
 from tests.engines import missing
 
 WEIGHTS = Path(sys.prefix) / "share" / "retentive-weights" / "SmolLM2-135M-Instruct" / "model.gguf"
@@ -58,7 +58,11 @@ def test_a_weak_model_does_no_harm_and_what_was_said_is_learned(server: LlamaSer
         assert told.notes or told.by == "openai:smollm2"  # rules that took over say so
         said = find_stems(TALK[1][1])
         learned = [memory for memory in store.list() if memory.source == "extracted"]
-        assert all(find_share(find_stems(each.content), said) >= HALF for each in learned if each.confidence >= 0.5)
+        assert all(
+            find_share(find_stems(each.content), said) >= MIN_SUPPORT_SHARE
+            for each in learned
+            if each.confidence >= 0.5
+        )
         assert not [each for each in learned if "deployment" in each.content]
         assert store.get(old).status == "active"
         if told.by == "rules":
@@ -79,14 +83,14 @@ def test_a_weak_summary_is_no_echo(server: LlamaServer, tmp_path: Path) -> None:
 
 
 def test_a_trial_of_a_real_model_says_how_it_did(server: LlamaServer) -> None:
-    writer = open_writer("openai:smollm2", url=server.url, timeout=PATIENCE)
-    assert writer
-    trial = try_writer(writer, ANSWER_TOKENS)
-    writer.close()
+    llm = open_language_model("openai:smollm2", url=server.url, timeout=PATIENCE)
+    assert llm
+    trial = try_language_model(llm, ANSWER_TOKENS)
+    llm.close()
     assert (trial.model, trial.prompt) == ("openai:smollm2", "extract-1")
     assert trial.latency > 0
     assert 0 <= trial.valid <= trial.answers <= 2
     assert trial.error or trial.answers
     assert trial.cost.calls in (2, 3)
-    said = find_stems(" ".join(text for _, text in SAMPLE))
+    said = find_stems(" ".join(text for _, text in SAMPLE_MESSAGES))
     assert all(find_share(find_stems(each), said) > 0 for each in trial.claims)

@@ -11,6 +11,7 @@ import apsw
 from retentive import Retentive
 from retentive.storage.columns import Shape, Table
 from retentive.storage.engines.libsql import LibsqlEngine
+from retentive.testing import parts_of
 
 BROKEN_TEXT = "CAST(X'61FF62' AS TEXT)"  # a, a byte that is no UTF-8, b
 BEYOND_TIME = 1 << 62  # microseconds: long after the year 9999
@@ -27,7 +28,7 @@ def execute(path: Path, sql: str) -> int:
 
 def execute_on(store: Retentive, target: str, sql: str) -> None:
     """On the engine of an open store, whichever it is."""
-    engine = store._store.engine
+    engine = parts_of(store).engine
     if isinstance(engine, LibsqlEngine):
         engine._server.rows({"sql": sql})
     elif "://" in target:

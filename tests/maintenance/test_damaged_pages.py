@@ -13,7 +13,7 @@ import pytest
 
 from retentive import Retentive
 from retentive.errors import Corrupt, DiskFull, NotAStore, RetentiveError
-from retentive.model import Repeat
+from retentive.model import RemainingCopy
 from retentive.storage.btree import PageFile
 from retentive.storage.salvage import begin_store
 from tests.maintenance.damages import bad_findings, copy_store, execute, overwrite_pages, pages_of, texts
@@ -70,7 +70,7 @@ def _try_to_write(store: Retentive) -> bool:
         store.add("Written while it was damaged")
     except Corrupt as error:
         told = error
-    assert not told.hint or "doctor --repair" in told.hint
+    assert not told.hint or "repair()" in told.hint
     return not told.hint
 
 
@@ -125,7 +125,7 @@ def test_the_terminal_tells_what_to_do_and_what_it_did(damaged: Callable[..., Pa
     assert "doctor --repair" in refused("add", "The lighthouse", code=5)
     assert "BAD  file" in run("doctor", code=5)
     told = run("doctor", "--repair")
-    assert "the store was written anew" in told
+    assert "the store was rebuilt" in told
     (kept,) = path.parent.glob("memory.db.before-repair-*")
     assert f"the old file is {kept}" in told
     assert "BAD" not in told
@@ -182,14 +182,15 @@ def break_cell(path: Path, page: int, cell: int) -> None:
 
 
 def test_one_bad_row_does_not_take_the_others_of_its_page_along(filled: Path, db: Path) -> None:
-    copy_store(filled, db)
-    leaves = pages_of(db, "memories", "leaf")
-    break_cell(db, leaves[len(leaves) // 2], 1)
-    with Retentive.open(db, embedder="hashing") as store:
-        repaired = store.repair()
-        assert sum(text.startswith("memory number") for text in texts(store)) == MEMORIES - 1
-        assert repaired.unreadable == {"memories": 1}
-        assert [row.table for row in repaired.quarantined] == ["chunks"]
+    """On whichever page it is: SQLite reads some cells outside a page as rows, depending on the bytes behind it."""
+    for leaf in pages_of(filled, "memories", "leaf")[1:-1:6]:
+        copy_store(filled, db)
+        break_cell(db, leaf, 1)
+        with Retentive.open(db, embedder="hashing") as store:
+            repaired = store.repair()
+            assert sum(text.startswith("memory number") for text in texts(store)) == MEMORIES - 1
+            assert repaired.unreadable == {"memories": 1}
+            assert [row.table for row in repaired.quarantined] == ["chunks"]
 
 
 def test_a_damaged_row_on_a_page_without_its_tree_is_the_only_one_that_is_lost(filled: Path, db: Path) -> None:
@@ -237,7 +238,7 @@ def test_a_purge_names_the_old_file_that_still_has_the_text(damaged: Callable[..
         kept = store.repair().kept
         purged = store.purge(find_id(store, "A very long one"))
         assert kept
-        assert Repeat("kept file", str(kept)) in purged.remaining
+        assert RemainingCopy("kept file", str(kept)) in purged.remaining
         assert "still in 1 old files" in purged.proof
         kept.unlink()
         assert "old files" not in store.purge(find_id(store, "memory number 8")).proof
@@ -246,7 +247,7 @@ def test_a_purge_names_the_old_file_that_still_has_the_text(damaged: Callable[..
 def test_what_cannot_be_read_is_told_with_what_to_do(damaged: Callable[..., Path], run: Run) -> None:
     damaged("memories", "leaf", 2)
     told = run("doctor", "--repair")
-    assert "2 pages of memories could not be read in full: what is missing of them is lost in this store" in told
+    assert "2 pages of memories could not be read in full: their missing rows are lost in this store" in told
     assert "retentive backup restore FILE" in told
 
 

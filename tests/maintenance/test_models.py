@@ -21,7 +21,7 @@ from tests.embed.stand_ins import write_folder
 from tests.support import Run
 from tests.weights import weights_or_skip
 
-SIZE = sum(file.size for file in POTION.files(INT8))
+SIZE = sum(file.size for file in POTION.list_files(INT8))
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def hub(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with running_hub() as running:
         for entry in (POTION, ARCTIC):
-            for file in entry.files(INT8):
+            for file in entry.list_files(INT8):
                 running.serve(file, weights_or_skip(entry.name) / file.path.rpartition("/")[2])
         monkeypatch.setenv("HF_ENDPOINT", running.url)
         yield running
@@ -78,7 +78,7 @@ def test_a_model_is_fetched_used_and_found_by_an_open_store(hub: Hub, cache: Pat
         assert found.is_here
         assert seen[-1] == (SIZE, SIZE)
         assert store.models.use("fast") == settings_file()
-    assert {path.name for path in cache.iterdir()} >= {file.name for file in POTION.files(INT8)}
+    assert {path.name for path in cache.iterdir()} >= {file.name for file in POTION.list_files(INT8)}
     with Retentive.open(db) as store:
         store.add("The tide turns at noon")
         assert store.search("when does the tide turn?").tier == "hybrid"
@@ -89,7 +89,7 @@ def test_a_model_is_fetched_used_and_found_by_an_open_store(hub: Hub, cache: Pat
 def test_a_model_that_is_not_here_is_not_used(models: Models) -> None:
     with pytest.raises(ModelMissing) as caught:
         models.use("fast")
-    assert "retentive models pull fast" in caught.value.hint
+    assert "models.pull('fast')" in caught.value.hint
     assert not settings_file().exists()
 
 
@@ -134,7 +134,7 @@ def test_verify_finds_a_changed_byte_and_pull_mends_it(models: Models, cache: Pa
     models = Models(config.load(cache=str(cache)))
     models.pull("fast")
     assert models.verify("fast").problem == ""
-    weights = cache / POTION.files(INT8)[0].name
+    weights = cache / POTION.list_files(INT8)[0].name
     content = bytearray(weights.read_bytes())
     content[-1] ^= 1
     weights.write_bytes(content)
@@ -161,7 +161,7 @@ def test_remove_deletes_what_was_fetched_and_nothing_else(cache: Path, tmp_path:
     models = Models(config.load(cache=str(cache)))
     models.pull("fast")
     models.pull("snowflake-arctic-embed-s")
-    assert {path.name for path in models.remove("fast")} == {file.name for file in POTION.files(INT8)}
+    assert {path.name for path in models.remove("fast")} == {file.name for file in POTION.list_files(INT8)}
     assert models.info("snowflake-arctic-embed-s").is_here
     folder = write_folder(tmp_path / "mine")
     models.test(str(folder))
@@ -217,7 +217,7 @@ def test_the_terminal_has_every_verb(run: Run, hub: Hub, cache: Path) -> None:
 
 def test_a_wrong_file_is_an_exit_code(run: Run, hub: Hub, cache: Path) -> None:
     run("models", "pull", "fast")
-    (cache / POTION.files(INT8)[1].name).write_text("{}")
+    (cache / POTION.list_files(INT8)[1].name).write_text("{}")
     run("models", "verify", "fast", code=6)
     hub.contents.clear()
     run("models", "pull", "fast", code=6)

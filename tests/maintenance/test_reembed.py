@@ -14,6 +14,7 @@ from retentive.errors import BadConfig, Conflict, EmbedError, Invalid, NotFound
 from retentive.memories.add import add
 from retentive.model import ReembedProgress, Space, SpaceState
 from retentive.storage import step
+from retentive.testing import parts_of
 from tests.embed.stand_ins import write_folder
 from tests.engines import ENGINES, behind_its_back
 from tests.small_model import Forgetful, SmallModel, open_with_small
@@ -29,7 +30,7 @@ def vectors(store: Retentive) -> dict[str, int]:
 
 
 def states(store: Retentive) -> dict[str, str]:
-    return {each.name: each.state.value for each in store._store.tables.spaces.all()}
+    return {each.name: each.state.value for each in parts_of(store).tables.spaces.all()}
 
 
 @pytest.fixture
@@ -67,7 +68,7 @@ def test_it_says_so_once_in_a_search_and_always_in_stats_and_doctor(filled: str)
     with Retentive.open(filled, embedder="minilm") as store:
         (note,) = store.search("boat").notes
         assert "hashing" in note
-        assert "retentive reembed --model minilm" in note
+        assert "reembed(model='minilm')" in note
         assert store.search("boat").notes == ()
         assert store.stats()["model_difference"] == note
         assert note in next(each.detail for each in store.doctor() if each.name == "spaces")
@@ -106,7 +107,7 @@ def test_a_model_that_cannot_be_opened_leaves_full_text_and_pending_vectors(fill
         assert vectors(store) == {"hashing-384": 4, "small-64": 4}
         model = next(each for each in store.doctor() if each.name == "model")
         assert not model.ok
-        assert "reembed --model hashing" in model.remedy
+        assert "reembed(model='hashing')" in model.remedy
         with pytest.raises(EmbedError):
             store.backfill()
     with open_with_small(filled) as store:
@@ -163,9 +164,9 @@ def test_vectors_that_callers_bring_have_a_space_of_their_own(target: str) -> No
 def test_a_store_of_an_earlier_version_keeps_the_model_that_most_of_its_vectors_are_of(filled: str) -> None:
     with open_with_small(filled) as store:
         store.reembed("minilm")  # a store that was opened with two models has vectors of both
-        engine = store._store.engine
+        engine = parts_of(store).engine
         engine.apply([step("remove_vectors", namespace="default", chunk=1, space="hashing-384")])
-        number = 19 if engine.in_process else 17
+        number = 19 if engine.uses_local_index else 17
         for sql in (
             "DROP INDEX spaces_active",
             *(f"ALTER TABLE spaces DROP COLUMN {name}" for name in ("model", "state", "changed")),
@@ -173,7 +174,7 @@ def test_a_store_of_an_earlier_version_keeps_the_model_that_most_of_its_vectors_
         ):
             behind_its_back(store, sql)
     with Retentive.open(filled, embedder="hashing") as store:
-        assert {each.name: (each.model, each.state) for each in store._store.tables.spaces.all()} == {
+        assert {each.name: (each.model, each.state) for each in parts_of(store).tables.spaces.all()} == {
             "all-MiniLM-L6-v2": ("minilm", "active"),
             "hashing-384": ("hashing", "kept"),
         }
@@ -214,7 +215,7 @@ def test_a_process_that_was_open_before_the_switch_follows_it(filled: str, other
         before.search("boat")
         changing.reembed(SmallModel())
         changing.reembed_drop_old()
-        before._store.active.look_again()  # or a quarter of a second later: a look at a server holds for so long
+        parts_of(before).active.expire_check()  # or a quarter of a second later: a look at a server holds for so long
         if other == "asks":
             assert before.search("boat harbour", mode="vector")[0].content == TEXTS[1]
         else:
@@ -227,14 +228,14 @@ def test_what_was_written_with_the_old_model_at_the_moment_of_the_switch_is_comp
     filled: str,
 ) -> None:
     with open_with_small(filled) as writer:
-        old = writer._store
+        old = parts_of(writer)
         with open_with_small(filled) as changing:
             changing.reembed(SmallModel())
         add(old, "The cat is called Minka", None, {}, "user")  # a verb that began before the switch, and ends after it
-        assert old.tables.chunks.pending_count(SmallModel.space) == 1
-        assert old.tables.chunks.vector_counts() == [("hashing-384", 384, 5), ("small-64", 64, 4)]
+        assert old.tables.chunks.count_pending(SmallModel.space) == 1
+        assert old.tables.chunks.count_vectors() == [("hashing-384", 384, 5), ("small-64", 64, 4)]
     with Retentive.open(filled, embedder="none") as store:
-        assert store._store.tables.chunks.pending_count(SmallModel.space) == 0
+        assert parts_of(store).tables.chunks.count_pending(SmallModel.space) == 0
 
 
 def test_a_long_load_goes_on_with_the_new_model(filled: str) -> None:
@@ -244,7 +245,7 @@ def test_a_long_load_goes_on_with_the_new_model(filled: str) -> None:
             yield from (f"item {n} of the load" for n in range(2000))
             yield "the last of a batch"
             changing.reembed(SmallModel())
-            loading._store.active.look_again()
+            parts_of(loading).active.expire_check()
             yield from (f"item {n} of the rest" for n in range(50))
 
         assert loading.add_many(give()).pending == 0
@@ -290,8 +291,8 @@ def test_a_switch_that_would_break_a_recall_test_is_refused_unless_it_is_forced(
         assert not refused.switched
         assert (refused.tests, len(refused.regressions)) == (1, 1)
         (worse,) = refused.regressions
-        assert worse.before.held
-        assert not worse.after.held
+        assert worse.before.passed
+        assert not worse.after.passed
         assert states(store)["hashing-384"] == "active"
         assert work.search("vessel moored pier", mode="vector")[0].id == boat.id
         forced = store.reembed(Forgetful(), force=True)
@@ -302,7 +303,7 @@ def test_a_switch_that_would_break_a_recall_test_is_refused_unless_it_is_forced(
 
 def break_words(store: Retentive, id: str) -> None:
     """Only its vector finds it: its words are not in the index."""
-    if store._store.engine.in_process:
+    if parts_of(store).engine.uses_local_index:
         sql = "UPDATE chunks_fts SET content = 'nothing' WHERE rowid IN (SELECT n FROM chunks WHERE owner = '{}')"
     else:
         sql = "DELETE FROM postings WHERE chunk IN (SELECT n FROM chunks WHERE owner = '{}')"
@@ -426,7 +427,7 @@ def test_the_worker_fills_the_active_space(filled: str) -> None:
         changing.reembed(SmallModel())
         with Retentive.open(filled, embedder="none") as other:
             other.add("The cat is called Minka")
-        working._store.active.look_again()
+        parts_of(working).active.expire_check()
         assert worker.once().done["vectors"] == 1
         assert vectors(changing) == {"hashing-384": 4, "small-64": 5}
 
@@ -465,5 +466,5 @@ def test_on_the_terminal(db: Path, run: Run, refused: Run) -> None:
     assert "reembed --model hashing" in refused("search", "boat", code=0)
     assert json.loads(run("reembed", "--rollback", "--json"))["space"] == "hashing-384"
     assert run("reembed", "--drop-old") == "dropped all-MiniLM-L6-v2\n"
-    assert "needs to know" in refused("reembed", code=2)
-    assert "needs to know" in refused("reembed", "--rollback", "--status", code=2)
+    assert "needs exactly one action" in refused("reembed", code=2)
+    assert "needs exactly one action" in refused("reembed", "--rollback", "--status", code=2)

@@ -8,7 +8,8 @@ import pytest
 
 from retentive import Retentive
 from retentive.errors import Invalid, NotFound
-from tests.support import Clock, Open, Run
+from retentive.testing import Clock
+from tests.support import Open, Run
 
 pytestmark = pytest.mark.engines
 

@@ -7,26 +7,26 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import apsw
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from retentive import Retentive, Task, clock
 from retentive.embed import Embedder
-from retentive.embed.hashing import Hashing
-from retentive.errors import Conflict, EmbedError, Invalid
+from retentive.errors import Conflict, Invalid
 from retentive.maintenance import jobs
-from retentive.maintenance.worker import LEASE, Worker
+from retentive.maintenance.worker import WORK_LEASE, Worker
 from retentive.storage import Engine, Step, step
+from retentive.storage.engines import libsql
 from retentive.storage.engines.postgres import connections
 from retentive.storage.tables.leases import STORE, Leases
+from retentive.testing import SlowEmbedder, parts_of
 from tests.engines import SQLITE, Sqld, behind_its_back, missing, sqld_or_skip
+from tests.forkserver import ForkedProgram
 from tests.places import place
 from tests.server import Server
 from tests.storage.test_processes import PROGRAMS
@@ -60,31 +60,8 @@ def say(store: Retentive, count: int = 3) -> None:
         )
 
 
-class Slow:
-    """The hashing embedder, at the pace of a model on a slow core, and out of order when it is told to be."""
-
-    def __init__(self, seconds: float = 0.0) -> None:
-        self._inner = Hashing()
-        self.seconds = seconds
-        self.broken = False
-        self.calls = 0
-        self.space = self._inner.space
-        self.describe = self._inner.describe
-        self.close = self._inner.close
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        self.calls += 1
-        if self.broken:
-            raise EmbedError("the model is away")
-        time.sleep(self.seconds)
-        return self._inner.embed(texts)
-
-    def embed_query(self, text: str) -> NDArray[np.float32]:
-        return self._inner.embed_query(text)
-
-
 def with_embedder(store: Retentive, embedder: Embedder) -> Retentive:
-    return Retentive(replace(store._store, embedder=embedder))
+    return Retentive(replace(parts_of(store), embedder=embedder))
 
 
 def test_silent_sessions_of_all_namespaces_are_learned_from(open_store: Open) -> None:
@@ -143,7 +120,7 @@ def test_a_summary_that_no_append_made_is_made(open_store: Open) -> None:
 def test_open_purges_are_completed_when_nobody_holds_them_up(db: Path, open_store: Open) -> None:
     store = open_store()
     id = store.add("the code is heliotrope").id
-    holder = subprocess.Popen(
+    holder = ForkedProgram(
         [sys.executable, str(PROGRAMS / "holder.py"), str(db), "hold"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -160,18 +137,18 @@ def test_open_purges_are_completed_when_nobody_holds_them_up(db: Path, open_stor
 
 
 def test_a_long_change_log_is_shortened(open_store: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "KEEP_CHANGES", 5)
+    monkeypatch.setattr(jobs, "MAX_KEPT_CHANGES", 5)
     store = open_store()
     store.add_many([f"fact {number}" for number in range(20)])
     done = store.worker().once().done
-    assert done == ({"changes": 1} if store._store.engine.in_process else {})
+    assert done == ({"changes": 1} if parts_of(store).engine.uses_local_index else {})
 
 
 def test_the_image_follows_other_processes_before_the_next_question(open_store: Open) -> None:
     store, other = open_store(), open_store()
     store.add("the first")
     store.search("first")
-    images = store._store.images.made
+    images = parts_of(store).images.made
     with store.worker(poll=QUICK):
         other.add_many([f"fact {number}" for number in range(50)])
         if images:
@@ -181,7 +158,7 @@ def test_the_image_follows_other_processes_before_the_next_question(open_store: 
 
 def test_stopping_in_the_middle_of_a_long_job_is_prompt_and_loses_nothing(open_store: Open) -> None:
     open_store(embedder="none").add_many([f"fact {number}" for number in range(400)])
-    store = with_embedder(open_store(), Slow(0.1))
+    store = with_embedder(open_store(), SlowEmbedder(0.1))
     worker = store.worker(poll=QUICK).start()
     until(lambda: worker.status().done.get("vectors", 0) >= 32)
     begun = time.monotonic()
@@ -199,30 +176,30 @@ def test_stopping_in_the_middle_of_a_long_job_is_prompt_and_loses_nothing(open_s
 def test_questions_are_answered_between_batches(open_store: Open) -> None:
     """While questions come, it rests after each batch."""
     open_store(embedder="none").add_many([f"fact {number}" for number in range(300)])
-    store = with_embedder(open_store(), Slow(0.02))
+    store = with_embedder(open_store(), SlowEmbedder(0.02))
     with store.worker(poll=QUICK) as worker:
         until(lambda: worker.status().done.get("vectors"))
         before, end = worker.status().done["vectors"], time.monotonic() + 1
         while time.monotonic() < end:
             store.search("fact")
-        assert worker.status().done["vectors"] - before <= 8 * jobs.BATCH
+        assert worker.status().done["vectors"] - before <= 8 * jobs.EMBED_BATCH_SIZE
 
 
 def test_a_model_that_fails_rests_and_what_else_is_due_is_done(open_store: Open) -> None:
     store = open_store(embedder="none", learn_after=0)
     store.add("a fact")
-    embedder = Slow()
-    embedder.broken = True
+    embedder = SlowEmbedder()
+    embedder.is_broken = True
     store = with_embedder(store, embedder)
     say(store, 1)
     calls = embedder.calls
     with store.worker(poll=QUICK) as worker:
         until(lambda: worker.status().done.get("learn"))
         time.sleep(0.5)
-        assert worker.status().failures == {"vectors": "the model is away"}
-        assert store.stats()["worker"]["failures"] == {"vectors": "the model is away"}
+        assert worker.status().failures == {"vectors": "the embedder is broken"}
+        assert store.stats()["worker"]["failures"] == {"vectors": "the embedder is broken"}
         assert embedder.calls - calls <= 3
-        embedder.broken = False
+        embedder.is_broken = False
         until(lambda: "vectors" in worker.status().done)
         assert worker.status().failures == {}
 
@@ -254,7 +231,7 @@ def test_two_workers_of_two_processes_do_each_job_once(target: str, open_store: 
     pair = [run_worker(target, lease=30) for _ in range(2)]
     until(lambda: store.stats()["vectors_pending"] == 0 and "The user lives in Porto." in contents(store))
     say(store)
-    until(lambda: not store._store.tables.learning.waiting(1 << 60))
+    until(lambda: not parts_of(store).tables.learning.list_due_of_all(1 << 60))
     told = Counter[str]()
     for each in pair:
         out, error = each.communicate("", timeout=30)
@@ -268,7 +245,7 @@ def test_two_workers_of_two_processes_do_each_job_once(target: str, open_store: 
 def run_worker(target: str, lease: float, *more: str) -> "subprocess.Popen[str]":
     command = [sys.executable, str(PROGRAMS / "worker.py"), target, str(lease), *more]
     pipes = subprocess.PIPE
-    process = subprocess.Popen(command, stdin=pipes, stdout=pipes, stderr=pipes, text=True)
+    process = ForkedProgram(command, stdin=pipes, stdout=pipes, stderr=pipes, text=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     return process
@@ -277,7 +254,7 @@ def run_worker(target: str, lease: float, *more: str) -> "subprocess.Popen[str]"
 def test_only_one_is_at_work_at_a_time(open_store: Open) -> None:
     one, two = open_store(), open_store()
     open_store(embedder="none").add_many([f"fact {number}" for number in range(100)])
-    busy, idle = (with_embedder(each, Slow(0.1)).worker(poll=QUICK) for each in (one, two))
+    busy, idle = (with_embedder(each, SlowEmbedder(0.1)).worker(poll=QUICK) for each in (one, two))
     with busy, idle as other:
         until(lambda: busy.status().working or other.status().working)
         seen = []
@@ -309,8 +286,8 @@ def test_the_work_of_one_that_was_killed_goes_on_elsewhere(target: str, open_sto
 
 def test_a_lost_lease_stops_the_work(open_store: Open) -> None:
     open_store(embedder="none").add_many([f"fact {number}" for number in range(400)])
-    store = with_embedder(open_store(), Slow(0.1))
-    engine = store._store.engine
+    store = with_embedder(open_store(), SlowEmbedder(0.1))
+    engine = parts_of(store).engine
     with store.worker(poll=QUICK, lease=0.6) as worker:
         until(lambda: worker.status().done.get("vectors"))
         steal(engine)
@@ -323,16 +300,16 @@ def test_a_lost_lease_stops_the_work(open_store: Open) -> None:
 
 def steal(engine: Engine) -> None:
     """As if the holder had been suspended for longer than its lease."""
-    held = Leases(engine).held(LEASE)
+    held = Leases(engine).find_holder(WORK_LEASE)
     assert held is not None
-    gone = step("lease_release", namespace=STORE, name=LEASE, holder=held.holder)
-    values = {"namespace": STORE, "name": LEASE, "holder": "thief", "now": clock.now(), "span": 60_000_000}
+    gone = step("lease_release", namespace=STORE, name=WORK_LEASE, holder=held.holder)
+    values = {"namespace": STORE, "name": WORK_LEASE, "holder": "thief", "now": clock.now(), "span": 60_000_000}
     engine.apply([gone, Step("lease_take", [values], expect=1)])
 
 
 def test_a_long_piece_of_work_keeps_its_lease(open_store: Open) -> None:
     open_store(embedder="none").add("a fact")
-    one, two = with_embedder(open_store(), Slow(1.5)), open_store()
+    one, two = with_embedder(open_store(), SlowEmbedder(1.5)), open_store()
     with one.worker(poll=QUICK, lease=0.6) as worker, two.worker(poll=QUICK, lease=0.6) as other:
         until(lambda: one.stats()["vectors_pending"] == 0)
         assert worker.status().done.get("vectors", 0) + other.status().done.get("vectors", 0) == 1
@@ -343,7 +320,7 @@ def test_nothing_is_written_while_idle(db: Path, open_store: Open) -> None:
     store.add("a fact")
     store.search("fact")
     with store.worker(poll=QUICK) as worker:
-        store._store.journal.flush()
+        parts_of(store).journal.flush()
         time.sleep(0.5)
         before, looker = wal(db), apsw.Connection(str(db))
         version = looker.pragma("data_version")
@@ -362,12 +339,12 @@ def test_it_ends_with_its_store_and_lets_go_of_its_connection(db: Path, open_sto
     say(store, 1)
     with store.worker(poll=QUICK):
         time.sleep(0.3)
-    opened = len([*store._store.engine._open])  # type: ignore[attr-defined]
+    opened = len([*parts_of(store).engine._connections])  # type: ignore[attr-defined]
     worker = store.worker(poll=QUICK).start()
     time.sleep(0.3)
     assert [each.name for each in threading.enumerate()].count("retentive-worker") == 1
     worker.stop()
-    assert len([*store._store.engine._open]) == opened  # type: ignore[attr-defined]
+    assert len([*parts_of(store).engine._connections]) == opened  # type: ignore[attr-defined]
     worker.start()
     store.close()
     assert not worker.running
@@ -419,8 +396,8 @@ def test_the_journal_outlives_a_write_that_was_refused(store: Retentive) -> None
     behind_its_back(store, "CREATE UNIQUE INDEX once ON access_log (memory)")
     store.search("fact")
     store.search("a fact")
-    store._store.journal.flush()
-    assert [*store._store.journal.failures] == ["journal"]
+    parts_of(store).journal.flush()
+    assert [*parts_of(store).journal.failures] == ["journal"]
     behind_its_back(store, "DROP INDEX once")
     assert len(store.accesses()) == 2
 
@@ -472,7 +449,7 @@ def fragile() -> Iterator[Server]:
 
 @pytest.mark.engines("postgres")
 def test_a_server_that_goes_away_is_waited_for(fragile: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "PATIENCE", 0.2)
+    monkeypatch.setattr(connections, "RECONNECT_SECONDS", 0.2)
     store = Retentive.open(fragile.url(), embedder="hashing", learn_after=0)
     with store.worker(poll=QUICK) as worker:
         fragile.stop()
@@ -486,8 +463,9 @@ def test_a_server_that_goes_away_is_waited_for(fragile: Server, monkeypatch: pyt
 
 
 @pytest.mark.engines("libsql")
-def test_a_libsql_server_that_goes_away_is_waited_for(tmp_path: Path) -> None:
+def test_a_libsql_server_that_goes_away_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sqld_or_skip()
+    monkeypatch.setattr(libsql, "RECONNECT_SECONDS", 0.2)
     server = Sqld(tmp_path)
     store = Retentive.open(server.database(), embedder="hashing", learn_after=0)
     with store.worker(poll=QUICK) as worker:
@@ -519,7 +497,7 @@ def test_stopping_does_not_wait_for_a_server_that_is_away(fragile: Server) -> No
 
 def test_work_once_on_the_command_line(store: Retentive, run: Run) -> None:
     say(store, 1)
-    store._store.journal.flush()
+    parts_of(store).journal.flush()
     assert run("work", "--once") == "learned from talk 0 of default\n"
     assert run("work", "--once") == "nothing to do\n"
     assert '"done": {}' in run("work", "--once", "--json")
@@ -527,7 +505,7 @@ def test_work_once_on_the_command_line(store: Retentive, run: Run) -> None:
 
 def test_work_once_leaves_it_to_the_one_that_is_at_it(store: Retentive, run: Run) -> None:
     say(store, 1)
-    assert Leases(store._store.engine, "desk-1-x").take(LEASE, 60)
+    assert Leases(parts_of(store).engine, "desk-1-x").take(WORK_LEASE, 60)
     assert run("work", "--once") == "left to another worker: desk-1-x\n"
 
 
@@ -535,7 +513,7 @@ def test_work_once_leaves_it_to_the_one_that_is_at_it(store: Retentive, run: Run
 def test_work_in_the_foreground_ends_by_a_signal(db: Path, store: Retentive, number: signal.Signals) -> None:
     say(store, 1)
     command = [sys.executable, "-m", "retentive", "--db", str(db), "--embedder", "hashing", "work"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = ForkedProgram(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     assert "Ctrl-C" in process.stderr.readline()
     until(lambda: contents(store))

@@ -63,7 +63,7 @@ MORE: tuple[Call, ...] = (
     ("files_index", {"paths": ["{file}"]}),
     ("memory_import", {"path": "{file}", "dry_run": True}),
 )
-NEAR = {"files_index", "memory_export", "memory_import"}  # not over the network
+LOCAL_TOOLS = {"files_index", "memory_export", "memory_import"}  # not over the network
 BAD: tuple[tuple[str, dict[str, Any], str], ...] = (  # and what is said of them
     ("memory_add", {}, "content"),
     ("memory_add", {"content": "x", "importance": 11}, "importance"),
@@ -79,10 +79,10 @@ async def call_all(client: Client, offer: str) -> dict[str, CallToolResult]:
     """The last answer of each tool."""
     answers: dict[str, CallToolResult] = {}
     kept = ""
-    near = NEAR & {each.name for each in (await client.list_tools()).tools}
+    is_local = LOCAL_TOOLS & {each.name for each in (await client.list_tools()).tools}
     with TemporaryDirectory() as folder:
         for tool, arguments in OFFERS[offer]:
-            if tool in NEAR - near:
+            if tool in LOCAL_TOOLS - is_local:
                 continue
             answers[tool] = await client.call_tool(tool, filled(arguments, kept, str(Path(folder, "all.jsonl"))))
             if tool == "memory_add":

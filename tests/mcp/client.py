@@ -24,6 +24,8 @@ import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
+from tests.forkserver import write_command
+
 ERAS = {"2025-11-25": "legacy", "2026-07-28": "2026-07-28"}
 """The versions of the protocol that a client may open with, and how it is told to: by a handshake, or without."""
 SECONDS = 60.0  # for an answer, on a busy machine
@@ -34,7 +36,11 @@ eras = pytest.mark.parametrize("era", ERAS)
 
 
 def command(verb: str, db: Path | str, *options: str) -> list[str]:
-    return [sys.executable, "-m", "retentive", "--db", str(db), "--embedder", "hashing", verb, *options]
+    return [sys.executable, "-m", "retentive", *options_of(verb, db, *options)]
+
+
+def options_of(verb: str, db: Path | str, *options: str) -> list[str]:
+    return ["--db", str(db), "--embedder", "hashing", verb, *options]
 
 
 def surroundings(db: Path | str) -> dict[str, str]:
@@ -48,8 +54,9 @@ def surroundings(db: Path | str) -> dict[str, str]:
 
 @asynccontextmanager
 async def stdio(db: Path, era: str, *options: str) -> AsyncIterator[Client]:
-    started, *arguments = command("mcp", db, *options)
-    server = StdioServerParameters(command=started, args=arguments, env=surroundings(db))
+    server = StdioServerParameters(
+        command=str(write_command()), args=options_of("mcp", db, *options), env=surroundings(db)
+    )
     with tempfile.TemporaryFile("w+") as log:
         transport = stdio_client(server, errlog=log)
         async with Client(transport, mode=ERAS[era], cache=None, read_timeout_seconds=SECONDS) as client:

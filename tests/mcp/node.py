@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.engines import missing
-from tests.mcp.client import command, surroundings
+from tests.forkserver import write_command
+from tests.mcp.client import options_of, surroundings
 
 FETCHED = Path(sys.prefix) / "node"
 PACKAGES = FETCHED / "node_modules" / "@modelcontextprotocol"
@@ -32,7 +33,7 @@ def node_or_skip() -> None:
 
 def inspector(db: Path, *arguments: str, era: str = "legacy", tools: str = "default") -> dict[str, Any]:
     """What the inspector says of a server that it starts: `result`, `error` or both, and the `code` it ended with."""
-    server = command("mcp", db, "--tools", tools)
+    server = [str(write_command()), *options_of("mcp", db, "--tools", tools)]
     asked = ("--cli", "--format", "json", "--quiet", "--protocol-era", era, *arguments, "--", *server)
     done = _run(INSPECTOR, *asked, surroundings=surroundings(db))
     said = [json.loads(each) for each in (done.stdout, *done.stderr.splitlines()) if each.startswith("{")]

@@ -16,6 +16,7 @@ from typing import Any, Self
 
 import pytest
 
+from tests.forkserver import ForkedProgram
 from tests.mcp.client import SECONDS, command, surroundings
 
 Message = dict[str, Any]
@@ -42,7 +43,7 @@ class Piped:
     def __init__(self, db: Path | str, era: str = "2025-11-25", *options: str, greet: bool = True) -> None:
         self.era = era
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `remove`
-        self.process = subprocess.Popen(
+        self.process = ForkedProgram(
             command("mcp", db, *options),
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, env=surroundings(db),
             start_new_session=True,

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from retentive.errors import Invalid
-from retentive.mcp.arguments import checked
-from retentive.mcp.catalogue import Offer, offered
+from retentive.mcp.arguments import validate_arguments
+from retentive.mcp.catalogue import Offer, select_tools
 
-TOOLS = offered(Offer.FULL)
+TOOLS = select_tools(Offer.FULL)
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ TOOLS = offered(Offer.FULL)
 )
 def test_what_is_wrong_is_said_in_a_line(name: str, given: dict[str, Any], told: str) -> None:
     with pytest.raises(Invalid) as caught:
-        checked(TOOLS[name], given)
+        validate_arguments(TOOLS[name], given)
     assert told in str(caught.value)
     assert len(str(caught.value)) < 300
     assert caught.value.hint.startswith(f"{name} takes: ")
@@ -42,8 +42,8 @@ def test_what_is_wrong_is_said_in_a_line(name: str, given: dict[str, Any], told:
 def test_json_in_a_string_is_understood() -> None:
     """Some models wrap what is not text."""
     given = {"query": "7", "limit": "5", "tags": '["a", "b"]'}
-    assert checked(TOOLS["memory_search"], given) == {"query": "7", "limit": 5, "tags": ["a", "b"]}
+    assert validate_arguments(TOOLS["memory_search"], given) == {"query": "7", "limit": 5, "tags": ["a", "b"]}
 
 
 def test_no_arguments_are_none() -> None:
-    assert checked(TOOLS["memory_stats"], None) == {}
+    assert validate_arguments(TOOLS["memory_stats"], None) == {}

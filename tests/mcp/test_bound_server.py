@@ -30,7 +30,7 @@ def store(open_store: Open, tmp_path: Path) -> Retentive:
         own.add(f"The {word} is fed {mark}", kind="instruction", importance=10, slot=f"{word}.fed", tags=[word])
         own.add(f"The {word} is fed twice {mark}", slot=f"{word}.fed")
         own.sessions.append("talk", "user", f"The {word} has slept {mark}")
-        own.notes.put(f"Feed the {word} {mark}", "plan", tags=[word])
+        own.notes.put(f"Feed the {word} {mark}", note_id="plan", tags=[word])
         contact = own.contacts.create(name=f"Keeper of the {word}", notes=mark)
         own.projects.create(name=f"A house for the {word}", participants=[contact.id], description=mark)
         own.skills.create(name=f"Feeding the {word}", instructions=mark)
@@ -56,17 +56,19 @@ def things_of(store: Retentive, folder: Path) -> Known:
     found: dict[str, list[Any]] = {"memory_import.path": [], "paths": []}
     for name, word in OTHERS.items():
         own, file = store.in_namespace(name), export(store, folder / f"{name}.jsonl", name)
-        memory, contact = own.list()[0].id, own.contacts.list().records[0].id
-        project, skill = own.projects.list().records[0].id, own.skills.list().records[0].id
+        memory, contact = own.list()[0].id, own.contacts.list()[0].id
+        project, skill = own.projects.list()[0].id, own.skills.list()[0].id
         indexed = own.files.list()[0].id
-        for argument, values in {
+        named: dict[str, list[Any]] = {
             "id": [memory, contact, project, skill], "ids": [[memory], [indexed], [contact], ["profile"], ["talk#1"]],
-            "replaces": [[memory]], "accept": [[memory]], "before": [memory], "other": [contact], "session": ["talk"],
-            "session_list.before": ["talk"], "session_read.before": [5], "after": [contact], "session_read.after": [0],
+            "replaces": [[memory]], "accept": [[memory]], "other": [contact], "session": ["talk"],
+            "session_list.after": ["talk"], "session_read.before": [5], "session_read.after": [0],
+            "after": [memory, contact],
             "note_id": ["plan"], "primary_contact": [contact], "participants": [[contact]], "words": [word],
             "query": [word], "name": [f"Keeper of the {word}"], "content": [f"The fence of the {word} is painted"],
             "memory_import.path": [str(file)], "tags": [[word]], "slot": [f"{word}.fed"],
-        }.items():  # fmt: skip
+        }  # fmt: skip
+        for argument, values in named.items():
             found.setdefault(argument, []).extend(values)
     everything, page = export(store, folder / "all.jsonl", *OTHERS, "proj"), folder / "own.md"
     page.write_text("# Fences\n\nThey are green.\n", "utf-8")
@@ -120,7 +122,7 @@ def test_an_import_that_names_others_is_refused_before_anything_is_written(
             error = answer["structuredContent"]["error"]
             assert error["type"] == "Forbidden"
             assert repr(named[-1]) in error["message"]
-            assert "retentive import FILE" in error["hint"]
+            assert "as in a terminal" in error["hint"]
     assert [holdings(store, name) for name in ("proj", *OTHERS)] == before
 
 

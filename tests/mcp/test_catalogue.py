@@ -9,8 +9,8 @@ from jsonschema import Draft202012Validator
 
 from retentive import Retentive
 from retentive.mcp import arguments
-from retentive.mcp.caller import Reached
-from retentive.mcp.catalogue import Offer, cost, offered, shown
+from retentive.mcp.caller import Caller
+from retentive.mcp.catalogue import Offer, describe_tool, estimate_tokens, select_tools
 from tests.support import Run
 
 WRITING = {"memory_add", "memory_update", "memory_delete", "session_append", "memory_purge", "memory_restore",
@@ -24,29 +24,29 @@ BOUNDS = {"string": {"maxLength", "enum"}, "integer": {"maximum"}, "array": {"ma
 
 @pytest.mark.parametrize("person", [False, True])
 def test_the_default_set_is_small(person: bool) -> None:
-    tools = offered(Offer.DEFAULT, person=person)
+    tools = select_tools(Offer.DEFAULT, person=person)
     assert len(tools) <= 10
-    assert sum(cost(tools).values()) < 2500
+    assert sum(estimate_tokens(tools).values()) < 2500
 
 
 def test_the_cost_is_that_of_the_list_as_it_is_sent() -> None:
-    tools = offered(Offer.DEFAULT)
-    sent = json.dumps([shown(tool) for tool in tools.values()], separators=(",", ":"))
-    assert sum(cost(tools).values()) == pytest.approx(len(sent) / 4, abs=len(tools))
+    tools = select_tools(Offer.DEFAULT)
+    sent = json.dumps([describe_tool(tool) for tool in tools.values()], separators=(",", ":"))
+    assert sum(estimate_tokens(tools).values()) == pytest.approx(len(sent) / 4, abs=len(tools))
 
 
 def test_full_has_all_and_read_only_what_changes_nothing() -> None:
-    full, read = offered(Offer.FULL), offered(Offer.READ)
-    assert set(offered(Offer.DEFAULT)) < set(full)
+    full, read = select_tools(Offer.FULL), select_tools(Offer.READ)
+    assert set(select_tools(Offer.DEFAULT)) < set(full)
     assert set(full) > WRITING
     assert not WRITING & set(read)
     assert all(tool.reads for tool in read.values())
     assert set(read) == set(full) - WRITING
 
 
-@pytest.mark.parametrize("tool", offered(Offer.FULL, person=True).values(), ids=lambda tool: tool.name)
+@pytest.mark.parametrize("tool", select_tools(Offer.FULL, person=True).values(), ids=lambda tool: tool.name)
 def test_every_tool_is_described_bounded_and_strict(tool: Any) -> None:
-    listed = shown(tool)
+    listed = describe_tool(tool)
     Draft202012Validator.check_schema(listed["inputSchema"])
     Draft202012Validator.check_schema(listed["outputSchema"])
     assert listed["inputSchema"]["additionalProperties"] is False
@@ -67,7 +67,7 @@ def test_what_only_reads_writes_nothing(store: Retentive) -> None:
     """Every tool that says so is called, and no row of the store is another afterwards."""
     id = store.add("The tide turns at noon").id
     store.sessions.append("talk", "user", "the tide again")
-    store.notes.put("a note", "plan")
+    store.notes.put("a note", note_id="plan")
     store.contacts.create(name="Ada")
     store.projects.create(name="Engine")
     store.skills.create(name="Report")
@@ -78,8 +78,8 @@ def test_what_only_reads_writes_nothing(store: Retentive) -> None:
         "project_get": {"id": "Engine"}, "skill_get": {"id": "Report"},
     }  # fmt: skip
     before = [store.list(), store.sessions.events("talk"), store.notes.list(), store.history(id)]
-    for name, tool in offered(Offer.READ).items():
-        tool.run(Reached(store, writes=False), **arguments.checked(tool, given.get(name)))
+    for name, tool in select_tools(Offer.READ).items():
+        tool.run(Caller(store, can_write=False), **arguments.validate_arguments(tool, given.get(name)))
     assert [[*map(_lasting, store.list())], store.sessions.events("talk"), store.history(id)] == [
         [*map(_lasting, before[0])], before[1], before[3]
     ]  # fmt: skip
@@ -100,6 +100,6 @@ def test_the_cost_can_be_looked_at(run: Run) -> None:
 
 @pytest.mark.parametrize("offer", Offer)
 def test_a_tool_speaks_only_of_tools_that_are_offered_with_it(offer: Offer) -> None:
-    all_of_them, known = offered(Offer.FULL), offered(offer)
-    listed = json.dumps([shown(each) for each in known.values()])
+    all_of_them, known = select_tools(Offer.FULL), select_tools(offer)
+    listed = json.dumps([describe_tool(each) for each in known.values()])
     assert {name for name in all_of_them if name in re.findall(r"\w+", listed)} == {*known}

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from tests.engines import ENGINES
 from tests.mcp.generated import Known, calls_of
 from tests.mcp.process import Piped
+from tests.sizes import choose
 
 pytestmark = pytest.mark.engines
 
@@ -54,14 +56,14 @@ class Things:
     def _memory(self, n: int) -> Known:
         id = self._server.call("memory_add", {"content": f"Berth {n} is for the ferry number {n}."})["id"]
         return {
-            "id": [id], "ids": [[id]], "replaces": [[id]], "memory_list.before": [id], "memory_review.before": [id],
+            "id": [id], "ids": [[id]], "replaces": [[id]], "memory_list.after": [id], "memory_review.after": [id],
             "words": [f"ferry number {n}"], "content": [f"The ferry number {n} is late."],
         }  # fmt: skip
 
     def _session(self, n: int) -> Known:
         said = [{"role": "user", "content": f"Tide table {n}"}]
         self._server.call("session_append", {"session": f"talk {n}", "messages": said})
-        return {"session": [f"talk {n}"], "session_list.before": [f"talk {n}"], "session_read.before": [1, 5]}
+        return {"session": [f"talk {n}"], "session_list.after": [f"talk {n}"], "session_read.before": [1, 5]}
 
     def _note(self, n: int) -> Known:
         self._server.call("note", {"note_id": f"note {n}", "text": f"Paint berth {n}"})
@@ -102,10 +104,11 @@ def kind_of(result: Result) -> str:
 
 REFUSALS = {"Invalid", "NotFound", "Conflict", "SecretFound"}
 """What is wrong with a call: a combination that makes no sense, a thing that is gone."""
-NEVER_RIGHT = {"memory_review": {"accept", "reject", "before"}, "memory_consolidate": {"undo"}}
+NEVER_RIGHT = {"memory_review": {"accept", "reject", "after"}, "memory_consolidate": {"undo"}}
 """Ids of what there is none of here; tests of their own have them."""
 
 
+@pytest.mark.engines(*choose(("sqlite",), ENGINES))
 def test_no_combination_of_arguments_fails_unexpectedly(target: str, tmp_path: Path) -> None:
     with Piped(target, "2025-11-25", "--tools", "full", "--namespace", "proj", "--also", "team/*") as server:
         things = Things(server, tmp_path)

@@ -8,6 +8,7 @@ import pytest
 
 from retentive import Retentive
 from tests.mcp.node import inspector, node_or_skip
+from tests.sizes import every
 
 ERAS = ("legacy", "modern")  # as the inspector calls them
 DEFAULT = {
@@ -49,7 +50,7 @@ def test_no_schema_is_of_a_kind_that_some_clients_refuse(db: Path, known: str) -
     assert inspector(db, "--method", "tools/list", "--strict", tools="full")["code"] == 0
 
 
-@pytest.mark.parametrize("tool", DEFAULT)
+@pytest.mark.parametrize("tool", every(3, [*DEFAULT]))
 def test_each_default_tool_can_be_called(db: Path, known: str, tool: str) -> None:
     arguments = json.loads(json.dumps(DEFAULT[tool]).replace("{id}", known))
     said = call(db, tool, arguments, era="modern")

@@ -8,7 +8,7 @@ import anyio
 import pytest
 from mcp import Client, MCPError
 
-from tests.mcp.calls import BAD, NEAR, OFFERS, call_all, contents, data, no_such_tool, told
+from tests.mcp.calls import BAD, LOCAL_TOOLS, OFFERS, call_all, contents, data, no_such_tool, told
 from tests.mcp.client import Talk, eras, over_http, over_stdio, serving
 
 ADDED = {"content": "Ada plays the cello."}
@@ -130,7 +130,7 @@ def test_files_of_the_machine_are_named_only_by_those_on_it(
     over: Over, era: str, request: pytest.FixtureRequest
 ) -> None:
     async def talk(client: Client) -> set[str]:
-        return NEAR & {each.name for each in (await client.list_tools()).tools}
+        return LOCAL_TOOLS & {each.name for each in (await client.list_tools()).tools}
 
-    near = request.node.callspec.params["over"] == "stdio"
-    assert over(talk, era, "--tools", "full") == (NEAR if near else set())
+    is_local = request.node.callspec.params["over"] == "stdio"
+    assert over(talk, era, "--tools", "full") == (LOCAL_TOOLS if is_local else set())

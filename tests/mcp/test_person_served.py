@@ -6,18 +6,19 @@ import pytest
 
 from retentive import Retentive
 from retentive.cli import main
-from retentive.hooks.request import Called, Options, place
+from retentive.hooks.request import HookCall, HookOptions, find_target
 from retentive.mcp import conversation_tools, memory_tools
-from retentive.mcp.caller import Reached
-from retentive.mcp.http import reached
-from retentive.memories.add import draft_of
+from retentive.mcp.caller import Caller
+from retentive.mcp.http import identify_caller
+from retentive.memories.add import make_draft
 from retentive.memories.write import write_memories
 from retentive.model import Move, Token
-from retentive.served_namespaces import PERSON, Whose
+from retentive.served_namespaces import PERSON, ServedNamespaces
+from retentive.testing import parts_of
 from tests.support import Open, Run
 
 BOSS = "Remember that my boss is Priya."
-WHOSE = Whose("project", (PERSON,), PERSON)
+SERVED = ServedNamespaces("project", (PERSON,), PERSON)
 
 
 @pytest.fixture
@@ -34,8 +35,10 @@ def texts(store: Retentive, namespace: str) -> list[str]:
 
 
 def test_a_hook_opens_the_store_for_the_person(db: Path, repository: Path) -> None:
-    call = Called("s", repository, None, "", "")
-    with place(call, Options(namespace="auto", db=str(db), embedder="hashing"), repository).open("hashing") as store:
+    call = HookCall("s", repository, None, "", "")
+    with find_target(call, HookOptions(namespace="auto", db=str(db), embedder="hashing"), repository).open(
+        "hashing"
+    ) as store:
         assert (store.namespace, store.person) == ("project", PERSON)
 
 
@@ -60,9 +63,9 @@ def test_the_command_line_shows_and_moves_what_is_doubtful(
 
 def propose_move(store: Retentive) -> str:
     """A memory that may be about the person, with its proposal."""
-    draft = draft_of(store._store, "The user likes tea", {})
+    draft = make_draft(parts_of(store), "The user likes tea", {})
     move = Move(store.namespace, PERSON, "about the person", "it seems so")
-    (kept,) = write_memories(store._store, [draft._replace(move=move)])
+    (kept,) = write_memories(parts_of(store), [draft._replace(proposed_move=move)])
     return kept.proposals[0].id
 
 
@@ -70,13 +73,13 @@ def propose_move(store: Retentive) -> str:
 class TestServed:
     def test_a_tool_logs_for_the_person(self, open_store: Open) -> None:
         store = open_store(namespace="project")
-        client = Reached(store.in_namespace("project", person=PERSON), WHOSE.also, PERSON)
-        conversation_tools.append(client, "s", [{"role": "user", "content": BOSS}])
-        conversation_tools.learn(client, "s")
+        client = Caller(store.in_namespace("project", person=PERSON), SERVED.also_read, PERSON)
+        conversation_tools.append_messages(client, "s", [{"role": "user", "content": BOSS}])
+        conversation_tools.learn_sessions(client, "s")
         assert texts(store, PERSON) == ["The user's boss is Priya."]
 
     def test_a_model_is_shown_what_may_move_and_moves_it(self, open_store: Open) -> None:
-        client = Reached(open_store(namespace="project"), WHOSE.also, PERSON)
+        client = Caller(open_store(namespace="project"), SERVED.also_read, PERSON)
         id = propose_move(client.memory)
         shown = memory_tools.review(client)
         assert "may belong to 'default' (about the person: it seems so)" in shown.text
@@ -87,14 +90,14 @@ class TestServed:
     def test_a_token_of_the_project_alone_has_no_person(self, open_store: Open) -> None:
         store = open_store(namespace="project", person=PERSON)
         view = store.restricted("project")
-        client = reached(WHOSE, view, _token_for("project"))
+        client = identify_caller(SERVED, view, _token_for("project"))
         assert (client.person, client.memory.person) == (None, None)
         client.memory.sessions.append("s", "user", BOSS)
         assert (len(texts(store, "project")), texts(store, PERSON)) == (1, [])
 
     def test_a_token_of_another_project_has_no_person(self, open_store: Open) -> None:
         view = open_store(namespace="project", person=PERSON).restricted("other")
-        assert reached(WHOSE, view, _token_for("other")).memory.person is None
+        assert identify_caller(SERVED, view, _token_for("other")).memory.person is None
 
 
 def _token_for(namespace: str) -> Token:

@@ -1,6 +1,5 @@
 """A client that was started anywhere tells which project it works in."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +10,14 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from retentive import Retentive
-from tests.mcp.client import SECONDS, surroundings
+from tests.forkserver import write_command
+from tests.mcp.client import SECONDS, options_of, surroundings
 
 
 def kept_by(client: Any, db: Path, folder: Path) -> str:
     """The namespace in which a memory of this client lands."""
-    options = ["-m", "retentive", "--db", str(db), "--embedder", "hashing", "mcp", "--namespace", "auto"]
-    server = StdioServerParameters(command=sys.executable, args=options, env=surroundings(db), cwd=folder)
+    options = options_of("mcp", db, "--namespace", "auto")
+    server = StdioServerParameters(command=str(write_command()), args=options, env=surroundings(db), cwd=folder)
 
     async def run() -> None:
         async with Client(stdio_client(server), cache=None, read_timeout_seconds=SECONDS, **client) as connected:

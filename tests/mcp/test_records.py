@@ -3,13 +3,13 @@
 import pytest
 
 from retentive import Retentive
-from retentive.mcp.caller import Reached
+from retentive.mcp.caller import Caller
 from tests.mcp.test_tools import Calls
 
 
 @pytest.fixture
 def call(store: Retentive) -> Calls:
-    return Calls(Reached(store))
+    return Calls(Caller(store))
 
 
 def test_the_instructions_of_a_skill_are_read_in_full(call: Calls) -> None:

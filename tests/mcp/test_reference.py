@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from retentive.mcp import prompts, resources
-from retentive.mcp.catalogue import Offer, offered
+from retentive.mcp.catalogue import Offer, select_tools
 from retentive.mcp.tool import Tool
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "mcp.md").read_text("utf-8")
-FULL = offered(Offer.FULL, person=True)
+FULL = select_tools(Offer.FULL, person=True)
 
 
 @pytest.mark.parametrize("tool", FULL.values(), ids=lambda tool: tool.name)
@@ -21,7 +21,7 @@ def test_every_tool_is_described_as_it_is(tool: Tool) -> None:
     assert all(f"| `{name}` |" in section for name in tool.takes)
     assert all(f"`{name}`" in section for name in tool.gives)
     for offer in Offer:
-        assert (str(offer) in section.splitlines()[2]) == (tool.name in offered(offer)), offer
+        assert (str(offer) in section.splitlines()[2]) == (tool.name in select_tools(offer)), offer
 
 
 def test_nothing_is_described_that_there_is_not() -> None:
@@ -30,7 +30,7 @@ def test_nothing_is_described_that_there_is_not() -> None:
 
 
 def test_every_resource_and_prompt_is_described() -> None:
-    addresses = [each.uri.replace("{+", "{") for each in (*resources.FIXED, *resources.TEMPLATES)]
-    names = [name for each in prompts.offered(writes=True).values() for name in (each.name, each.argument) if name]
+    addresses = [each.uri.replace("{+", "{") for each in (*resources.FIXED_RESOURCES, *resources.RESOURCE_TEMPLATES)]
+    names = [name for each in prompts.list_prompts(writes=True).values() for name in (each.name, each.argument) if name]
     assert all(f"| `{address}` |" in PAGE for address in addresses)
     assert all(f"`{name}`" in PAGE for name in names)

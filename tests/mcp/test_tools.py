@@ -7,21 +7,21 @@ import pytest
 from retentive import Retentive
 from retentive.errors import Conflict, Invalid, NotFound
 from retentive.mcp import arguments
-from retentive.mcp.caller import Reached
-from retentive.mcp.catalogue import Offer, offered
+from retentive.mcp.caller import Caller
+from retentive.mcp.catalogue import Offer, select_tools
 from retentive.mcp.tool import Answer
 
 pytestmark = pytest.mark.engines
 
 
 class Calls:
-    def __init__(self, reached: Reached) -> None:
-        self.reached = reached
-        self.tools = offered(Offer.FULL, person=reached.person is not None)
+    def __init__(self, caller: Caller) -> None:
+        self.caller = caller
+        self.tools = select_tools(Offer.FULL, person=caller.person is not None)
 
     def __call__(self, name: str, /, **given: Any) -> Answer:
         tool = self.tools[name]
-        answer = tool.run(self.reached, **arguments.checked(tool, given))
+        answer = tool.run(self.caller, **arguments.validate_arguments(tool, given))
         assert set(tool.gives) <= set(answer.data)
         assert answer.text
         return answer
@@ -29,12 +29,12 @@ class Calls:
 
 @pytest.fixture
 def call(store: Retentive) -> Calls:
-    return Calls(Reached(store))
+    return Calls(Caller(store))
 
 
 @pytest.fixture
 def project(store: Retentive) -> Calls:
-    return Calls(Reached(store.in_namespace("billing"), ("default", "team/*"), "default"))
+    return Calls(Caller(store.in_namespace("billing"), ("default", "team/*"), "default"))
 
 
 def test_what_is_kept_is_found_in_a_line_and_read_in_whole(call: Calls) -> None:
@@ -197,8 +197,8 @@ def test_a_purge_is_a_dry_run_until_it_is_not(call: Calls) -> None:
 def test_many_are_kept_listed_and_counted(call: Calls) -> None:
     assert call("memory_add_many", contents=["one fig", "two figs", "one fig"]).data["created"] == 2
     page = call("memory_list", limit=1)
-    assert "before=" in page.text
-    assert len(call("memory_list", before=page.data["next"]).data["memories"]) == 1
+    assert "after=" in page.text
+    assert len(call("memory_list", after=page.data["next"]).data["memories"]) == 1
     assert call("memory_stats").data["memories"] == 2
     assert call("memory_backfill").data == {"done": 0, "remaining": 0}
 

@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 import pytest
 
 from retentive import Retentive
+from retentive.testing import Clock
 from tests.dialogue import known
-from tests.support import Clock, Open
+from tests.support import Open
 
 pytestmark = pytest.mark.engines
 
@@ -130,6 +131,6 @@ def test_steps_of_a_long_project_replace_nothing(open_store: Open) -> None:
     """They share their words and their topic, and each adds to the others."""
     store = open_store(embedder="minilm")
     added = [store.add(text) for text in PROJECT_TALK]
-    assert not any(each.ended for each in added)
+    assert not any(each.replaced for each in added)
     # That they are trying to add a widget is over; one more pair is borderline.
     assert sum(len(each.proposals) for each in added) <= 2

@@ -12,7 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from retentive.memories.daily_files import LONGEST, DailyLog, Entry, Named, heading, shown
+from retentive.memories.daily_files import (
+    MAX_SHOWN_CHARS,
+    DailyLog,
+    LogEntry,
+    LoggedMemory,
+    render_heading,
+    render_text,
+)
 
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 
@@ -32,15 +39,17 @@ def log(tmp_path: Path) -> DailyLog:
     return DailyLog(tmp_path / "log", on=True)
 
 
-def entry(text: str = "Anna lives in Linz.", id: str = "m1", at: datetime = NOON, namespace: str = "default") -> Entry:
-    return Entry(id, namespace, at, "fact", "explicit", text)
+def make_entry(
+    text: str = "Anna lives in Linz.", id: str = "m1", at: datetime = NOON, namespace: str = "default"
+) -> LogEntry:
+    return LogEntry(id, namespace, at, "fact", "explicit", text)
 
 
-def named(id: str, at: datetime = NOON, namespace: str = "default") -> Named:
-    return Named(id, namespace, at)
+def make_logged(id: str, at: datetime = NOON, namespace: str = "default") -> LoggedMemory:
+    return LoggedMemory(id, namespace, at)
 
 
-def read(log: DailyLog, day: str = "2026-11-16") -> list[str]:
+def read_lines(log: DailyLog, day: str = "2026-11-16") -> list[str]:
     return (log.folder / f"{day}.md").read_text("utf-8").splitlines()
 
 
@@ -69,17 +78,17 @@ def read(log: DailyLog, day: str = "2026-11-16") -> list[str]:
     ],
 )  # fmt: skip
 def test_a_text_is_shown_on_one_line_and_as_it_was_said(text: str, expected: str) -> None:
-    assert shown(text) == expected
-    assert len(shown(text).replace("\\", "")) <= LONGEST
+    assert render_text(text) == expected
+    assert len(render_text(text).replace("\\", "")) <= MAX_SHOWN_CHARS
 
 
 def test_of_a_text_that_begins_with_blanks_it_is_told_that_there_is_more() -> None:
-    assert shown("word" + " " * 10_000 + "another") == "word…"
+    assert render_text("word" + " " * 10_000 + "another") == "word…"
 
 
 def test_a_line_has_time_kind_source_text_and_what_a_purge_looks_for(log: DailyLog) -> None:
-    log.append([entry(), entry("Of a project", id="to do > 50%", namespace="work/billing")])
-    assert read(log) == [
+    log.append([make_entry(), make_entry("Of a project", id="to do > 50%", namespace="work/billing")])
+    assert read_lines(log) == [
         "# 2026-11-16, Monday",
         "",
         "- 13:00+01:00 fact (explicit): Anna lives in Linz. <!-- m1 default -->",
@@ -89,21 +98,21 @@ def test_a_line_has_time_kind_source_text_and_what_a_purge_looks_for(log: DailyL
 
 def test_days_begin_at_midnight_where_the_writer_is(log: DailyLog) -> None:
     midnight = datetime(2026, 7, 3, 22, tzinfo=UTC)
-    log.append([entry("late", at=midnight - timedelta(seconds=1)), entry("early", at=midnight)])
-    assert read(log, "2026-07-03")[2].startswith("- 23:59+02:00 fact (explicit): late")
-    assert read(log, "2026-07-04")[2].startswith("- 00:00+02:00 fact (explicit): early")
+    log.append([make_entry("late", at=midnight - timedelta(seconds=1)), make_entry("early", at=midnight)])
+    assert read_lines(log, "2026-07-03")[2].startswith("- 23:59+02:00 fact (explicit): late")
+    assert read_lines(log, "2026-07-04")[2].startswith("- 00:00+02:00 fact (explicit): early")
 
 
 @pytest.mark.parametrize("day", range(1, 8))
 def test_the_heading_names_the_day_in_english(day: int) -> None:
     names = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
-    assert heading(date(2026, 11, 14 + day)) == f"# 2026-11-{14 + day}, {names[day - 1]}\n\n"
+    assert render_heading(date(2026, 11, 14 + day)) == f"# 2026-11-{14 + day}, {names[day - 1]}\n\n"
 
 
 def test_the_files_are_for_their_owner_alone(log: DailyLog) -> None:
     before = os.umask(0)
     try:
-        log.append([entry()])
+        log.append([make_entry()])
     finally:
         os.umask(before)
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (log.folder, *log.folder.iterdir())}
@@ -113,80 +122,80 @@ def test_the_files_are_for_their_owner_alone(log: DailyLog) -> None:
 def test_a_last_line_that_somebody_left_open_is_ended(log: DailyLog) -> None:
     log.folder.mkdir()
     (log.folder / "2026-11-16.md").write_text("My own words")
-    log.append([entry()])
-    assert read(log) == ["My own words", "- 13:00+01:00 fact (explicit): Anna lives in Linz. <!-- m1 default -->"]
+    log.append([make_entry()])
+    assert read_lines(log) == ["My own words", "- 13:00+01:00 fact (explicit): Anna lives in Linz. <!-- m1 default -->"]
 
 
 @pytest.mark.parametrize("cut", [3, 8, 14, 30, 60, 70])
 def test_what_a_kill_left_of_a_line_is_taken_away(log: DailyLog, cut: int) -> None:
     """By the next one who writes, and by a purge, which could not know whose it is."""
-    log.append([entry(id="m1"), entry("The last of a long load", id="m2")])
+    log.append([make_entry(id="m1"), make_entry("The last of a long load", id="m2")])
     file = log.folder / "2026-11-16.md"
     whole, last = file.read_bytes().splitlines(keepends=True)[:-1], file.read_bytes().splitlines()[-1]
     file.write_bytes(b"".join(whole) + last[:cut])
-    log.append([entry("next", id="m3")])
-    assert [line.split()[-3] for line in read(log)[2:]] == ["m1", "m3"]
+    log.append([make_entry("next", id="m3")])
+    assert [line.split()[-3] for line in read_lines(log)[2:]] == ["m1", "m3"]
     file.write_bytes(b"".join(whole) + last[:cut])
-    assert log.strike([named("m2")]) == (0, ())
+    assert log.remove([make_logged("m2")]) == (0, ())
     assert file.read_bytes() == b"".join(whole)
 
 
 def test_a_whole_line_without_an_end_stays(log: DailyLog) -> None:
-    log.append([entry(id="m1")])
+    log.append([make_entry(id="m1")])
     file = log.folder / "2026-11-16.md"
     file.write_bytes(file.read_bytes().rstrip())
-    log.append([entry(id="m2")])
-    assert len(read(log)) == 4
+    log.append([make_entry(id="m2")])
+    assert len(read_lines(log)) == 4
 
 
 def test_a_folder_that_was_deleted_is_made_again(log: DailyLog) -> None:
-    log.append([entry()])
+    log.append([make_entry()])
     for path in log.folder.iterdir():
         path.unlink()
     log.folder.rmdir()
-    log.append([entry()])
-    assert len(read(log)) == 3
+    log.append([make_entry()])
+    assert len(read_lines(log)) == 3
 
 
 def test_where_the_disk_is_full_no_part_of_a_line_stays(log: DailyLog) -> None:
     """A limit on the size of files cuts a write in two, as the end of a disk does."""
-    log.append([entry()])
+    log.append([make_entry()])
     before = (log.folder / "2026-11-16.md").read_bytes()
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 40, hard))
     try:
         with pytest.raises(OSError, match="too large"):
-            log.append([entry("too much")])
+            log.append([make_entry("too much")])
         assert (log.folder / "2026-11-16.md").read_bytes() == before
-        assert log.strike([named("m1")]) == (1, ())
+        assert log.remove([make_logged("m1")]) == (1, ())
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def test_whoever_holds_the_lock_for_long_is_waited_for_once(log: DailyLog) -> None:
-    log.append([entry()])
+    log.append([make_entry()])
     with (log.folder / ".lock").open() as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         times = [time.perf_counter()]
         for _ in range(3):
             with pytest.raises(TimeoutError):
-                log.append([entry("in vain")])
+                log.append([make_entry("in vain")])
             times.append(time.perf_counter())
     assert 0.4 < times[1] - times[0] < 5
     assert times[3] - times[1] < 0.2
-    log.append([entry("at last")])
-    assert [line for line in read(log) if "at last" in line]
+    log.append([make_entry("at last")])
+    assert [line for line in read_lines(log) if "at last" in line]
 
 
-def test_a_strike_takes_out_the_lines_of_a_memory_and_no_others(log: DailyLog) -> None:
-    log.append([entry(id="m1"), entry("<!-- m1 default -->", id="m2"), entry(id="m1", namespace="work")])
+def test_removing_takes_out_the_lines_of_a_memory_and_no_others(log: DailyLog) -> None:
+    log.append([make_entry(id="m1"), make_entry("<!-- m1 default -->", id="m2"), make_entry(id="m1", namespace="work")])
     (log.folder / "2026-11-16.md").chmod(0o640)
-    before = read(log)
-    assert log.strike([named("m1")], dry_run=True).lines == 1
-    assert read(log) == before
-    assert log.strike([named("m1"), named("unknown")]) == (1, ())
-    assert read(log) == [*before[:2], *before[3:]]
-    assert log.strike([named("m1")]) == (0, ())
+    before = read_lines(log)
+    assert log.remove([make_logged("m1")], dry_run=True).lines == 1
+    assert read_lines(log) == before
+    assert log.remove([make_logged("m1"), make_logged("unknown")]) == (1, ())
+    assert read_lines(log) == [*before[:2], *before[3:]]
+    assert log.remove([make_logged("m1")]) == (0, ())
     assert stat.S_IMODE((log.folder / "2026-11-16.md").stat().st_mode) == 0o640
     assert {path.name for path in log.folder.iterdir()} == {".lock", "2026-11-16.md"}
 
@@ -196,43 +205,43 @@ def test_a_line_is_found_from_another_time_zone(log: DailyLog, monkeypatch: pyte
     monkeypatch.setenv("TZ", zone)
     time.tzset()
     for hour in (0, 12, 23):
-        log.append([entry(id=f"m{hour}", at=NOON.replace(hour=hour))])
+        log.append([make_entry(id=f"m{hour}", at=NOON.replace(hour=hour))])
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
-    assert log.strike([named(f"m{hour}", NOON.replace(hour=hour)) for hour in (0, 12, 23)]) == (3, ())
+    assert log.remove([make_logged(f"m{hour}", NOON.replace(hour=hour)) for hour in (0, 12, 23)]) == (3, ())
 
 
 def test_a_file_that_cannot_be_changed_is_named(log: DailyLog) -> None:
-    log.append([entry()])
+    log.append([make_entry()])
     (log.folder / ".rewritten").mkdir()
-    assert log.strike([named("m1")]) == (0, ("2026-11-16.md",))
-    assert len(read(log)) == 3
+    assert log.remove([make_logged("m1")]) == (0, ("2026-11-16.md",))
+    assert len(read_lines(log)) == 3
 
 
 def test_what_a_killed_purge_left_behind_goes_with_the_next(log: DailyLog) -> None:
-    log.append([entry(id="m1"), entry(id="m2")])
+    log.append([make_entry(id="m1"), make_entry(id="m2")])
     (log.folder / ".rewritten").write_text("half of a day")
-    log.strike([named("m1")])
+    log.remove([make_logged("m1")])
     assert not (log.folder / ".rewritten").exists()
 
 
-def test_a_strike_leaves_a_folder_alone_that_has_no_log(tmp_path: Path) -> None:
-    assert DailyLog(tmp_path / "none", on=False).strike([named("m1")]) == (0, ())
+def test_removing_leaves_a_folder_alone_that_has_no_log(tmp_path: Path) -> None:
+    assert DailyLog(tmp_path / "none", on=False).remove([make_logged("m1")]) == (0, ())
     assert not (tmp_path / "none").exists()
 
 
-def test_threads_that_append_and_strike_lose_no_line(log: DailyLog) -> None:
+def test_threads_that_append_and_remove_lose_no_line(log: DailyLog) -> None:
     def append(name: str) -> None:
         for number in range(100):
-            log.append([entry(f"{name} {number}", id=f"{name}{number}")])
+            log.append([make_entry(f"{name} {number}", id=f"{name}{number}")])
 
     threads = [threading.Thread(target=append, args=(name,)) for name in "abc"]
     for thread in threads:
         thread.start()
-    struck = 0
-    while any(thread.is_alive() for thread in threads) or struck < 100:
-        struck += log.strike([named(f"b{number}") for number in range(100)]).lines
-    lines = read(log)
+    removed = 0
+    while any(thread.is_alive() for thread in threads) or removed < 100:
+        removed += log.remove([make_logged(f"b{number}") for number in range(100)]).lines
+    lines = read_lines(log)
     assert lines[:2] == ["# 2026-11-16, Monday", ""]
     assert sorted(line.split()[5] for line in lines[2:]) == sorted([*map(str, range(100))] * 2)
     assert all(line.endswith(" default -->") for line in lines[2:])

@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 from mcp import Client
 
-from retentive import Repeat, Retentive, config
+from retentive import RemainingCopy, Retentive, config
 from retentive.errors import BadConfig, SecretFound
+from retentive.testing import Clock
 from tests.hooks.claude import Claude
 from tests.mcp.client import over_http, serving
 from tests.mcp.process import Piped
 from tests.storage.test_processes import fewer, start
-from tests.support import Clock, Open, Run
+from tests.support import Open, Run
 
 pytestmark = pytest.mark.engines
 
@@ -33,16 +34,16 @@ def logged(open_store: Open) -> Retentive:
     return open_store(daily_log="on")
 
 
-def lines(folder: Path) -> list[str]:
+def read_lines(folder: Path) -> list[str]:
     files = sorted(folder.glob("*.md"))
     return [line for file in files for line in file.read_text("utf-8").splitlines()[2:]]
 
 
-def texts(folder: Path) -> list[str]:
-    return [parts(line)[2] for line in lines(folder)]
+def read_texts(folder: Path) -> list[str]:
+    return [split_line(line)[2] for line in read_lines(folder)]
 
 
-def parts(line: str) -> Any:
+def split_line(line: str) -> Any:
     found = LINE.fullmatch(line)
     assert found, line
     return found.groups()
@@ -56,11 +57,11 @@ def test_a_library_writes_none_unless_it_is_asked_to(store: Retentive, folder: P
 def test_each_new_memory_is_a_line_however_it_came(logged: Retentive, folder: Path) -> None:
     added = logged.add("Anna lives in Linz", kind="personal")
     logged.add_many(["The heron is a bird", "Herons eat fish"], source="import")
-    logged.in_namespace("work").notes.put("Buy milk", "to do")
+    logged.in_namespace("work").notes.put("Buy milk", note_id="to do")
     logged.sessions.append("monday", "user", "Remember that my dog is called Rex")
     logged.sessions.append("monday", "user", "My cat Miso is afraid of thunder")
     logged.learn("monday")
-    said = [parts(line) for line in lines(folder)]
+    said = [split_line(line) for line in read_lines(folder)]
     assert [each[:3] for each in said] == [
         ("personal", "explicit", "Anna lives in Linz"),
         ("fact", "import", "The heron is a bird"),
@@ -75,8 +76,8 @@ def test_each_new_memory_is_a_line_however_it_came(logged: Retentive, folder: Pa
 def test_what_came_of_a_skill_is_a_line(logged: Retentive, folder: Path) -> None:
     skill = logged.skills.create(name="backup", description="Copies the store", instructions="Run it")
     logged.skills.record(skill.id, "12 MB were copied")
-    (line,) = lines(folder)
-    assert parts(line)[0] == "outcome"
+    (line,) = read_lines(folder)
+    assert split_line(line)[0] == "outcome"
     assert "12 MB were copied" in line
 
 
@@ -85,8 +86,8 @@ def test_what_is_known_is_not_told_again_and_a_correction_is(logged: Retentive, 
         logged.add(f"The dog is called {text}", slot="user.dog.name")
     logged.add_many(["The dog is called Max", "One of two", "One of two"])
     for text in ("Buy milk", "Buy bread"):
-        logged.notes.put(text, "list")
-    assert texts(folder) == ["The dog is called Rex", "The dog is called Max", "One of two", "Buy milk"]
+        logged.notes.put(text, note_id="list")
+    assert read_texts(folder) == ["The dog is called Rex", "The dog is called Max", "One of two", "Buy milk"]
 
 
 def test_neither_messages_nor_files_nor_changes_are_memories(logged: Retentive, folder: Path) -> None:
@@ -96,7 +97,7 @@ def test_neither_messages_nor_files_nor_changes_are_memories(logged: Retentive, 
     logged.update(kept.id, content="It rained all day")
     logged.forget(kept.id)
     logged.restore(kept.id)
-    assert texts(folder) == ["It rained"]
+    assert read_texts(folder) == ["It rained"]
 
 
 def test_a_secret_never_reaches_it(open_store: Open, folder: Path) -> None:
@@ -104,8 +105,8 @@ def test_a_secret_never_reaches_it(open_store: Open, folder: Path) -> None:
     with pytest.raises(SecretFound):
         open_store(daily_log="on").add(said)
     open_store(daily_log="on", secrets_in_memories="redact").add(said)
-    assert len(lines(folder)) == 1
-    assert "Tr0ub4dor" not in "".join(texts(folder))
+    assert len(read_lines(folder)) == 1
+    assert "Tr0ub4dor" not in "".join(read_texts(folder))
 
 
 @pytest.fixture
@@ -133,7 +134,7 @@ def test_two_processes_share_a_day(target: str, folder: Path) -> None:
     for process in [start("diarist.py", target, name, str(count)) for name in "ab"]:
         assert process.communicate(timeout=120) == ("", "")
     wanted = sorted(f"diarist {name} keeps item {number}" for name in "ab" for number in range(count))
-    assert sorted(texts(folder)) == wanted
+    assert sorted(read_texts(folder)) == wanted
     headings = [line for file in folder.glob("*.md") for line in file.read_text().splitlines() if line[:1] == "#"]
     assert len(headings) == len([*folder.glob("*.md")])
 
@@ -146,27 +147,27 @@ def test_a_purge_beside_a_writer_takes_its_own_lines_and_no_others(target: str, 
     for id in gone:
         assert store.purge(id).removed["log"] == 1
     assert writer.communicate(timeout=120) == ("", "")
-    assert sorted(texts(folder)) == sorted(f"diarist a keeps item {number}" for number in range(count))
+    assert sorted(read_texts(folder)) == sorted(f"diarist a keeps item {number}" for number in range(count))
 
 
 def test_killed_writers_leave_no_torn_line(db: Path, tmp_path: Path) -> None:
     """Neither do they keep others from writing."""
     for number in range(4):
         writer = start("diarist.py", db, str(number), "1000000")
-        while len(lines(tmp_path / "log")) < 20 * (number + 1):
+        while len(read_lines(tmp_path / "log")) < 20 * (number + 1):
             assert writer.poll() is None
         writer.kill()
         writer.communicate()
     with Retentive.open(db, embedder="none", daily_log="on") as store:
         store.add("the last one")
         kept = {memory.content for memory in store.list(limit=100_000)}
-    assert {*texts(tmp_path / "log")} <= kept
+    assert {*read_texts(tmp_path / "log")} <= kept
 
 
 def test_a_load_is_logged_whole(logged: Retentive, folder: Path) -> None:
     count = 5000
     logged.add_many([f"item {number}" for number in range(count)])
-    assert texts(folder) == [f"item {number}" for number in range(count)]
+    assert read_texts(folder) == [f"item {number}" for number in range(count)]
 
 
 @pytest.mark.parametrize("way", ["a file in its place", "a file above it"])
@@ -194,10 +195,10 @@ def test_a_purge_takes_the_line_out_also_where_the_log_is_off(
     logged.add("Herons eat fish")
     store = open_store()
     assert store.purge(id, dry_run=True).removed["log"] == 1
-    assert len(lines(folder)) == 2
+    assert len(read_lines(folder)) == 2
     gone = store.purge(id)
     assert (gone.removed["log"], gone.remaining, gone.complete) == (1, (), True)
-    assert texts(folder) == ["Herons eat fish"]
+    assert read_texts(folder) == ["Herons eat fish"]
 
 
 def test_a_purge_names_a_log_that_it_could_not_change(logged: Retentive, folder: Path) -> None:
@@ -205,25 +206,25 @@ def test_a_purge_names_a_log_that_it_could_not_change(logged: Retentive, folder:
     (folder / ".rewritten").mkdir()  # a folder where the new file is to be
     (day,) = folder.glob("*.md")
     gone = logged.purge(id)
-    assert gone.remaining == (Repeat("log", day.name),)
+    assert gone.remaining == (RemainingCopy("log", day.name),)
     assert "log" not in gone.removed
 
 
 def test_what_goes_with_a_session_goes_from_the_log(logged: Retentive, folder: Path) -> None:
     logged.sessions.append("monday", "user", "It rains")
     logged.add("Only here", session="monday")
-    logged.notes.put("Here too", "list", session="monday")
+    logged.notes.put("Here too", note_id="list", session="monday")
     logged.add("Everywhere")
     logged.sessions.delete("monday", dry_run=True)
-    assert len(lines(folder)) == 3
+    assert len(read_lines(folder)) == 3
     logged.sessions.delete("monday")
-    assert texts(folder) == ["Everywhere"]
+    assert read_texts(folder) == ["Everywhere"]
 
 
 def test_a_store_in_memory_leaves_nothing_on_disk(tmp_path: Path) -> None:
     with Retentive.open(":memory:", embedder="none") as store:
         store.purge(store.add("Anna lives in Linz").id)
-    assert config.served(config.load(db=":memory:")) == "off"
+    assert config.resolve_daily_log(config.load(db=":memory:")) == "off"
     assert not (tmp_path / "data").exists()
 
 
@@ -251,7 +252,7 @@ def test_the_terminal_follows_the_setting(run: Run, db: Path, monkeypatch: pytes
     monkeypatch.setenv("RETENTIVE_DAILY_LOG", "on")
     run("add", "Anna has moved to Graz")
     run("demo")
-    assert texts(folder) == ["Anna has moved to Graz"]
+    assert read_texts(folder) == ["Anna has moved to Graz"]
 
 
 def test_background_work_in_the_foreground_logs_what_it_learns(
@@ -260,13 +261,13 @@ def test_background_work_in_the_foreground_logs_what_it_learns(
     monkeypatch.setenv("RETENTIVE_LEARN_AFTER", "0")
     run("session", "append", "monday", "My cat Miso is afraid of thunder")
     run("work", "--once")
-    assert texts(db.parent / "log") == ["The user's cat Miso is afraid of thunder."]
+    assert read_texts(db.parent / "log") == ["The user's cat Miso is afraid of thunder."]
 
 
 def test_a_server_of_standard_input_writes_one(db: Path) -> None:
     with Piped(db) as server:
         server.call("memory_add", {"content": "Anna lives in Linz"})
-        assert texts(db.parent / "log") == ["Anna lives in Linz"]  # before it is acknowledged
+        assert read_texts(db.parent / "log") == ["Anna lives in Linz"]  # before it is acknowledged
 
 
 def test_a_server_writes_none_if_it_is_off(db: Path) -> None:
@@ -282,11 +283,11 @@ def test_a_server_of_http_writes_one(db: Path) -> None:
 
     with serving(db) as url:
         over_http(talk, url, "2026-07-28")
-    assert texts(db.parent / "log") == ["Anna lives in Linz"]
+    assert read_texts(db.parent / "log") == ["Anna lives in Linz"]
 
 
 def test_a_hook_that_learns_writes_one(target: str, tmp_path: Path, folder: Path) -> None:
     claude = Claude(tmp_path, target)
     claude.says("My cat Miso is afraid of thunder", "Poor cat.")
     assert claude.hook("session-end") == (0, "", "")
-    assert texts(folder) == ["The user's cat Miso is afraid of thunder."]
+    assert read_texts(folder) == ["The user's cat Miso is afraid of thunder."]

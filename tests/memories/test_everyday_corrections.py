@@ -4,8 +4,8 @@ import pytest
 
 from retentive import Retentive
 from retentive.mcp import arguments
-from retentive.mcp.caller import Reached
-from retentive.mcp.catalogue import Offer, offered
+from retentive.mcp.caller import Caller
+from retentive.mcp.catalogue import Offer, select_tools
 from tests.judgement.everyday import EVERYDAY
 from tests.support import Open, Run
 
@@ -17,7 +17,7 @@ def test_add_ends_the_older_statement(store: Retentive) -> None:
         memory = store.in_namespace(f"pair{number}")
         first = memory.add(older)
         second = memory.add(newer)
-        assert [(each.id, each.content) for each in second.ended] == [(first.id, older)], (older, newer)
+        assert [(each.id, each.content) for each in second.replaced] == [(first.id, older)], (older, newer)
         assert memory.get(first.id).superseded_by == second.id
 
 
@@ -30,17 +30,17 @@ def test_learning_ends_the_older_statement(open_store: Open) -> None:
         for session, text in (("monday", older), ("tuesday", newer)):
             memory.sessions.append(session, "user", f"Remember that {text}.")
             memory.learn(session)
-        assert len(memory.list(status="superseded").memories) == 1, (older, newer)
-        assert len(memory.list().memories) == 1, (older, newer)
+        assert len(memory.list(status="superseded")) == 1, (older, newer)
+        assert len(memory.list()) == 1, (older, newer)
 
 
 @pytest.mark.engines
 def test_a_model_is_told_what_it_ended(store: Retentive) -> None:
-    tool = offered(Offer.FULL)["memory_add"]
+    tool = select_tools(Offer.FULL)["memory_add"]
     for number, (older, newer) in enumerate(EVERYDAY):
-        reached = Reached(store.in_namespace(f"pair{number}"))
-        tool.run(reached, **arguments.checked(tool, {"content": older}))
-        answer = tool.run(reached, **arguments.checked(tool, {"content": newer}))
+        caller = Caller(store.in_namespace(f"pair{number}"))
+        tool.run(caller, **arguments.validate_arguments(tool, {"content": older}))
+        answer = tool.run(caller, **arguments.validate_arguments(tool, {"content": newer}))
         assert "Replaced [" in answer.text, (older, newer)
         assert older in answer.text, (older, newer)
 
@@ -59,5 +59,5 @@ def test_an_ending_that_was_undone_is_not_made_again(store: Retentive) -> None:
     store.add("my dog is Luna")
     store.restore(first.id)
     again = store.add("my dog is Luna")
-    assert not again.ended
+    assert not again.replaced
     assert store.get(first.id).status == "active"

@@ -1,4 +1,4 @@
-"""Expectations: what questions should find, kept in the store, and held against what they find."""
+"""Expectations: what questions should find, kept in the store, and compared with what they find."""
 
 import json
 import random
@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from retentive import Checked, Repeat, Retentive
+from retentive import ExpectationResult, RemainingCopy, Retentive
 from retentive.errors import Conflict, Forbidden, Invalid, NotFound, SecretFound
-from retentive.memories.expectations import LONGEST, MOST
-from tests.support import Clock, Open, Run
+from retentive.memories.expectations import MAX_NAMED_IDS, MAX_QUESTION_CHARS
+from retentive.testing import Clock, parts_of
+from tests.support import Open, Run
 
 pytestmark = pytest.mark.engines
 
@@ -21,13 +22,13 @@ def canary() -> str:
     return "".join(random.Random(7).choices(string.ascii_lowercase, k=24))
 
 
-def checked(store: Retentive, **options: Any) -> Checked:
+def run_only_expectation(store: Retentive, **options: Any) -> ExpectationResult:
     """The only expectation of a store."""
     (found,) = store.expectations.run(**options)
     return found
 
 
-def crowd(store: Retentive, count: int = 12) -> None:
+def add_crowd(store: Retentive, count: int = 12) -> None:
     """Many that a question about harbours finds before any other."""
     store.add_many([f"Harbour harbour harbour number {n}" for n in range(count)])
 
@@ -62,42 +63,42 @@ def test_a_memory_that_is_found_holds(store: Retentive) -> None:
     dog = store.add("The dog is called Rex")
     store.add("The ferry leaves at nine")
     store.expectations.add("what is the dog called?", dog.id, within=1)
-    done = checked(store)
-    assert done.held
-    assert [(each.id, each.memory, each.rank, each.note) for each in done.sought] == [(dog.id, dog.memory, 1, "")]
-    assert [hit.id for hit in done.found] == [dog.id]
+    done = run_only_expectation(store)
+    assert done.passed
+    assert [(each.id, each.memory, each.rank, each.note) for each in done.expected] == [(dog.id, dog.memory, 1, "")]
+    assert [hit.id for hit in done.hits] == [dog.id]
 
 
 def test_a_memory_behind_those_that_count_is_told_with_its_rank(store: Retentive) -> None:
-    crowd(store)
+    add_crowd(store)
     quay = store.add("The quay beside the harbour office is closed for repairs until further notice").id
     store.expectations.add("harbour", quay, within=3)
-    done = checked(store)
+    done = run_only_expectation(store)
     ranks = [hit.id for hit in store.search("harbour", 100)]
-    assert not done.held
-    assert done.sought[0].rank == ranks.index(quay) + 1 > 3
-    assert [hit.id for hit in done.found] == [hit.id for hit in store.search("harbour", 3)]
+    assert not done.passed
+    assert done.expected[0].rank == ranks.index(quay) + 1 > 3
+    assert [hit.id for hit in done.hits] == [hit.id for hit in store.search("harbour", 3)]
 
 
 def test_a_memory_that_must_be_absent_breaks_it_when_it_comes(store: Retentive) -> None:
     dog = store.add("The dog is called Rex").id
     store.expectations.add("what is the dog called?", absent=dog)
-    done = checked(store)
-    assert (done.held, done.sought[0].wanted, done.sought[0].rank) == (False, False, 1)
+    done = run_only_expectation(store)
+    assert (done.passed, done.expected[0].wanted, done.expected[0].rank) == (False, False, 1)
     store.forget(dog)
-    done = checked(store)
-    assert (done.held, done.sought[0].rank) == (True, None)
-    assert "forgotten" in done.sought[0].note
+    done = run_only_expectation(store)
+    assert (done.passed, done.expected[0].rank) == (True, None)
+    assert "forgotten" in done.expected[0].note
 
 
 def test_nothing_means_nothing_that_is_similar_enough(store: Retentive) -> None:
     store.add("The dog is called Rex")
     store.expectations.add("copper prices", nothing=True)
-    assert checked(store).held
+    assert run_only_expectation(store).passed
     copper = store.add("Copper prices rose").id
-    done = checked(store)
-    assert not done.held
-    assert (done.sought, [hit.id for hit in done.found]) == ((), [copper])
+    done = run_only_expectation(store)
+    assert not done.passed
+    assert (done.expected, [hit.id for hit in done.hits]) == ((), [copper])
 
 
 def test_what_took_the_place_of_a_memory_counts_instead(store: Retentive) -> None:
@@ -106,10 +107,10 @@ def test_what_took_the_place_of_a_memory_counts_instead(store: Retentive) -> Non
     store.expectations.add("what is the dog called?", first)
     store.add("The dog is called Max", slot="dog")
     last = store.add("The dog is called Ida", slot="dog")
-    done = checked(store)
-    assert done.held
-    assert (done.sought[0].id, done.sought[0].memory) == (first, last.memory)
-    assert done.sought[0].note == f"superseded by {last.id}, which counts in its place"
+    done = run_only_expectation(store)
+    assert done.passed
+    assert (done.expected[0].id, done.expected[0].memory) == (first, last.memory)
+    assert done.expected[0].note == f"superseded by {last.id}, which counts in its place"
 
 
 def test_what_must_be_absent_is_the_memory_itself(store: Retentive) -> None:
@@ -117,9 +118,9 @@ def test_what_must_be_absent_is_the_memory_itself(store: Retentive) -> None:
     old = store.add("The dog is called Rex", slot="dog").id
     store.expectations.add("what is the dog called?", absent=old)
     store.add("The dog is called Max", slot="dog")
-    done = checked(store)
-    assert done.held
-    assert "superseded" in done.sought[0].note
+    done = run_only_expectation(store)
+    assert done.passed
+    assert "superseded" in done.expected[0].note
 
 
 def test_a_correction_that_was_undone_is_undone_here_too(store: Retentive) -> None:
@@ -127,29 +128,29 @@ def test_a_correction_that_was_undone_is_undone_here_too(store: Retentive) -> No
     second = store.add("The dog is called Max", slot="dog").id
     store.expectations.add("what is the dog called?", second)
     store.restore(first)
-    done = checked(store)
-    assert done.held
-    assert done.sought[0].memory == store.get(first)
+    done = run_only_expectation(store)
+    assert done.passed
+    assert done.expected[0].memory == store.get(first)
 
 
 def test_a_forgotten_memory_is_gone_and_its_text_is_not_told(store: Retentive) -> None:
     dog = store.add("The dog is called Rex").id
     store.expectations.add("what is the dog called?", dog)
     store.forget(dog)
-    done = checked(store)
-    assert (done.held, done.sought[0].memory, done.sought[0].rank) == (False, None, None)
-    assert done.sought[0].note.startswith("the memory is gone: forgotten on")
+    done = run_only_expectation(store)
+    assert (done.passed, done.expected[0].memory, done.expected[0].rank) == (False, None, None)
+    assert done.expected[0].note.startswith("the memory is gone: forgotten on")
     store.restore(dog)
-    assert checked(store).held
+    assert run_only_expectation(store).passed
 
 
 def test_a_successor_that_was_forgotten_is_gone(store: Retentive) -> None:
     dog = store.add("The dog is called Rex", slot="dog").id
     store.expectations.add("what is the dog called?", dog)
     store.forget(store.add("The dog is called Max", slot="dog").id)
-    done = checked(store)
-    assert not done.held
-    assert "which counts in its place; the memory is gone: forgotten" in done.sought[0].note
+    done = run_only_expectation(store)
+    assert not done.passed
+    assert "which counts in its place; the memory is gone: forgotten" in done.expected[0].note
 
 
 def test_a_purged_memory_is_gone_and_so_is_a_purged_successor(store: Retentive) -> None:
@@ -157,20 +158,20 @@ def test_a_purged_memory_is_gone_and_so_is_a_purged_successor(store: Retentive) 
     store.expectations.add("what is he called?", dog)
     successor = store.add("The dog is called Max", slot="dog").id
     store.purge(successor)
-    assert checked(store).sought[0].note.startswith("the memory is gone: it was superseded, and")
+    assert run_only_expectation(store).expected[0].note.startswith("the memory is gone: it was superseded, and")
     store.purge(dog, actor="anna")
-    done = checked(store)
-    assert (done.held, done.sought[0].memory) == (False, None)
-    assert done.sought[0].note.startswith("the memory is gone: purged on")
-    assert done.sought[0].note.endswith("by anna")
+    done = run_only_expectation(store)
+    assert (done.passed, done.expected[0].memory) == (False, None)
+    assert done.expected[0].note.startswith("the memory is gone: purged on")
+    assert done.expected[0].note.endswith("by anna")
 
 
 def test_an_expired_memory_is_gone(store: Retentive, time: Clock) -> None:
     leave = store.add("The user is on leave", expires="1d").id
     store.expectations.add("is the user on leave?", leave)
-    assert checked(store).held
+    assert run_only_expectation(store).passed
     time.forward(2 * 86_400)
-    assert "the memory is gone: expired" in checked(store).sought[0].note
+    assert "the memory is gone: expired" in run_only_expectation(store).expected[0].note
 
 
 def test_a_memory_of_a_session_is_expected_in_that_session(store: Retentive) -> None:
@@ -179,7 +180,7 @@ def test_a_memory_of_a_session_is_expected_in_that_session(store: Retentive) -> 
         with pytest.raises(Conflict, match="of session 'monday' alone"):
             store.expectations.add("what is the dog called?", local, session=session)
     store.expectations.add("what is the dog called?", local, session="monday")
-    assert checked(store).held
+    assert run_only_expectation(store).passed
 
 
 def test_a_deleted_session_takes_its_expectations_along(store: Retentive) -> None:
@@ -199,7 +200,7 @@ def test_a_deleted_session_takes_its_expectations_along(store: Retentive) -> Non
         ("", {"nothing": True}),  # no question
         (" \n", {"nothing": True}),
         ("a\0b", {"nothing": True}),
-        ("x" * (LONGEST + 1), {"nothing": True}),
+        ("x" * (MAX_QUESTION_CHARS + 1), {"nothing": True}),
         (7, {"nothing": True}),
         ("dog", {}),  # nothing expected, and not said so
         ("dog", {"finds": "ID", "nothing": True}),
@@ -209,7 +210,7 @@ def test_a_deleted_session_takes_its_expectations_along(store: Retentive) -> Non
         ("dog", {"finds": "ID", "within": 1001}),
         ("dog", {"finds": "ID", "within": True}),
         ("dog", {"finds": ["ID", "other"], "within": 1}),  # can never hold
-        ("dog", {"finds": ["ID", *map(str, range(MOST))], "within": 100}),
+        ("dog", {"finds": ["ID", *map(str, range(MAX_NAMED_IDS))], "within": 100}),
         ("dog", {"finds": 7}),
         ("dog", {"finds": [7]}),
         ("dog", {"finds": "ID", "session": "x" * 201}),
@@ -238,7 +239,7 @@ def test_what_is_forgotten_cannot_be_expected_to_be_found(store: Retentive) -> N
     with pytest.raises(Conflict, match="forgotten"):
         store.expectations.add("what is the dog called?", dog)
     store.expectations.add("what is the dog called?", absent=dog)
-    assert checked(store).held
+    assert run_only_expectation(store).passed
 
 
 def test_a_question_with_a_secret_is_refused_or_redacted(open_store: Open) -> None:
@@ -256,7 +257,7 @@ def test_a_run_is_in_no_log_and_no_statistics(store: Retentive) -> None:
     store.expectations.add("what is the dog called?", absent=dog)
     before = store.stats()
     store.expectations.run()
-    store._store.journal.flush()
+    parts_of(store).journal.flush()
     assert [*store.accesses()] == []
     (memory,) = store.list()
     assert (memory.access_count, memory.last_access) == (0, None)
@@ -277,11 +278,11 @@ def test_settings_and_options_of_a_run_apply(open_store: Open) -> None:
     store = open_store()
     dog = store.add("The dog is called Rex").id
     store.expectations.add("dogs", dog)
-    assert checked(store).tier == checked(store, fusion="rrf").tier == "hybrid"
-    assert checked(store, mode="vector").tier == "vector"
-    assert checked(store, mode="text").found[0].why.vector is None
+    assert run_only_expectation(store).tier == run_only_expectation(store, fusion="rrf").tier == "hybrid"
+    assert run_only_expectation(store, mode="vector").tier == "vector"
+    assert run_only_expectation(store, mode="text").hits[0].why.vector is None
     without = open_store(embedder="none")
-    assert checked(without).found[0].why.vector is None
+    assert run_only_expectation(without).hits[0].why.vector is None
     for wrong in ({"mode": "x"}, {"fusion": "x"}, {"vector_weight": 2}, {"min_similarity": "x"}):
         with pytest.raises(Invalid):
             store.expectations.run(**wrong)
@@ -305,10 +306,10 @@ def test_a_view_has_its_own_expectations(store: Retentive) -> None:
         own.expectations.add(f"what is {name} called?", own.add(f"{name} is called {name}").id)
     alice = store.restricted("alice", subtree=True)
     for view in (alice, alice.in_namespace("alice/coder")):
-        assert checked(view).held
-        assert checked(view).expectation.namespace == view.namespace
+        assert run_only_expectation(view).passed
+        assert run_only_expectation(view).expectation.namespace == view.namespace
     view = store.restricted("alice", read_only=True)
-    assert checked(view).held
+    assert run_only_expectation(view).passed
     with pytest.raises(Forbidden):
         view.expectations.add("anything", nothing=True)
     with pytest.raises(Forbidden):
@@ -323,7 +324,7 @@ def test_the_server_itself_keeps_expectations_apart(store: Retentive) -> None:
     for name in ("alice", "alice/coder", "bob"):
         store.in_namespace(name).expectations.add("anything", nothing=True)
     for subtree, seen in ((False, {"alice"}), (True, {"alice", "alice/coder"})):
-        engine: Any = store.restricted("alice", subtree=subtree)._store.engine
+        engine: Any = parts_of(store.restricted("alice", subtree=subtree)).engine
         sql = "SELECT DISTINCT namespace FROM expectations"
         rows = engine.engine._read(lambda connection, sql=sql: connection.execute(sql).fetchall())
         assert {row[0] for row in rows} == seen
@@ -334,7 +335,7 @@ def test_a_purge_names_the_expectations_that_repeat_it(store: Retentive) -> None
     id = store.add(f"The door opens with {word}").id
     says = store.expectations.add(f"does {word.upper()} open the door?", id)
     store.expectations.add("what opens the door?", id)
-    assert store.purge(id).remaining == (Repeat("expectation", says.id),)
+    assert store.purge(id).remaining == (RemainingCopy("expectation", says.id),)
     assert len(store.expectations.list()) == 2
 
 
@@ -363,7 +364,7 @@ def test_no_byte_of_a_purged_memory_is_left_by_expectations(db: Path, with_origi
         store.expectations.remove(store.expectations.add(f"is {word} a word?", id).id)
         store.expectations.run()
         assert store.purge(id, with_origin=with_origin).proof.endswith("nothing found")
-        assert not checked(store).held
+        assert not run_only_expectation(store).passed
     assert not [path.name for path in db.parent.glob("memory.db*") if word.encode() in path.read_bytes().lower()]
 
 
@@ -374,27 +375,27 @@ def test_what_an_expectation_still_says_is_no_remnant(db: Path) -> None:
         id = store.add(f"The door opens with {word}").id
         store.in_namespace("other").expectations.add(f"does {word} open the door?", nothing=True)
         gone = store.purge(id)
-        assert (gone.complete, gone.remaining) == (True, (Repeat("namespace", "other"),))
+        assert (gone.complete, gone.remaining) == (True, (RemainingCopy("namespace", "other"),))
 
 
-def kept(run: Run, text: str, *options: str) -> str:
+def add_memory(run: Run, text: str, *options: str) -> str:
     id: str = json.loads(run("add", text, *options, "--json"))["memory"]["id"]
     return id
 
 
 def test_a_broken_expectation_is_told_with_what_came_instead(run: Run) -> None:
-    dog, cat = kept(run, "The dog is called Rex"), kept(run, "The cat is called Miso")
+    dog, cat = add_memory(run, "The dog is called Rex"), add_memory(run, "The cat is called Miso")
     made = run("expect", "what is the dog called?", "--finds", dog).split()[1]
     bad = run("expect", "what is the dog called?", "--finds", cat, "--within", "1").split()[1]
     assert run("expect", "run", code=4).splitlines() == [
         f"ok   what is the dog called?  {made}",
         f"BAD  what is the dog called?  {bad}",
         f"       expected among the first 1, but at rank 2: {cat}  The cat is called Miso",
-        f"       came   1  0.94  {dog}  The dog is called Rex",
-        "2 expectations: 1 held, 1 broken",
+        f"       found   1  0.94  {dog}  The dog is called Rex",
+        "2 expectations: 1 passed, 1 broken",
     ]
     run("expect", "remove", bad)
-    assert run("expect", "run").splitlines()[-1] == "1 expectation: 1 held, 0 broken"
+    assert run("expect", "run").splitlines()[-1] == "1 expectation: 1 passed, 0 broken"
 
 
 @pytest.mark.parametrize(
@@ -409,7 +410,7 @@ def test_a_broken_expectation_is_told_with_what_came_instead(run: Run) -> None:
     ],
 )
 def test_a_question_may_stand_anywhere(run: Run, words: list[str]) -> None:
-    dog = kept(run, "The dog is called Rex")
+    dog = add_memory(run, "The dog is called Rex")
     run(*(word.replace("ID", dog) for word in words))
     (known,) = json.loads(run("expect", "--json", "list"))["expectations"]
     assert (known["finds"], known["question"]) == ([dog], "-v?" if "-v?" in words else "dog?")
@@ -441,11 +442,11 @@ def test_of_several_to_remove_none_goes_if_one_is_not_there(run: Run, refused: R
 
 
 def test_what_a_terminal_would_obey_is_not_shown(run: Run) -> None:
-    bell = kept(run, "A bell \x1b[31m rings")
+    bell = add_memory(run, "A bell \x1b[31m rings")
     run("expect", "bell \x1b[2J", "--absent", bell)
     assert "\x1b" not in run("expect", "run", code=4) + run("expect", "list")
 
 
 def test_an_empty_run_says_what_to_do(run: Run) -> None:
-    assert run("expect", "run").startswith("nothing is expected yet")
+    assert run("expect", "run").startswith("no expectations yet")
     assert json.loads(run("expect", "run", "--json")) == {"ok": True, "broken": 0, "checked": []}

@@ -8,6 +8,7 @@ import pytest
 from retentive import Retentive
 from retentive.judgement import likeness
 from retentive.search import retrievers
+from retentive.testing import parts_of
 
 pytestmark = pytest.mark.engines
 
@@ -20,7 +21,7 @@ def asked(store: Retentive, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     monkeypatch.setattr(likeness, "MAX_ROWS", MOST)
     monkeypatch.setattr(retrievers, "MAX_ROWS", MOST)
     found: list[list[str]] = []
-    engine = type(store._store.engine)
+    engine = type(parts_of(store).engine)
     search: Any = engine.search_text
 
     def search_text(self: Any, words: Sequence[str], *rest: Any) -> Any:
@@ -37,7 +38,7 @@ def test_what_resembles_a_memory_is_looked_for_by_its_rarest_words(store: Retent
     asked.clear()
     added = store.add("the quarterly presentation about zebras, again")
     assert asked == [["zebras"]]
-    assert [each.id for each in added.resembles] == [known.id]
+    assert [each.id for each in added.similar] == [known.id]
 
 
 def test_words_that_no_memory_has_are_not_looked_for(store: Retentive, asked: list[list[str]]) -> None:
@@ -53,12 +54,12 @@ def test_words_that_are_common_in_other_namespaces_are_looked_for(store: Retenti
     asked.clear()
     added = mine.add("the quarterly presentation, now")
     assert [sorted(words) for words in asked] == [["presentation", "quarterly"]]
-    assert [each.id for each in added.resembles] == [known.id]
+    assert [each.id for each in added.similar] == [known.id]
 
 
 def test_terms_are_counted_in_the_namespaces_that_are_named(store: Retentive) -> None:
     store.add_many([f"the quarterly presentation about item {n}" for n in range(60)])
     store.add("a zebra")
-    terms = store._store.engine.tokens("quarterly zebra unheard")
-    counted = store._store.tables.chunks.count_terms(["default"], terms, MOST)
+    terms = parts_of(store).engine.tokens("quarterly zebra unheard")
+    counted = parts_of(store).tables.chunks.count_terms(["default"], terms, MOST)
     assert {term: round(rows) for term, rows in counted.items()} == dict(zip(terms, (MOST, 1), strict=False))

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from retentive import Memory, Retentive, Status
 from retentive.errors import Conflict, Invalid
 from retentive.model import from_micros
-from tests.support import Clock, Open, Run
+from retentive.testing import Clock
+from tests.support import Open, Run
 
 pytestmark = pytest.mark.engines
 
@@ -22,15 +23,15 @@ EVERY = tuple(Status)
 QUICK = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-def contents(store: Retentive, query: str, **options: Any) -> list[str]:
+def search_contents(store: Retentive, query: str, **options: Any) -> list[str]:
     return [hit.content for hit in store.search(query, **options)]
 
 
-def at(name: str, moment: str) -> dict[str, Any]:
+def make_moment(name: str, moment: str) -> dict[str, Any]:
     return {name: moment}
 
 
-def lived_in(store: Retentive) -> tuple[str, str]:
+def add_homes(store: Retentive) -> tuple[str, str]:
     porto = store.add("The user lives in Porto", slot="user.city", valid_from="2020-01-01").id
     braga = store.add("The user lives in Braga", slot="user.city", valid_from="2022-01-01").id
     return porto, braga
@@ -49,37 +50,37 @@ def lived_in(store: Retentive) -> tuple[str, str]:
     ],
 )
 def test_as_of_gives_what_was_true_then(store: Retentive, moment: Any, expected: list[str]) -> None:
-    lived_in(store)
+    add_homes(store)
     for mode in ("text", "vector", "hybrid"):
-        assert contents(store, "where does the user live?", mode=mode, as_of=moment) == expected
+        assert search_contents(store, "where does the user live?", mode=mode, as_of=moment) == expected
     assert [memory.content for memory in store.list(as_of=moment)] == expected
 
 
 def test_known_at_gives_what_the_store_held_then(store: Retentive, time: Clock) -> None:
     """Told late or not: it is about when the store learned it."""
     before = from_micros(time())
-    porto, _ = lived_in(store)
+    porto, _ = add_homes(store)
     first = store.get(porto).created
-    assert contents(store, "where does the user live?", known_at=before) == []
-    assert contents(store, "where does the user live?", known_at=first) == ["The user lives in Porto"]
-    assert contents(store, "where does the user live?", known_at="0s") == ["The user lives in Braga"]
+    assert search_contents(store, "where does the user live?", known_at=before) == []
+    assert search_contents(store, "where does the user live?", known_at=first) == ["The user lives in Porto"]
+    assert search_contents(store, "where does the user live?", known_at="0s") == ["The user lives in Braga"]
 
 
 def test_both_together_give_what_the_store_held_then_of_another_time(store: Retentive) -> None:
-    porto, _ = lived_in(store)
+    porto, _ = add_homes(store)
     first = store.get(porto).created
-    assert contents(store, "user live", as_of="2024-01-01", known_at=first) == ["The user lives in Porto"]
-    assert contents(store, "user live", as_of="2021-01-01", known_at="0s") == ["The user lives in Porto"]
-    assert contents(store, "user live", as_of="2019-01-01", known_at="0s") == []
+    assert search_contents(store, "user live", as_of="2024-01-01", known_at=first) == ["The user lives in Porto"]
+    assert search_contents(store, "user live", as_of="2021-01-01", known_at="0s") == ["The user lives in Porto"]
+    assert search_contents(store, "user live", as_of="2019-01-01", known_at="0s") == []
 
 
 def test_what_was_forgotten_is_not_true_of_any_time_but_was_known(store: Retentive, time: Clock) -> None:
     id = store.add("The alarm code is on the fridge", valid_from="2020-01-01").id
     known = from_micros(time())
     store.forget(id)
-    assert contents(store, "alarm code", as_of="2021-01-01") == []
-    assert contents(store, "alarm code", known_at=known) == ["The alarm code is on the fridge"]
-    assert contents(store, "alarm code", known_at="0s") == []
+    assert search_contents(store, "alarm code", as_of="2021-01-01") == []
+    assert search_contents(store, "alarm code", known_at=known) == ["The alarm code is on the fridge"]
+    assert search_contents(store, "alarm code", known_at="0s") == []
 
 
 @pytest.mark.parametrize("marked", [False, True])
@@ -89,9 +90,9 @@ def test_what_expired_was_true_until_then(store: Retentive, time: Clock, *, mark
     if marked:
         store.upkeep()
     for moment in ({"as_of": "25d"}, {"known_at": "25d"}, {"as_of": "25d", "known_at": "29d"}):
-        assert contents(store, "museum pass", **moment) == ["The museum pass is valid"]
+        assert search_contents(store, "museum pass", **moment) == ["The museum pass is valid"]
     for moment in ({"as_of": "22d"}, {"known_at": "22d"}, {"as_of": "31d"}, {"known_at": "31d"}):
-        assert contents(store, "museum pass", **moment) == []
+        assert search_contents(store, "museum pass", **moment) == []
 
 
 def test_an_earlier_expiry_counts_for_what_was_known(store: Retentive, time: Clock) -> None:
@@ -99,8 +100,8 @@ def test_an_earlier_expiry_counts_for_what_was_known(store: Retentive, time: Clo
     time.forward(DAY)
     store.update(id, expires="30d")
     time.forward(9 * DAY)
-    assert contents(store, "museum pass", as_of="5d", known_at="228h") == []
-    assert contents(store, "museum pass", as_of="5d", known_at="0s") == ["The museum pass is valid"]
+    assert search_contents(store, "museum pass", as_of="5d", known_at="228h") == []
+    assert search_contents(store, "museum pass", as_of="5d", known_at="0s") == ["The museum pass is valid"]
 
 
 @pytest.mark.parametrize("odd", ["a \\u0000 b", "C:\\\\new \\", 'she said "\\"', "\\\\u0000"])
@@ -115,14 +116,14 @@ def test_of_conversations_there_is_what_had_been_said(store: Retentive) -> None:
     for day, text in enumerate(("The ferry leaves at nine", "The ferry is late", "The ferry leaves at nine"), start=1):
         store.sessions.append("s", "user", text, time=f"2024-01-0{day}")
     for moment in ("as_of", "known_at"):
-        assert contents(store, "ferry", **at(moment, "2024-01-01")) == ["The ferry leaves at nine"]
-        assert len(store.search_conversations("ferry", **at(moment, "2024-01-02"))) == 2
-        assert contents(store, "ferry leaves", **at(moment, "2023-12-31")) == []
+        assert search_contents(store, "ferry", **make_moment(moment, "2024-01-01")) == ["The ferry leaves at nine"]
+        assert len(store.search_conversations("ferry", **make_moment(moment, "2024-01-02"))) == 2
+        assert search_contents(store, "ferry leaves", **make_moment(moment, "2023-12-31")) == []
 
 
 def test_a_context_of_the_past_knows_nothing_later(open_store: Open) -> None:
     store = open_store(session_budget=100, summary_messages=2)
-    lived_in(store)
+    add_homes(store)
     store.add("The user is allergic to peanuts", importance=10, valid_from="2023-01-01")
     for day in range(1, 29):
         store.sessions.append("s", "user", f"On day {day} the user walked along the river", time=f"2021-01-{day:02}")
@@ -137,7 +138,7 @@ def test_a_context_of_the_past_knows_nothing_later(open_store: Open) -> None:
 def test_a_status_cannot_be_asked_for_in_the_past(store: Retentive) -> None:
     for moment in ("as_of", "known_at"):
         with pytest.raises(Invalid, match=f"{moment} and status") as refusal:
-            store.search("x", status="active", **at(moment, "1d"))
+            store.search("x", status="active", **make_moment(moment, "1d"))
         assert "Leave out status" in refusal.value.hint
     with pytest.raises(Invalid, match="cannot read 'soon'"):
         store.list(as_of="soon")
@@ -225,7 +226,7 @@ class Story:
 def test_a_question_about_the_past_equals_a_scan_over_what_was_there(
     target: str, time: Clock, story: list[Any], asked: list[tuple[float | None, int | None]]
 ) -> None:
-    """Whatever happened since, in both legs and in lists."""
+    """Whatever happened since, in keyword search, vector search and lists."""
     place = target if "://" in target else ":memory:"
     with Retentive.open(place, namespace=uuid4().hex, embedder="hashing") as store:
         told = Story(store, time)

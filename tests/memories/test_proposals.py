@@ -11,11 +11,12 @@ import pytest
 
 from retentive import Proposal, Retentive, Status
 from retentive.errors import Conflict, Forbidden, Invalid, NotFound, RetentiveError
-from retentive.memories.add import draft_of
+from retentive.memories.add import make_draft
 from retentive.memories.plan import WriteResult
 from retentive.memories.write import write_memories
 from retentive.model import Replacement
-from tests.support import Clock, Open
+from retentive.testing import Clock, parts_of
+from tests.support import Open
 
 pytestmark = pytest.mark.engines
 
@@ -31,8 +32,8 @@ def judged(
     **options: Any,
 ) -> WriteResult:
     """Keep a memory with what the judge of words says of it."""
-    parts = store._store
-    draft = draft_of(parts, text, options)._replace(
+    parts = parts_of(store)
+    draft = make_draft(parts, text, options)._replace(
         corrects=tuple(Replacement(id, "same drink", reason) for id in ends),
         proposes=tuple(Replacement(id, "same drink", reason) for id in may_end),
     )
@@ -45,14 +46,14 @@ def canary() -> str:
     return "".join(random.Random(7).choices(string.ascii_lowercase, k=24))
 
 
-def proposed(store: Retentive) -> Proposal:
+def propose_pair(store: Retentive) -> Proposal:
     """The only proposal of a store: coffee may replace tea."""
     judged(store, COFFEE, may_end=(store.add(TEA).id,))
     (found,) = store.proposals.list()
     return found
 
 
-def shown(store: Retentive) -> set[str]:
+def search_contents(store: Retentive) -> set[str]:
     return {memory.content for memory in store.list()}
 
 
@@ -65,12 +66,12 @@ def test_both_memories_stay_and_the_proposal_is_kept(open_store: Open) -> None:
     assert kept.proposals == (found,)
     assert (found.newer_id, found.newer, found.older_id, found.older) == (kept.id, COFFEE, tea.id, TEA)
     assert (found.rule, found.reason, found.older_time) == ("same drink", "tea, coffee", tea.memory.valid_from)
-    assert shown(store) == {TEA, COFFEE}
+    assert search_contents(store) == {TEA, COFFEE}
 
 
 def test_an_accepted_proposal_ends_the_older_memory(store: Retentive) -> None:
     """Accepting supersedes the older memory, says why in its history, and leaves no proposal."""
-    found = proposed(store)
+    found = propose_pair(store)
     assert store.proposals.accept(found.id, actor="agent") == found
     ended, newer = store.get(found.older_id), store.get(found.newer_id)
     assert (ended.status, ended.superseded_by, ended.valid_to) == (Status.SUPERSEDED, newer.id, newer.valid_from)
@@ -83,26 +84,26 @@ def test_an_accepted_proposal_ends_the_older_memory(store: Retentive) -> None:
 
 def test_a_rejected_proposal_leaves_both(store: Retentive) -> None:
     """Rejecting keeps both memories and takes the proposal off the list."""
-    store.proposals.reject(proposed(store).id)
-    assert (shown(store), store.proposals.list()) == ({TEA, COFFEE}, [])
+    store.proposals.reject(propose_pair(store).id)
+    assert (search_contents(store), store.proposals.list()) == ({TEA, COFFEE}, [])
 
 
 @pytest.mark.parametrize("how", ["ends", "may_end"])
 def test_what_was_rejected_is_neither_ended_nor_proposed_again(store: Retentive, how: str) -> None:
     """The same two texts stay apart, also when the newer one is told anew under another id."""
-    found = proposed(store)
+    found = propose_pair(store)
     store.proposals.reject(found.id)
     store.forget(found.newer_id)
     named: dict[str, Any] = {how: (found.older_id,)}
     again = judged(store, COFFEE, **named)
     assert again.created
     assert (again.superseded, again.proposals, store.proposals.list()) == ((), (), [])
-    assert shown(store) == {TEA, COFFEE}
+    assert search_contents(store) == {TEA, COFFEE}
 
 
 def test_a_caller_may_replace_what_was_rejected(store: Retentive) -> None:
     """An explicit `replaces` holds whatever was rejected before."""
-    found = proposed(store)
+    found = propose_pair(store)
     store.proposals.reject(found.id)
     assert store.add(COFFEE, replaces=found.older_id).superseded == (found.older_id,)
 
@@ -121,7 +122,7 @@ CHANGES: dict[str, Callable[[Retentive, Proposal], object]] = {
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_proposal_goes_away_when_either_side_changes(store: Retentive, time: Clock, change: str) -> None:
     """Whatever changes a memory, its proposals are no longer shown and cannot be decided."""
-    found = proposed(store)
+    found = propose_pair(store)
     CHANGES[change](store, found)
     time.forward(60)
     assert store.proposals.list() == []
@@ -134,13 +135,13 @@ def test_a_proposal_goes_away_when_either_side_changes(store: Retentive, time: C
 @pytest.mark.parametrize("chore", ["upkeep", "repair"])
 def test_chores_delete_outdated_proposals_and_keep_rejected_ones(store: Retentive, chore: str) -> None:
     """Open proposals of changed memories go; what was rejected stays on record."""
-    found = proposed(store)
+    found = propose_pair(store)
     water = judged(store, "The user drinks water", may_end=(found.older_id,))
     store.proposals.reject(water.proposals[0].id)
     live = judged(store, "The user drinks milk", may_end=(found.older_id,))
     store.forget(found.newer_id)
     getattr(store, chore)()
-    rows = store._store.engine.read("export_proposals", {"namespace": store.namespace, "k1": "", "limit": 9})
+    rows = parts_of(store).engine.read("export_proposals", {"namespace": store.namespace, "k1": "", "limit": 9})
     assert {row[1] for row in rows} == {water.proposals[0].id, live.proposals[0].id}
 
 
@@ -151,22 +152,22 @@ def test_proposals_come_newest_first_and_in_pages(store: Retentive) -> None:
     first = store.proposals.list(limit=2)
     assert first == made[:2:-1]
     store.proposals.reject(first[-1].id)
-    assert store.proposals.list(before=first[-1].id) == made[2::-1]
+    assert store.proposals.list(after=first[-1].id) == made[2::-1]
 
 
 def test_accepting_can_be_undone_and_stays_undone(store: Retentive) -> None:
     """`restore` brings the older memory back beside the newer, and the pair is not ended again."""
-    found = proposed(store)
+    found = propose_pair(store)
     store.proposals.accept(found.id)
     store.restore(found.older_id)
-    assert shown(store) == {TEA, COFFEE}
+    assert search_contents(store) == {TEA, COFFEE}
     assert judged(store, COFFEE, ends=(found.older_id,)).superseded == ()
-    assert shown(store) == {TEA, COFFEE}
+    assert search_contents(store) == {TEA, COFFEE}
 
 
 def test_of_two_that_accept_at_once_one_is_refused(store: Retentive) -> None:
     """A proposal is decided once, and the memory has one entry of it in its history."""
-    found = proposed(store)
+    found = propose_pair(store)
 
     def accept(_: int) -> str:
         try:
@@ -183,7 +184,7 @@ def test_of_two_that_accept_at_once_one_is_refused(store: Retentive) -> None:
 
 def test_accept_and_reject_at_once_come_to_one_decision(store: Retentive) -> None:
     """Either the older memory ended, or the pair is rejected; never both."""
-    found = proposed(store)
+    found = propose_pair(store)
 
     def decide(verb: str) -> str | None:
         try:
@@ -195,25 +196,25 @@ def test_accept_and_reject_at_once_come_to_one_decision(store: Retentive) -> Non
     with ThreadPoolExecutor(4) as pool:
         done = [each for each in pool.map(decide, ["accept", "reject"] * 4) if each]
     assert len(done) == 1
-    rejected = store._store.engine.read("export_proposals", {"namespace": store.namespace, "k1": "", "limit": 9})
+    rejected = parts_of(store).engine.read("export_proposals", {"namespace": store.namespace, "k1": "", "limit": 9})
     assert (store.get(found.older_id).status is Status.SUPERSEDED) is (done == ["accept"])
     assert bool(rejected) is (done == ["reject"])
 
 
 def test_a_proposal_on_what_ends_meanwhile_is_dropped_and_the_memory_kept(store: Retentive) -> None:
     """Drafts of one call: the second may replace what the first ends."""
-    parts, tea = store._store, store.add(TEA).id
-    first = draft_of(parts, "The user gave up tea", {"replaces": [tea]})
-    second = draft_of(parts, COFFEE, {})._replace(proposes=(Replacement(tea, "same drink", "tea, coffee"),))
+    parts, tea = parts_of(store), store.add(TEA).id
+    first = make_draft(parts, "The user gave up tea", {"replaces": [tea]})
+    second = make_draft(parts, COFFEE, {})._replace(proposes=(Replacement(tea, "same drink", "tea, coffee"),))
     kept = write_memories(parts, [first, second])
     assert [each.created for each in kept] == [True, True]
     assert store.proposals.list() == []
-    assert TEA not in shown(store)
+    assert TEA not in search_contents(store)
 
 
 def test_proposals_are_of_one_namespace(store: Retentive) -> None:
     """Another namespace neither sees nor decides them."""
-    found = proposed(store)
+    found = propose_pair(store)
     other = store.in_namespace("other")
     assert other.proposals.list() == []
     with pytest.raises(NotFound, match="no proposal"):
@@ -226,7 +227,7 @@ BAD: list[tuple[str, dict[str, Any], type[RetentiveError], str]] = [
     ("accept", {"id": 7}, Invalid, "must be text"),
     ("accept", {"id": "x", "actor": None}, Invalid, "actor"),
     ("list", {"limit": 0}, Invalid, "limit"),
-    ("list", {"before": 3}, Invalid, "must be text"),
+    ("list", {"after": 3}, Invalid, "must be text"),
 ]
 
 
@@ -247,7 +248,7 @@ DECIDED: dict[str, Callable[[Retentive, Proposal], object]] = {
 }
 
 
-def quoting(store: Retentive, side: str, word: str) -> tuple[Proposal, str]:
+def add_quoting_pair(store: Retentive, side: str, word: str) -> tuple[Proposal, str]:
     """A proposal whose reason quotes a word of one of its memories, and the id of that memory."""
     older = store.add(f"Tea with {word}" if side == "older" else TEA).id
     newer = f"Coffee with {word}" if side == "newer" else COFFEE
@@ -260,11 +261,11 @@ def quoting(store: Retentive, side: str, word: str) -> tuple[Proposal, str]:
 def test_a_purge_of_either_memory_removes_what_quotes_it(store: Retentive, side: str, decided: str) -> None:
     """Neither a proposal nor the history of the other memory repeats what was purged."""
     word = canary()
-    found, id = quoting(store, side, word)
+    found, id = add_quoting_pair(store, side, word)
     DECIDED[decided](store, found)
     gone = store.purge(id)
     assert (gone.remaining, gone.removed.get("proposals", 0)) == ((), decided != "accepted")
-    assert store._store.tables.purges.repeats(store.namespace, word) == []
+    assert parts_of(store).tables.purges.list_repeats(store.namespace, word) == []
     assert store.proposals.list() == []
 
 
@@ -275,7 +276,7 @@ def test_no_byte_of_a_purged_memory_is_left_by_proposals(db: Path, side: str, de
     """No file of the store has a word of it."""
     word = canary()
     with Retentive.open(db, embedder="hashing") as store:
-        found, id = quoting(store, side, word)
+        found, id = add_quoting_pair(store, side, word)
         DECIDED[decided](store, found)
         assert store.purge(id).proof.endswith("nothing found")
     assert not [path.name for path in db.parent.glob("memory.db*") if word.encode() in path.read_bytes().lower()]
@@ -301,24 +302,24 @@ def test_deleting_a_session_removes_the_proposals_of_its_memories(store: Retenti
     text = f"Coffee with {word}" if side == "newer" else COFFEE
     judged(store, text, ends=(other,), may_end=(tea,), reason="" if side == "older" else word, **local["newer"])
     store.sessions.delete("s")
-    assert store._store.engine.read("export_proposals", {"namespace": store.namespace, "k1": "", "limit": 9}) == []
-    assert store._store.tables.purges.repeats(store.namespace, word) == []
+    assert parts_of(store).engine.read("export_proposals", {"namespace": store.namespace, "k1": "", "limit": 9}) == []
+    assert parts_of(store).tables.purges.list_repeats(store.namespace, word) == []
 
 
 @pytest.mark.engines("postgres")
 def test_the_server_itself_keeps_proposals_apart(store: Retentive) -> None:
     """Row-level security hides those of other namespaces from a query that forgets to ask."""
     for name in ("alice", "alice/coder", "bob"):
-        proposed(store.in_namespace(name))
+        propose_pair(store.in_namespace(name))
     everything = {"k1": "", "k2": "", "limit": 9}
     for subtree, seen in ((False, {"alice"}), (True, {"alice", "alice/coder"})):
-        engine: Any = store.restricted("alice", subtree=subtree)._store.engine
+        engine: Any = parts_of(store.restricted("alice", subtree=subtree)).engine
         assert {row[0] for row in engine.engine.read("copy_proposals", everything)} == seen
 
 
 def test_a_view_for_reading_lists_and_decides_nothing(store: Retentive) -> None:
     """A view that may only read sees proposals, and is refused to decide on them."""
-    found = proposed(store)
+    found = propose_pair(store)
     view = store.restricted(store.namespace, read_only=True)
     assert view.proposals.list() == [found]
     for decide in (view.proposals.accept, view.proposals.reject):

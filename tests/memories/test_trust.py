@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from retentive import Retentive, Status
 from retentive.errors import Conflict
-from retentive.memories.add import draft_of
+from retentive.memories.add import make_draft
 from retentive.memories.write import write_memories
 from retentive.model import (
     AGENT,
@@ -24,7 +24,8 @@ from retentive.model import (
     is_said,
     may_replace,
 )
-from tests.support import Clock, Open
+from retentive.testing import Clock, parts_of
+from tests.support import Open
 
 pytestmark = pytest.mark.engines
 
@@ -48,35 +49,40 @@ TABLE = {
 }
 
 
-def by_words(store: Retentive, source: Source) -> None:
+def correct_by_text(store: Retentive, source: Source) -> None:
     store.add(BERGEN, source=source)
 
 
-def by_slot(store: Retentive, source: Source) -> None:
+def correct_by_slot(store: Retentive, source: Source) -> None:
     store.add(BERGEN, source=source, slot=HOME)
 
 
-def by_bulk_load(store: Retentive, source: Source) -> None:
+def correct_by_bulk_load(store: Retentive, source: Source) -> None:
     store.add_many([{"text": "Something else"}, {"text": BERGEN, "slot": HOME}], source=source)
 
 
-def by_bulk_load_with_vectors(store: Retentive, source: Source) -> None:
+def correct_by_bulk_load_with_vectors(store: Retentive, source: Source) -> None:
     """The quick way, on which nothing is read before it is written."""
     texts: list[Any] = [{"text": BERGEN, "slot": HOME}, "Something else"]
     store.add_many(texts, vectors=[[1.0] * 384, [0.5] * 384], source=source)
 
 
-WAYS: tuple[Callable[[Retentive, Source], None], ...] = (by_words, by_slot, by_bulk_load, by_bulk_load_with_vectors)
+WAYS: tuple[Callable[[Retentive, Source], None], ...] = (
+    correct_by_text,
+    correct_by_slot,
+    correct_by_bulk_load,
+    correct_by_bulk_load_with_vectors,
+)
 
 
-def find(store: Retentive, text: str) -> Memory:
+def find_memory(store: Retentive, text: str) -> Memory:
     (found,) = [each for status in Status for each in store.list(status=status) if each.content == text]
     return found
 
 
-def what_became(store: Retentive, old: str) -> str:
+def describe_outcome(store: Retentive, old: str) -> str:
     """Of the older memory: ended by the newer one, or proposed to be."""
-    ended, newer = store.get(old), find(store, BERGEN)
+    ended, newer = store.get(old), find_memory(store, BERGEN)
     open_ones = [(each.newer_id, each.older_id) for each in store.proposals.list()]
     if ended.status is Status.SUPERSEDED and ended.superseded_by == newer.id and not open_ones:
         return ENDED
@@ -114,27 +120,27 @@ def test_a_memory_is_ended_or_proposed_by_its_source(
         place = store.in_namespace(f"{first}-{second}")
         older = place.add(OSLO, source=first, slot=HOME)
         way(place, second)
-        assert what_became(place, older.id) == TABLE[new, old], (first, second)
+        assert describe_outcome(place, older.id) == TABLE[new, old], (first, second)
 
 
 def test_the_answer_says_why_nothing_was_ended(store: Retentive) -> None:
     store.add(OSLO, slot=HOME)
     added = store.add(BERGEN, slot=HOME, source="import")
     (proposal,) = added.proposals
-    assert (added.ended, added.created, added.memory.slot) == ((), True, None)
+    assert (added.replaced, added.created, added.memory.slot) == ((), True, None)
     assert proposal.rule == "slot"
     assert proposal.reason == "same slot user.home; what is imported does not replace what is said by the user"
     assert store.add(BERGEN, slot=HOME, source="import").proposals == ()  # once more: it is known
 
 
-@pytest.mark.parametrize("way", [by_words, by_slot])
+@pytest.mark.parametrize("way", [correct_by_text, correct_by_slot])
 def test_a_person_who_accepts_has_the_newer_one_hold_the_slot(
     store: Retentive, way: Callable[[Retentive, Source], None]
 ) -> None:
     older = store.add(OSLO, slot=HOME)
     way(store, Source.IMPORT)
     store.proposals.accept(store.proposals.list()[0].id)
-    newer = find(store, BERGEN)
+    newer = find_memory(store, BERGEN)
     assert (newer.slot, newer.source, store.get(older.id).superseded_by) == (HOME, Source.IMPORT, newer.id)
 
 
@@ -144,7 +150,7 @@ def test_a_rejected_proposal_is_not_made_again(store: Retentive) -> None:
     store.proposals.reject(first.proposals[0].id)
     store.forget(first.id)
     again = store.add(BERGEN, slot=HOME, source="tool")
-    assert (again.ended, again.proposals, again.memory.slot) == ((), (), None)
+    assert (again.replaced, again.proposals, again.memory.slot) == ((), (), None)
     assert store.get(older.id).status is Status.ACTIVE
 
 
@@ -170,15 +176,15 @@ def test_an_agent_accepts_what_the_user_said_both_times(store: Retentive) -> Non
 def test_what_a_person_names_is_replaced_whatever_its_source(store: Retentive) -> None:
     older = store.add(OSLO)
     added = store.add("Notes of the move", source="file", replaces=older.id)
-    assert [each.id for each in added.ended] == [older.id]
+    assert [each.id for each in added.replaced] == [older.id]
 
 
 def test_what_an_agent_names_is_replaced_only_by_the_word_of_the_user(store: Retentive) -> None:
     older = store.add(OSLO)
     held = store.add("The page says Bergen", source="tool", replaces=older.id, actor=AGENT)
-    assert (held.ended, [each.older_id for each in held.proposals]) == ((), [older.id])
+    assert (held.replaced, [each.older_id for each in held.proposals]) == ((), [older.id])
     told = store.add("The user says Bergen", replaces=older.id, actor=AGENT)
-    assert [each.id for each in told.ended] == [older.id]
+    assert [each.id for each in told.replaced] == [older.id]
 
 
 def test_what_the_user_says_late_holds_the_slot_before_what_was_imported(store: Retentive) -> None:
@@ -243,7 +249,7 @@ def test_an_import_beside_it_does_not_keep_the_user_from_correcting_what_they_sa
     older = store.add(OSLO)
     brought = store.add("The user lives in Rome", source="import")
     corrected = store.add(BERGEN)
-    assert [each.id for each in corrected.ended] == [older.id]
+    assert [each.id for each in corrected.replaced] == [older.id]
     assert [each.older_id for each in corrected.proposals] == [brought.id]
     assert corrected.memory.slot == HOME
 
@@ -252,7 +258,7 @@ def test_an_import_ends_an_import_and_is_proposed_for_what_the_user_said(store: 
     older = store.add(OSLO)
     brought = store.add("The user lives in Rome", source="import")
     added = store.add(BERGEN, source="import")
-    assert [each.id for each in added.ended] == [brought.id]
+    assert [each.id for each in added.replaced] == [brought.id]
     assert [each.older_id for each in added.proposals] == [older.id]
 
 
@@ -331,9 +337,9 @@ def test_a_memory_that_is_moved_keeps_its_source_and_ends_nothing_of_the_user(op
     person = open_store(namespace="me")
     said = person.add(OSLO, slot=HOME)
     project = open_store(namespace="project", person="me")
-    parts = project._store
+    parts = parts_of(project)
     move = Move("project", "me", "about the person", "it seems so")
-    draft = draft_of(parts, BERGEN, {"source": "import", "slot": HOME})._replace(move=move)
+    draft = make_draft(parts, BERGEN, {"source": "import", "slot": HOME})._replace(proposed_move=move)
     (kept,) = write_memories(parts, [draft])
     moved = project.proposals.accept(kept.proposals[0].id)
     assert (person.get(moved.newer_id).source, person.get(said.id).status) == (Source.IMPORT, Status.ACTIVE)

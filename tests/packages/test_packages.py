@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,9 @@ import pytest
 
 import retentive
 from retentive import Retentive
-from retentive.cli.parser import build
+from retentive.cli.parser import build_parser
 from retentive.config import SETTINGS
-from retentive.mcp.catalogue import Offer, offered
+from retentive.mcp.catalogue import Offer, select_tools
 from tests.hooks.claude import PROGRAM, Claude, said
 
 ROOT = Path(retentive.__file__).parents[2]
@@ -44,7 +45,7 @@ def test_the_entry_of_the_registry_is_one() -> None:
     assert entry["name"] == NAME
     assert (entry["version"], package["version"]) == (retentive.__version__, retentive.__version__)
     assert (package["registryType"], package["identifier"], package["runtimeHint"]) == ("pypi", "retentive", "uvx")
-    assert build().parse_args([each["value"] for each in package["packageArguments"]]).run == "mcp"
+    assert build_parser().parse_args([each["value"] for each in package["packageArguments"]]).run == "mcp"
 
 
 def test_the_readme_says_whose_entry_it_is() -> None:
@@ -71,7 +72,7 @@ def test_the_bundle_is_one() -> None:
 
 def test_the_bundle_lists_the_tools_that_are_offered() -> None:
     listed = {each["name"]: each["description"] for each in read(BUNDLE / "manifest.json")["tools"]}
-    tools = offered(Offer.DEFAULT)
+    tools = select_tools(Offer.DEFAULT)
     assert [*listed] == [*tools]
     assert {name for name, told in listed.items() if not tools[name].description.startswith(told)} == set()
 
@@ -120,7 +121,7 @@ def commands() -> dict[str, list[str]]:
 
 
 def test_the_plugin_calls_hooks_that_there_are() -> None:
-    found = {event: build().parse_args(["hook", *words[2:]]) for event, words in commands().items()}
+    found = {event: build_parser().parse_args(["hook", *words[2:]]) for event, words in commands().items()}
     assert {event: (each.event, each.namespace) for event, each in found.items()} == {
         "SessionStart": ("session-start", "auto"),
         "UserPromptSubmit": ("prompt", "auto"),
@@ -133,7 +134,7 @@ def test_the_plugin_calls_hooks_that_there_are() -> None:
 
 def test_the_plugin_starts_our_server() -> None:
     server = read(PLUGIN / ".mcp.json")["mcpServers"]["retentive"]
-    arguments = build().parse_args(server["args"])
+    arguments = build_parser().parse_args(server["args"])
     assert (server["command"], arguments.run, arguments.namespace) == ("retentive", "mcp", "auto")
 
 
@@ -160,7 +161,7 @@ def bare(tmp_path: Path) -> str:
     """A PATH with what the script needs and without retentive."""
     folder = tmp_path / "bin"
     folder.mkdir()
-    for name in ("cat", "dirname", "mkdir"):
+    for name in ("cat", "dirname", "mkdir", "nohup"):
         (folder / name).symlink_to(f"/usr/bin/{name}")
     return str(folder)
 
@@ -190,6 +191,25 @@ def test_the_plugins_script_answers_a_prompt(db: Path, monkeypatch: pytest.Monke
     assert "Tuesdays" in json.loads(answer.stdout)["hookSpecificOutput"]["additionalContext"]
 
 
+def wait_until(is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_the_script_lets_go_of_its_output_while_the_program_still_runs(tmp_path: Path, bare: str) -> None:
+    """Claude Code waits until a hook's output is closed, also by the programs that the hook started."""
+    program = Path(bare) / "retentive"
+    started = tmp_path / "started"
+    program.write_text(f"#!/bin/sh\n: >{started}\nexec /bin/sleep 5\n")
+    program.chmod(0o755)
+    begun = time.monotonic()
+    assert script("stop", path=bare, HOME=str(tmp_path)).stdout == ""
+    assert time.monotonic() - begun < 4
+    wait_until(started.exists)
+
+
 def test_what_is_kept_is_not_waited_for(tmp_path: Path, db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Claude Code gives a hook at its end little time, and says so if it takes more."""
     monkeypatch.setenv("RETENTIVE_DB", str(db))
@@ -205,7 +225,5 @@ def test_what_is_kept_is_not_waited_for(tmp_path: Path, db: Path, monkeypatch: p
     )
     assert (run.stdout, run.stderr) == (b"", b"")
     with Retentive.open(db, embedder="none") as memory:
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline and not any(each.events for each in memory.sessions.list()):
-            time.sleep(0.05)
+        wait_until(lambda: any(each.events for each in memory.sessions.list()))
         assert said(memory.sessions.events(claude.name)) == [("user", "Hello"), ("assistant", "Hi.")]

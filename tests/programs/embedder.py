@@ -5,11 +5,11 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
-from retentive.embed.minilm import MiniLM
+from retentive.embed.minilm_embedder import MiniLMEmbedder
 from retentive.errors import EmbedError
 
 begun = threading.Event()
-model = MiniLM(Path(sys.argv[1]))
+model = MiniLMEmbedder(Path(sys.argv[1]))
 
 
 def work() -> None:

@@ -8,6 +8,6 @@ import sys
 from retentive import Retentive
 from retentive.transfer import import_memories
 
-import_memories.BATCH = 20
+import_memories.BATCH_SIZE = 20
 with Retentive.open(sys.argv[1], embedder="hashing") as store:
     store.import_memories(sys.argv[2], progress=lambda done, _: print(done, flush=True))

@@ -5,6 +5,6 @@ import sys
 from retentive import Retentive
 from retentive.transfer import copy_rows
 
-copy_rows.PAGE = 3
+copy_rows.PAGE_SIZE = 3
 _, source, target = sys.argv
 Retentive.migrate(source, target, lambda table, done: print(table, done, flush=True))

@@ -5,7 +5,7 @@ import sys
 from retentive import Retentive
 from retentive.transfer.restore_export import restore
 
-restore.AT_ONCE = 5
+restore.MAX_BATCH_LINES = 5
 _, where, path = sys.argv
 with Retentive.open(where, embedder="hashing") as store:
     store.import_memories(path, progress=lambda done, _: print(done, flush=True))

@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route, Router
 
 from retentive import Retentive
-from retentive.http import Settings, open_app, serve
+from retentive.http import HttpSettings, open_app, serve
 
 
 async def whoami(request: Request) -> Response:
@@ -75,7 +75,7 @@ def main() -> None:
     given: dict[str, Any] = {
         name: tuple(each) if isinstance(each, list) else each for name, each in json.loads(sys.argv[2]).items()
     }
-    settings = Settings(**{"port": 0, **given})
+    settings = HttpSettings(**{"port": 0, **given})
     with Retentive.open(sys.argv[1], embedder="hashing") as memory:
         serve(open_app(memory, inner, settings), settings)
         sys.stdout.write(f"drained, {threading.active_count()} threads\n")

@@ -17,7 +17,7 @@ def stop(*_: Any) -> None:
 
 
 verb, db, target = sys.argv[1:]
-export.TELL_EVERY = 1
+export.PROGRESS_LINES = 1
 if verb == "restore":
     Retentive.restore_backup(target, db, progress=lambda stage, *_: stop() if stage.startswith("keep") else None)
 with Retentive.open(db, embedder="hashing") as store:

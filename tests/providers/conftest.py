@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from retentive.embed import Embedder, RemoteSettings, open_embedder
+from retentive.embed import Embedder, ProviderSettings, open_embedder
 from tests.providers.server import Asked, EmbeddingServer, Reply
 
 Serve = Callable[..., EmbeddingServer]
@@ -37,8 +37,8 @@ def ask(serve: Serve, tmp_path: Path) -> Iterator[Ask]:
         key: str = "",
     ) -> tuple[Embedder, EmbeddingServer]:
         server = serve(*replies)
-        remote = RemoteSettings(server.url, key, timeout)
-        embedder = open_embedder(model, cache=tmp_path / "cache", wait=wait, remote=remote)
+        remote = ProviderSettings(server.url, key, timeout)
+        embedder = open_embedder(model, cache=tmp_path / "cache", wait=wait, provider=remote)
         assert embedder
         opened.append(embedder)
         return embedder, server

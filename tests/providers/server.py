@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
 from typing import Any, NamedTuple
 
-from retentive.embed.hashing import Hashing
+from retentive.embed.hashing_embedder import HashingEmbedder
 
 DIMENSION = 384
 
@@ -95,6 +95,7 @@ class EmbeddingServer(ThreadingHTTPServer):
 class Handler(BaseHTTPRequestHandler):
     server: EmbeddingServer
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else each answer waits 40 ms for an acknowledgement
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -133,7 +134,7 @@ class Handler(BaseHTTPRequestHandler):
 def make_body(asked: Asked, reply: Reply) -> bytes:
     if reply.status >= 300:
         return json.dumps({"error": {"message": reply.error, "type": "some_error"}}).encode()
-    vectors = reply.change(Hashing().embed(asked.texts).tolist())
+    vectors = reply.change(HashingEmbedder().embed(asked.texts).tolist())
     tokens = sum(len(text.split()) for text in asked.texts) if reply.usage else None
     if asked.path == "/api/embed":
         return json.dumps({"embeddings": vectors, "prompt_eval_count": tokens}).encode()

@@ -8,7 +8,7 @@ import pytest
 
 from retentive import Retentive, config
 from retentive.cli import main
-from retentive.embed import _choose_remote
+from retentive.embed import _choose_provider_settings
 from tests.providers.conftest import Serve
 from tests.providers.server import Reply
 
@@ -19,7 +19,9 @@ def test_the_key_and_the_address_that_are_set_are_for_the_provider_that_is_set(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-o")
     monkeypatch.setenv("GROQ_API_KEY", "gsk")
     settings = config.load(embedder="openai:x")
-    found = {name: _choose_remote(settings, name, None) for name in ("openai:y", "groq:y", "ollama:y", "minilm")}
+    found = {
+        name: _choose_provider_settings(settings, name, None) for name in ("openai:y", "groq:y", "ollama:y", "minilm")
+    }
     assert {name: remote and remote.key for name, remote in found.items()} == {
         "openai:y": "sk-o",
         "groq:y": "gsk",
@@ -27,7 +29,7 @@ def test_the_key_and_the_address_that_are_set_are_for_the_provider_that_is_set(
         "minilm": None,
     }
     elsewhere = replace(settings, embedder_url="http://gpu:1/v1", embedder_key="mine")
-    groq = _choose_remote(elsewhere, "groq:y", None)
+    groq = _choose_provider_settings(elsewhere, "groq:y", None)
     assert groq
     assert (groq.url, groq.key) == ("", "gsk")
 

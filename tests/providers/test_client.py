@@ -10,13 +10,13 @@ import pytest
 
 from retentive.errors import BadConfig
 from retentive.providers.breaker import Breaker
-from retentive.providers.client import MAX_CALLS, Client, NotAsked, Refusal, Retries, Unanswered, is_same_server
+from retentive.providers.client import MAX_CALLS, CircuitOpen, Client, Refusal, Retries, Unanswered, is_same_server
 from retentive.providers.registry import parse_spec
 from tests.providers.conftest import Serve
 from tests.providers.server import Reply
 
 KEY = "sk-of-mine-0123456789"
-PATIENT = Retries(3, 5.0, first=0.01)
+PATIENT = Retries(3, 5.0, first_pause=0.01)
 Connect = Callable[..., Client]
 
 
@@ -65,7 +65,7 @@ def test_a_long_pause_is_not_waited_for_and_keeps_the_breaker_open(serve: Serve,
     with pytest.raises(Refusal) as caught:
         ask(client)
     assert 50 < (caught.value.retry_after or 0) <= 60
-    with pytest.raises(NotAsked, match=r"not asked for (5\d|60) s more"):
+    with pytest.raises(CircuitOpen, match=r"not asked for (5\d|60) s more"):
         ask(client)
     assert len(server.asked) == 1
 
@@ -81,7 +81,7 @@ def test_tries_come_to_an_end(serve: Serve, connect: Connect) -> None:
     client = connect(server.url, retries=PATIENT)
     with pytest.raises(Refusal) as caught:
         ask(client)
-    assert (caught.value.status, caught.value.said) == (500, "out of order")
+    assert (caught.value.status, caught.value.message) == (500, "out of order")
     assert len(server.asked) == 4
     assert client.breaker.describe().startswith("open for 5 s: it answered 500 out of order")
 
@@ -102,7 +102,7 @@ def test_a_refused_key_is_sent_once_and_shown_never(serve: Serve, connect: Conne
     server = serve(Reply(401, error=f"{KEY} is unknown"))
     client = connect(server.url, key=KEY, retries=PATIENT)
     for _ in range(10):
-        with pytest.raises((Refusal, NotAsked)) as caught:
+        with pytest.raises((Refusal, CircuitOpen)) as caught:
             ask(client)
         assert KEY not in f"{caught.value} {vars(caught.value).get('said')} {caught.value.__cause__}"
     assert len(server.asked) == 1
@@ -122,7 +122,7 @@ def test_a_dead_server_costs_one_timeout_however_many_ask(serve: Serve, connect:
     with pytest.raises(Unanswered, match=r"did not answer within 0\.2 seconds"):
         ask(client)
     for _ in range(1000):
-        with pytest.raises(NotAsked, match="did not answer within"):
+        with pytest.raises(CircuitOpen, match="did not answer within"):
             ask(client)
     assert len(server.asked) == 1
 
@@ -160,7 +160,7 @@ def test_a_server_that_is_back_is_asked_again(serve: Serve, connect: Connect) ->
     client = connect(server.url, breaker=Breaker(first_pause=0.05))
     with pytest.raises(Refusal):
         ask(client)
-    with pytest.raises(NotAsked):
+    with pytest.raises(CircuitOpen):
         ask(client)
     time.sleep(0.06)
     assert client.breaker.describe().startswith("half-open")

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from retentive.embed import RemoteSettings, open_embedder
+from retentive.embed import ProviderSettings, open_embedder
 from retentive.errors import EmbedError
-from retentive.llm import open_writer
+from retentive.llm import open_language_model
 from retentive.providers.keys import find_in_keyring
 from retentive.providers.registry import PROVIDERS
 from tests.providers.conftest import Serve
@@ -48,7 +48,7 @@ def test_a_key_is_found_under_the_name_of_the_provider(keyring: Any) -> None:
     keyring.set_password("retentive", "openai", "sk-kept")
     assert find_in_keyring(PROVIDERS["openai"], "") == "sk-kept"
     assert find_in_keyring(PROVIDERS["groq"], "") == ""
-    assert open_writer("openai:gpt-x")
+    assert open_language_model("openai:gpt-x")
 
 
 def test_the_key_of_a_provider_is_not_found_for_another_address(keyring: Any) -> None:
@@ -59,7 +59,7 @@ def test_the_key_of_a_provider_is_not_found_for_another_address(keyring: Any) ->
 def test_a_key_for_an_address_is_found_under_its_host_and_sent(keyring: Any, serve: Serve, tmp_path: Path) -> None:
     server = serve()
     keyring.set_password("retentive", f"127.0.0.1:{server.server_port}", "sk-of-host")
-    embedder = open_embedder("openai-compatible:m", cache=tmp_path, wait=30, remote=RemoteSettings(server.url))
+    embedder = open_embedder("openai-compatible:m", cache=tmp_path, wait=30, provider=ProviderSettings(server.url))
     assert embedder
     embedder.embed_query("tide")
     embedder.close()
@@ -68,7 +68,7 @@ def test_a_key_for_an_address_is_found_under_its_host_and_sent(keyring: Any, ser
 
 def test_what_to_do_names_the_place_where_a_key_is_looked_for(serve: Serve, tmp_path: Path) -> None:
     server = serve(Reply(401))
-    embedder = open_embedder("openai:m", cache=tmp_path, wait=30, remote=RemoteSettings(server.url))
+    embedder = open_embedder("openai:m", cache=tmp_path, wait=30, provider=ProviderSettings(server.url))
     assert embedder
     with pytest.raises(EmbedError) as refused:
         embedder.embed_query("tide")

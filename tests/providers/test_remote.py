@@ -14,10 +14,10 @@ import pytest
 
 from retentive import Retentive
 from retentive.config import resolve
-from retentive.embed import RemoteSettings, open_embedder, scale
-from retentive.embed.hashing import Hashing
-from retentive.embed.remote import find_prefixes, name_space
-from retentive.embed.time_limit import background
+from retentive.embed import ProviderSettings, open_embedder, similarity_scale
+from retentive.embed.hashing_embedder import HashingEmbedder
+from retentive.embed.provider_embedder import find_prefixes, name_space
+from retentive.embed.time_limit import without_time_limit
 from retentive.errors import BadConfig, EmbedError, ModelMissing, ModelUnfit, PartlyEmbedded
 from retentive.providers.client import MAX_CALLS
 from retentive.providers.registry import parse_spec
@@ -39,7 +39,7 @@ TEXTS = [f"fact number {number} about tides" for number in range(150)]
 
 def sent_texts(server: EmbeddingServer) -> list[str]:
     """All but the sentences of our own, which the first use sends."""
-    own = {*scale.QUESTIONS, *scale.TEXTS}
+    own = {*similarity_scale.SAMPLE_QUESTIONS, *similarity_scale.SAMPLE_TEXTS}
     return [text for asked in server.asked for text in asked.texts if text not in own]
 
 
@@ -49,7 +49,7 @@ def sent_texts(server: EmbeddingServer) -> list[str]:
 )
 def test_vectors_come_in_batches_and_in_order(ask: Ask, model: str, path: str) -> None:
     embedder, server = ask(model=model)
-    assert np.allclose(embedder.embed(TEXTS), Hashing().embed(TEXTS), atol=1e-6)
+    assert np.allclose(embedder.embed(TEXTS), HashingEmbedder().embed(TEXTS), atol=1e-6)
     assert {asked.path for asked in server.asked} == {path}
     assert {asked.body["model"] for asked in server.asked} == {"m"}
     assert sent_texts(server) == TEXTS
@@ -58,7 +58,7 @@ def test_vectors_come_in_batches_and_in_order(ask: Ask, model: str, path: str) -
 
 def test_rows_that_come_in_another_order_are_put_right(ask: Ask) -> None:
     embedder, _ = ask(Reply(is_shuffled=True))
-    assert np.allclose(embedder.embed(TEXTS[:10]), Hashing().embed(TEXTS[:10]), atol=1e-6)
+    assert np.allclose(embedder.embed(TEXTS[:10]), HashingEmbedder().embed(TEXTS[:10]), atol=1e-6)
 
 
 def test_dimension_and_scale_are_asked_once_and_remembered(ask: Ask, tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_dimension_and_scale_are_asked_once_and_remembered(ask: Ask, tmp_path: P
     assert 0.05 < space.spread < 0.2
     assert 0.2 < space.min_similarity < 0.6
     asked = len(server.asked)
-    again = open_embedder("openai-compatible:m", cache=tmp_path / "cache", remote=RemoteSettings(server.url))
+    again = open_embedder("openai-compatible:m", cache=tmp_path / "cache", provider=ProviderSettings(server.url))
     assert again
     assert again.space == space
     again.embed_query("tide")
@@ -124,7 +124,7 @@ def test_a_store_without_vectors_takes_a_model_of_another_dimension(ask: Ask, tm
     embedder, server = ask()
     embedder.embed_query("tide")
     server.replies = [Reply(change=shorten)]
-    again = open_embedder("openai-compatible:m", cache=tmp_path / "cache", remote=RemoteSettings(server.url))
+    again = open_embedder("openai-compatible:m", cache=tmp_path / "cache", provider=ProviderSettings(server.url))
     assert again
     assert again.embed(["sea", "tide"]).shape == (2, 192)
     assert again.space.dimension == 192
@@ -149,9 +149,9 @@ def test_a_text_that_is_too_long_is_shortened_and_keeps_no_other_from_its_vector
     embedder, _ = ask(refuse_long(1000))
     texts = [*TEXTS[:20], "tide " * 900, *TEXTS[20:40]]
     found = embedder.embed(texts)
-    assert np.allclose(found[:20], Hashing().embed(texts[:20]), atol=1e-6)
-    assert np.allclose(found[21:], Hashing().embed(texts[21:]), atol=1e-6)
-    assert found[20] @ Hashing().embed(["tide"])[0] > 0.5
+    assert np.allclose(found[:20], HashingEmbedder().embed(texts[:20]), atol=1e-6)
+    assert np.allclose(found[21:], HashingEmbedder().embed(texts[21:]), atol=1e-6)
+    assert found[20] @ HashingEmbedder().embed(["tide"])[0] > 0.5
 
 
 def test_a_server_that_refuses_whatever_it_is_sent_is_told_as_it_is(ask: Ask) -> None:
@@ -233,7 +233,7 @@ def test_a_space_is_named_by_provider_and_model_and_by_a_host_that_is_not_the_pr
 )
 def test_what_cannot_be_asked_is_told_at_once(spec: str, url: str, tmp_path: Path) -> None:
     with pytest.raises(BadConfig):
-        open_embedder(spec, cache=tmp_path, remote=RemoteSettings(url))
+        open_embedder(spec, cache=tmp_path, provider=ProviderSettings(url))
 
 
 def test_a_provider_without_its_key_is_not_asked(tmp_path: Path) -> None:
@@ -293,12 +293,12 @@ def test_what_came_in_time_is_not_lost(ask: Ask) -> None:
     server.replies = [Reply(), Reply(delay=10)]
     with pytest.raises(PartlyEmbedded) as caught:
         embedder.embed(TEXTS)
-    assert np.allclose(np.stack(caught.value.vectors), Hashing().embed(TEXTS[:64]), atol=1e-6)
+    assert np.allclose(np.stack(caught.value.vectors), HashingEmbedder().embed(TEXTS[:64]), atol=1e-6)
 
 
 def test_work_in_the_background_waits_as_long_as_it_takes(ask: Ask) -> None:
     embedder, _ = ask(Reply(delay=0.3), wait=0.1)
-    with background():
+    with without_time_limit():
         assert embedder.embed(["tide"]).shape == (1, 384)
 
 
@@ -348,7 +348,7 @@ def test_what_the_cache_holds_is_for_its_owner_only_and_may_be_damaged(ask: Ask,
     assert file.stat().st_mode & 0o077 == 0
     for damaged in (b"", b"{", b"[]", json.dumps({"name": embedder.space.name, "dimension": "x"}).encode()):
         file.write_bytes(damaged)
-        again = open_embedder("openai-compatible:m", cache=tmp_path / "cache", remote=RemoteSettings(server.url))
+        again = open_embedder("openai-compatible:m", cache=tmp_path / "cache", provider=ProviderSettings(server.url))
         assert again
         assert again.embed(["tide"]).shape == (1, 384)
         again.close()

@@ -3,7 +3,7 @@
 import pytest
 
 from retentive.embed.tokenizer import VOCABULARY
-from retentive.purge.logged_questions import read_text, tells_of
+from retentive.purge.logged_questions import extract_words, reveals_any
 
 GIVEN_AWAY = [
     ("My sister Rosa moved to Porto", "where does rosa live?"),  # a name of four letters, in the dictionary
@@ -47,18 +47,18 @@ UNRELATED = [
 
 @pytest.mark.parametrize(("text", "question"), GIVEN_AWAY)
 def test_a_question_that_gives_a_text_away_is_recognised(text: str, question: str) -> None:
-    assert tells_of(question, [read_text("The sky is blue"), read_text(text)])
+    assert reveals_any(question, [extract_words("The sky is blue"), extract_words(text)])
 
 
 @pytest.mark.parametrize(("text", "question"), UNRELATED)
 def test_a_question_about_something_else_is_left_alone(text: str, question: str) -> None:
-    assert not tells_of(question, [read_text(text)])
+    assert not reveals_any(question, [extract_words(text)])
 
 
 def test_a_long_text_gives_away_only_names_numbers_and_rare_words() -> None:
     """It has most of the words that any question has."""
     dictionary = VOCABULARY.read_text("utf-8").split()
-    text = read_text(" ".join(("the quuxling and", *dictionary[9_000:9_200], *dictionary[2_500:2_700])))
-    assert not tells_of(" ".join(dictionary[9_000:9_003]), [text])
-    assert not tells_of(" ".join(dictionary[2_500:2_503]), [text])
-    assert tells_of("what is a quuxling?", [text])
+    text = extract_words(" ".join(("the quuxling and", *dictionary[9_000:9_200], *dictionary[2_500:2_700])))
+    assert not reveals_any(" ".join(dictionary[9_000:9_003]), [text])
+    assert not reveals_any(" ".join(dictionary[2_500:2_503]), [text])
+    assert reveals_any("what is a quuxling?", [text])

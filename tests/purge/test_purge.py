@@ -1,7 +1,6 @@
 """What was purged is gone: rows, history, full text, vectors, logs, and the bytes of files."""
 
 import io
-import json
 import random
 import string
 import subprocess
@@ -15,13 +14,16 @@ from typing import Any
 import apsw
 import pytest
 
-from retentive import Repeat, Retentive
+from retentive import RemainingCopy, Retentive
 from retentive.errors import Invalid, NotFound
+from retentive.judgement.corrections.statement import parse_statement
 from retentive.learning import learn
 from retentive.memories import fingerprints
 from retentive.storage import byte_scan as files
-from retentive.text.purged_message import blanked
+from retentive.testing import parts_of
+from retentive.text.purged_message import purge_payload
 from tests.engines import open_target
+from tests.forkserver import ForkedProgram, run_program
 from tests.support import Open, Run
 
 pytestmark = pytest.mark.engines
@@ -58,9 +60,9 @@ def planted(store: Retentive, word: str) -> str:
 def traces_left(target: str, word: str) -> list[str]:
     """The places that repeat a word, by the store's own account."""
     with Retentive.open(target, embedder="hashing") as store:
-        store._store.journal.flush()
-        return [place for place, *_ in store._store.engine.read(
-            "repeats", {"namespace": "default", "pattern": f"%{word}%", "limit": 99}
+        parts_of(store).journal.flush()
+        return [place for place, *_ in parts_of(store).engine.read(
+            "text_places", {"namespace": "default", "pattern": f"%{word}%", "limit": 99}
         )]  # fmt: skip
 
 
@@ -88,15 +90,25 @@ def test_a_purge_leaves_nothing_of_a_memory_and_its_origin(store: Retentive, tar
         store.purge(id)
 
 
+def test_a_purge_empties_the_caches_of_texts(store: Retentive) -> None:
+    id = planted(store, canary())
+    text = f"The door opens with {canary()}"
+    parse_statement(text)
+    store.purge(id)
+    misses = parse_statement.cache_info().misses
+    parse_statement(text)
+    assert parse_statement.cache_info().misses == misses + 1
+
+
 def test_without_the_origin_a_purge_names_what_repeats_it(store: Retentive) -> None:
     word = canary()
     id = planted(store, word)
     gone = store.purge(id)
-    assert set(gone.remaining) >= {Repeat("message", "talk#1"), Repeat("summary", "talk")}
+    assert set(gone.remaining) >= {RemainingCopy("message", "talk#1"), RemainingCopy("summary", "talk")}
     assert {each.place for each in gone.remaining} == {"message", "summary"}
     queries = gone.removed["queries"]
     assert queries > 0
-    assert gone.removed == {"memories": 1, "history": 1, "slices": 1, "accesses": 2, "queries": queries}
+    assert gone.removed == {"memories": 1, "history": 1, "chunks": 1, "accesses": 2, "queries": queries}
     assert store.sessions.events("talk")[0].content.endswith(word)
 
 
@@ -114,7 +126,7 @@ def test_other_memories_are_named_and_stay(store: Retentive) -> None:
     first = store.add("The parcel has the number 47114711", origin={"session": "talk", "sequence": 1})
     other = store.add("As I said, the parcel has the number 47114711!", session="talk")
     third = store.add("The parcel is grey")
-    assert store.purge(first.id).remaining == (Repeat("memory", other.id),)
+    assert store.purge(first.id).remaining == (RemainingCopy("memory", other.id),)
     assert {store.get(each.id).content for each in (other, third)} == {other.memory.content, third.memory.content}
 
 
@@ -175,7 +187,7 @@ def test_a_tool_call_is_not_parted_from_its_result(store: Retentive) -> None:
     ],
 )
 def test_of_a_payload_stay_names_and_ids(payload: Any, left: Any) -> None:
-    assert blanked(payload) == left
+    assert purge_payload(payload) == left
 
 
 def test_a_signature_is_no_reason_to_purge_messages(store: Retentive) -> None:
@@ -183,7 +195,7 @@ def test_a_signature_is_no_reason_to_purge_messages(store: Retentive) -> None:
     store.sessions.append("s", "user", "See you tomorrow.\nKind regards, Anna Quizzleworth")
     id = store.add("The flat is on the third floor.\nKind regards, Anna Quizzleworth").id
     gone = store.purge(id, with_origin=True)
-    assert gone.remaining == (Repeat("message", "s#1"),)
+    assert gone.remaining == (RemainingCopy("message", "s#1"),)
     assert store.sessions.events("s")[0].content.startswith("See you")
 
 
@@ -193,6 +205,16 @@ def test_the_reason_of_a_purge_must_not_repeat_it(store: Retentive) -> None:
     with pytest.raises(Invalid, match="the reason repeats"):
         store.purge(id, reason=f"nobody may know {word.upper()}")
     assert store.list()[0].id == id
+
+
+def test_a_refused_purge_leaves_a_contact_and_its_projects(store: Retentive) -> None:
+    word = canary()
+    contact = store.contacts.create(name=word)
+    project = store.projects.create(name="Door", primary_contact=contact.id)
+    with pytest.raises(Invalid, match="the reason repeats"):
+        store.purge(contact.id, reason=f"nobody may know {word}")
+    assert store.contacts.get(contact.id) == contact
+    assert store.projects.get(project.id) == project
 
 
 def test_several_are_purged_together_or_not_at_all(store: Retentive) -> None:
@@ -206,7 +228,7 @@ def test_several_are_purged_together_or_not_at_all(store: Retentive) -> None:
 
 def test_an_id_that_was_purged_may_be_used_again(store: Retentive) -> None:
     for _ in range(2):
-        store.notes.put("The door opens with a key", "door")
+        store.notes.put("The door opens with a key", note_id="door")
         assert store.purge("door").complete
 
 
@@ -236,18 +258,18 @@ def test_what_was_about_to_be_learned_from_it_is_not(store: Retentive, target: s
     """Whether a message goes, or a memory that says the same; the rest is learned."""
     for text in ("I live in Zanzibarville.", "I work as a baker.", "My name is Quintabelle Moreno."):
         store.sessions.append("talk", "user", text)
-    learning = store._store.tables.learning
+    learning = parts_of(store).tables.learning
     state = learning.get("default", "talk")
     assert state
-    learn._read(store._store, state, learn.Tally())
+    learn._read_messages(parts_of(store), state, learn.LearningTally())
     waiting = learning.get("default", "talk")
     assert waiting
-    assert waiting.left == 3
-    same = store.add(next(each["content"] for each in json.loads(waiting.claims) if "Quintabelle" in each["content"]))
+    assert waiting.claims_left == 3
+    same = store.add(next(each["content"] for each in waiting.list_claims_left() if "Quintabelle" in each["content"]))
     assert store.purge("talk#1").removed == {"messages": 1, "claims": 1}
     gone = store.purge(same.id)
-    assert gone.removed == {"memories": 1, "slices": 1, "claims": 1}
-    assert gone.remaining == (Repeat("message", "talk#3"),)
+    assert gone.removed == {"memories": 1, "chunks": 1, "claims": 1}
+    assert gone.remaining == (RemainingCopy("message", "talk#3"),)
     store.learn("talk")
     assert [("baker" in memory.content) for memory in store.list()] == [True]
     assert traces_left(target, "Zanzibarville") == []
@@ -289,7 +311,7 @@ def test_no_byte_is_left_in_any_file(store: Retentive, db: Path, model_cache: Pa
     """Neither the words nor their vector, while the store is open and after."""
     word = canary()
     id = planted(store, word)
-    vectors = [bytes(row[11]) for row in store._store.tables.chunks.rows("default", "hashing-384") if row[1] == id]
+    vectors = [bytes(row[11]) for row in parts_of(store).tables.chunks.rows("default", "hashing-384") if row[1] == id]
     gone = store.purge(id, with_origin=True)
     assert gone.proof.endswith("bytes: nothing found")
     assert files_with(db, model_cache, word) == []
@@ -336,7 +358,7 @@ def test_other_namespaces_that_have_it_are_named(open_store: Open) -> None:
     word = canary()
     open_store(namespace="work").add(f"The door opens with {word}")
     store = open_store()
-    assert store.purge(store.add(f"The door opens with {word}").id).remaining == (Repeat("namespace", "work"),)
+    assert store.purge(store.add(f"The door opens with {word}").id).remaining == (RemainingCopy("namespace", "work"),)
 
 
 def test_a_store_in_memory_has_no_files() -> None:
@@ -349,7 +371,7 @@ def test_a_store_in_memory_has_no_files() -> None:
 def holding(db: Path, how: str = "hold") -> Iterator[None]:
     """Another process in the middle of reading."""
     program = [sys.executable, str(PROGRAMS / "holder.py"), str(db), how]
-    with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with ForkedProgram(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         assert process.stdout.readline().startswith("holding")
         yield
@@ -404,7 +426,7 @@ def test_a_killed_purge_removes_all_of_a_memory_or_nothing(db: Path, model_cache
             origin = {"session": "talk", "event": said.id, "number": number}
             ids.append(store.add(f"The door opens with {word}", tags=[word], origin=origin).id)
     for attempt in range(8):
-        with subprocess.Popen(
+        with ForkedProgram(
             [sys.executable, str(PROGRAMS / "purger.py"), str(db), *ids[attempt:]], stdout=subprocess.PIPE
         ) as process:
             assert process.stdout
@@ -445,11 +467,11 @@ def whole_or_gone(db: Path, ids: list[str], words: list[str]) -> None:
 
 
 def test_a_trace_is_found_where_blocks_meet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "BLOCK", 10)
+    monkeypatch.setattr(files, "BLOCK_BYTES", 10)
     path = tmp_path / "x"
     path.write_bytes(b"." * 7 + b"needle" + b"." * 20)
     told: list[tuple[int, int]] = []
-    found = files.scan([path, tmp_path / "none"], [b"needle", b"thread"], lambda *each: told.append(each))
+    found = files.scan_files([path, tmp_path / "none"], [b"needle", b"thread"], lambda *each: told.append(each))
     assert (found.files, found.size, found.found) == (1, 33, {b"needle": path})
     assert told[-1] == (33, 33)
 
@@ -467,7 +489,7 @@ def test_a_trace_is_found_where_blocks_meet(tmp_path: Path, monkeypatch: pytest.
 )
 def test_what_gives_a_text_away(text: str, phrases: tuple[str, ...], words: tuple[str, ...]) -> None:
     """Lines as they stand in every place, and words that are in no dictionary."""
-    found = fingerprints.traces([text])
+    found = fingerprints.make_fingerprints([text])
     assert (found.phrases, found.words) == (phrases, words)
 
 
@@ -517,10 +539,10 @@ def test_after_a_purge_other_processes_still_know_that_the_store_is_in_use(db: P
     """Looking through its files must not cost the process its locks: others would remove the log it writes to."""
     store = open_store()
     store.purge(store.add("The safe is behind the mirror").id)
-    other = [str(Path(sys.executable).with_name("retentive")), "--db", str(db), "--embedder", "none", "list"]
-    subprocess.run(other, check=True, capture_output=True)
+    other = [sys.executable, "-m", "retentive", "--db", str(db), "--embedder", "none", "list"]
+    run_program(other)
     store.add("The heron came back")
-    assert "The heron came back" in subprocess.run(other, check=True, capture_output=True, text=True).stdout
+    assert "The heron came back" in run_program(other).stdout
 
 
 @pytest.mark.parametrize(
@@ -543,7 +565,7 @@ def test_no_question_in_the_log_gives_away_what_was_purged(
         store.search(asked)
     told = store.purge(id, dry_run=True, with_origin=with_origin)
     assert store.purge(id, with_origin=with_origin).removed == told.removed
-    left = [entry.query for entry in store._store.tables.metrics.accesses("default", None, 99)]
+    left = [entry.query for entry in parts_of(store).tables.metrics.accesses("default", None, 99)]
     assert {*left} == {"where is the heron?"}
     assert store.get(other.id).access_count >= len(left)
     assert store.purge(other.id, dry_run=True).remaining == ()

@@ -6,7 +6,15 @@ from typing import Any
 import pytest
 
 from retentive.errors import Invalid
-from retentive.records.json_patch import at, checked_schema, differences, meet, merged, patched, same
+from retentive.records.json_patch import (
+    apply_json_patch,
+    apply_merge_patch,
+    check_document,
+    check_schema,
+    diff_documents,
+    get_value,
+    is_same_json,
+)
 
 MERGES: list[tuple[Any, Any, Any]] = [  # appendix A of RFC 7396
     ({"a": "b"}, {"a": "c"}, {"a": "c"}),
@@ -30,7 +38,7 @@ MERGES: list[tuple[Any, Any, Any]] = [  # appendix A of RFC 7396
 @pytest.mark.parametrize(("document", "patch", "made"), MERGES)
 def test_a_merge_patch_does_what_its_standard_says(document: Any, patch: Any, made: Any) -> None:
     before = copy.deepcopy(document)
-    assert merged(document, patch) == made
+    assert apply_merge_patch(document, patch) == made
     assert document == before
 
 
@@ -57,7 +65,7 @@ PATCHES: list[tuple[Any, list[dict[str, Any]], Any]] = [  # after appendix A of 
 @pytest.mark.parametrize(("document", "operations", "made"), PATCHES)
 def test_a_patch_does_what_its_standard_says(document: Any, operations: Any, made: Any) -> None:
     before = copy.deepcopy(document)
-    assert patched(document, operations) == made
+    assert apply_json_patch(document, operations) == made
     assert document == before
 
 
@@ -85,31 +93,35 @@ REFUSED: list[tuple[Any, dict[str, Any]]] = [
 @pytest.mark.parametrize(("document", "operation"), REFUSED)
 def test_a_patch_that_its_standard_does_not_allow_is_refused(document: Any, operation: Any) -> None:
     with pytest.raises(Invalid):
-        patched(document, [operation])
+        apply_json_patch(document, [operation])
 
 
 def test_copies_of_copies_end_before_memory_does() -> None:
     double = [{"op": "copy", "from": "", "path": f"/{name}"} for name in "ab"]
     with pytest.raises(Invalid, match="copies too much"):
-        patched({"x": 1}, double * 500)
+        apply_json_patch({"x": 1}, double * 500)
     with pytest.raises(Invalid, match="too deep"):
-        patched({"x": 1}, double[:1] * 3000)
+        apply_json_patch({"x": 1}, double[:1] * 3000)
 
 
 def test_an_error_does_not_repeat_a_large_document() -> None:
     with pytest.raises(Invalid) as refused:
-        patched({"text": "x" * 100_000}, [{"op": "remove", "path": "/missing"}])
+        apply_json_patch({"text": "x" * 100_000}, [{"op": "remove", "path": "/missing"}])
     assert len(str(refused.value)) < 500
 
 
 def test_values_are_the_same_as_json() -> None:
-    assert same({"a": 1, "b": [None]}, {"b": [None], "a": 1})
-    assert not any((same(True, 1), same([1], [1.0]), same(None, False), same("1", 1)))
-    assert [*differences({"a": True}, {"a": 1})] == [{"op": "replace", "path": "/a", "value": 1}]
+    assert is_same_json({"a": 1, "b": [None]}, {"b": [None], "a": 1})
+    assert not any((is_same_json(True, 1), is_same_json([1], [1.0]), is_same_json(None, False), is_same_json("1", 1)))
+    assert [*diff_documents({"a": True}, {"a": 1})] == [{"op": "replace", "path": "/a", "value": 1}]
 
 
 def test_a_place_in_a_list_is_a_number_as_it_is_written() -> None:
-    assert (at({"a": [5]}, "/a/0"), at({"a": [5]}, "/a/00"), at({"a": [5]}, f"/a/{'9' * 5000}")) == (5, None, None)
+    assert (
+        get_value({"a": [5]}, "/a/0"),
+        get_value({"a": [5]}, "/a/00"),
+        get_value({"a": [5]}, f"/a/{'9' * 5000}"),
+    ) == (5, None, None)
 
 
 ENDLESS = {"$defs": {"x": {"$ref": "#/$defs/x"}}, "$ref": "#/$defs/x"}
@@ -118,4 +130,4 @@ ENDLESS = {"$defs": {"x": {"$ref": "#/$defs/x"}}, "$ref": "#/$defs/x"}
 @pytest.mark.parametrize("schema", [{"$schema": 5}, {"$schema": []}, {"$ref": "#"}, ENDLESS])
 def test_a_schema_that_cannot_be_used_is_refused(schema: Any) -> None:
     with pytest.raises(Invalid):
-        meet({"a": 1}, checked_schema(schema))
+        check_document({"a": 1}, check_schema(schema))

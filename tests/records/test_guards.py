@@ -70,7 +70,7 @@ def test_a_document_goes_so_deep_and_no_deeper(store: Retentive, levels: int) ->
     value: Any = "x"
     for _ in range(levels):
         value = {"a": value}
-    if levels < validate.DEEPEST:
+    if levels < validate.MAX_JSON_DEPTH:
         assert store.profile.set("deep", value).document == {"deep": value}
         assert store.profile.text()
         return

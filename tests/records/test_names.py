@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from retentive.records.fuzzy_names import EXACT, NEARLY, PARTLY, WHOLE, Asked, _near, folded
+from retentive.records.fuzzy_names import EXACT, NEARLY, PARTLY, WHOLE, NameQuery, _is_near, fold_name
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from retentive.records.fuzzy_names import EXACT, NEARLY, PARTLY, WHOLE, Asked, _
     ],
 )
 def test_how_sure_it_is_that_somebody_is_meant(asked: str, name: str, sure: float) -> None:
-    assert Asked(asked).likeness([name]) == sure
+    assert NameQuery(asked).likeness([name]) == sure
 
 
 def test_the_quick_look_leaves_out_nobody() -> None:
@@ -33,10 +33,10 @@ def test_the_quick_look_leaves_out_nobody() -> None:
     dice = random.Random(7)
     for _ in range(3000):
         first, second = ("".join(dice.choices("abcde", k=dice.randint(6, 9))) for _ in range(2))
-        near = _near(first, second, 2) and not second.startswith(first)
-        assert not near or Asked(first).likeness([second]) == NEARLY
+        near = _is_near(first, second, 2) and not second.startswith(first)
+        assert not near or NameQuery(first).likeness([second]) == NEARLY
 
 
 @pytest.mark.parametrize("name", ["℡ 1", "ŐRSÉG", "ガード", "İzmir", "Straße", "ΣΊΣΥΦΟΣ"])
 def test_folding_twice_is_folding_once(name: str) -> None:
-    assert folded(folded(name)) == folded(name) == folded(name.upper())
+    assert fold_name(fold_name(name)) == fold_name(name) == fold_name(name.upper())

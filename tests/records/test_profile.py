@@ -1,7 +1,6 @@
 """The profile: changed in three ways, kept in all versions, in step with facts."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,8 @@ import pytest
 
 from retentive import Retentive
 from retentive.errors import Conflict, Forbidden, Invalid, NotFound, SecretFound
+from retentive.testing import Clock, parts_of, record_calls
+from tests.forkserver import run_program
 from tests.support import Open
 
 pytestmark = pytest.mark.engines
@@ -112,6 +113,13 @@ def test_what_is_set_by_hand_stays_until_the_fact_is_another(store: Retentive) -
     assert store.profile.get().document == {"dog": {"name": "Max"}}
 
 
+def test_a_fact_that_moves_to_another_slot_leaves_the_stored_profile(store: Retentive) -> None:
+    rex = store.add("My dog is called Rex", slot="user.dog.name")
+    store.update(rex.id, slot="team.dog.name")
+    table = parts_of(store).tables.records
+    assert table.get("default", "profile", "profile").body["document"] == {}  # type: ignore[union-attr]
+
+
 def test_facts_of_sessions_of_others_and_in_other_slots_stay_out(store: Retentive) -> None:
     store.add("My dog is called Rex", slot="user.dog.name", session="s")
     store.add("The deploy day is Tuesday", slot="deploy.day")
@@ -142,6 +150,30 @@ def test_who_may_only_read_sees_it_in_step(store: Retentive) -> None:
         view.profile.set("city", "Bergen")
     store.add("My dog is called Rex", slot="user.dog.name")
     assert view.profile.get().document == {"city": "Oslo", "dog": {"name": "Rex"}}
+
+
+def test_a_read_writes_nothing_also_if_a_fact_expired(store: Retentive, time: Clock) -> None:
+    store.profile.set("city", "Oslo")
+    store.add("My dog is called Rex", slot="user.dog.name", expires="1h")
+    before = store.profile.history()
+    time.forward(7200)
+    read = store.profile.get()
+    assert (read.document, read.version) == ({"city": "Oslo"}, len(before) + 1)
+    assert store.profile.history() == before
+    changed = store.profile.set("age", 3, version=read.version)
+    assert (changed.document, changed.version) == ({"city": "Oslo", "age": 3}, read.version + 1)
+
+
+def test_a_read_of_a_profile_and_a_context_write_nothing(store: Retentive, time: Clock) -> None:
+    store.profile.set("city", "Oslo")
+    store.add("My dog is called Rex", slot="user.dog.name", expires="1h")
+    parts_of(store).journal.flush()
+    time.forward(7200)
+    with record_calls(store) as calls:
+        assert store.profile.get().document == {"city": "Oslo"}
+        assert store.profile.text() == "city: Oslo"
+        assert store.context("what is my dog called?").text == "## Profile\n- city: Oslo"
+    assert calls.batches == []
 
 
 def test_a_purged_fact_is_gone_from_the_profile_and_its_history(store: Retentive) -> None:
@@ -188,7 +220,7 @@ def test_a_rollback_through_ten_changes_by_two_processes_gives_the_very_document
     """Byte for byte, for every one of the earlier versions."""
     store = open_store()
     for turn in range(5):
-        subprocess.run([sys.executable, PROGRAM, target, str(turn)], check=True)
+        run_program([sys.executable, str(PROGRAM), target, str(turn)])
         store.profile.merge({"turn": turn, f"key{turn}": {"ü": [turn, None, 1.0, True], "b": "x" * turn}})
     written = {each.version: each.record.document for each in store.profile.history() if each.record}
     assert len(written) == 10

@@ -1,37 +1,26 @@
 """What happens to records between the moment they are read and the moment they are written."""
 
 import json
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 
 import pytest
 
 from retentive import Retentive
 from retentive.errors import NotFound
+from retentive.testing import before_apply, parts_of
 from tests.support import Open
 
 pytestmark = pytest.mark.engines
 
-Meanwhile = Callable[..., None]
+Meanwhile = Callable[[str, Callable[[], object]], None]
 
 
 @pytest.fixture
-def meanwhile(store: Retentive, monkeypatch: pytest.MonkeyPatch) -> Meanwhile:
-    """Something happens once, right before a batch that does this is written."""
-    engine = store._store.engine
-    apply = engine.apply
-
-    def arranged(query: str, happens: Callable[[], Any]) -> None:
-        def late(steps: Any) -> None:
-            given = [*steps]
-            if any(each.query == query for each in given):
-                monkeypatch.setattr(engine, "apply", apply)
-                happens()
-            apply(given)
-
-        monkeypatch.setattr(engine, "apply", late)
-
-    return arranged
+def meanwhile(store: Retentive) -> Iterator[Meanwhile]:
+    """Something happens once, right before a batch that has a step of this query."""
+    with ExitStack() as stack:
+        yield lambda query, happens: stack.enter_context(before_apply(store, happens, query))
 
 
 def is_whole(store: Retentive) -> bool:
@@ -76,9 +65,8 @@ def test_a_project_that_is_changed_or_made_stays_found_while_a_contact_is_rename
 
 
 def test_a_fact_that_is_purged_before_it_flows_is_not_in_the_profile(store: Retentive, meanwhile: Meanwhile) -> None:
-    fact = store.add("My dog is called Xanthippulus", slot="user.dog.name")
-    store.purge("profile")
-    meanwhile("record_insert", lambda: store.purge(fact.id))
+    meanwhile("record_insert", lambda: store.purge([hit.id for hit in store.search("Xanthippulus", mode="text")]))
+    store.add("My dog is called Xanthippulus", slot="user.dog.name")
     assert store.profile.get().document == {}
     assert "Xanthippulus" not in said(store)
 
@@ -86,9 +74,9 @@ def test_a_fact_that_is_purged_before_it_flows_is_not_in_the_profile(store: Rete
 def test_a_fact_that_flows_while_it_is_purged_leaves_nothing(store: Retentive, meanwhile: Meanwhile) -> None:
     fact = store.add("My dog is called Xanthippulus", slot="user.dog.name")
     store.purge("profile")
-    meanwhile("memory_delete", store.profile.get)
+    meanwhile("memory_delete", lambda: store.profile.set("city", "Oslo"))
     store.purge(fact.id)
-    assert store.profile.get().document == {}
+    assert store.profile.get().document == {"city": "Oslo"}
     assert "Xanthippulus" not in said(store)
 
 
@@ -113,7 +101,7 @@ def test_a_purge_takes_the_runs_and_those_that_were_merged(store: Retentive) -> 
     skill = store.skills.create(name="Report")
     store.skills.record(skill.id, "sent")
     store.purge(skill.id)
-    assert store._store.engine.read("run_last", {"namespace": "default", "skills": [skill.id]}) == []
+    assert parts_of(store).engine.read("run_last", {"namespace": "default", "skills": [skill.id]}) == []
 
 
 def test_a_profile_is_purged_alone_or_with_its_facts(store: Retentive) -> None:

@@ -1,6 +1,5 @@
 """Skills: which fit a request, which are due, what came of them."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -8,7 +7,7 @@ import pytest
 from retentive import Retentive
 from retentive.errors import Invalid
 from retentive.records import schedule
-from tests.support import Clock
+from retentive.testing import Clock, record_calls
 
 pytestmark = pytest.mark.engines
 
@@ -45,7 +44,7 @@ def test_plain_search_finds_a_skill_by_its_schedule(store: Retentive) -> None:
         "daily",
     ],
 )
-def test_a_trigger_that_cannot_be_is_refused(store: Retentive, trigger: object) -> None:
+def test_a_trigger_that_cannot_be_is_refused(store: Retentive, trigger: Any) -> None:
     with pytest.raises(Invalid):
         store.skills.create(name="Report", trigger=trigger)
     assert len(store.skills.list()) == 0
@@ -97,41 +96,25 @@ def test_outcomes_show_in_search_and_in_the_runs(store: Retentive) -> None:
     assert store.skills.get(made.id).version == 1
 
 
-def reads_of(store: Retentive, monkeypatch: pytest.MonkeyPatch, asked: Callable[[], object]) -> int:
-    """How often the store is asked for it."""
-    engine = store._store.engine
-    read, asked_for = engine.read, list[str]()
-
-    def counting(query: str, *given: Any, **more: Any) -> Any:
-        asked_for.append(query)
-        return read(query, *given, **more)
-
-    monkeypatch.setattr(engine, "read", counting)
-    asked()
-    monkeypatch.undo()
-    return len(asked_for)
-
-
-def test_what_is_due_is_told_without_the_history_of_each(
-    store: Retentive, time: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_due_is_told_without_the_history_of_each(store: Retentive, time: Clock) -> None:
     daily = {"type": "schedule", "cron": "0 9 * * *"}
     made = [store.skills.create(name=f"Report {number}", trigger=daily) for number in range(12)]
     time.forward(2 * 86_400)
     store.skills.update(made[0].id, description="Changed, and due all the same")
     assert len(store.skills.due()) == 12
-    assert reads_of(store, monkeypatch, store.skills.due) < 6
+    with record_calls(store) as calls:
+        store.skills.due()
+    assert len(calls.reads) < 6
 
 
-def test_contacts_are_looked_up_together_however_they_are_called(
-    store: Retentive, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_contacts_are_looked_up_together_however_they_are_called(store: Retentive) -> None:
     people = [store.contacts.create(name=f"Person {number}", aliases=[f"P{number}"]) for number in range(20)]
     store.projects.create(name="Apollo")
     each = [f"p{number}" for number in range(20)]
-    asked = reads_of(store, monkeypatch, lambda: store.projects.update("apollo", participants=each))
+    with record_calls(store) as calls:
+        store.projects.update("apollo", participants=each)
     assert store.projects.get("apollo").participants == tuple(person.id for person in people)
-    assert asked < 3 * len(people)
+    assert len(calls.reads) < 3 * len(people)
 
 
 @pytest.mark.parametrize(
@@ -144,4 +127,4 @@ def test_contacts_are_looked_up_together_however_they_are_called(
     ],
 )
 def test_a_schedule_is_told_as_people_ask_for_it(cron: str, words: str) -> None:
-    assert schedule.told(cron, None) == words
+    assert schedule.describe_schedule(cron, None) == words

@@ -6,8 +6,9 @@ import pytest
 
 from retentive import Retentive
 from retentive.errors import Conflict, Forbidden, Invalid, NotFound, SecretFound
-from retentive.records.collection import Store
+from retentive.records.collection import RecordCollection
 from retentive.storage import step
+from retentive.testing import parts_of
 from tests.support import Open
 
 pytestmark = pytest.mark.engines
@@ -62,12 +63,12 @@ def case(request: pytest.FixtureRequest) -> Case:
 
 
 @pytest.fixture
-def verbs(store: Retentive, case: Case) -> Store[Any]:
+def verbs(store: Retentive, case: Case) -> RecordCollection[Any]:
     return verbs_of(store, case)
 
 
-def verbs_of(store: Retentive, case: Case) -> Store[Any]:
-    found: Store[Any] = getattr(store, case.verbs)
+def verbs_of(store: Retentive, case: Case) -> RecordCollection[Any]:
+    found: RecordCollection[Any] = getattr(store, case.verbs)
     return found
 
 
@@ -76,13 +77,15 @@ def fields_of(record: Any, case: Case) -> dict[str, Any]:
     return {name: [*value] if isinstance(value, tuple) else value for name, value in values.items()}
 
 
-def test_what_was_given_reads_back(verbs: Store[Any], case: Case) -> None:
+def test_what_was_given_reads_back(verbs: RecordCollection[Any], case: Case) -> None:
     made = verbs.create(**case.given)
     assert fields_of(made, case) == case.given
     assert (made.version, verbs.get(made.id), verbs.get(case.given["name"].upper())) == (1, made, made)
 
 
-def test_an_update_changes_what_is_given_and_the_same_again_changes_nothing(verbs: Store[Any], case: Case) -> None:
+def test_an_update_changes_what_is_given_and_the_same_again_changes_nothing(
+    verbs: RecordCollection[Any], case: Case
+) -> None:
     made = verbs.create(**case.given)
     changed = verbs.update(made.id, **case.change)
     assert fields_of(changed, case) == {**case.given, **case.change}
@@ -90,7 +93,7 @@ def test_an_update_changes_what_is_given_and_the_same_again_changes_nothing(verb
     assert verbs.update(made.id, **case.change) == changed
 
 
-def test_none_empties_a_field(verbs: Store[Any], case: Case) -> None:
+def test_none_empties_a_field(verbs: RecordCollection[Any], case: Case) -> None:
     made = verbs.create(**case.given)
     emptied: dict[str, Any] = {name: None for name in case.given if name != "name"}
     left = verbs.update(made.id, **emptied)
@@ -99,7 +102,7 @@ def test_none_empties_a_field(verbs: Store[Any], case: Case) -> None:
         verbs.update(made.id, name="")
 
 
-def test_history_tells_who_when_why_and_how_it_was(verbs: Store[Any], case: Case) -> None:
+def test_history_tells_who_when_why_and_how_it_was(verbs: RecordCollection[Any], case: Case) -> None:
     made = verbs.create(**case.given, actor="anna", reason="met")
     verbs.update(made.id, **case.change, actor="bot", reason="told")
     verbs.delete(made.id, reason="left")
@@ -116,7 +119,7 @@ def test_history_tells_who_when_why_and_how_it_was(verbs: Store[Any], case: Case
     ]
 
 
-def test_a_stale_update_is_refused_with_what_changed(verbs: Store[Any], case: Case) -> None:
+def test_a_stale_update_is_refused_with_what_changed(verbs: RecordCollection[Any], case: Case) -> None:
     made = verbs.create(**case.given)
     verbs.update(made.id, version=1, **case.change)
     (name,) = case.change
@@ -129,7 +132,9 @@ def test_a_stale_update_is_refused_with_what_changed(verbs: Store[Any], case: Ca
     assert verbs.get(made.id).name == case.given["name"]
 
 
-def test_what_was_deleted_is_not_found_but_can_come_back(store: Retentive, verbs: Store[Any], case: Case) -> None:
+def test_what_was_deleted_is_not_found_but_can_come_back(
+    store: Retentive, verbs: RecordCollection[Any], case: Case
+) -> None:
     made = verbs.create(**case.given)
     verbs.delete(made.id)
     for missing in (made.id, case.given["name"]):
@@ -144,7 +149,7 @@ def test_what_was_deleted_is_not_found_but_can_come_back(store: Retentive, verbs
     assert [hit.id for hit in store.search(case.given["name"], include=case.verbs)] == [made.id]
 
 
-def test_a_rollback_is_a_change_and_a_diff_says_what_it_did(verbs: Store[Any], case: Case) -> None:
+def test_a_rollback_is_a_change_and_a_diff_says_what_it_did(verbs: RecordCollection[Any], case: Case) -> None:
     made = verbs.create(**case.given)
     verbs.update(made.id, **case.change)
     back = verbs.rollback(made.id, 1)
@@ -156,7 +161,7 @@ def test_a_rollback_is_a_change_and_a_diff_says_what_it_did(verbs: Store[Any], c
         verbs.rollback(made.id, 9)
 
 
-def test_they_are_listed_by_name_a_page_at_a_time(verbs: Store[Any], case: Case) -> None:
+def test_they_are_listed_by_name_a_page_at_a_time(verbs: RecordCollection[Any], case: Case) -> None:
     for name in ("beta", "Ärger", "alpha", "Gamma"):
         verbs.create(**{**case.given, "name": name})
     first = verbs.list(3)
@@ -165,7 +170,9 @@ def test_they_are_listed_by_name_a_page_at_a_time(verbs: Store[Any], case: Case)
     assert verbs.list(4).next is None
 
 
-def test_each_is_found_by_plain_search_with_its_type(store: Retentive, verbs: Store[Any], case: Case) -> None:
+def test_each_is_found_by_plain_search_with_its_type(
+    store: Retentive, verbs: RecordCollection[Any], case: Case
+) -> None:
     made = verbs.create(**{**case.given, "name": "Zyxomma"})
     store.add("Herons eat fish")
     hit = store.search("Zyxomma")[0]
@@ -176,7 +183,7 @@ def test_each_is_found_by_plain_search_with_its_type(store: Retentive, verbs: St
     assert store.search("Zyxomma", mode="text").hits == ()
 
 
-def test_namespaces_do_not_see_each_others(store: Retentive, verbs: Store[Any], case: Case) -> None:
+def test_namespaces_do_not_see_each_others(store: Retentive, verbs: RecordCollection[Any], case: Case) -> None:
     made = verbs.create(**case.given)
     other = store.in_namespace("other")
     with pytest.raises(NotFound):
@@ -190,7 +197,7 @@ def test_namespaces_do_not_see_each_others(store: Retentive, verbs: Store[Any], 
         verbs_of(store.restricted("other"), case).get(made.id)
 
 
-def test_bad_input_is_refused_and_changes_nothing(verbs: Store[Any], case: Case) -> None:
+def test_bad_input_is_refused_and_changes_nothing(verbs: RecordCollection[Any], case: Case) -> None:
     made = verbs.create(**case.given)
     for bad in (case.bad, {"colour": "red"}, {"name": "two\nlines"}, {"name": 7}, {"name": "x" * 300}):
         with pytest.raises(Invalid):
@@ -211,7 +218,7 @@ def test_two_writers_lose_nothing(open_store: Open, case: Case) -> None:
     assert [each.version for each in verbs_of(first, case).history(made.id)] == [1, 2, 3]
 
 
-def test_a_purge_leaves_nothing_of_it(store: Retentive, verbs: Store[Any], case: Case) -> None:
+def test_a_purge_leaves_nothing_of_it(store: Retentive, verbs: RecordCollection[Any], case: Case) -> None:
     made = verbs.create(**{**case.given, "name": "Xylophonius Brzęczyszczykiewicz"})
     verbs.update(made.id, name="Somebody else")
     gone = store.purge(made.id)
@@ -226,7 +233,7 @@ def test_a_repair_and_a_backfill_keep_them_searchable(open_store: Open, case: Ca
     made, kind = verbs_of(mute, case).create(**case.given), case.verbs.removesuffix("s")
     store = open_store()
     assert store.backfill().remaining == 0
-    store._store.engine.apply([step("chunk_delete", namespace="default", owner=made.id, owner_type=kind)])
+    parts_of(store).engine.apply([step("chunk_delete", namespace="default", owner=made.id, owner_type=kind)])
     assert [finding.name for finding in store.doctor() if not finding.ok] == ["records"]
     store.repair()
     assert all(finding.ok for finding in store.doctor())

@@ -5,20 +5,21 @@ from typing import Any
 
 import pytest
 
-from retentive import Hit, Outdated, Proposal, Retentive, serialize
-from tests.memories.test_proposals import COFFEE, TEA, judged, proposed
-from tests.support import Clock, Open
+from retentive import Hit, Proposal, Retentive, Successor, serialize
+from retentive.testing import Clock
+from tests.memories.test_proposals import COFFEE, TEA, judged, propose_pair
+from tests.support import Open
 
 pytestmark = pytest.mark.engines
 
 QUESTION = "does the user drink tea at work"
 
 
-def contents(hits: Sequence[Hit]) -> list[str]:
+def list_contents(hits: Sequence[Hit]) -> list[str]:
     return [hit.content for hit in hits]
 
 
-def fill(store: Retentive, number: int = 4) -> None:
+def add_fillers(store: Retentive, number: int = 4) -> None:
     """Add memories that share a word or two with the question."""
     for place in range(number):
         store.add(f"The user likes work of kind {place}")
@@ -26,18 +27,18 @@ def fill(store: Retentive, number: int = 4) -> None:
 
 def test_the_older_memory_stands_below_the_newer_one_with_a_mark(store: Retentive) -> None:
     """The older memory matches best, but is shown second, with the id and the date of the newer one."""
-    pair = proposed(store)
-    fill(store)
+    pair = propose_pair(store)
+    add_fillers(store)
     newer, older, *rest = store.search(QUESTION)
     assert (newer.id, older.id) == (pair.newer_id, pair.older_id)
-    assert older.outdated == Outdated(pair.newer_id, pair.newer_time, is_certain=False)
+    assert older.outdated == Successor(pair.newer_id, pair.newer_time, is_certain=False)
     assert {hit.outdated for hit in (newer, *rest)} == {None}
 
 
 def test_scores_stay_in_order_and_explain_the_move(store: Retentive) -> None:
     """Both of a pair have the better score of the two; `why.pair` is what was added."""
-    proposed(store)
-    fill(store)
+    propose_pair(store)
+    add_fillers(store)
     hits = store.search(QUESTION)
     newer, older = hits[:2]
     assert newer.score == pytest.approx(older.score)
@@ -62,15 +63,15 @@ def test_a_newer_memory_that_was_not_found_is_added(store: Retentive) -> None:
 @pytest.mark.parametrize(("limit", "shown"), [(1, [COFFEE]), (2, [COFFEE, TEA])])
 def test_an_added_memory_does_not_exceed_the_limit(store: Retentive, limit: int, shown: list[str]) -> None:
     """The newer memory comes first; what is beyond the limit goes."""
-    proposed(store)
-    fill(store)
-    assert contents(store.search(QUESTION, limit)) == shown
+    propose_pair(store)
+    add_fillers(store)
+    assert list_contents(store.search(QUESTION, limit)) == shown
 
 
 def test_an_older_memory_is_moved_up_to_a_newer_one_that_was_found_first(store: Retentive) -> None:
     """A question in the words of the newer memory shows the older one directly below it."""
-    pair = proposed(store)
-    fill(store, 8)
+    pair = propose_pair(store)
+    add_fillers(store, 8)
     hits = store.search("coffee at the office", 20)
     assert [hit.id for hit in hits][:2] == [pair.newer_id, pair.older_id]
     assert hits[1].outdated
@@ -78,10 +79,10 @@ def test_an_older_memory_is_moved_up_to_a_newer_one_that_was_found_first(store: 
 
 def test_a_chain_of_proposals_is_shown_newest_first(store: Retentive) -> None:
     """Water may replace coffee, which may replace tea."""
-    pair = proposed(store)
+    pair = propose_pair(store)
     water = "The user drinks nothing but water at work"
     judged(store, water, may_end=(pair.newer_id,))
-    assert contents(store.search(QUESTION))[:3] == [water, COFFEE, TEA]
+    assert list_contents(store.search(QUESTION))[:3] == [water, COFFEE, TEA]
 
 
 def test_of_several_newer_memories_the_newest_is_named(store: Retentive, time: Clock) -> None:
@@ -93,13 +94,13 @@ def test_of_several_newer_memories_the_newest_is_named(store: Retentive, time: C
     hits = store.search(QUESTION)
     below = next(place for place, hit in enumerate(hits) if hit.id == older.id)
     assert hits[below - 1].id == juice.id
-    assert hits[below].outdated == Outdated(juice.id, store.get(juice.id).valid_from, is_certain=False)
+    assert hits[below].outdated == Successor(juice.id, store.get(juice.id).valid_from, is_certain=False)
 
 
 @pytest.mark.parametrize("decide", ["accept", "reject"])
 def test_a_decided_proposal_marks_nothing(store: Retentive, decide: str) -> None:
     """After a decision hits stand by their scores alone."""
-    pair = proposed(store)
+    pair = propose_pair(store)
     getattr(store.proposals, decide)(pair.id)
     assert all(hit.outdated is None and hit.why.pair == 0 for hit in store.search(QUESTION))
 
@@ -116,43 +117,43 @@ def test_a_filter_may_leave_out_the_newer_memory_but_not_the_mark(store: Retenti
 @pytest.mark.parametrize("moment", ["as_of", "known_at"])
 def test_a_question_about_the_past_is_not_changed(store: Retentive, time: Clock, moment: str) -> None:
     """What was true or known then is not compared with what may be true now."""
-    proposed(store)
+    propose_pair(store)
     time.forward(60)
     now = "2027-01-15T08:00:30+00:00"
     times: dict[str, Any] = {moment: now}
     hits = store.search(QUESTION, **times)
-    assert TEA in contents(hits)
+    assert TEA in list_contents(hits)
     assert {hit.outdated for hit in hits} == {None}
 
 
 def test_other_namespaces_keep_their_pairs(open_store: Open) -> None:
     """A search over two namespaces marks what is possibly outdated in each."""
     mine, theirs = open_store(namespace="mine"), open_store(namespace="theirs")
-    pair = proposed(theirs)
+    pair = propose_pair(theirs)
     mine.add("The user works at home")
     hits = mine.search(QUESTION, namespaces=["theirs"])
     by_id = {hit.id: hit for hit in hits}
-    assert by_id[pair.older_id].outdated == Outdated(pair.newer_id, pair.newer_time, is_certain=False)
+    assert by_id[pair.older_id].outdated == Successor(pair.newer_id, pair.newer_time, is_certain=False)
 
 
 def test_a_restricted_view_sees_the_pairs_of_its_namespace(open_store: Open) -> None:
     """Row-level security and the guard of namespaces let the lookup through."""
     whole = open_store(namespace="mine")
-    pair = proposed(whole)
+    pair = propose_pair(whole)
     view = whole.restricted(["mine"])
     assert [hit.id for hit in view.search(QUESTION)][:2] == [pair.newer_id, pair.older_id]
 
 
 def test_json_names_the_newer_memory(store: Retentive) -> None:
     """`outdated` and `why.pair` are in the JSON of a hit."""
-    pair = proposed(store)
+    pair = propose_pair(store)
     newer, older = serialize.results(store.search(QUESTION))["hits"]
     assert older["outdated"]["newer_id"] == pair.newer_id
     assert (older["outdated"]["is_certain"], newer["outdated"]) == (False, None)
     assert newer["why"]["pair"] > 0
 
 
-def dated(pair: Proposal) -> str:
+def describe_day(pair: Proposal) -> str:
     day = f"{pair.newer_time:%Y-%m-%d}"
     return f"- {COFFEE} ({day})\n- {TEA} ({pair.older_time:%Y-%m-%d}, possibly outdated since {day})"
 
@@ -161,16 +162,16 @@ def test_a_context_shows_the_pair_with_both_dates(store: Retentive, time: Clock)
     """The older memory is directly below the newer one, though the others are in the order of time."""
     older = store.add(TEA)
     time.forward(86_400)
-    fill(store, 2)
+    add_fillers(store, 2)
     time.forward(86_400)
     judged(store, COFFEE, may_end=(older.id,))
     (pair,) = store.proposals.list()
-    assert dated(pair) in store.context(QUESTION, min_relevance=0).text
+    assert describe_day(pair) in store.context(QUESTION, min_relevance=0).text
 
 
 def test_a_context_without_room_for_both_shows_the_newer_one(store: Retentive) -> None:
     """A budget for one line shows the newer memory alone."""
-    pair = proposed(store)
+    pair = propose_pair(store)
     for budget in range(10, 60):
         made = store.context(QUESTION, budget=budget, min_relevance=0)
         assert pair.older_id not in made.cites or pair.newer_id in made.cites
@@ -181,7 +182,7 @@ def test_a_vital_memory_that_may_be_outdated_is_marked_in_every_context(store: R
     older = store.add(TEA, importance=10)
     judged(store, COFFEE, may_end=(older.id,))
     (pair,) = store.proposals.list()
-    assert dated(pair) in store.context("anything else").text
+    assert describe_day(pair) in store.context("anything else").text
 
 
 def test_the_message_of_an_older_memory_stands_below_the_pair(store: Retentive) -> None:

@@ -5,7 +5,7 @@ import pytest
 from retentive.search.related_words import RelatedWords, load_table, load_words
 
 
-def share(question: str, text: str) -> float:
+def measure_share(question: str, text: str) -> float:
     (found,) = RelatedWords(question).shares([text])
     return found
 
@@ -28,14 +28,14 @@ def share(question: str, text: str) -> float:
     ],
 )
 def test_what_has_more_of_the_words_has_the_larger_share(question: str, more: str, less: str) -> None:
-    assert share(question, more) > share(question, less)
+    assert measure_share(question, more) > measure_share(question, less)
 
 
 def test_a_share_is_between_nothing_and_all() -> None:
-    assert share("the blue boat", "a blue boat") == pytest.approx(1.0)
-    assert share("boat", "") == 0.0
-    assert share("", "a blue boat") == 0.0
-    assert share("what is it?", "a blue boat") == 0.0
+    assert measure_share("the blue boat", "a blue boat") == pytest.approx(1.0)
+    assert measure_share("boat", "") == 0.0
+    assert measure_share("", "a blue boat") == 0.0
+    assert measure_share("what is it?", "a blue boat") == 0.0
 
 
 def test_the_share_of_a_text_does_not_depend_on_the_others() -> None:
@@ -45,7 +45,7 @@ def test_the_share_of_a_text_does_not_depend_on_the_others() -> None:
 
 
 def test_rare_words_weigh_more_than_common_ones() -> None:
-    assert share("good sourdough", "sourdough") > share("good sourdough", "good")
+    assert measure_share("good sourdough", "sourdough") > measure_share("good sourdough", "good")
 
 
 def test_the_table_has_unit_vectors_and_each_word_once() -> None:

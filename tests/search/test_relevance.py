@@ -25,7 +25,9 @@ def memory(open_store: Open) -> Retentive:
     return store
 
 
-def relevances(memory: Retentive, question: str, limit: int | None, least: float | None = None) -> dict[str, float]:
+def read_relevances(
+    memory: Retentive, question: str, limit: int | None, least: float | None = None
+) -> dict[str, float]:
     hits = memory.search(question, limit, min_relevance=least)
     return {hit.id: hit.relevance for hit in hits}
 
@@ -33,8 +35,8 @@ def relevances(memory: Retentive, question: str, limit: int | None, least: float
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(question=QUESTIONS, low=st.floats(0.05, 0.5), step=st.floats(0.02, 0.4))
 def test_a_higher_threshold_never_adds_a_hit(memory: Retentive, question: str, low: float, step: float) -> None:
-    loose = relevances(memory, question, None, low)
-    strict = relevances(memory, question, None, low + step)
+    loose = read_relevances(memory, question, None, low)
+    strict = read_relevances(memory, question, None, low + step)
     assert strict.keys() <= loose.keys()
 
 
@@ -43,8 +45,8 @@ def test_a_higher_threshold_never_adds_a_hit(memory: Retentive, question: str, l
 def test_what_a_hit_is_worth_does_not_hang_on_the_search(
     memory: Retentive, question: str, limit: int, least: float
 ) -> None:
-    few = relevances(memory, question, limit)
-    some = relevances(memory, question, None, least)
-    many = relevances(memory, question, 60)
+    few = read_relevances(memory, question, limit)
+    some = read_relevances(memory, question, None, least)
+    many = read_relevances(memory, question, 60)
     for found in (few, some):
         assert all(abs(found[id] - many[id]) <= CLOSE for id in found.keys() & many.keys())

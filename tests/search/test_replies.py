@@ -11,7 +11,7 @@ from tests.support import Open
 FACT = "By the way, I keep two beehives on the roof, and the honey goes to my neighbours every autumn."
 
 
-def talk(store: Retentive) -> None:
+def append_talk(store: Retentive) -> None:
     """A fact in passing, in much talk of an assistant that repeats the words of the question."""
     store.sessions.append("old", "user", FACT)
     for number in range(30):
@@ -26,7 +26,7 @@ def talk(store: Retentive) -> None:
 @pytest.mark.engines
 def test_a_persons_words_come_before_replies_that_repeat_the_question(open_store: Open) -> None:
     store = open_store(embedder="hashing")
-    talk(store)
+    append_talk(store)
     hits = store.search("What animals do I keep on the roof?", 5)
     assert hits[0].content == FACT
 
@@ -34,7 +34,7 @@ def test_a_persons_words_come_before_replies_that_repeat_the_question(open_store
 @pytest.mark.engines
 def test_what_an_assistant_said_is_still_found(open_store: Open) -> None:
     store = open_store(embedder="hashing")
-    talk(store)
+    append_talk(store)
     store.sessions.append("s3", "assistant", "I recommend the book The Art of Drystone Walling by Ferguson.")
     hits = store.search("which book about drystone walling did you recommend?", 3)
     assert "Drystone" in hits[0].content

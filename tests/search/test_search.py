@@ -13,14 +13,15 @@ from retentive import Retentive, Tier
 from retentive.errors import Invalid
 from retentive.model import Fusion, Match
 from retentive.search.fuse import fuse
-from retentive.search.rank import rank
+from retentive.search.order_matches import order_matches
+from retentive.testing import Clock, parts_of
 from tests.engines import SQLITE, behind_its_back
-from tests.support import Clock, Open
+from tests.support import Open
 
 pytestmark = pytest.mark.engines
 
 
-def contents(store: Retentive, question: str, **options: Any) -> list[str]:
+def list_contents(store: Retentive, question: str, **options: Any) -> list[str]:
     return [hit.content for hit in store.search(question, **options)]
 
 
@@ -76,7 +77,7 @@ def test_any_question_is_safe(store: Retentive, question: str) -> None:
 
 def test_ten_thousand_words_are_a_question_too(store: Retentive) -> None:
     store.add("The needle is in the haystack")
-    assert contents(store, "needle " + " ".join(f"word{n}" for n in range(10_000)), mode="text")
+    assert list_contents(store, "needle " + " ".join(f"word{n}" for n in range(10_000)), mode="text")
 
 
 @given(st.text(max_size=200))
@@ -92,8 +93,8 @@ def test_emoji_and_single_signs_are_found_as_they_stand(store: Retentive) -> Non
     found = store.search("犬", mode="text")
     assert found.tier is Tier.SUBSTRING
     assert [hit.content for hit in found] == ["犬がいる 🦩", "Her favourite sign is 犬だ"]
-    assert contents(store, "🦩", mode="text") == ["犬がいる 🦩"]
-    assert contents(store, "%", mode="text") == []
+    assert list_contents(store, "🦩", mode="text") == ["犬がいる 🦩"]
+    assert list_contents(store, "%", mode="text") == []
 
 
 @pytest.mark.usefixtures("time")
@@ -113,8 +114,8 @@ def test_an_empty_question_is_refused(store: Retentive) -> None:
 
 def test_context_and_tags_are_searched(store: Retentive) -> None:
     store.add("Uses tabs", context="coding style of the parser team", tags=["zebra"])
-    assert contents(store, "parser", mode="text") == ["Uses tabs"]
-    assert contents(store, "zebra", mode="text") == ["Uses tabs"]
+    assert list_contents(store, "parser", mode="text") == ["Uses tabs"]
+    assert list_contents(store, "zebra", mode="text") == ["Uses tabs"]
 
 
 def test_namespaces_are_apart_unless_asked_for(open_store: Open) -> None:
@@ -123,10 +124,10 @@ def test_namespaces_are_apart_unless_asked_for(open_store: Open) -> None:
     for name, store in stores.items():
         store.add(f"The secret word of {name}")
     alice = stores["alice"]
-    assert contents(alice, "secret word") == ["The secret word of alice"]
-    with_bob = contents(alice, "secret word", namespaces=["bob"])
+    assert list_contents(alice, "secret word") == ["The secret word of alice"]
+    with_bob = list_contents(alice, "secret word", namespaces=["bob"])
     assert sorted(with_bob) == ["The secret word of alice", "The secret word of bob"]
-    below = contents(stores["bob"], "secret word", namespaces=["alice/*"])
+    below = list_contents(stores["bob"], "secret word", namespaces=["alice/*"])
     assert sorted(below) == ["The secret word of alice", "The secret word of alice/coder", "The secret word of bob"]
 
 
@@ -134,8 +135,8 @@ def test_sessions_see_their_own_and_what_is_global(store: Retentive) -> None:
     store.add("global fact")
     store.add("fact of one", session="one")
     store.add("fact of two", session="two")
-    assert contents(store, "fact") == ["global fact"]
-    assert sorted(contents(store, "fact", session="one")) == ["fact of one", "global fact"]
+    assert list_contents(store, "fact") == ["global fact"]
+    assert sorted(list_contents(store, "fact", session="one")) == ["fact of one", "global fact"]
     assert sorted(memory.content for memory in store.list(session="two")) == ["fact of two", "global fact"]
 
 
@@ -143,11 +144,11 @@ def test_other_processes_commits_are_seen_at_once(store: Retentive, open_store: 
     other = open_store()
     store.search("warm up")
     id = other.add("Said elsewhere").id
-    assert contents(store, "elsewhere") == ["Said elsewhere"]
+    assert list_contents(store, "elsewhere") == ["Said elsewhere"]
     other.update(id, content="Changed elsewhere")
-    assert contents(store, "Changed elsewhere", mode="vector") == ["Changed elsewhere"]
+    assert list_contents(store, "Changed elsewhere", mode="vector") == ["Changed elsewhere"]
     other.forget(id)
-    assert contents(store, "elsewhere") == []
+    assert list_contents(store, "elsewhere") == []
 
 
 def test_answers_after_a_restart_are_the_same(store: Retentive, open_store: Open) -> None:
@@ -166,7 +167,7 @@ def test_a_long_memory_is_one_hit_with_the_part_that_matched(store: Retentive) -
     assert len(found[0].excerpt) <= 640
 
 
-def test_the_many_slices_of_one_memory_do_not_crowd_out_the_others(store: Retentive) -> None:
+def test_the_many_chunks_of_one_memory_do_not_crowd_out_the_others(store: Retentive) -> None:
     store.add("The treasure lies under the old oak by the river, they say. " * 400)
     others = {store.add(f"treasure number {n}").id for n in range(9)}
     found = store.search("treasure under the oak", limit=10)
@@ -179,10 +180,10 @@ def test_every_hit_explains_its_score(store: Retentive) -> None:
     store.add("The dog sleeps on the floor")
     for fusion in ("blend", "minmax", "rrf"):
         for hit in store.search("where does the cat sleep", fusion=fusion):
-            legs = [leg for leg in (hit.why.text, hit.why.vector) if leg]
+            parts = [part for part in (hit.why.text, hit.why.vector) if part]
             fused = sum(hit.why.shares.values())
             related = hit.why.shares.get("related", 0.0)
-            assert sum(leg.weight * leg.normal for leg in legs) + related == pytest.approx(fused)
+            assert sum(part.weight * part.normal for part in parts) + related == pytest.approx(fused)
             assert hit.score == pytest.approx(fused * hit.why.confidence_factor * hit.why.importance_factor)
             assert hit.why.tier is Tier.HYBRID
 
@@ -207,7 +208,7 @@ def test_a_threshold_search_gives_all_that_is_similar_and_no_more(open_store: Op
     assert len(store.search(vector=[1.0, 0.0], limit=7, min_similarity=0.5)) == 7
 
 
-def test_in_a_threshold_search_the_text_leg_has_a_floor_of_its_own(open_store: Open) -> None:
+def test_in_a_threshold_search_keyword_search_has_a_floor_of_its_own(open_store: Open) -> None:
     store = open_store(embedder="none")
     store.add("quarterly budget review meeting")
     store.add("the budget hotel")
@@ -259,7 +260,7 @@ def test_damaged_pages_are_found_and_named(store: Retentive, db: Path) -> None:
     db.write_bytes(data)
     with Retentive.open(db, embedder="none") as damaged:
         bad = {finding.name: finding for finding in damaged.doctor() if not finding.ok}
-    assert "doctor --repair" in bad["file"].remedy
+    assert "repair()" in bad["file"].remedy
 
 
 def test_a_vector_search_without_vectors_is_not_a_substring_search(open_store: Open) -> None:
@@ -308,8 +309,8 @@ def test_whatever_is_derived_can_be_made_again(store: Retentive, damage: str) ->
     store.repair()
     assert [finding for finding in store.doctor() if not finding.ok] == []
     assert store.search("lighthouse keeper").tier is Tier.HYBRID
-    assert contents(store, "shipwright", mode="text") == []
-    assert contents(store, "shipwright", mode="text", status="forgotten") == ["The shipwright"]
+    assert list_contents(store, "shipwright", mode="text") == []
+    assert list_contents(store, "shipwright", mode="text", status="forgotten") == ["The shipwright"]
 
 
 KINDS = ("fact", "preference", "note")
@@ -344,7 +345,7 @@ filters = st.fixed_dictionaries(
 ).filter(lambda wanted: not {"status", "as_of"} <= wanted.keys())
 
 
-def allowed(row: dict[str, Any], wanted: dict[str, Any]) -> bool:
+def is_allowed(row: dict[str, Any], wanted: dict[str, Any]) -> bool:
     """The filters, in plain Python."""
     status = "forgotten" if row["forgotten"] else "active"
     return (
@@ -361,7 +362,7 @@ def allowed(row: dict[str, Any], wanted: dict[str, Any]) -> bool:
     )
 
 
-def day(number: int) -> datetime:
+def make_day(number: int) -> datetime:
     return datetime(2024, 1, 1, tzinfo=UTC) + timedelta(days=number)
 
 
@@ -374,15 +375,15 @@ def test_a_filtered_search_equals_a_scan_over_the_filtered_rows(
     with Retentive.open(place, namespace=uuid4().hex, embedder="hashing") as store:
         for number, row in enumerate(table):
             options = {name: row[name] for name in ("kind", "source", "tags", "importance", "confidence", "session")}
-            id = store.add(f"common word and number {number}", valid_from=day(row["day"]), **options).id
+            id = store.add(f"common word and number {number}", valid_from=make_day(row["day"]), **options).id
             if row["forgotten"]:
                 store.forget(id)
         for wanted in asked:
-            expected = {f"common word and number {n}" for n, row in enumerate(table) if allowed(row, wanted)}
+            expected = {f"common word and number {n}" for n, row in enumerate(table) if is_allowed(row, wanted)}
             given: dict[str, Any] = dict(wanted)
-            given.update({name: day(wanted[name]) for name in ("since", "until", "as_of") if name in wanted})
+            given.update({name: make_day(wanted[name]) for name in ("since", "until", "as_of") if name in wanted})
             for mode in ("text", "vector", "hybrid"):
-                assert set(contents(store, "common word", limit=100, mode=mode, **given)) == expected
+                assert set(list_contents(store, "common word", limit=100, mode=mode, **given)) == expected
             assert {memory.content for memory in store.list(limit=100, **given)} == expected
 
 
@@ -393,16 +394,40 @@ def match(chunk: int, score: float, owner: str = "", time: int = 0) -> Match:
 @pytest.mark.parametrize(
     ("text", "vector", "fusion", "weight", "expected"),
     [
-        # both legs: the weighted sum decides
-        ([match(1, 9.0), match(2, 1.0)], [match(2, 0.9), match(1, 0.1)], Fusion.MINMAX, 0.6, [2, 1]),
-        ([match(1, 9.0), match(2, 1.0)], [match(2, 0.9), match(1, 0.1)], Fusion.MINMAX, 0.3, [1, 2]),
-        # one leg has nothing: the other has all the weight
+        # both searches: the weighted sum decides
+        (
+            [match(1, 9.0), match(2, 1.0)],
+            [match(2, 0.9), match(1, 0.1)],
+            Fusion.MINMAX,
+            0.6,
+            [2, 1],
+        ),
+        (
+            [match(1, 9.0), match(2, 1.0)],
+            [match(2, 0.9), match(1, 0.1)],
+            Fusion.MINMAX,
+            0.3,
+            [1, 2],
+        ),
+        # one search has nothing: the other has all the weight
         ([match(1, 2.0), match(2, 1.0)], [], Fusion.MINMAX, 0.6, [1, 2]),
         ([], [match(1, 0.2), match(2, 0.1)], Fusion.RRF, 0.6, [1, 2]),
         # ranks alone: first and third beat second and absent; the later row wins a tie
-        ([match(1, 9.0), match(2, 8.9)], [match(3, 0.9), match(4, 0.8), match(1, 0.7)], Fusion.RRF, 0.5, [1, 3, 4, 2]),
+        (
+            [match(1, 9.0), match(2, 8.9)],
+            [match(3, 0.9), match(4, 0.8), match(1, 0.7)],
+            Fusion.RRF,
+            0.5,
+            [1, 3, 4, 2],
+        ),
         # two chunks of one owner are one answer, the better one
-        ([match(1, 2.0, owner="m"), match(2, 1.0, owner="m"), match(3, 0.5)], [], Fusion.MINMAX, 0.6, [1, 3]),
+        (
+            [match(1, 2.0, owner="m"), match(2, 1.0, owner="m"), match(3, 0.5)],
+            [],
+            Fusion.MINMAX,
+            0.6,
+            [1, 3],
+        ),
         # equal scores: the newer first
         ([match(1, 1.0, time=5), match(2, 1.0, time=6)], [], Fusion.MINMAX, 0.6, [2, 1]),
     ],
@@ -410,7 +435,7 @@ def match(chunk: int, score: float, owner: str = "", time: int = 0) -> Match:
 def test_fusion_and_ranking(
     text: list[Match], vector: list[Match], fusion: Fusion, weight: float, expected: list[int]
 ) -> None:
-    ranked = rank(fuse(text, vector, fusion, weight).scores())
+    ranked = order_matches(fuse(text, vector, fusion, weight).scores())
     assert [chunk for _, _, chunk, _ in ranked] == expected
 
 
@@ -422,7 +447,7 @@ def test_a_large_store_answers_from_its_image_as_the_database_does(open_store: O
     store.add_many(f"{words[n % 30]} {words[n % 7]} {words[n % 11]} number{n}" for n in range(5200))
     questions = [f"{words[n]} {words[n + 3]}" for n in range(5)]
     before = [[(hit.id, round(hit.score, 4)) for hit in store.search(question)] for question in questions]
-    store._store.images().wait(30)
+    parts_of(store).images().wait(30)
     assert store.stats()["index"]["default"]["terms"] is True
     after = [[(hit.id, round(hit.score, 4)) for hit in store.search(question)] for question in questions]
     assert after == before

@@ -11,6 +11,7 @@ from retentive.config import load
 from retentive.errors import Stale, StorageError
 from retentive.model import Filter, Scope, Space
 from retentive.storage import Engine, Step, open_engine, step
+from retentive.storage.tables.chunks import Chunks
 from retentive.storage.tables.spaces import insert_step
 from tests.engines import ENGINES
 
@@ -63,7 +64,7 @@ def test_a_batch_is_applied_whole(engine: Engine) -> None:
 
 
 def test_a_batch_whose_guard_fails_leaves_nothing(engine: Engine) -> None:
-    touch = step("memory_touch", expect=1, namespace="n", id="none", now=1)
+    touch = step("memory_restate", expect=1, namespace="n", id="none", now=1)
     with pytest.raises(Stale):
         engine.apply([meta("a"), touch, meta("b")])
     assert value(engine, "a") == value(engine, "b") == []
@@ -136,13 +137,16 @@ def test_both_searches_stay_inside_the_scope(engine: Engine, wanted: dict[str, A
 
 
 def test_changes_are_logged_in_the_order_of_commits(engine: Engine) -> None:
-    if not engine.in_process:
+    if not engine.uses_local_index:
         pytest.skip("only indexes in the process follow changes")
     fill(engine, chunk("one", "x"), chunk("two", "x"))
-    engine.apply([step("chunk_status", namespace="n", owner="one", owner_type="memory", status="forgotten")])
-    everything = {"namespace": "n", "after": 0, "upto": 99}
-    assert engine.read("change_list", everything) == [(1,), (2,)]
-    assert engine.read("change_list", {**everything, "after": 2}) == [(1,)]
+    engine.apply([step("chunk_set_status", namespace="n", owner="one", owner_type="memory", status="forgotten")])
+    chunks = Chunks(engine)
+    assert chunks.list_changed("n", 0, 99) == ([1, 2], True)
+    assert chunks.list_changed("n", 2, 99) == ([1], True)
+    engine.apply([step("meta_set", key="changes_floor", value="1")])
+    assert chunks.list_changed("n", 0, 99) == ([1, 2], False)
+    assert chunks.list_changed("n", 1, 99) == ([1, 2], True)
 
 
 def test_many_threads_write_and_read_at_once(engine: Engine) -> None:

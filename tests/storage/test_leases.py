@@ -15,6 +15,7 @@ from retentive.storage.engines.libsql import LibsqlEngine
 from retentive.storage.engines.sqlite import SqliteEngine
 from retentive.storage.tables.leases import Leases
 from tests.engines import open_target
+from tests.forkserver import ForkedProgram
 
 pytestmark = pytest.mark.engines
 
@@ -65,9 +66,9 @@ def test_a_lease_that_ends_later_than_its_span_allows_is_not_believed(engine: En
     one, two = Leases(engine), Leases(engine)
     assert one.take("sweep", 60)
     run_sql(engine, target, f"UPDATE leases SET expires = expires + {3 * 365 * 86_400_000_000}")
-    assert two.held("sweep") is None
+    assert two.find_holder("sweep") is None
     assert two.take("sweep", 60)
-    held = two.held("sweep")
+    held = two.find_holder("sweep")
     assert held
     assert held.holder == two.holder
     assert held.seconds <= 60
@@ -78,7 +79,7 @@ def test_a_lease_is_judged_by_its_own_span_not_by_that_of_the_next(engine: Engin
     one, two = Leases(engine), Leases(engine)
     assert one.take("sweep", 600)
     assert not two.take("sweep", 1)
-    held = two.held("sweep")
+    held = two.find_holder("sweep")
     assert held
     assert held.holder == one.holder
     assert one.take("sweep", 1)
@@ -101,7 +102,7 @@ def test_of_many_processes_one_has_it(engine: Engine, target: str) -> None:
     """The others' is still theirs after they ended: nobody let go."""
     program = Path(__file__).parents[1] / "programs" / "leaser.py"
     command = [sys.executable, str(program), target]
-    crowd = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ)) for _ in range(3)]
+    crowd = [ForkedProgram(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ)) for _ in range(3)]
     taken = [process.communicate(timeout=60)[0].strip() for process in crowd]
     assert sorted(taken) == ["False", "False", "True"]
     assert not Leases(engine).take("sweep", 60)

@@ -65,7 +65,7 @@ def test_no_acknowledged_write_is_lost_with_the_server(fragile: Server, end: str
 
 def test_a_server_that_stays_away_is_an_error_to_try_again(fragile: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = PostgresEngine(fragile.url())
-    monkeypatch.setattr(connections, "PATIENCE", 0.5)
+    monkeypatch.setattr(connections, "RECONNECT_SECONDS", 0.5)
     fragile.stop()
     try:
         with pytest.raises(Unreachable) as caught:
@@ -152,7 +152,7 @@ def test_a_write_whose_answer_was_lost_is_kept_once(proxy: Proxy, arrived: bool)
 
 def test_a_write_of_which_nothing_is_heard_any_more_says_so(proxy: Proxy, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = PostgresEngine(proxy.url)
-    monkeypatch.setattr(connections, "PATIENCE", 0.5)
+    monkeypatch.setattr(connections, "RECONNECT_SECONDS", 0.5)
     engine.read("meta_get", {"key": "a"})
     proxy.fates.append((True, False))
     proxy.away = True
@@ -169,7 +169,7 @@ def test_a_move_goes_on_when_the_server_comes_back(
     fragile.execute("CREATE DATABASE moving")
     with Retentive.open(tmp_path / "a.db", embedder="hashing") as store:
         store.add_many([f"fact {n}" for n in range(30)])
-    monkeypatch.setattr(copy_rows, "PAGE", 10)
+    monkeypatch.setattr(copy_rows, "PAGE_SIZE", 10)
 
     def restart(table: str, done: int) -> None:
         if done == 10 and table in ("memories", "chunks", "vectors"):

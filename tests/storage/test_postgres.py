@@ -17,12 +17,13 @@ from hypothesis import strategies as st
 
 from retentive import Retentive
 from retentive.errors import BadConfig, NewerSchema, NotAStore, StorageError, Unreachable, Unwritable, outcome
-from retentive.index.terms import Terms, parse
+from retentive.index.terms import Terms, parse_postings
 from retentive.model import Scope
 from retentive.storage import Step, step
 from retentive.storage.engines.postgres import Options, PostgresEngine, connections, graphs
-from retentive.storage.engines.postgres.setup import partitioned
-from retentive.text.fields import FIELD_WEIGHTS
+from retentive.storage.engines.postgres.setup import add_hash_partitions
+from retentive.testing import parts_of
+from retentive.text.search_fields import FIELD_WEIGHTS
 from tests.engines import PAST
 from tests.server import Server
 from tests.storage.postgres_rows import chunk, run
@@ -93,11 +94,11 @@ def test_there_are_no_triggers_and_no_foreign_keys(postgres: str) -> None:
 
 STORE_WIDE = {  # about all namespaces, by their purpose
     "chunk_newest", "chunk_pending", "chunk_pending_count", "memory_expired", "namespace_list", "session_names",
-    "space_counts", "chunk_broken", "derived_rebuild", "put_access_log_numbers", "learning_waiting", "work_due",
-    "proposal_outdated", "proposal_prune", "orphan_chunks", "orphan_memory_history", "orphan_record_history",
-    "record_changed", "state_counts", "sessions_missing", "sessions_rebuild", "namespaces_missing",
-    "namespaces_rebuild", "sessions_lost", "space_activate", "space_has_vectors", "space_release", "vector_drop",
-    "chunk_unbuilt", "chunk_unbuilt_count",
+    "space_counts", "memory_broken_chunks", "derived_rebuild", "put_access_log_numbers", "learning_waiting",
+    "work_due", "proposal_has_outdated", "proposal_prune", "orphan_chunks", "orphan_memory_history",
+    "orphan_record_history", "record_list_changed", "session_wrong_counts", "session_list_incomplete",
+    "session_rebuild", "namespace_list_missing", "namespace_rebuild", "session_list_without_row", "space_activate",
+    "space_has_vectors", "space_release", "vector_drop", "chunk_without_vector", "chunk_without_vector_count",
 }  # fmt: skip
 
 
@@ -224,7 +225,7 @@ def test_scores_are_those_of_the_image(
 ) -> None:
     """BM25 with the same weights and figures, whatever became of the rows."""
     namespace = uuid.uuid4().hex
-    image = Terms(parse([], FIELD_WEIGHTS), np.empty(0, np.int64), FIELD_WEIGHTS)
+    image = Terms(parse_postings([], FIELD_WEIGHTS), np.empty(0, np.int64), FIELD_WEIGHTS)
     live = 0
     for number, row in enumerate(table):
         owner = f"m{number}"
@@ -233,7 +234,7 @@ def test_scores_are_those_of_the_image(
         engine.apply([Step("chunk_insert", [chunk(owner, row["content"], namespace, **fields)])])
         kept = [row["content"], row["context"], row["tags"], row["before"], "", "", ""]
         if row["fate"] == "forgotten":
-            engine.apply([step("chunk_status", **key, status="forgotten")])
+            engine.apply([step("chunk_set_status", **key, status="forgotten")])
         elif row["fate"] == "gone":
             engine.apply([step("chunk_delete", **key)])
         elif row["fate"] == "refreshed":
@@ -294,12 +295,14 @@ def test_a_search_never_fails_because_a_part_is_missing(open_store: Open, postgr
 
 
 def test_figures_stay_right_while_many_write_and_fold(engine: PostgresEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("retentive.storage.engines.postgres.FOLD_AFTER", 2)
+    monkeypatch.setattr("retentive.storage.engines.postgres.FOLD_ROWS", 2)
 
     def work(number: int) -> None:
         engine.apply([Step("chunk_insert", [chunk(f"m{number}", "one two three", "n")])])
         if number % 3 == 0:
-            engine.apply([step("chunk_status", namespace="n", owner=f"m{number}", owner_type="memory", status="gone")])
+            engine.apply(
+                [step("chunk_set_status", namespace="n", owner=f"m{number}", owner_type="memory", status="gone")]
+            )
 
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(work, range(90)))
@@ -312,14 +315,14 @@ def test_restricted_connections_see_and_write_their_own_alone(
     open_store: Open, postgres: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Though a query forgets its filter, and though it asks for another's by name."""
-    monkeypatch.setattr("retentive.storage.engines.postgres.FOLD_AFTER", 1)
-    monkeypatch.setattr(connections, "PRUNING", 1)
+    monkeypatch.setattr("retentive.storage.engines.postgres.FOLD_ROWS", 1)
+    monkeypatch.setattr(connections, "PRUNE_SHARE", 1)
     for name in ("alice", "bob"):
         open_store(namespace=name).add(f"The secret word of {name}", session=None)
         open_store(namespace=name).sessions.append("s", "user", f"The secret talk of {name}")
     alice = open_store(namespace="alice", restrict_to="alice, alice/coder")
     bob = open_store(namespace="bob", restrict_to="bob")
-    engine = alice._store.engine
+    engine = parts_of(alice).engine
     assert isinstance(engine, PostgresEngine)
     held = run(
         postgres,
@@ -379,8 +382,8 @@ def test_who_may_not_make_roles_is_told_what_to_ask_for(server: Server) -> None:
 def test_a_partitioned_store_is_like_any_other(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     name = f"parts_{uuid.uuid4().hex}"
     server.execute(f"CREATE DATABASE {name}")
-    monkeypatch.setattr(graphs, "GRAPH_FROM", 50)
-    monkeypatch.setattr(graphs, "PASSING", 0)
+    monkeypatch.setattr(graphs, "MIN_GRAPH_ROWS", 50)
+    monkeypatch.setattr(graphs, "SKIP_COST", 0)
     stores = [Retentive.open(server.url(name), namespace=f"n{n}", embedder="hashing", partitions=4) for n in range(6)]
     for number, store in enumerate(stores):
         store.add_many([f"fact {n} of {number}" for n in range(60)])
@@ -389,9 +392,9 @@ def test_a_partitioned_store_is_like_any_other(server: Server, monkeypatch: pyte
     for number, store in enumerate(stores):
         assert contents(store, f"fact 7 of {number}", limit=1) == [f"fact 7 of {number}"]
         assert len(store.search("fact", limit=100, mode="text")) == 60
-    with_graph = stores[0]._store.engine
+    with_graph = parts_of(stores[0]).engine
     assert isinstance(with_graph, PostgresEngine)
-    assert with_graph._graphs.bound(1, 10) is not None
+    assert with_graph._graphs.max_scanned_rows(1, 10) is not None
     assert [finding for finding in stores[0].doctor() if not finding.ok] == []
     halves = run(server.url(name), "SELECT DISTINCT tableoid::regclass::text FROM memories")
     assert len(halves) > 1
@@ -401,10 +404,10 @@ def test_a_partitioned_store_is_like_any_other(server: Server, monkeypatch: pyte
 
 def test_only_marked_tables_are_partitioned() -> None:
     schema = "CREATE TABLE a (\n  n int\n);\nCREATE TABLE b (\n  n int\n) /* by namespace */;\n"
-    cut = partitioned(schema, 2)
+    cut = add_hash_partitions(schema, 2)
     assert cut.count("PARTITION OF b") == 2
     assert "CREATE TABLE a (\n  n int\n);" in cut
-    assert partitioned(schema, 0) == schema
+    assert add_hash_partitions(schema, 0) == schema
 
 
 def recovering(connection: Any) -> list[Any]:
@@ -417,7 +420,7 @@ def test_searches_go_to_the_copy_and_come_back_when_it_is_gone(server: Server, p
         address = copy.url(postgres.rpartition("/")[2])
         with Retentive.open(postgres, embedder="hashing", replica=address) as store:
             store.add("Known to both")
-            engine = store._store.engine
+            engine = parts_of(store).engine
             assert isinstance(engine, PostgresEngine)
             deadline = time.monotonic() + 20
             while engine._replica.read(recovering) != [(True,)] and time.monotonic() < deadline:

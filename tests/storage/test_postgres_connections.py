@@ -15,6 +15,7 @@ from retentive.errors import BadConfig, NotAStore, StorageError, Unwritable
 from retentive.storage import step
 from retentive.storage.engines.postgres import Options, PostgresEngine
 from retentive.storage.engines.postgres.connections import Connection
+from retentive.testing import parts_of
 from tests.server import Server, doing
 
 NEVER = [  # addresses, with what must not be seen of them
@@ -38,7 +39,7 @@ def database(server: Server, more: str = "") -> Iterator[str]:
 
 @pytest.mark.parametrize(("address", "secret"), NEVER)
 def test_no_part_of_a_password_is_shown_however_it_was_written(address: str, secret: str) -> None:
-    assert secret not in str(config.shown(config.resolve({"db": address, "replica": address})))
+    assert secret not in str(config.mask_secrets(config.resolve({"db": address, "replica": address})))
     with pytest.raises((StorageError, BadConfig)) as caught:
         Retentive.open(address, embedder="none")
     error: BaseException | None = caught.value
@@ -49,7 +50,7 @@ def test_no_part_of_a_password_is_shown_however_it_was_written(address: str, sec
 
 def test_an_address_without_a_password_is_shown_as_it_is() -> None:
     for address in ("postgresql://me@db.example.org:5432/x?sslmode=verify-full", "/home/a:b@c/memory.db"):
-        assert config.shown(config.resolve({"db": address}))["db"].value == address
+        assert config.mask_secrets(config.resolve({"db": address}))["db"].value == address
 
 
 @pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
@@ -82,8 +83,8 @@ def test_writers_see_each_other_whatever_isolation_is_the_default(server: Server
 @pytest.mark.parametrize(
     "work",
     [
-        lambda engine: engine.apply([step("session_delete", namespace="n", session="s", talk="n", now=1)]),
-        lambda engine: engine.read("chunk_broken"),
+        lambda engine: engine.apply([step("session_delete", namespace="n", session="s", session_namespace="n", now=1)]),
+        lambda engine: engine.read("memory_broken_chunks"),
         lambda engine: engine.rebuild(),
     ],
 )
@@ -145,7 +146,7 @@ def test_what_was_written_here_is_found_though_the_copy_lags(server: Server, pos
     copy = Server(server.settings, follows=server)
     try:
         with Retentive.open(postgres, embedder="hashing", replica=copy.url(postgres.rpartition("/")[2])) as store:
-            engine = store._store.engine
+            engine = parts_of(store).engine
             assert isinstance(engine, PostgresEngine)
             store.add("Known to both")
             copy.execute("SELECT pg_wal_replay_pause()")

@@ -17,7 +17,7 @@ from tests.storage.postgres_rows import SPACE, chunk, run
 @pytest.fixture
 def engine(postgres: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[PostgresEngine]:
     """Which goes by the graph, where there is one, whatever the size."""
-    monkeypatch.setattr(graphs, "PASSING", 0)
+    monkeypatch.setattr(graphs, "SKIP_COST", 0)
     opened = PostgresEngine(postgres)
     yield opened
     opened.close()
@@ -43,10 +43,10 @@ def test_the_graph_finds_what_a_scan_finds_in_every_namespace(
 ) -> None:
     """Recall@10 of 0.95 at least in each, also in one of a hundredth of the rows, with filters and without."""
     loaded(engine, [6000, 60, 600])
-    monkeypatch.setattr(graphs, "GRAPH_FROM", 1000 if small else 0)
+    monkeypatch.setattr(graphs, "MIN_GRAPH_ROWS", 1000 if small else 0)
     if small:
-        monkeypatch.setattr(graphs, "PASSING", 40)
-    engine._graphs.mend()
+        monkeypatch.setattr(graphs, "SKIP_COST", 40)
+    engine._graphs.build_missing()
     engine._link.read(lambda connection: connection.execute("ANALYZE vectors"))
     random = np.random.default_rng(6)
     for namespace, kinds in product(("n0", "n1", "n2"), ((), ("rare",))):
@@ -64,21 +64,21 @@ def test_the_graph_finds_what_a_scan_finds_in_every_namespace(
             assert both[:2] == (engine.search_text(["word"], scope, 10), found)
             assert both.cosines.keys() == {match.chunk for match in both.text}
         assert hits >= 0.95 * wanted, (namespace, kinds)
-    assert engine._graphs.bound(engine._space(SPACE.name)[0], 10) is not None
+    assert engine._graphs.max_scanned_rows(engine._find_space(SPACE.name)[0], 10) is not None
 
 
 def test_a_namespace_that_grew_gets_its_graph_by_being_asked(
     engine: PostgresEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loaded(engine, [300])
-    monkeypatch.setattr(graphs, "GRAPH_FROM", 200)
-    monkeypatch.setattr(graphs, "PASSING", 0)
+    monkeypatch.setattr(graphs, "MIN_GRAPH_ROWS", 200)
+    monkeypatch.setattr(graphs, "SKIP_COST", 0)
     monkeypatch.setattr(graphs, "LOOK_EVERY", 3)
     question = np.eye(1, SPACE.dimension, dtype=np.float32)[0]
     scope = Scope(("n0",), None, 100)
     before = [engine.search_vectors(question, SPACE, scope, 5, None) for _ in range(3)][-1]
-    assert engine._graphs._builder is not None
-    engine._graphs._builder.join(20)
+    assert engine._graphs._thread is not None
+    engine._graphs._thread.join(20)
     assert engine.search_vectors(question, SPACE, scope, 5, None) == before
     assert engine._graphs._known
     assert next(finding for finding in engine.check() if finding.name == "indexes").ok
@@ -87,25 +87,25 @@ def test_a_namespace_that_grew_gets_its_graph_by_being_asked(
 def test_no_graph_is_made_that_would_not_be_used(engine: PostgresEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     """It would be over all namespaces, and every write of each would pay for it."""
     loaded(engine, [300, 3000])
-    monkeypatch.setattr(graphs, "GRAPH_FROM", 200)
-    monkeypatch.setattr(graphs, "PASSING", 3000)
+    monkeypatch.setattr(graphs, "MIN_GRAPH_ROWS", 200)
+    monkeypatch.setattr(graphs, "SKIP_COST", 3000)
     engine._link.read(lambda connection: connection.execute("ANALYZE vectors"))
-    engine._graphs.mend()
-    assert engine._graphs.bound(1, 10) is None
+    engine._graphs.build_missing()
+    assert engine._graphs.max_scanned_rows(1, 10) is None
 
 
 def test_an_index_that_was_not_finished_is_found_and_made_again(
     engine: PostgresEngine, postgres: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loaded(engine, [300])
-    monkeypatch.setattr(graphs, "GRAPH_FROM", 200)
-    engine._graphs.mend()
+    monkeypatch.setattr(graphs, "MIN_GRAPH_ROWS", 200)
+    engine._graphs.build_missing()
     run(postgres, "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'vectors_graph_1'::regclass")
     assert [finding.ok for finding in engine.check() if finding.name == "indexes"] == [False]
-    assert engine._graphs.bound(1, 10) is None
-    engine._graphs.mend()
+    assert engine._graphs.max_scanned_rows(1, 10) is None
+    engine._graphs.build_missing()
     assert [finding.ok for finding in engine.check() if finding.name == "indexes"] == [True]
-    assert engine._graphs.bound(1, 10) is not None
+    assert engine._graphs.max_scanned_rows(1, 10) is not None
 
 
 REFUSING = """
@@ -120,10 +120,10 @@ def test_where_workers_have_too_little_memory_to_share_a_graph_is_made_without_t
     engine: PostgresEngine, postgres: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loaded(engine, [300])
-    monkeypatch.setattr(graphs, "GRAPH_FROM", 200)
+    monkeypatch.setattr(graphs, "MIN_GRAPH_ROWS", 200)
     run(postgres, REFUSING.format("current_setting('max_parallel_maintenance_workers') <> '0'"))
-    engine._graphs.mend()
-    assert engine._graphs.bound(1, 10) is not None
+    engine._graphs.build_missing()
+    assert engine._graphs.max_scanned_rows(1, 10) is not None
 
 
 def test_a_graph_that_cannot_be_made_is_left_alone_for_a_while(
@@ -131,15 +131,15 @@ def test_a_graph_that_cannot_be_made_is_left_alone_for_a_while(
 ) -> None:
     """Questions are answered meanwhile; not each of them begins what takes minutes to fail."""
     loaded(engine, [300])
-    monkeypatch.setattr(graphs, "GRAPH_FROM", 200)
+    monkeypatch.setattr(graphs, "MIN_GRAPH_ROWS", 200)
     monkeypatch.setattr(graphs, "LOOK_EVERY", 1)
     run(postgres, REFUSING.format("true"))
     question = np.eye(1, SPACE.dimension, dtype=np.float32)[0]
 
     def ask() -> Any:
         assert len(engine.search_vectors(question, SPACE, Scope(("n0",), None, 100), 5, None)) == 5
-        assert engine._graphs._builder is not None
-        engine._graphs._builder.join(20)
-        return engine._graphs._builder
+        assert engine._graphs._thread is not None
+        engine._graphs._thread.join(20)
+        return engine._graphs._thread
 
     assert ask() is ask()

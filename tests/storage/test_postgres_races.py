@@ -14,7 +14,8 @@ from retentive import Retentive
 from retentive.storage import Step, step
 from retentive.storage.engines.postgres import PostgresEngine
 from retentive.storage.engines.postgres.connections import Connection
-from retentive.storage.tables.memories import unchanged_step
+from retentive.storage.tables.memories import require_unchanged_step
+from retentive.testing import parts_of
 from tests.server import Server, doing
 
 Verb = Callable[[Retentive, str], object]
@@ -24,7 +25,7 @@ Verb = Callable[[Retentive, str], object]
 def not_yet_committed(engine: PostgresEngine, steps: Sequence[Step]) -> Iterator[None]:
     """All of a write is done but its commit, which waits for the end of the block."""
     done, end = threading.Event(), threading.Event()
-    batch = [engine._bound(each) for each in steps]
+    batch = [engine._bind_step(each) for each in steps]
 
     def work(connection: Connection, pipeline: Pipeline) -> None:
         engine._run(connection, pipeline, batch)
@@ -49,17 +50,20 @@ def await_waiting(server: Server) -> None:
 
 
 def embedded(store: Retentive, chunk: int) -> list[Step]:
-    space = store._store.space
+    space = parts_of(store).space
     assert space
     vector = b"\x00\x3c" + bytes(2 * space.dimension - 2)
-    return [step("vector_put", namespace="default", chunk=chunk, space=space.name, vector=vector)]
+    return [step("vector_upsert", namespace="default", chunk=chunk, space=space.name, vector=vector)]
 
 
 def refreshed(store: Retentive, _: int) -> list[Step]:
     memory = store.list(session="s")[0]
     facets: dict[str, Any] = {"kind": "fact", "tags": None, "confidence": 0.9, "importance": 5, "valid_from": 1}
     facets |= {"namespace": "default", "owner": memory.id, "owner_type": "memory", "expires": None}
-    return [unchanged_step(memory), step("chunk_refresh", **facets, f_context="words that are new", f_tags=None)]
+    return [
+        require_unchanged_step(memory),
+        step("chunk_refresh", **facets, f_context="words that are new", f_tags=None),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -75,10 +79,10 @@ def test_what_another_writer_just_added_goes_with_its_chunk(
 ) -> None:
     """Vectors that backfill brings, postings of other words: no row of theirs stays without its chunk."""
     with Retentive.open(postgres, embedder="hashing") as store, ThreadPoolExecutor(1) as pool:
-        engine = store._store.engine
+        engine = parts_of(store).engine
         assert isinstance(engine, PostgresEngine)
         id = store.add("The heron by the river", session="s").id
-        chunk = store._store.tables.chunks.newest()
+        chunk = parts_of(store).tables.chunks.read_last_number()
         engine._link.write(doing("DELETE FROM vectors"))
         with not_yet_committed(engine, first(store, chunk)):
             ending = pool.submit(then, store, id)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from retentive import Retentive
+from tests.forkserver import ForkedProgram
 from tests.support import Open
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
@@ -16,7 +17,7 @@ PROGRAMS = Path(__file__).parents[1] / "programs"
 
 def start(program: str, *arguments: str | Path) -> subprocess.Popen[str]:
     command = [sys.executable, str(PROGRAMS / program), *map(str, arguments)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return ForkedProgram(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def fewer(target: str, count: int) -> int:

@@ -16,9 +16,10 @@ from retentive.errors import Forbidden, Invalid, NotFound, RetentiveError
 from retentive.memories.expectations import Expectations
 from retentive.memories.notes import Notes
 from retentive.memories.proposals import Proposals
-from retentive.model import Backfilled, Bounds
+from retentive.model import BackfillResult, Bounds
 from retentive.storage import step
-from retentive.storage.namespace_guard import OF_MANY, OF_NOBODY, Fence
+from retentive.storage.namespace_guard import NAMESPACE_FIRST_QUERIES, NEUTRAL_QUERIES, NamespaceGuard
+from retentive.testing import parts_of
 from tests.support import Open
 
 pytestmark = pytest.mark.engines
@@ -47,7 +48,7 @@ def store(open_store: Open) -> Retentive:
         own = store.in_namespace(name)
         own.add(f"The harbour of {name} is deep", tags=["harbour"])
         own.sessions.append("talk", "user", f"The harbour of {name} was dredged")
-        own.notes.put(f"The harbour note of {name}", "note")
+        own.notes.put(f"The harbour note of {name}", note_id="note")
     return store
 
 
@@ -111,7 +112,7 @@ def test_the_ids_of_others_lead_nowhere(store: Retentive) -> None:
     view = store.restricted("alice")
     verbs: list[Callable[[str], object]] = [
         view.get, view.forget, view.history, view.why, view.purge, view.restore,
-        lambda id: view.update(id, tags=["mine"]), lambda id: view.list(before=id),
+        lambda id: view.update(id, tags=["mine"]), lambda id: view.list(after=id),
     ]  # fmt: skip
     for verb in verbs:
         with pytest.raises(NotFound):
@@ -142,7 +143,7 @@ def test_what_is_also_read_is_found_and_never_changed(store: Retentive) -> None:
             with pytest.raises(Forbidden, match="for reading only"):
                 change()
         with pytest.raises(Forbidden):
-            other._store.engine.apply([step("namespace_insert", namespace=name, now=1)])
+            parts_of(other).engine.apply([step("namespace_insert", namespace=name, now=1)])
         assert exported(store, name) == before
     with pytest.raises(Forbidden):
         view.in_namespace("alicent")
@@ -184,7 +185,7 @@ def test_a_view_fills_in_the_vectors_of_its_own_namespaces(open_store: Open) -> 
         open_store(embedder="none", namespace=name).add(f"The harbour of {name} is deep")
     store = open_store()
     view = store.restricted("alice", also_read="team")
-    assert view.backfill() == Backfilled(done=1, remaining=0)
+    assert view.backfill() == BackfillResult(done=1, remaining=0)
     assert store.backfill().done == 2
 
 
@@ -258,7 +259,7 @@ def test_all_that_a_caller_does_works_in_a_view(store: Retentive) -> None:
     view.sessions.put("chat", tags=["home"])
     view.learn("chat")
     view.sessions.summarise("chat")
-    view.notes.put("Buy milk", "milk")
+    view.notes.put("Buy milk", note_id="milk")
     view.notes.delete("milk")
     assert "desk" in view.context("what colour is my desk?", session="chat").text
     assert view.why(dog.id).memory.id == dog.id
@@ -308,11 +309,11 @@ def test_a_write_that_no_verb_refused_is_refused_behind_it(store: Retentive) -> 
     """Should a verb forget to ask."""
     view = store.restricted("alice", read_only=True)
     with pytest.raises(Forbidden):
-        view._store.engine.apply([step("namespace_insert", namespace="alice", now=1)])
+        parts_of(view).engine.apply([step("namespace_insert", namespace="alice", now=1)])
 
 
 def test_a_copy_or_a_rewriting_that_no_verb_refused_is_refused_behind_it(store: Retentive, tmp_path: Path) -> None:
-    engine = store.restricted("alice")._store.engine
+    engine = parts_of(store.restricted("alice")).engine
     with pytest.raises(Forbidden):
         engine.backup(tmp_path / "copy.db", lambda _, __: None)
     with pytest.raises(Forbidden):
@@ -342,14 +343,14 @@ def test_closing_a_view_leaves_the_store_open(store: Retentive) -> None:
 
 def test_a_query_that_names_no_namespace_is_not_let_through(store: Retentive) -> None:
     """But for those that tell nothing of anybody: a query that is new is refused until somebody thought about it."""
-    fence = store.restricted("alice")._store.engine
-    assert isinstance(fence, Fence)
+    fence = parts_of(store.restricted("alice")).engine
+    assert isinstance(fence, NamespaceGuard)
     for query in ("chunk_pending_count", "space_counts", "memory_expired", "token_list", "copy_memories"):
         with pytest.raises(Forbidden):
             fence.read(query, {"space": "hashing-384", "now": 1, "limit": 10, "k1": "", "k2": ""})
-    for query in OF_NOBODY - {"space_insert"}:
+    for query in NEUTRAL_QUERIES - {"space_insert"}:
         fence.read(query)
-    assert {row[0] for query in OF_MANY for row in fence.read(query)} <= {"alice"}
+    assert {row[0] for query in NAMESPACE_FIRST_QUERIES for row in fence.read(query)} <= {"alice"}
 
 
 def test_a_purge_in_a_view_is_completed_by_upkeep(store: Retentive) -> None:
@@ -363,7 +364,7 @@ def test_a_purge_in_a_view_is_completed_by_upkeep(store: Retentive) -> None:
     assert told[0] == told[1]
     if not told[0][2]:
         store.upkeep()
-        assert store._store.engine.read("purge_due") == []
+        assert parts_of(store).engine.read("purge_due") == []
 
 
 def test_many_callers_at_once_never_see_each_other(store: Retentive) -> None:
@@ -381,7 +382,7 @@ def test_many_callers_at_once_never_see_each_other(store: Retentive) -> None:
 def test_the_server_itself_refuses_when_a_filter_is_broken(store: Retentive) -> None:
     """Every query without its condition on namespaces, and no fence: the rows of others still do not come."""
     view = store.restricted("alice", subtree=True)
-    engine = view._store.engine.engine  # type: ignore[attr-defined]
+    engine = parts_of(view).engine.engine  # type: ignore[attr-defined]
 
     def every(table: str, column: str = "namespace") -> set[str]:
         sql = f"SELECT DISTINCT {column} FROM {table}"
@@ -406,7 +407,7 @@ def test_the_server_itself_refuses_when_a_filter_is_broken(store: Retentive) -> 
     ],
 )
 def test_the_server_itself_refuses_to_write(store: Retentive, bounds: Bounds, namespace: str, said: str) -> None:
-    engine = store._store.engine.within(bounds).engine  # type: ignore[attr-defined]
+    engine = parts_of(store).engine.within(bounds).engine  # type: ignore[attr-defined]
     with pytest.raises(RetentiveError, match=said):
         engine.apply([step("measure_add", namespace=namespace, measure="m", tier="", bucket=0, count=1)])
 
@@ -431,9 +432,9 @@ def _unfenced(view: Retentive) -> Any:
     """The parts of a view whose checks are all gone."""
     from dataclasses import replace
 
-    from retentive.store.views import restricted
+    from retentive.store.views import restrict_store
 
-    parts = view._store
+    parts = parts_of(view)
     open_engine = parts.engine.engine  # type: ignore[attr-defined]
 
     class Open:
@@ -443,4 +444,4 @@ def _unfenced(view: Retentive) -> Any:
         def within(self, _: Bounds) -> Any:
             return open_engine
 
-    return replace(restricted(replace(parts, engine=Open(), bounds=None), Bounds(("alice",), True)), bounds=None)
+    return replace(restrict_store(replace(parts, engine=Open(), bounds=None), Bounds(("alice",), True)), bounds=None)

@@ -22,10 +22,11 @@ from retentive.errors import (
     StorageError,
     Unwritable,
 )
+from retentive.testing import parts_of
 from tests.support import Open
 
 
-def nested(depth: int) -> dict[str, Any]:
+def make_nested(depth: int) -> dict[str, Any]:
     value: dict[str, Any] = {}
     for _ in range(depth):
         value = {"a": value}
@@ -88,7 +89,7 @@ def test_bad_input_to_add_changes_nothing(store: Retentive, text: str, options: 
 
 def test_metadata_of_any_depth_is_kept_or_refused(store: Retentive) -> None:
     with pytest.raises(Invalid, match="metadata"):
-        store.add("ok", metadata=nested(3000))
+        store.add("ok", metadata=make_nested(3000))
     assert store.stats()["memories"] == 0
 
 
@@ -181,7 +182,7 @@ def test_who_and_why_are_text(store: Retentive) -> None:
         with pytest.raises(Invalid):
             store.forget(id, **options)
     with pytest.raises(Invalid):
-        store.list(before="\0")
+        store.list(after="\0")
 
 
 def test_a_misspelt_option_is_named(store: Retentive) -> None:
@@ -313,7 +314,7 @@ def test_a_file_that_cannot_be_used_is_left_as_it_is(
 
 def test_a_full_disk_keeps_nothing_of_the_write(store: Retentive) -> None:
     before = store.add("Before the disk was full").id
-    writer = store._store.engine._writer  # type: ignore[attr-defined]
+    writer = parts_of(store).engine._writer  # type: ignore[attr-defined]
     pages = writer.execute("PRAGMA page_count").fetchall()[0][0]
     writer.execute(f"PRAGMA max_page_count = {pages}").fetchall()
     with pytest.raises(DiskFull) as caught:
@@ -389,7 +390,7 @@ def test_a_folder_without_permission_is_refused(tmp_path: Path) -> None:
         (["--namespace", "a b", "list"], 2),
         (["search", "x", "--limit", "99999999999999999999"], 2),
         (["add", "x", "--metadata", "[" * 100_000], 2),
-        (["list", "--before", "\udcff"], 2),
+        (["list", "--after", "\udcff"], 2),
     ],
 )
 def test_the_terminal_says_it_in_one_line(

@@ -4,17 +4,17 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from retentive.text.dates import Expression, find
+from retentive.text.dates import TimeExpression, find_times
 
 NOW = datetime(2023, 7, 19, 15, tzinfo=UTC)
 
 
-def only(text: str, *, past: bool = False) -> Expression:
-    (found,) = find(text, NOW, past=past)
+def only(text: str, *, past: bool = False) -> TimeExpression:
+    (found,) = find_times(text, NOW, past=past)
     return found
 
 
-def covered(expression: Expression) -> str:
+def covered(expression: TimeExpression) -> str:
     """Its first day, and its last if that is another."""
     first, after = expression.begin, expression.finish
     last = after and after - timedelta(microseconds=1)
@@ -175,7 +175,7 @@ three weeks later it rained | Easter weekend | on previous Monday | next Friday 
 @pytest.mark.parametrize("text", [trap.strip() for trap in TRAPS if trap.strip()])
 def test_no_time_is_found_where_none_is_meant(text: str) -> None:
     """Everyday words, numbers, names and fractions are no times."""
-    assert find(text, NOW) == ()
+    assert find_times(text, NOW) == ()
 
 
 KINDS = [
@@ -222,7 +222,7 @@ def test_it_has_the_kind_that_it_was_said_with(text: str, kind: str, length: tim
 )
 def test_a_bare_name_goes_by_tense_and_then_by_past(text: str, past: bool, covers: str | None) -> None:
     """A month or weekday alone is the latest or the next one."""
-    found = find(text, NOW, past=past)
+    found = find_times(text, NOW, past=past)
     assert [covered(each) for each in found] == ([covers] if covers else [])
 
 
@@ -234,11 +234,11 @@ def test_two_years_ago_is_a_day_with_the_grain_of_a_year() -> None:
 def test_days_begin_where_now_is() -> None:
     """Yesterday in Tokyo began at 15:00 of the day before in London."""
     tokyo = timezone(timedelta(hours=9))
-    (found,) = find("yesterday", datetime(2023, 7, 19, 8, tzinfo=tokyo))
+    (found,) = find_times("yesterday", datetime(2023, 7, 19, 8, tzinfo=tokyo))
     assert (found.begin, found.finish) == (datetime(2023, 7, 17, 15, tzinfo=UTC), datetime(2023, 7, 18, 15, tzinfo=UTC))
 
 
 def test_several_in_one_text_are_found_in_order() -> None:
     """Each is found once."""
     text = "I moved last month, started on Monday and will leave in 2025."
-    assert [text[each.start : each.end] for each in find(text, NOW)] == ["last month", "Monday", "2025"]
+    assert [text[each.start : each.end] for each in find_times(text, NOW)] == ["last month", "Monday", "2025"]

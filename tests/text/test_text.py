@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from retentive.errors import Invalid
-from retentive.text.chunk import chunk
-from retentive.text.instants import instant
-from retentive.text.normalize import content_hash, normalise
-from retentive.text.sentences import MEMORIES_HEADING, SUMMARY_HEADING, own, spans
-from retentive.text.terms import terms, words
-from retentive.text.tokens import estimate
+from retentive.text.chunk import chunk_text
+from retentive.text.instants import parse_instant
+from retentive.text.normalize import hash_content, normalise_text
+from retentive.text.sentences import MEMORIES_HEADING, SUMMARY_HEADING, find_sentences, mask_quoted_text
+from retentive.text.terms import find_query_words, segment_text
+from retentive.text.token_estimate import estimate_tokens
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 
@@ -25,12 +25,12 @@ NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
     ],
 )
 def test_texts_are_the_same_when_they_read_the_same(one: str, other: str, same: bool) -> None:
-    assert (content_hash(one) == content_hash(other)) is same
+    assert (hash_content(one) == hash_content(other)) is same
 
 
 @given(st.text())
 def test_normalising_twice_changes_nothing(text: str) -> None:
-    assert normalise(normalise(text)) == normalise(text)
+    assert normalise_text(normalise_text(text)) == normalise_text(text)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_normalising_twice_changes_nothing(text: str) -> None:
     ],
 )
 def test_scripts_without_blanks_become_pairs(text: str, expected: str) -> None:
-    assert terms(text) == expected
+    assert segment_text(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -61,19 +61,19 @@ def test_scripts_without_blanks_become_pairs(text: str, expected: str) -> None:
     ],
 )
 def test_a_question_is_its_telling_words(question: str, expected: list[str]) -> None:
-    assert words(question) == expected
+    assert find_query_words(question) == expected
 
 
 def test_a_pasted_document_is_a_bounded_question() -> None:
-    assert len(words(" ".join(f"w{n}" for n in range(10_000)))) == 64
+    assert len(find_query_words(" ".join(f"w{n}" for n in range(10_000)))) == 64
 
 
 @given(st.text(max_size=4000), st.integers(20, 200))
 def test_chunks_rejoin_to_the_text(text: str, size: int) -> None:
     """Whatever the text: no character is lost, each slice fits, and each begins within the one before."""
-    slices = chunk(text, size, size // 6)
+    chunks = chunk_text(text, size, size // 6)
     end = 0
-    for piece in slices:
+    for piece in chunks:
         assert len(piece) <= size
         begin = text.find(piece, max(0, end - size // 6 - 1))
         assert begin <= end
@@ -83,16 +83,16 @@ def test_chunks_rejoin_to_the_text(text: str, size: int) -> None:
 
 def test_cuts_fall_behind_sentences() -> None:
     text = "This is the first sentence, of some length. " * 30
-    assert all(piece.rstrip().endswith(".") for piece in chunk(text))
+    assert all(piece.rstrip().endswith(".") for piece in chunk_text(text))
 
 
 def test_a_letter_is_not_cut_from_its_marks() -> None:
-    pieces = chunk("e\u0301" * 500, size=101, overlap=10)
+    pieces = chunk_text("e\u0301" * 500, size=101, overlap=10)
     assert not any(piece.startswith("\u0301") for piece in pieces)
 
 
 def test_a_run_of_marks_is_cut_like_any_other() -> None:
-    pieces = chunk("a" + "\u0301" * 40_000)
+    pieces = chunk_text("a" + "\u0301" * 40_000)
     assert len(pieces) < 100
 
 
@@ -107,17 +107,17 @@ def test_a_run_of_marks_is_cut_like_any_other() -> None:
     ],
 )
 def test_times_are_read_as_people_write_them(written: str, expected: datetime) -> None:
-    assert instant(written, NOW, "expires") == expected
+    assert parse_instant(written, NOW, "expires") == expected
 
 
 def test_a_span_counts_backwards_for_the_past() -> None:
-    assert instant("1w", NOW, "since", past=True) == datetime(2026, 11, 8, 12, tzinfo=UTC)
+    assert parse_instant("1w", NOW, "since", past=True) == datetime(2026, 11, 8, 12, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("written", ["", "soon", "2026-13-01", "99999999999d", "9y9"])
 def test_a_bad_time_is_refused_with_the_ways_to_write_one(written: str) -> None:
     with pytest.raises(Invalid, match="expires") as caught:
-        instant(written, NOW, "expires")
+        parse_instant(written, NOW, "expires")
     assert "2026-12-31" in caught.value.hint
 
 
@@ -133,17 +133,21 @@ def test_a_bad_time_is_refused_with_the_ways_to_write_one(written: str) -> None:
     ],
 )
 def test_tokens_are_estimated(text: str, tokens: int) -> None:
-    assert estimate(text) == tokens
+    assert estimate_tokens(text) == tokens
 
 
 @given(st.text(max_size=50), st.text(max_size=50))
 def test_the_estimate_of_a_whole_is_at_most_that_of_its_parts(one: str, other: str) -> None:
-    assert max(estimate(one), estimate(other)) <= estimate(one + other) <= estimate(one) + estimate(other)
+    assert (
+        max(estimate_tokens(one), estimate_tokens(other))
+        <= estimate_tokens(one + other)
+        <= estimate_tokens(one) + estimate_tokens(other)
+    )
 
 
 def test_sentences_know_where_they_stand() -> None:
     text = "Hi there!  I live in Graz.\n- Dr. Kim is my dentist. And yours?"
-    found = [*spans(text)]
+    found = [*find_sentences(text)]
     assert [each.text for each in found] == ["Hi there!", "I live in Graz.", "Dr. Kim is my dentist.", "And yours?"]
     assert all(text[each.start : each.end] == each.text for each in found)
 
@@ -160,13 +164,13 @@ def test_sentences_know_where_they_stand() -> None:
     ],
 )
 def test_what_a_message_only_carries_is_not_its_senders_own(carried: str) -> None:
-    assert own(carried).strip() == ""
-    assert own(f"Mine.\n\n{carried}").split() == ["Mine."]
+    assert mask_quoted_text(carried).strip() == ""
+    assert mask_quoted_text(f"Mine.\n\n{carried}").split() == ["Mine."]
 
 
 @given(st.text(max_size=200))
 def test_blanks_keep_every_character_in_its_place(text: str) -> None:
-    kept = own(text)
+    kept = mask_quoted_text(text)
     assert len(kept) == len(text)
     assert all(after in (before, " ") for before, after in zip(text, kept, strict=True))
-    assert all(text[each.start : each.end] == each.text and each.text.strip() for each in spans(text))
+    assert all(text[each.start : each.end] == each.text and each.text.strip() for each in find_sentences(text))

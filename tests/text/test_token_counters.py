@@ -2,16 +2,16 @@ from pathlib import Path
 
 import pytest
 
-from retentive.embed.tokenizer import load_words
+from retentive.embed.tokenizer import load_tokenizer
 from retentive.errors import BadConfig, MissingExtra
 from retentive.text.token_counters import open_counter
-from retentive.text.tokens import estimate
+from retentive.text.token_estimate import estimate_tokens
 
 
 @pytest.fixture
 def tokenizer(tmp_path: Path) -> Path:
     """A real one, saved as models come: cut at 256, padded, with [CLS] and [SEP] around."""
-    words = load_words()
+    words = load_tokenizer()
     words.enable_padding(length=64)
     words.save(str(tmp_path / "tokenizer.json"))
     return tmp_path / "tokenizer.json"
@@ -19,7 +19,7 @@ def tokenizer(tmp_path: Path) -> Path:
 
 def test_the_estimate_needs_nothing() -> None:
     """`estimate` is the function of `text`."""
-    assert open_counter("estimate") is estimate
+    assert open_counter("estimate") is estimate_tokens
 
 
 @pytest.mark.parametrize(

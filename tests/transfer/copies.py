@@ -7,7 +7,7 @@ from pathlib import Path
 import apsw
 
 from retentive import Retentive
-from retentive.storage.migrations import migrations
+from retentive.storage.migrations import load_migrations
 from retentive.storage.store_file import apply_migration
 
 
@@ -87,7 +87,7 @@ UNUSABLE: dict[str, tuple[Callable[[Path], object], str]] = {
 def of_an_older_program(path: Path, newest: int) -> None:
     """A store with the schema of then, and one conversation in it."""
     connection = apsw.Connection(str(path))
-    for migration in migrations("sqlite")[:newest]:
+    for migration in load_migrations("sqlite")[:newest]:
         apply_migration(connection, migration)
     connection.execute("INSERT INTO namespaces VALUES ('default', 1)")
     connection.close()

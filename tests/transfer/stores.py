@@ -7,9 +7,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from retentive import Retentive
-from retentive.memories.add import draft_of
+from retentive.memories.add import make_draft
 from retentive.memories.write import write_memories
 from retentive.model import Replacement
+from retentive.testing import parts_of
 
 
 def fill(store: Retentive) -> None:
@@ -40,17 +41,17 @@ def _remember(store: Retentive) -> None:
     store.update(store.add("東京都の犬 🐕", confidence=0.3).id, content="大阪府の犬 🐕", reason="moved")
     store.add("Until the summer", expires="2031-06-01", valid_from="2020-01-01", source="import")
     store.add("Long " + "words and more words. " * 300, origin={"url": "https://example.org"})
-    store.notes.put("Buy milk\nand bread", "shopping")
-    store.notes.put("Buy milk", "shopping")
+    store.notes.put("Buy milk\nand bread", note_id="shopping")
+    store.notes.put("Buy milk", note_id="shopping")
     store.purge(store.add("Nothing to see here").id, reason="private")
 
 
 def _propose(store: Retentive) -> None:
     """One that is open, one that is rejected."""
-    parts, tea = store._store, store.add("Tea at noon 🍵").id
+    parts, tea = parts_of(store), store.add("Tea at noon 🍵").id
     for text in ("Coffee at noon", "Water at noon"):
         replacement = Replacement(tea, "same drink", f"tea, then {text}")
-        write_memories(parts, [draft_of(parts, text, {})._replace(proposes=(replacement,))])
+        write_memories(parts, [make_draft(parts, text, {})._replace(proposes=(replacement,))])
     store.proposals.reject(store.proposals.list()[0].id)
 
 

@@ -1,7 +1,6 @@
 """Backups of a store that other processes write to, and backups that are killed."""
 
 import random
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from retentive import Retentive
+from tests.forkserver import ForkedProgram
 from tests.storage.test_processes import PROGRAMS, assert_whole, start
 from tests.support import Open
 from tests.transfer.copies import ids
@@ -20,7 +20,7 @@ from tests.transfer.copies import ids
 def writing(db: Path, log: Path) -> Iterator[None]:
     """Another process keeps, changes and forgets as fast as it can; what it was told was kept is in the log."""
     with log.open("w") as file:
-        writer = subprocess.Popen([sys.executable, str(PROGRAMS / "writer.py"), str(db), "1"], stdout=file)
+        writer = ForkedProgram([sys.executable, str(PROGRAMS / "writer.py"), str(db), "1"], stdout=file)
     try:
         more(log, 0)
         yield

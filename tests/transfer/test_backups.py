@@ -11,6 +11,7 @@ import pytest
 
 from retentive import Retentive, clock
 from retentive.errors import Busy, Conflict, Corrupt, DiskFull, Invalid, NotFound, RetentiveError, Unwritable
+from retentive.testing import parts_of
 from retentive.transfer import backups
 from tests.purge.test_purge import holding
 from tests.store.test_bad_input import FullDisk, full_disk
@@ -266,7 +267,7 @@ def test_a_copy_with_its_log_beside_it_is_read_with_it(kept: Retentive, db: Path
 def test_a_server_has_backups_of_its_own(store: Retentive, tmp_path: Path) -> None:
     with pytest.raises(Invalid) as caught:
         store.backup(tmp_path / "copy.db")
-    assert "retentive migrate" in caught.value.hint
+    assert "Retentive.migrate" in caught.value.hint
     assert [*tmp_path.iterdir()] == [] or not (tmp_path / "copy.db").exists()
     assert [*tmp_path.glob(".retentive-*")] == []
 
@@ -320,7 +321,7 @@ def test_one_who_reads_an_older_state_holds_up_compacting_and_is_told(store: Ret
 
 def test_compacting_needs_room(store: Retentive) -> None:
     with pytest.raises(DiskFull) as caught:
-        backups._has_room(store._store, 1 << 60)
+        backups._require_room(parts_of(store), 1 << 60)
     assert "twice" in caught.value.hint
 
 
@@ -346,8 +347,8 @@ def test_the_terminal_backs_up_and_verifies(run: Run, refused: Run, tmp_path: Pa
     target = str(tmp_path / "copy.db")
     assert "2 memories and 1 message in 1 session" in run("backup", "create", target)
     assert "--force" in refused("backup", "create", target, code=4)
-    assert "whole" in run("backup", "create", target, "--force")
-    assert "whole" in run("backup", "verify", target)
+    assert "complete" in run("backup", "create", target, "--force")
+    assert "complete" in run("backup", "verify", target)
     changed(Path(target), "DELETE FROM chunks")
     assert "agree" in refused("backup", "verify", target, code=5)
     assert "bytes before" in run("compact")

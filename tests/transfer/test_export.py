@@ -15,7 +15,8 @@ import pytest
 
 from retentive import Retentive
 from retentive.errors import Conflict, Forbidden, Invalid, Unwritable
-from retentive.transfer.export_format import LINES, PARTS, Line, end, header
+from retentive.transfer.export_format import LINE_TYPES, PARTS, LineType, make_end, make_header
+from tests.sizes import choose
 from tests.support import Open, Run
 from tests.transfer.stores import exported, fill, lines
 
@@ -43,8 +44,8 @@ def test_there_is_a_line_of_every_type(store: Retentive) -> None:
     fill(store)
     found = lines(exported(store))
     assert [found[0]["type"], found[-1]["type"]] == ["header", "end"]
-    assert {line["type"] for line in found[1:-1]} == {*LINES}
-    counts = {type: sum(line["type"] == type for line in found) for type in LINES}
+    assert {line["type"] for line in found[1:-1]} == {*LINE_TYPES}
+    counts = {type: sum(line["type"] == type for line in found) for type in LINE_TYPES}
     assert found[-1]["lines"] == counts
 
 
@@ -73,16 +74,16 @@ def _rows(text: str) -> list[str]:
 
 
 def _described() -> dict[str, list[str]]:
-    known = {name: _keys(line) for name, line in LINES.items()}
-    memory, record = LINES["memory"].inner, LINES["contact"].inner
-    history = [*dict.fromkeys([*memory["history"].shapes, *record["history"].shapes])]
-    slices = [*LINES["file"].inner["slices"].shapes]
-    ends = {"header": [*header("", vectors=False, without=())], "end": [*end({})]}
-    return {**known, **ends, "history": history, "slices": slices, "vectors": [*memory["vectors"].shapes]}
+    known = {name: _keys(line) for name, line in LINE_TYPES.items()}
+    memory, record = LINE_TYPES["memory"].inner, LINE_TYPES["contact"].inner
+    history = [*dict.fromkeys([*memory["history"].formats, *record["history"].formats])]
+    slices = [*LINE_TYPES["file"].inner["slices"].formats]
+    ends = {"header": [*make_header("", vectors=False, without=())], "end": [*make_end({})]}
+    return {**known, **ends, "history": history, "slices": slices, "vectors": [*memory["vectors"].formats]}
 
 
-def _keys(line: Line) -> list[str]:
-    return ["type", *line.shapes, *line.inner]
+def _keys(line: LineType) -> list[str]:
+    return ["type", *line.formats, *line.inner]
 
 
 def test_no_secret_leaves_the_store(store: Retentive) -> None:
@@ -124,6 +125,11 @@ def test_namespaces_are_chosen_by_name_and_prefix(store: Retentive) -> None:
     assert names("*") == ["a", "default", "work/x", "work/y"]
     assert names(["work/*"]) == ["work/x", "work/y"]
     assert names(["a", "default"]) == ["a", "default"]
+    inside = store.in_namespace("work/x")
+    found = lines(exported(inside, namespaces=["work/*"]))
+    assert [line["name"] for line in found if line["type"] == "namespace"] == ["work/x", "work/y"]
+    store.in_namespace("caf\u00e9/menu").add("In the café")
+    assert names(["cafe\u0301/*"]) == ["caf\u00e9/menu"]
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -210,17 +216,17 @@ def test_a_stream_of_text_is_refused(store: Retentive) -> None:
 
 
 def test_memory_stays_the_same_however_large_the_store(open_store: Open, tmp_path: Path) -> None:
-    """Twenty thousand memories and a session of messages of a megabyte each, in less than what they weigh."""
+    """Thousands of memories and a session of messages of a megabyte each, in 24 MB."""
     store = open_store(embedder="none")
-    store.add_many(f"Fact number {n}, with some words around it" for n in range(20_000))
-    for n in range(40):
-        store.sessions.append("large", "user", f"{n}" + "x" * 1_000_000)
+    store.add_many(f"Fact number {n}, with some words around it" for n in range(choose(4_000, 20_000)))
+    messages = [f"{n}" + "x" * 1_000_000 for n in range(choose(28, 40))]
+    store.sessions.append_many("large", [{"role": "user", "content": text} for text in messages])
     tracemalloc.start()
     store.export(tmp_path / "all.jsonl")
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert (tmp_path / "all.jsonl").stat().st_size > 50_000_000
-    assert peak < 40_000_000
+    assert (tmp_path / "all.jsonl").stat().st_size > len(messages) * 1_000_000
+    assert peak < 24_000_000
 
 
 def test_a_pipe_is_written_to_as_a_stream(store: Retentive) -> None:

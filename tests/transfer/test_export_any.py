@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from retentive import Retentive
 from retentive.errors import RetentiveError
 from retentive.model import Kind, Source
+from retentive.testing import parts_of
 from retentive.transfer.restore_export.restore import restore
 from tests.transfer.stores import exported
 
@@ -52,7 +53,7 @@ def _nth(store: Retentive, number: int) -> str:
 
 def _contact(store: Retentive, number: int) -> str:
     found = store.contacts.list()
-    return found.records[number % len(found.records)].id if found.records else "none"
+    return found[number % len(found)].id if found else "none"
 
 
 numbers = st.integers(0, 20)
@@ -64,7 +65,7 @@ deeds: st.SearchStrategy[Deed] = st.one_of(
     st.builds(lambda n: lambda store: store.forget(_nth(store, n)), numbers),
     st.builds(lambda n: lambda store: store.restore(_nth(store, n)), numbers),
     st.builds(lambda n: lambda store: store.purge(_nth(store, n)), numbers),
-    st.builds(lambda text, id: lambda store: store.notes.put(text, id), texts, names),
+    st.builds(lambda text, id: lambda store: store.notes.put(text, note_id=id), texts, names),
     st.builds(
         lambda name, text, told, when: lambda store: store.sessions.append(name, "user", text, payload=told, time=when),
         names, texts, values, times | st.none(),
@@ -109,10 +110,10 @@ def test_an_export_restores_any_store_to_the_byte(done: list[tuple[str, Deed]], 
             with contextlib.suppress(RetentiveError):
                 deed(source.in_namespace(namespace))
         before = exported(source, vectors=vectors)
-        tally = restore(target._store, io.BytesIO(before), dry_run=False, progress=None)
+        tally = restore(parts_of(target), io.BytesIO(before), dry_run=False, progress=None)
         assert tally.refusals == []
         assert exported(target, vectors=vectors) == before
-        again = restore(target._store, io.BytesIO(before), dry_run=False, progress=None)
+        again = restore(parts_of(target), io.BytesIO(before), dry_run=False, progress=None)
         assert {outcome for counts in again.counts.values() for outcome in counts} <= {"same"}
         assert exported(target, vectors=vectors) == before
         assert [each.name for each in target.doctor() if not each.ok] == []

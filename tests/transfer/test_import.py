@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
-from retentive import ImportedMemories, Refusal, Retentive, serialize
+from retentive import ImportMemoriesResult, RefusedItem, Retentive, serialize
 from retentive.cli.parser.import_ import FORMATS
 from retentive.errors import Forbidden, Invalid
 from retentive.transfer import import_memories
-from retentive.transfer.memories import Format
+from retentive.transfer.memories import MemoryFormat
+from tests.forkserver import ForkedProgram
 from tests.support import Open, Run
-from tests.transfer.elsewhere import everywhere
+from tests.transfer.memory_files import write_all_formats
 
 pytestmark = pytest.mark.engines
 
@@ -29,8 +30,8 @@ def lines(tmp_path: Path) -> Callable[..., Path]:
 
     def write(*items: str | dict[str, Any]) -> Path:
         path = tmp_path / "memories.jsonl"
-        told = [{"memory": each} if isinstance(each, str) else each for each in items]
-        path.write_text("".join(json.dumps(each) + "\n" for each in told))
+        imported = [{"memory": each} if isinstance(each, str) else each for each in items]
+        path.write_text("".join(json.dumps(each) + "\n" for each in imported))
         return path
 
     return write
@@ -45,18 +46,18 @@ def all_of(store: Retentive) -> list[dict[str, Any]]:
 def apart_from_when(store: Retentive) -> list[dict[str, Any]]:
     """The same without what differs between two runs."""
     left = ("id", "created", "updated", "superseded_by", "valid_from", "valid_to")
-    told = [{name: value for name, value in each.items() if name not in left} for each in all_of(store)]
-    return sorted(told, key=lambda each: str(each["content"]))
+    imported = [{name: value for name, value in each.items() if name not in left} for each in all_of(store)]
+    return sorted(imported, key=lambda each: str(each["content"]))
 
 
 def contents(store: Retentive, **filters: Any) -> set[str]:
     return {memory.content for memory in store.list(limit=1000, **filters)}
 
 
-@pytest.mark.parametrize("format", [each for each in Format if each is not Format.RETENTIVE])
-def test_every_format_comes_in_once(store: Retentive, tmp_path: Path, format: Format) -> None:
+@pytest.mark.parametrize("format", [each for each in MemoryFormat if each is not MemoryFormat.RETENTIVE])
+def test_every_format_comes_in_once(store: Retentive, tmp_path: Path, format: MemoryFormat) -> None:
     """The second import changes nothing, not even the time of a memory's last change."""
-    path = everywhere(tmp_path)[format]
+    path = write_all_formats(tmp_path)[format]
     done = store.import_memories(path)
     assert (done.format, done.known, done.refused) == (format, 0, 0)
     kept = all_of(store)
@@ -80,15 +81,19 @@ def test_a_memory_keeps_what_was_said_of_it(store: Retentive, lines: Callable[..
         }
     )
     store.import_memories(path)
-    (told,) = all_of(store)
-    assert told["origin"] == {
+    (imported,) = all_of(store)
+    assert imported["origin"] == {
         "product": "mem0",
         "id": "5f1c",
         "created": "2025-03-02T09:00:00Z",
         "updated": "2025-04-01T08:00:00Z",
     }
-    assert (told["kind"], told["confidence"], told["valid_from"]) == ("preference", 0.4, "2025-03-02T09:00:00Z")
-    assert told["metadata"] == {"confidence": 0.4, "trip": "lisbon"}
+    assert (imported["kind"], imported["confidence"], imported["valid_from"]) == (
+        "preference",
+        0.4,
+        "2025-03-02T09:00:00Z",
+    )
+    assert imported["metadata"] == {"confidence": 0.4, "trip": "lisbon"}
     assert store.search("where does Dana like to sit?").hits[0].content == "Dana prefers window seats"
 
 
@@ -113,12 +118,12 @@ def test_a_dry_run_tells_and_changes_nothing(store: Retentive, lines: Callable[.
     store.add("The tram is late")
     before = all_of(store)
     path = lines("The tram is late", "Dana likes figs", "Dana likes figs", "", "My password is hunter2-Ab93kd!x")
-    told = store.import_memories(path, dry_run=True)
+    imported = store.import_memories(path, dry_run=True)
     assert all_of(store) == before
-    assert (told.created, told.known, told.refused, told.dry_run) == (1, 2, 2, True)
-    assert (told.kinds, told.examples) == ({"fact": 1}, ("Dana likes figs",))
+    assert (imported.created, imported.known, imported.refused, imported.dry_run) == (1, 2, 2, True)
+    assert (imported.kinds, imported.examples) == ({"fact": 1}, ("Dana likes figs",))
     done = store.import_memories(path)
-    assert (done.created, done.known, done.refused) == (told.created, told.known, told.refused)
+    assert (done.created, done.known, done.refused) == (imported.created, imported.known, imported.refused)
 
 
 def test_what_is_bad_is_told_with_its_place_and_the_rest_is_kept(store: Retentive, lines: Callable[..., Path]) -> None:
@@ -132,7 +137,7 @@ def test_what_is_bad_is_told_with_its_place_and_the_rest_is_kept(store: Retentiv
     }
 
 
-def test_of_many_refusals_the_first_twenty_are_told(store: Retentive, lines: Callable[..., Path]) -> None:
+def test_of_many_refusals_the_first_twenty_are_refused(store: Retentive, lines: Callable[..., Path]) -> None:
     done = store.import_memories(lines("good", *[""] * 30))
     assert (done.refused, len(done.refusals)) == (30, 20)
 
@@ -221,7 +226,7 @@ def test_batches_depend_on_nothing(
     store: Retentive, lines: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However many share a commit, the same comes in; progress tells how many were read."""
-    monkeypatch.setattr(import_memories, "BATCH", 7)
+    monkeypatch.setattr(import_memories, "BATCH_SIZE", 7)
     heard: list[tuple[int, int | None]] = []
     path = lines(*[f"Item {number % 20} is blue" for number in range(30)])
     done = store.import_memories(path, progress=lambda *each: heard.append(each))
@@ -234,7 +239,7 @@ def test_an_import_that_was_killed_is_simply_repeated(target: str, open_store: O
     path = tmp_path / "many.csv"
     rows = [f"Item {number} is blue,{'box' if number % 9 == 0 else ''}" for number in range(400)]
     path.write_text("\n".join(["text,slot", *rows]))
-    importer = subprocess.Popen([sys.executable, str(IMPORTER), target, str(path)], stdout=subprocess.PIPE, text=True)
+    importer = ForkedProgram([sys.executable, str(IMPORTER), target, str(path)], stdout=subprocess.PIPE, text=True)
     with importer:
         assert importer.stdout
         while int(importer.stdout.readline() or 400) < 100:
@@ -266,21 +271,21 @@ def test_the_command_tells_what_came_in(run: Run, lines: Callable[..., Path]) ->
 
 
 def test_the_command_names_what_was_refused(refused: Run, lines: Callable[..., Path]) -> None:
-    told = refused("import", str(lines("good", "")), code=0)
-    assert told == "refused: memories.jsonl, line 2: it has no text under 'memory'\n"
+    imported = refused("import", str(lines("good", "")), code=0)
+    assert imported == "refused: memories.jsonl, line 2: it has no text under 'memory'\n"
 
 
 def test_the_command_answers_in_json(run: Run, lines: Callable[..., Path]) -> None:
-    told = json.loads(run("import", str(lines("good", "")), "--json"))
-    assert told == serialize.imported(
-        ImportedMemories(
+    imported = json.loads(run("import", str(lines("good", "")), "--json"))
+    assert imported == serialize.import_result(
+        ImportMemoriesResult(
             format="mem0",
             created=1,
             known=0,
             superseded=0,
             pending=0,
             refused=1,
-            refusals=(Refusal("memories.jsonl, line 2", "it has no text under 'memory'"),),
+            refusals=(RefusedItem("memories.jsonl, line 2", "it has no text under 'memory'"),),
             kinds={"fact": 1},
             examples=("good",),
             notes=(),
@@ -290,9 +295,9 @@ def test_the_command_answers_in_json(run: Run, lines: Callable[..., Path]) -> No
 
 
 def test_the_command_knows_every_format() -> None:
-    assert {*FORMATS} == {*Format}
+    assert {*FORMATS} == {*MemoryFormat}
 
 
 def test_a_file_that_is_no_memory_ends_with_a_hint(refused: Run, tmp_path: Path) -> None:
     (tmp_path / "x").write_text("hello")
-    assert "Say it with --from: retentive" in refused("import", str(tmp_path / "x"), code=2)
+    assert "Name its format: retentive" in refused("import", str(tmp_path / "x"), code=2)

@@ -9,8 +9,9 @@ import pytest
 from retentive import Retentive, Source, Status
 from retentive.errors import Conflict, Invalid
 from retentive.model import AGENT
-from tests.support import Clock, Open, Place, Run
-from tests.transfer.elsewhere import everywhere
+from retentive.testing import Clock
+from tests.support import Open, Place, Run
+from tests.transfer.memory_files import write_all_formats
 from tests.transfer.stores import exported, fill, lines
 
 pytestmark = pytest.mark.engines
@@ -37,7 +38,7 @@ def other_store(open_store: Open, place: Place) -> Retentive:
 def test_no_format_ends_what_the_user_said(store: Retentive, tmp_path: Path, format: str) -> None:
     """The CSV names the slot, the others hold nothing that names what is here."""
     said = [store.add("Lives in Oslo", slot="home"), store.add(OSLO), store.add("Likes coffee")]
-    store.import_memories(everywhere(tmp_path)[format], format)
+    store.import_memories(write_all_formats(tmp_path)[format], format)
     assert {store.get(each.id).status for each in said} == {Status.ACTIVE}
     assert {each.source for each in store.list()} == {Source.EXPLICIT, Source.IMPORT}
 
@@ -166,7 +167,7 @@ def test_an_edited_line_does_not_raise_what_is_here(store: Retentive, saved: Any
 
 
 def test_a_note_of_the_user_is_not_replaced_by_an_import(store: Retentive, saved: Any) -> None:
-    store.notes.put("Buy milk", "shopping")
+    store.notes.put("Buy milk", note_id="shopping")
     later = {"version": 9, "updated": "2090-01-01T00:00:00.000000Z"}
     done = store.import_memories(saved(edited(exported(store), content="Buy poison", **later)))
     assert (store.notes.get("shopping").content, done.lines["memory"]) == ("Buy milk", {"kept": 1})

@@ -7,7 +7,7 @@ import pytest
 
 from retentive import Retentive
 from retentive.errors import Conflict, Invalid
-from retentive.transfer.markdown.escape import block, file_name, inline, quoted
+from retentive.transfer.markdown.escape import escape_block, escape_inline, escape_quote, make_file_name
 from tests.support import Run
 from tests.transfer.stores import fill
 
@@ -104,22 +104,22 @@ def test_pages_that_fail_leave_nothing(store: Retentive, tmp_path: Path) -> None
     ],
 )
 def test_text_is_shown_as_it_is(text: str, shown: str) -> None:
-    assert block(text) == shown
+    assert escape_block(text) == shown
 
 
 def test_a_quote_holds_all_of_a_text() -> None:
-    assert quoted("one\n\ntwo\nthree") == "> one\n>\n> two\\\n> three"
+    assert escape_quote("one\n\ntwo\nthree") == "> one\n>\n> two\\\n> three"
 
 
 def test_a_title_is_one_line() -> None:
-    assert inline("one\n# two") == "one # two"
+    assert escape_inline("one\n# two") == "one # two"
 
 
 @pytest.mark.parametrize(
     "name", ["s", "monday-7", "Monday-7", "../../etc/passwd", "con", "犬", "a" * 200, "a b", ".", ""]
 )
 def test_a_name_is_that_of_a_file_here(name: str) -> None:
-    made = file_name(name)
+    made = make_file_name(name)
     assert made
     assert len(made) < 80
     assert {*made} <= {*"abcdefghijklmnopqrstuvwxyz0123456789-"}
@@ -128,7 +128,7 @@ def test_a_name_is_that_of_a_file_here(name: str) -> None:
 
 def test_two_names_have_two_files() -> None:
     names = ["Monday", "monday", "mon day", "mon-day", "mon/day", "犬", "猫"]
-    assert len({file_name(name) for name in names}) == len(names)
+    assert len({make_file_name(name) for name in names}) == len(names)
 
 
 def test_on_the_terminal(run: Run, refused: Run, tmp_path: Path) -> None:

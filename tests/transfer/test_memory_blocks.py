@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retentive.transfer.memories.blocks import blocks, front
+from retentive.transfer.memories.blocks import parse_blocks, parse_front_matter
 
 
 @pytest.mark.parametrize(
@@ -37,11 +37,11 @@ from retentive.transfer.memories.blocks import blocks, front
     ],
 )
 def test_blocks(text: str, expected: list[tuple[str, tuple[str, ...]]]) -> None:
-    assert [(each.text, each.headings) for each in blocks(text)] == expected
+    assert [(each.text, each.headings) for each in parse_blocks(text)] == expected
 
 
 def test_a_block_knows_its_line() -> None:
-    assert [each.line for each in blocks("# A\n\na\nb\n\n- c\n\n<!--\n\n-->\nd", before=10)] == [13, 16, 21]
+    assert [each.line for each in parse_blocks("# A\n\na\nb\n\n- c\n\n<!--\n\n-->\nd", before=10)] == [13, 16, 21]
 
 
 @pytest.mark.parametrize(
@@ -56,14 +56,14 @@ def test_a_block_knows_its_line() -> None:
     ],
 )  # fmt: skip
 def test_front_matter(text: str, values: dict[str, object], body: str) -> None:
-    found = front(text)
+    found = parse_front_matter(text)
     assert (found.values, found.body) == (values, body)
 
 
 @given(st.text(alphabet=st.sampled_from("ab#-*>`~:|<!1.) \t\n[]_="), max_size=200))
 def test_no_word_is_lost_and_none_is_made_up(text: str) -> None:
     """What is neither a heading nor in a comment is in a block, whatever the marks."""
-    found = [*blocks(text)]
+    found = [*parse_blocks(text)]
     letters = "".join(each for block in found for each in (block.text, *block.headings))
     assert {*letters} <= {*text, " "}
     assert all(any(letter.isalnum() for letter in block.text) for block in found)

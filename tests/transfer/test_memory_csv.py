@@ -10,8 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from retentive.errors import Invalid
-from retentive.model import Kind, Refusal
-from retentive.transfer.memories import Format, Item, Told, opened
+from retentive.model import Kind, RefusedItem
+from retentive.transfer.memories import ImportItem, MemoryFormat, ReadResult
+from tests.transfer.memory_files import open_results
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=80)
 SAID = TEXTS.map(str.strip).filter(lambda text: any(letter.isalnum() for letter in text))
@@ -33,10 +34,10 @@ ROWS = st.lists(
 )
 
 
-def read(path: Path, text: str | bytes) -> list[Told]:
+def read(path: Path, text: str | bytes) -> list[ReadResult]:
     path.write_bytes(text.encode() if isinstance(text, str) else text)
-    with opened(path, Format.CSV) as (_, told):
-        return [*told]
+    with open_results(path, MemoryFormat.CSV) as (_, results):
+        return [*results]
 
 
 def written(rows: list[dict[str, Any]], delimiter: str, end: str) -> str:
@@ -57,7 +58,7 @@ def test_what_was_written_is_read(
     tmp_path: Path, rows: list[dict[str, Any]], delimiter: str, end: str, encoding: str
 ) -> None:
     """Whatever the delimiter, the line ends, the encoding, and what the cells hold."""
-    found = read(tmp_path / "x.csv", written(rows, delimiter, end).encode(encoding))
+    read_items = read(tmp_path / "x.csv", written(rows, delimiter, end).encode(encoding))
     expected = [
         {
             "kind": row["kind"],
@@ -68,8 +69,8 @@ def test_what_was_written_is_read(
         }
         for row in rows
     ]
-    assert [each.text for each in found if isinstance(each, Item)] == [row["text"] for row in rows]
-    assert [each.told for each in found if isinstance(each, Item)] == expected
+    assert [each.text for each in read_items if isinstance(each, ImportItem)] == [row["text"] for row in rows]
+    assert [each.options for each in read_items if isinstance(each, ImportItem)] == expected
 
 
 @pytest.mark.parametrize(
@@ -84,17 +85,17 @@ def test_what_was_written_is_read(
         (f"text,kind\ngood,\n{'x' * 140_000},\n", ["line 3: field larger than field limit"]),
     ],
 )
-def test_a_bad_row_is_told_with_its_line_and_the_others_are_read(
+def test_a_bad_row_is_refused_with_its_line_and_the_others_are_read(
     tmp_path: Path, text: str | bytes, refused: list[str]
 ) -> None:
-    found = read(tmp_path / "x.csv", text)
-    told = [f"{each.place}: {each.reason}" for each in found if isinstance(each, Refusal)]
-    assert [each.text for each in found if isinstance(each, Item)] == ["good"]
-    assert all(f"x.csv, {wanted}" in said for wanted, said in zip(refused, told, strict=True))
+    read_items = read(tmp_path / "x.csv", text)
+    results = [f"{each.place}: {each.reason}" for each in read_items if isinstance(each, RefusedItem)]
+    assert [each.text for each in read_items if isinstance(each, ImportItem)] == ["good"]
+    assert all(f"x.csv, {wanted}" in said for wanted, said in zip(refused, results, strict=True))
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "options"),
     [
         ("Memory,Memory Type\nx,decision", {"kind": "decision"}),  # however the header is spelt
         ("content\tlabels\nx\ta; b", {"tags": ["a", "b"]}),
@@ -109,10 +110,10 @@ def test_a_bad_row_is_told_with_its_line_and_the_others_are_read(
         ("text,kind\nx", {}),  # cells that are missing are empty
     ],
 )
-def test_columns(tmp_path: Path, text: str, told: dict[str, Any]) -> None:
+def test_columns(tmp_path: Path, text: str, options: dict[str, Any]) -> None:
     (item,) = read(tmp_path / "x", text)
-    assert isinstance(item, Item)
-    assert (item.text, item.told) == ("x", told)
+    assert isinstance(item, ImportItem)
+    assert (item.text, item.options) == ("x", options)
 
 
 def test_a_table_without_texts_says_which_columns_would_do(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Files that are damaged, cut off, or something else: what can be read is, and the rest is told."""
+"""Files that are damaged, cut off, or something else: what can be read is, and the rest is refused."""
 
 import time
 from collections.abc import Callable
@@ -9,9 +9,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from retentive.errors import Invalid
-from retentive.model import Refusal
-from retentive.transfer.memories import Format, Item, Told, opened
-from tests.transfer.elsewhere import CLAUDE, CSV, GRAPH, GUIDE, MEM0, NOTE, everywhere, service
+from retentive.model import RefusedItem
+from retentive.transfer.memories import ImportItem, MemoryFormat, ReadResult
+from tests.transfer.memory_files import (
+    CLAUDE,
+    CSV,
+    GRAPH,
+    GUIDE,
+    MEM0,
+    NOTE,
+    open_results,
+    write_all_formats,
+    write_service_database,
+)
 
 TEXTS = (MEM0, GRAPH, NOTE, CLAUDE, GUIDE, CSV)
 NAMES = ("x", "x.md", "x.json", "x.csv", "x.xml", "x.db")
@@ -19,19 +29,19 @@ NAMES = ("x", "x.md", "x.json", "x.csv", "x.xml", "x.db")
 slow = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
-def read(path: Path, format: Format | None) -> list[Told]:
-    """All that is told, or nothing where it is refused as a whole."""
+def read(path: Path, format: MemoryFormat | None) -> list[ReadResult]:
+    """All results, or none if the source is refused as a whole."""
     try:
-        with opened(path, format) as (_, told):
-            return [*told]
+        with open_results(path, format) as (_, results):
+            return [*results]
     except Invalid:
         return []
 
 
 def never_breaks(path: Path) -> None:
-    for format in (None, *Format):
+    for format in (None, *MemoryFormat):
         for each in read(path, format):
-            assert not isinstance(each, Item) or each.text.strip()
+            assert not isinstance(each, ImportItem) or each.text.strip()
 
 
 @slow
@@ -54,7 +64,7 @@ def test_files_that_were_changed_anywhere(tmp_path: Path, text: str, data: st.Da
 
 @pytest.mark.parametrize("keep", [0.001, 0.2, 0.5, 0.9, 0.99])
 def test_databases_that_were_cut_off(tmp_path: Path, keep: float) -> None:
-    path = everywhere(tmp_path)["mcp-memory-service"]
+    path = write_all_formats(tmp_path)["mcp-memory-service"]
     data = path.read_bytes()
     path.write_bytes(data[: int(len(data) * keep)])
     never_breaks(path)
@@ -65,7 +75,7 @@ def test_databases_that_were_cut_off(tmp_path: Path, keep: float) -> None:
 def test_databases_that_were_changed_anywhere(tmp_path: Path, data: st.DataObject) -> None:
     path = tmp_path / "x.db"
     path.unlink(missing_ok=True)
-    service(path).close()
+    write_service_database(path).close()
     damaged = bytearray(path.read_bytes())
     for _ in range(data.draw(st.integers(1, 20))):
         damaged[data.draw(st.integers(0, len(damaged) - 1))] = data.draw(st.integers(0, 255))
@@ -73,17 +83,17 @@ def test_databases_that_were_changed_anywhere(tmp_path: Path, data: st.DataObjec
     never_breaks(path)
 
 
-def test_rows_of_a_database_that_are_no_text_are_told(tmp_path: Path) -> None:
+def test_rows_of_a_database_that_are_no_text_are_refused(tmp_path: Path) -> None:
     rows = [
         ("a", b"\xff\xfe", None, None, None, None, None, None, None),
         ("b", "", None, None, None, None, None, None, None),
         ("c", "fine", None, 7, "[1]", "yesterday", None, None, "x"),
         ("d", "good", None, 7, "not json", 0, None, None, "x"),
     ]
-    service(tmp_path / "x.db", rows).close()
-    told = read(tmp_path / "x.db", None)
-    assert [each.text for each in told if isinstance(each, Item)] == ["good"]
-    assert [each.reason for each in told if isinstance(each, Refusal)] == [
+    write_service_database(tmp_path / "x.db", rows).close()
+    results = read(tmp_path / "x.db", None)
+    assert [each.text for each in results if isinstance(each, ImportItem)] == ["good"]
+    assert [each.reason for each in results if isinstance(each, RefusedItem)] == [
         "its text is not UTF-8",
         "it has no text under 'content'",
         "cannot read 'yesterday' as a time",
@@ -110,15 +120,15 @@ def test_rows_of_a_database_that_are_no_text_are_told(tmp_path: Path) -> None:
 )
 def test_a_bad_line_does_not_stop_the_rest(tmp_path: Path, text: str, kept: list[str], refused: list[str]) -> None:
     (tmp_path / "x").write_text(text)
-    told = read(tmp_path / "x", None)
-    said = [f"{each.place}: {each.reason}" for each in told if isinstance(each, Refusal)]
-    assert [each.text for each in told if isinstance(each, Item)] == kept
+    results = read(tmp_path / "x", None)
+    said = [f"{each.place}: {each.reason}" for each in results if isinstance(each, RefusedItem)]
+    assert [each.text for each in results if isinstance(each, ImportItem)] == kept
     assert all(wanted in each for wanted, each in zip(refused, said, strict=True))
 
 
 def test_a_line_in_another_encoding_does_not_stop_the_rest(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b'{"memory": "a"}\n{"memory": "Gr\xfc\xdfe"}\n{"memory": "b"}')
-    assert read(tmp_path / "x", None)[1] == Refusal("x, line 2", "not UTF-8")
+    assert read(tmp_path / "x", None)[1] == RefusedItem("x, line 2", "not UTF-8")
     assert len(read(tmp_path / "x", None)) == 3
 
 
@@ -126,11 +136,11 @@ def test_a_bad_file_of_a_folder_does_not_stop_the_rest(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_bytes(b"- Gr\xfc\xdfe")
     (tmp_path / "b.md").write_bytes(b"- fine")
     (tmp_path / "c.md").write_bytes(b"\0\1\2")
-    told = read(tmp_path, None)
-    assert [each.text for each in told if isinstance(each, Item)] == ["fine"]
-    assert [each for each in told if isinstance(each, Refusal)] == [
-        Refusal("a.md", "it is not UTF-8; save it as UTF-8"),
-        Refusal("c.md", "it is not a text file"),
+    results = read(tmp_path, None)
+    assert [each.text for each in results if isinstance(each, ImportItem)] == ["fine"]
+    assert [each for each in results if isinstance(each, RefusedItem)] == [
+        RefusedItem("a.md", "it is not UTF-8; save it as UTF-8"),
+        RefusedItem("c.md", "it is not a text file"),
     ]
 
 
@@ -148,8 +158,10 @@ def test_a_bad_file_of_a_folder_does_not_stop_the_rest(tmp_path: Path) -> None:
     ],
     ids=lambda text: text[:6],
 )
-@pytest.mark.parametrize("format", [Format.BASIC_MEMORY, Format.CLAUDE_MEMORY, Format.MARKDOWN, Format.CSV])
-def test_no_text_takes_more_than_its_length(tmp_path: Path, text: str, format: Format) -> None:
+@pytest.mark.parametrize(
+    "format", [MemoryFormat.BASIC_MEMORY, MemoryFormat.CLAUDE_MEMORY, MemoryFormat.MARKDOWN, MemoryFormat.CSV]
+)
+def test_no_text_takes_more_than_its_length(tmp_path: Path, text: str, format: MemoryFormat) -> None:
     """Patterns that go back and forth over such texts would take minutes."""
     (tmp_path / "x.xml").write_text(text)
     begun = time.monotonic()
@@ -185,20 +197,20 @@ def _bare(path: Path) -> None:
     ("make", "format", "message"),
     [
         (_missing, None, "there is no file"),
-        (_zip, Format.MEM0, "x is a zip"),
+        (_zip, MemoryFormat.MEM0, "x is a zip"),
         (_ours, None, "x is a store of Retentive"),
         (_empty, None, "x is empty"),
-        (_empty, Format.CSV, "x is empty"),
+        (_empty, MemoryFormat.CSV, "x is empty"),
         (_cut, None, "x, line 3, column 14: not JSON: Unterminated string"),
-        (_bare, None, "cannot tell what format x has"),
-        (_bare, Format.MEM0, "x is a folder"),
-        (_cut, Format.MCP_MEMORY_SERVICE, "x is not an SQLite database"),
-        (_ours, Format.CSV, "x is not a text file"),
+        (_bare, None, "the format of x is not recognised"),
+        (_bare, MemoryFormat.MEM0, "x is a folder"),
+        (_cut, MemoryFormat.MCP_MEMORY_SERVICE, "x is not an SQLite database"),
+        (_ours, MemoryFormat.CSV, "x is not a text file"),
     ],
 )
 def test_what_cannot_be_read_at_all_says_why(
-    tmp_path: Path, make: Callable[[Path], None], format: Format | None, message: str
+    tmp_path: Path, make: Callable[[Path], None], format: MemoryFormat | None, message: str
 ) -> None:
     make(tmp_path / "x")
-    with pytest.raises(Invalid, match=message), opened(tmp_path / "x", format) as (_, told):
-        assert [*told]
+    with pytest.raises(Invalid, match=message), open_results(tmp_path / "x", format) as (_, results):
+        assert [*results]

@@ -14,18 +14,20 @@ import pytest
 
 from retentive import Retentive
 from retentive.errors import Conflict, Corrupt, Invalid, NotFound
-from retentive.learning.learn import Tally, _read, _state
-from retentive.memories.add import draft_of
+from retentive.learning.learn import LearningTally, _load_state, _read_messages
+from retentive.memories.add import make_draft
 from retentive.memories.write import write_memories
 from retentive.model import Replacement, Space
 from retentive.storage import Step
 from retentive.storage.tables import quarantine
 from retentive.storage.tables.spaces import insert_step
+from retentive.testing import parts_of
 from retentive.transfer import copy_rows
 from tests.engines import ENGINES, open_target
+from tests.forkserver import ForkedProgram
 from tests.support import Place, Run
 
-TABLES = {table.name for table in copy_rows.MOVED}
+TABLES = {table.name for table in copy_rows.MOVED_TABLES}
 DERIVED = {"meta", "changes", "migrations", "leases", "integrity_log"}
 NUMBERED = {"spaces": {"id"}}  # numbers that each store gives itself
 NOTICE = Path(__file__).parents[2] / "NOTICE"
@@ -51,7 +53,7 @@ def filled(where: Where) -> None:
         store.sessions.append("asked", "user", "Our parrot Zwackelmann talks")
         store.forget(store.add("The user's parrot is called Zwackelmann").id)
         store.add("Of this session alone", session="s")
-        store.notes.put("Buy milk", "n")
+        store.notes.put("Buy milk", note_id="n")
         store.add("A key, as it was pasted", context="4pX9" * 2000)
         store.purge(store.add("Nothing to see").id)
         store.search("dog", include="memories")
@@ -62,11 +64,13 @@ def filled(where: Where) -> None:
         store.profile.set("city", "Oslo")
         store.files.index(NOTICE, session="s", tags=["legal"])
         replacement = Replacement(store.add("Tea at noon").id, "same drink", "tea, coffee")
-        write_memories(store._store, [draft_of(store._store, "Coffee at noon", {})._replace(proposes=(replacement,))])
+        write_memories(
+            parts_of(store), [make_draft(parts_of(store), "Coffee at noon", {})._replace(proposes=(replacement,))]
+        )
         store.tokens.create("alice", subtree=True, name="laptop", expires="90d")
         store.tokens.revoke(store.tokens.create("bob").token.id)
         damaged = {"namespace": "default", "id": "m", "content": b"\xff", "confidence": float("inf")}
-        store._store.engine.apply([quarantine.insert_step("memories", damaged, "a reason", 1)])
+        parts_of(store).engine.apply([quarantine.insert_step("memories", damaged, "a reason", 1)])
     with Retentive.open(where, namespace="other/place", embedder="none") as store:
         store.add("Elsewhere, and without a vector")
         store.add("With one of another model", vector=[0.6, 0.8])
@@ -82,8 +86,8 @@ def answers(where: Where) -> Any:
         assert store.skills.runs("report")
         known = [*store.namespaces()], store.tokens.list(), store.stats()["spaces"], store.stats()["vectors_pending"]
         histories = [store.history(each.id) for each in memories]
-        # last: searches are counted in the memories they find. The legs alone: what they are blended with weighs by how
-        # much rows differ in BM25, and FTS5's statistics are of all namespaces, PostgreSQL's of one.
+        # last: searches are counted in the memories they find. No blending: its other signals weigh by how much rows
+        # differ in BM25, and FTS5's statistics are of all namespaces, PostgreSQL's of one.
         plain: dict[str, Any] = {"session": "s", "fusion": "minmax"}
         hits = [[hit.id for hit in store.search(word, 5, mode=mode, **plain)] for word, mode in questions]
         assert all(finding.ok for finding in store.doctor() if finding.name != "vectors")
@@ -148,7 +152,7 @@ def test_vectors_arrive_bit_by_bit(place: Place) -> None:
 
 
 def _chunk(n: int) -> dict[str, Any]:
-    columns = next(table.columns for table in copy_rows.MOVED if table.name == "chunks")
+    columns = next(table.columns for table in copy_rows.MOVED_TABLES if table.name == "chunks")
     given = {"n": n, "namespace": "n", "owner_type": "memory", "owner": str(n), "ordinal": 0, "kind": "fact"}
     given |= {"source": "explicit", "confidence": 1.0, "importance": 5, "status": "active", "valid_from": 1}
     return {**dict.fromkeys(columns), **given, "f_content": "word"}
@@ -184,7 +188,7 @@ def test_every_column_of_a_moved_table_is_moved(tmp_path: Path) -> None:
     """A column that a later schema adds is not left behind."""
     Retentive.open(tmp_path / "a.db", embedder="none").close()
     connection = apsw.Connection(str(tmp_path / "a.db"))
-    for table in copy_rows.MOVED:
+    for table in copy_rows.MOVED_TABLES:
         there = {row[1] for row in connection.execute(f"PRAGMA table_info({table.name})")}
         assert there - NUMBERED.get(table.name, set()) <= {*table.columns}, table.name
 
@@ -196,16 +200,16 @@ def test_what_is_waiting_to_be_learned_moves_along(place: Place, engine: str) ->
     with Retentive.open(source, embedder="none") as store:
         store.sessions.append("s", "user", "Remember that my desk is blue.")
         store.sessions.append("s", "user", "I live in Porto. I work at Stripe.")
-        parts = store._store
-        _read(parts, _state(parts, "s"), Tally())
+        parts = parts_of(store)
+        _read_messages(parts, _load_state(parts, "s"), LearningTally())
         store.forget(store.list()[0].id)
         waiting = parts.tables.learning.get("default", "s")
     Retentive.migrate(source, target)
     with Retentive.open(target, embedder="none") as store:
         assert waiting is not None
-        assert waiting.left
-        assert store._store.tables.learning.get("default", "s") == waiting
-        assert store._store.tables.learning.heeded("default", "s", 0, 2) == {1: 1}
+        assert waiting.claims_left
+        assert parts_of(store).tables.learning.get("default", "s") == waiting
+        assert parts_of(store).tables.learning.count_handled_requests("default", "s", 0, 2) == {1: 1}
         (learned,) = store.learn("s")
         assert (learned.events, len(learned.kept)) == (0, 2)
 
@@ -214,7 +218,7 @@ def test_what_is_waiting_to_be_learned_moves_along(place: Place, engine: str) ->
 def test_a_move_that_was_stopped_goes_on(place: Place, engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
     source, target = place("sqlite"), place(engine)
     filled(source)
-    monkeypatch.setattr(copy_rows, "PAGE", 7)
+    monkeypatch.setattr(copy_rows, "PAGE_SIZE", 7)
 
     def stop(table: str, done: int) -> None:
         if (table, done) in ((("memories", 14), ("events", 7), ("chunks", 28), ("vectors", 21))):
@@ -232,9 +236,7 @@ def test_a_move_whose_process_was_killed_goes_on(place: Place, old: str, new: st
     source, target = place(old), place(new)
     filled(source)
     command = [sys.executable, str(PROGRAM), source, target]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}
-    ) as one:
+    with ForkedProgram(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}) as one:
         assert one.stdout
         assert any(line.startswith("chunks 9") for line in one.stdout)
         one.kill()
@@ -293,7 +295,7 @@ def test_what_an_earlier_version_kept_is_repaired_before_it_moves(place: Place, 
     _run(source, "UPDATE retentive.texts SET raw_content = NULL, raw_before = NULL, raw_after = NULL")
     with pytest.raises(Corrupt, match="without their full text") as caught:
         Retentive.migrate(source, tmp_path / "a.db")
-    assert "doctor --repair" in caught.value.hint
+    assert "repair()" in caught.value.hint
     with Retentive.open(source, embedder="hashing") as store:
         assert not all(finding.ok for finding in store.doctor())
         store.repair()

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from retentive import Retentive
-from retentive.memories.add import draft_of
+from retentive.memories.add import make_draft
 from retentive.memories.write import write_memories
 from retentive.model import Replacement
+from retentive.testing import parts_of
 from tests.support import Open, Place
 from tests.transfer.stores import exported, lines
 
@@ -18,7 +19,7 @@ def propose(store: Retentive) -> str:
     """The id of a proposal that coffee replaces tea."""
     replacement = Replacement(store.add("Tea at noon").id, "same drink", "tea, coffee")
     (kept,) = write_memories(
-        store._store, [draft_of(store._store, "Coffee at noon", {})._replace(proposes=(replacement,))]
+        parts_of(store), [make_draft(parts_of(store), "Coffee at noon", {})._replace(proposes=(replacement,))]
     )
     return kept.proposals[0].id
 

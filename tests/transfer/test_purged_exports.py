@@ -54,7 +54,7 @@ def test_what_was_purged_there_and_is_here_is_named(place: Place, open_store: Op
 
 def test_what_was_told_anew_since_is_not(place: Place, open_store: Open, saved: Any) -> None:
     source, target = open_store(target=place("sqlite")), open_store()
-    source.notes.put("Buy milk", "shopping")
+    source.notes.put("Buy milk", note_id="shopping")
     source.purge("shopping")
-    source.notes.put("Buy bread", "shopping")
+    source.notes.put("Buy bread", note_id="shopping")
     assert target.import_memories(saved(exported(source))).notes == ()

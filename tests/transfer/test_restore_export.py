@@ -15,10 +15,12 @@ import pytest
 
 from retentive import Retentive
 from retentive.errors import Forbidden, Invalid
-from retentive.model import ImportedMemories
+from retentive.model import ImportMemoriesResult
+from retentive.testing import Clock, parts_of
 from retentive.transfer.restore_export import restore
 from tests.engines import ENGINES
-from tests.support import Clock, Open, Place, Run
+from tests.forkserver import ForkedProgram
+from tests.support import Open, Place, Run
 from tests.transfer.stores import exported, fill, lines
 
 PROGRAM = Path(__file__).parents[1] / "programs" / "restorer.py"
@@ -29,7 +31,7 @@ def active(store: Retentive) -> list[dict[str, Any]]:
     return [line for line in lines(exported(store, vectors=True)) if line.get("status", "active") == "active"]
 
 
-def wholly(given: ImportedMemories) -> set[str]:
+def wholly(given: ImportMemoriesResult) -> set[str]:
     """All that became of any line."""
     return {outcome for counts in given.lines.values() for outcome in counts}
 
@@ -108,7 +110,7 @@ def test_without_a_model_vectors_are_pending(place: Place, open_store: Open, sav
 def test_a_long_session_in_several_commits(
     place: Place, open_store: Open, saved: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(restore, "AT_ONCE", 7)
+    monkeypatch.setattr(restore, "MAX_BATCH_LINES", 7)
     source, target = open_store(target=place("sqlite")), open_store()
     fill(source)
     before = exported(source, vectors=True)
@@ -120,7 +122,7 @@ def test_a_long_session_in_several_commits(
 def test_an_import_that_was_stopped_anywhere_is_gone_on_with(
     place: Place, open_store: Open, saved: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(restore, "AT_ONCE", 5)
+    monkeypatch.setattr(restore, "MAX_BATCH_LINES", 5)
     source, target = open_store(target=place("sqlite")), open_store()
     fill(source)
     before = exported(source)
@@ -139,7 +141,7 @@ def test_an_import_that_was_stopped_anywhere_is_gone_on_with(
 def test_nothing_is_learned_from_a_session_that_is_under_way(
     place: Place, open_store: Open, saved: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(restore, "AT_ONCE", 5)
+    monkeypatch.setattr(restore, "MAX_BATCH_LINES", 5)
     source, target = open_store(target=place("sqlite")), open_store()
     source.sessions.append_many("s", [{"role": "user", "content": f"I live in Porto {n}."} for n in range(12)])
 
@@ -163,9 +165,7 @@ def test_an_import_whose_process_was_killed_is_gone_on_with(
     fill(source)
     path = saved(exported(source))
     command = [sys.executable, str(PROGRAM), where, str(path)]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}
-    ) as one:
+    with ForkedProgram(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}) as one:
         assert one.stdout
         assert any(int(line) > 25 for line in one.stdout)
         one.kill()
@@ -245,7 +245,7 @@ def test_a_text_that_was_forgotten_here_does_not_come_back_under_another_id(
     target.forget(target.add("The code word is heron").id)
     done = target.import_memories(saved(exported(source)))
     assert (done.created, done.lines["memory"]) == (0, {"forgotten": 1})
-    assert target.list().memories == ()
+    assert target.list().items == ()
 
 
 def test_a_text_that_was_told_again_there_after_it_was_forgotten_here_comes_in(
@@ -326,7 +326,7 @@ def test_two_exports_come_together_in_one_store(place: Place, open_store: Open, 
 def test_a_dry_run_tells_and_changes_nothing(
     place: Place, open_store: Open, saved: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(restore, "AT_ONCE", 7)
+    monkeypatch.setattr(restore, "MAX_BATCH_LINES", 7)
     source, target = open_store(target=place("sqlite")), open_store()
     fill(source)
     path = saved(exported(source))
@@ -514,5 +514,5 @@ def test_on_the_terminal(run: Run, saved: Any, open_store: Open, place: Place) -
 def test_a_stream_can_be_restored_too(place: Place, open_store: Open) -> None:
     source, target = open_store(target=place("sqlite")), open_store()
     source.add("Through a stream")
-    restore.restore(target._store, io.BytesIO(exported(source)), dry_run=False, progress=None)
+    restore.restore(parts_of(target), io.BytesIO(exported(source)), dry_run=False, progress=None)
     assert exported(target) == exported(source)

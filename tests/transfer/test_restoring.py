@@ -17,11 +17,13 @@ import pytest
 from retentive import Retentive, clock
 from retentive.cli import main
 from retentive.errors import Conflict, DiskFull, Invalid, NewerSchema, NotAStore, NotFound, RetentiveError
-from retentive.index import Images
+from retentive.index import open_images
 from retentive.model import Scope, Space
 from retentive.storage import step
 from retentive.storage.tables.leases import Leases
-from retentive.text.fields import FIELD_WEIGHTS
+from retentive.testing import parts_of
+from retentive.text.search_fields import FIELD_WEIGHTS
+from tests.forkserver import ForkedProgram
 from tests.purge.test_purge import holding
 from tests.storage.test_processes import PROGRAMS, start
 from tests.store.test_bad_input import FullDisk, full_disk
@@ -75,7 +77,7 @@ def test_a_store_that_is_open_elsewhere_is_restored_under_its_readers(
     other = open_store()
     for each in (store, other):
         assert found(each, "otter came later") == {*NEW}
-    Retentive.restore_backup(backup, store._store.config.db)
+    Retentive.restore_backup(backup, parts_of(store).config.db)
     for each in (store, other):
         assert contents(each) == OLD
         assert found(each, "otter came later") <= {*OLD}
@@ -89,7 +91,7 @@ def test_an_image_never_mistakes_one_past_for_another(store: Retentive, backup: 
     other = open_store()
     other.search("otter", mode="vector")
     for number in range(5):
-        Retentive.restore_backup(backup, store._store.config.db)
+        Retentive.restore_backup(backup, parts_of(store).config.db)
         store.add(f"The otter of past {number} came later")
         assert found(other, "otter came later") == {*OLD, f"The otter of past {number} came later"}
 
@@ -140,8 +142,8 @@ def test_a_graph_saved_before_is_not_taken_for_one_of_the_restored_store(
 
     def nearest(vector: Any) -> str:
         """As a process that was just started finds it, which saves its graph."""
-        images = Images(
-            store._store.tables.chunks, weights=FIELD_WEIGHTS, cache=cache, store_id="the same", hnsw_from=20
+        images = open_images(
+            parts_of(store).tables.chunks, weights=FIELD_WEIGHTS, cache=cache, store_id="the same", hnsw_from=20
         )
         asked, scope = vector / np.linalg.norm(vector), Scope(("default",), None, clock.now())
         for _ in range(2):
@@ -296,7 +298,7 @@ def test_what_was_purged_and_is_back_is_named(store: Retentive, tmp_path: Path, 
 
 
 def test_work_that_was_under_way_at_the_time_of_the_backup_is_free(store: Retentive, tmp_path: Path, db: Path) -> None:
-    engine = store._store.engine
+    engine = parts_of(store).engine
     assert Leases(engine, "one who is gone").take("work", 3600.0)
     made = store.backup(tmp_path / "copy.db").path
     Retentive.restore_backup(made, db)
@@ -340,7 +342,7 @@ def test_a_full_disk_leaves_the_store_as_it_was(
     """Wherever it fills up: in the middle of each stage."""
     store = open_store()
     store.add("The heron stands in the reeds")
-    store._store.engine.apply([step("meta_set", key="ballast", value="x" * 6_000_000)])  # several steps long
+    parts_of(store).engine.apply([step("meta_set", key="ballast", value="x" * 6_000_000)])  # several steps long
     made = store.backup(tmp_path / "copy.db").path
     store.add("The otter came later")
     files = {path.name for path in tmp_path.iterdir()}
@@ -395,7 +397,7 @@ def test_what_is_acknowledged_while_a_store_is_restored_is_in_it_or_in_what_is_k
     """Another process writes all the time; nothing falls between the copy of the old state and the new one."""
     store.close()
     command = [sys.executable, str(PROGRAMS / "writer.py"), str(db), "7"]
-    writer = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    writer = ForkedProgram(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert writer.stdout is not None
     assert writer.stdout.readline()
     copies = []
@@ -431,7 +433,7 @@ def test_the_terminal_takes_no_answer_but_yes(
     assert asked("no") == 1
     assert contents(store) == NEW
     assert asked("y") == 0
-    assert "is kept beside it" in capsys.readouterr().err
+    assert "A copy of the present store is kept" in capsys.readouterr().err
     assert contents(store) == OLD
 
 

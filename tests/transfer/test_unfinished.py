@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from retentive import Retentive
-from tests.support import Open
+from retentive.testing import parts_of
+from tests.forkserver import ForkedProgram
+from tests.support import Open, Run
 
 STUCK = Path(__file__).parents[1] / "programs" / "stuck.py"
 WORD = "quetzalcoatlus"
@@ -34,7 +36,7 @@ def copying(verb: str, db: Path, folder: Path) -> Iterator["subprocess.Popen[str
         with Retentive.open(db, embedder="hashing") as store:
             store.backup(target)
     command = [sys.executable, str(STUCK), verb, str(db), str(target)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = ForkedProgram(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stdout
         assert process.stdout.readline() == "half-way\n", process.communicate()[1]
@@ -72,7 +74,7 @@ def test_upkeep_sweeps_what_a_killed_copy_left(
     leave_one(verb, db, tmp_path)
     store.upkeep()
     assert unfinished(tmp_path) == []
-    assert store._store.engine.read("copy_list") == []
+    assert parts_of(store).engine.read("copy_note_list") == []
     assert store.get(memory_id).content.endswith(WORD)
 
 
@@ -83,6 +85,12 @@ def test_the_worker_sweeps_what_a_killed_copy_left(db: Path, tmp_path: Path, ope
     assert store.worker().once().done["copies"] == 1
     assert unfinished(tmp_path) == []
     assert "copies" not in store.worker().once().done
+
+
+@pytest.mark.usefixtures("memory_id")
+def test_work_on_the_command_line_says_what_it_swept(db: Path, tmp_path: Path, run: Run) -> None:
+    leave_one("backup", db, tmp_path)
+    assert run("work", "--once") == "unfinished copies of the store removed: 1\n"
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -110,10 +118,10 @@ def test_what_another_process_writes_is_left_alone(
         assert (gone.complete, process.poll()) == (False, None)
         assert before[0].name in gone.proof
         store.upkeep()
-        assert store._store.tables.purges.due() != []
+        assert parts_of(store).tables.purges.list_due() != []
         assert unfinished(tmp_path) == before
     store.upkeep()
-    assert store._store.tables.purges.due() == []
+    assert parts_of(store).tables.purges.list_due() == []
     assert unfinished(tmp_path) == []
 
 
@@ -129,7 +137,7 @@ def test_a_folder_that_is_not_there_is_named_in_the_proof(
     (tmp_path / "away").rename(tmp_path / "elsewhere")
     store.upkeep()
     assert unfinished(tmp_path) == []
-    assert store._store.engine.read("copy_list") == []
+    assert parts_of(store).engine.read("copy_note_list") == []
 
 
 @pytest.mark.usefixtures("memory_id")
@@ -146,7 +154,7 @@ def test_a_copy_of_this_process_is_not_swept_by_it(tmp_path: Path, open_store: O
     assert made.memories == 51
     assert {*seen} == {1}
     assert unfinished(tmp_path) == []
-    assert store._store.engine.read("copy_list") == []
+    assert parts_of(store).engine.read("copy_note_list") == []
 
 
 def test_other_files_of_the_folder_stay(memory_id: str, tmp_path: Path, open_store: Open) -> None:

@@ -1,19 +1,18 @@
 #!/bin/sh
-# Runs `retentive hook EVENT ...`. Whatever becomes of it, Claude Code goes on: an exit code other than 0 could block a
-# prompt. Nobody waits for what is kept: it goes on by itself, even if Claude Code ends meanwhile. Where retentive is not
-# installed, that is said once.
+# Runs `retentive hook EVENT ...`. The exit code is always 0, because another one could block a prompt. Recording is
+# detached: Claude Code does not wait for it, and it goes on if Claude Code ends. A missing program is reported once.
 PATH="$PATH:$HOME/.local/bin" # where pipx and uv put programs; not in the PATH of everything that starts Claude Code
 export PATH
 
-missing() {
+report_missing_program() {
 	[ "$1" = session-start ] || return
-	said="${CLAUDE_PLUGIN_DATA:-${XDG_CACHE_HOME:-$HOME/.cache}/retentive}/missing"
-	[ -e "$said" ] && return
-	{ mkdir -p "$(dirname "$said")" && : >"$said"; } 2>/dev/null
+	marker="${CLAUDE_PLUGIN_DATA:-${XDG_CACHE_HOME:-$HOME/.cache}/retentive}/missing"
+	[ -e "$marker" ] && return
+	{ mkdir -p "$(dirname "$marker")" && : >"$marker"; } 2>/dev/null
 	echo '{"systemMessage": "The retentive plugin has no effect: the program is not installed. Try: uv tool install retentive"}'
 }
 
-alone() {
+run_in_own_session() {
 	if command -v setsid >/dev/null 2>&1; then
 		setsid retentive hook "$@"
 	else
@@ -22,11 +21,12 @@ alone() {
 }
 
 if ! command -v retentive >/dev/null 2>&1; then
-	missing "$1"
+	report_missing_program "$1"
 elif [ "$1" = session-start ] || [ "$1" = prompt ]; then
 	retentive hook "$@"
 else
-	told=$(cat)
-	printf '%s' "$told" | alone "$@" >/dev/null 2>&1 &
+	input=$(cat)
+	# The braces redirect the background shell, too: else it would keep our output open, which Claude Code waits for.
+	{ printf '%s' "$input" | run_in_own_session "$@"; } >/dev/null 2>&1 &
 fi
 exit 0

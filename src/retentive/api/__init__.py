@@ -27,27 +27,27 @@ from retentive.memories.notes import Notes
 from retentive.memories.proposals import Proposals
 from retentive.model import (
     Access,
-    Added,
-    Candidates,
-    Change,
+    AddManyResult,
+    AddResult,
     Consolidation,
     Context,
-    Forgotten,
+    ForgetCandidates,
+    ForgetResult,
     Fusion,
-    Learned,
-    Loaded,
+    HistoryEntry,
+    LearnResult,
     Memory,
     Mode,
     Page,
     Provenance,
-    Purged,
+    PurgeResult,
     Query,
     Results,
     Space,
-    UndoneConsolidation,
+    UndoConsolidationResult,
 )
 from retentive.opening import open_store
-from retentive.purge import purge
+from retentive.purge.purge import PurgeRequest, purge
 from retentive.records.contacts import Contacts
 from retentive.records.profile import ProfileVerbs
 from retentive.records.projects import Projects
@@ -56,10 +56,10 @@ from retentive.search import search
 from retentive.storage.damage import collect_damage
 from retentive.store import OpenStore, validate
 from retentive.store.active_model import CLOSING_BATCHES, complete_own_writes, with_active_model
-from retentive.store.scope import Filters, View, namespaces_of, scope
-from retentive.store.validate import UNSET, Options, Unset, When
-from retentive.store.views import bounds_of, covered, restricted, writes
-from retentive.text.token_counters import Counter
+from retentive.store.scope import Filters, View, make_scope, resolve_namespaces
+from retentive.store.validate import UNSET, MemoryOptions, TimeInput, Unset
+from retentive.store.views import make_bounds, mutates, require_readable, restrict_store
+from retentive.text.token_counters import TokenCounter
 from retentive.transfer import leftover_files
 
 
@@ -116,14 +116,14 @@ class Retentive(MaintenanceVerbs):
         for worker in [*self._store.workers]:
             worker.stop()
         self._store.journal.close()
-        if self._store.journal.wrote:
-            self._store.active.look_again()
+        if self._store.journal.has_written:
+            self._store.active.expire_check()
             complete_own_writes(with_active_model(self._store), CLOSING_BATCHES)
             self._chores()
         if self._store.images.made:
             self._store.images.made.close()
-        if self._store.writer.made:
-            self._store.writer.made.close()
+        if self._store.llm.made:
+            self._store.llm.made.close()
         if self._store.reranker.made:
             self._store.reranker.made.close()
         self._store.engine.close()
@@ -149,8 +149,8 @@ class Retentive(MaintenanceVerbs):
         Connections, index and model are shared; closing one closes them for all. `person` is another namespace of the
         person; None keeps the one there is, and an empty name means that there is none.
         """
-        own = covered(self._store, validate.namespace_of(namespace))
-        theirs = self._store.person if person is None else person and validate.namespace_of(person)
+        own = require_readable(self._store, validate.require_namespace(namespace))
+        theirs = self._store.person if person is None else person and validate.require_namespace(person)
         return type(self)(replace(self._store, namespace=own, person=theirs))
 
     def restricted(
@@ -167,11 +167,11 @@ class Retentive(MaintenanceVerbs):
         and not changed. Access to others raises `Forbidden`, and so do verbs about the whole store; with
         `read_only` also those that write. On PostgreSQL row-level security enforces it as well.
         """
-        within = bounds_of(namespaces, subtree=subtree, read_only=read_only, also_read=also_read)
-        return type(self)(restricted(self._store, within))
+        within = make_bounds(namespaces, subtree=subtree, read_only=read_only, also_read=also_read)
+        return type(self)(restrict_store(self._store, within))
 
-    @writes
-    def add(self, text: str, vector: Any = None, *, actor: str = "user", **options: Unpack[Options]) -> Added:
+    @mutates
+    def add(self, text: str, vector: Any = None, *, actor: str = "user", **options: Unpack[MemoryOptions]) -> AddResult:
         """Keep one memory, durable and searchable on return.
 
         Options: kind, tags, importance (1-10), confidence (0-1), source, context, session, slot, expires, valid_from,
@@ -181,7 +181,7 @@ class Retentive(MaintenanceVerbs):
         """
         return add.add(self._store, text, vector, options, actor)
 
-    @writes
+    @mutates
     def add_many(
         self,
         items: Iterable[str | Mapping[str, Any]],
@@ -189,8 +189,8 @@ class Retentive(MaintenanceVerbs):
         progress: Callable[[int], None] | None = None,
         *,
         actor: str = "user",
-        **options: Unpack[Options],
-    ) -> Loaded:
+        **options: Unpack[MemoryOptions],
+    ) -> AddManyResult:
         """Keep many. An item is a text, or a mapping with `text` and the options of `add`; `options` hold for all.
 
         A list is checked to its end before anything is kept; what a generator gives is checked two thousand at a time.
@@ -213,7 +213,7 @@ class Retentive(MaintenanceVerbs):
         namespaces: Sequence[str] = (),
         include: str | Sequence[str] = (),
         ignored: bool = False,
-        now: When | None = None,
+        now: TimeInput | None = None,
         fold_copies: bool = True,
         **filters: Unpack[View],
     ) -> Results:
@@ -229,20 +229,22 @@ class Retentive(MaintenanceVerbs):
         be true. Words such as "last week" count from `now`, if it is given. Messages in
         which one person says the same are one hit, unless `fold_copies=False`. Each hit says why it is there.
         """
-        validate.known(filters, View, "search")
+        validate.reject_unknown(filters, View, "search")
         settings = self._store.config
         asked = Query(
-            text=validate.question(query),
-            scope=scope(namespaces_of(self._store, namespaces), include=include, ignored=ignored, now=now, **filters),
+            text=validate.clean_question(query),
+            scope=make_scope(
+                resolve_namespaces(self._store, namespaces), include=include, ignored=ignored, now=now, **filters
+            ),
             vector=vector,
-            limit=None if limit is None else validate.limit_of(limit),
-            mode=validate.one_of(Mode, mode, "mode"),
-            fusion=validate.one_of(Fusion, fusion or settings.fusion, "fusion"),
-            vector_weight=validate.fraction(vector_weight, "vector_weight", settings.vector_weight),
+            limit=None if limit is None else validate.positive_int(limit),
+            mode=validate.parse_choice(Mode, mode, "mode"),
+            fusion=validate.parse_choice(Fusion, fusion or settings.fusion, "fusion"),
+            vector_weight=validate.parse_fraction(vector_weight, "vector_weight", settings.vector_weight),
             rrf_k=settings.rrf_k,
             fold_copies=bool(fold_copies),
-            min_similarity=validate.fraction(min_similarity, "min_similarity", None),
-            min_relevance=validate.fraction(min_relevance, "min_relevance", None),
+            min_similarity=validate.parse_fraction(min_similarity, "min_similarity", None),
+            min_relevance=validate.parse_fraction(min_relevance, "min_relevance", None),
         )
         return search.search(with_active_model(self._store), asked)
 
@@ -260,11 +262,11 @@ class Retentive(MaintenanceVerbs):
         min_similarity: float | None = None,
         min_relevance: float | None = None,
         namespaces: Sequence[str] = (),
-        as_of: When | None = None,
-        known_at: When | None = None,
-        now: When | None = None,
+        as_of: TimeInput | None = None,
+        known_at: TimeInput | None = None,
+        now: TimeInput | None = None,
         shares: Mapping[str, float] | None = None,
-        counter: Counter | None = None,
+        counter: TokenCounter | None = None,
     ) -> Context:
         """Build the text that a model should read before it answers, in at most `budget` tokens.
 
@@ -276,37 +278,37 @@ class Retentive(MaintenanceVerbs):
         tokens, by default the one of the setting `tokenizer`. The order is that of time, not of scores, so that the
         text changes only where something did. `as_of`, `known_at` and `now` are those of `search`.
         """
-        if not validate.question(query).strip() and session is None:
+        if not validate.clean_question(query).strip() and session is None:
             raise Invalid("a context needs a question or a session", "Give the words that a model is asked.")
-        asked = contexts.Asked(
-            text=validate.question(query),
-            scope=scope(
-                namespaces_of(self._store, namespaces), session=session, as_of=as_of, known_at=known_at, now=now
+        asked = contexts.ContextRequest(
+            text=validate.clean_question(query),
+            scope=make_scope(
+                resolve_namespaces(self._store, namespaces), session=session, as_of=as_of, known_at=known_at, now=now
             ),
-            budget=validate.tokens_of(budget),
-            recent=validate.sequence_of(recent, "recent"),
-            min_similarity=validate.fraction(min_similarity, "min_similarity", None),
-            min_relevance=validate.fraction(min_relevance, "min_relevance", None),
-            shares=contexts.shares(self._store, shares),
+            budget=validate.parse_budget(budget),
+            recent=validate.parse_sequence(recent, "recent"),
+            min_similarity=validate.parse_fraction(min_similarity, "min_similarity", None),
+            min_relevance=validate.parse_fraction(min_relevance, "min_relevance", None),
+            shares=contexts.parse_shares(self._store, shares),
             count=counter or self._store.counter(),
         )
-        return contexts.context(with_active_model(self._store), asked)
+        return contexts.build_context(with_active_model(self._store), asked)
 
     def get(self, id: str) -> Memory:
         """One memory by its id, whatever its status."""
         return edit.get(self._store, id)
 
-    def list(self, limit: int = 50, before: str | None = None, **filters: Unpack[View]) -> Page:
-        """Memories, newest first, a page at a time; the filters are those of `search`."""
-        validate.known(filters, View, "list")
-        seen = scope([self.namespace], **filters)
-        after = None if before is None else edit.load(self._store, before).id
+    def list(self, limit: int = 50, after: str | None = None, **filters: Unpack[View]) -> Page[Memory]:
+        """A page of memories, newest first. `after` is the `next` of the page before; filters are those of `search`."""
+        validate.reject_unknown(filters, View, "list")
+        seen = make_scope([self.namespace], **filters)
+        last = None if after is None else edit.load(self._store, after).id
         with collect_damage() as damage:
-            found = self._store.tables.memories.page(seen, validate.limit_of(limit) + 1, after)
-        last = found[limit - 1].id if len(found) > limit else None
-        return Page(tuple(found[:limit]), last, tuple(damage.notes()))
+            found = self._store.tables.memories.list_page(seen, validate.positive_int(limit) + 1, last)
+        following = found[limit - 1].id if len(found) > limit else None
+        return Page(tuple(found[:limit]), following, tuple(damage.notes()))
 
-    @writes
+    @mutates
     def update(
         self,
         id: str,
@@ -318,8 +320,8 @@ class Retentive(MaintenanceVerbs):
         confidence: float | Unset = UNSET,
         context: str | Unset | None = UNSET,
         slot: str | Unset | None = UNSET,
-        expires: When | Unset | None = UNSET,
-        valid_from: When | Unset = UNSET,
+        expires: TimeInput | Unset | None = UNSET,
+        valid_from: TimeInput | Unset = UNSET,
         metadata: Mapping[str, Any] | Unset = UNSET,
         reason: str | None = None,
         actor: str = "user",
@@ -332,12 +334,12 @@ class Retentive(MaintenanceVerbs):
         changes = {name: value for name, value in given.items() if value is not UNSET}
         return edit.update(self._store, id, changes, reason, actor)
 
-    @writes
+    @mutates
     def forget(self, id: str, reason: str | None = None, actor: str = "user") -> Memory:
         """Stop returning a memory. `restore` undoes it."""
         return edit.forget(self._store, id, reason, actor)
 
-    @writes
+    @mutates
     def forget_matching(
         self,
         words: str | None = None,
@@ -347,7 +349,7 @@ class Retentive(MaintenanceVerbs):
         reason: str | None = None,
         actor: str = "user",
         **filters: Unpack[Filters],
-    ) -> Forgotten:
+    ) -> ForgetResult:
         """Forget the memories that have every word and pass every filter. Similarity does not count.
 
         More than one needs `confirm`, else it is a `Conflict` that names them. `dry_run` only reports what
@@ -357,11 +359,11 @@ class Retentive(MaintenanceVerbs):
             self._store, words, filters, confirm=confirm, dry_run=dry_run, reason=reason, actor=actor
         )
 
-    def candidates(self, words: str, **filters: Unpack[Filters]) -> Candidates:
+    def candidates(self, words: str, **filters: Unpack[Filters]) -> ForgetCandidates:
         """The memories that "forget my old address" may mean, and whether that is clear."""
-        return forget.candidates(self._store, words, filters)
+        return forget.find_forget_candidates(self._store, words, filters)
 
-    @writes
+    @mutates
     def purge(
         self,
         ids: str | Sequence[str],
@@ -371,29 +373,21 @@ class Retentive(MaintenanceVerbs):
         reason: str | None = None,
         actor: str = "user",
         progress: Callable[[str, int, int], None] | None = None,
-    ) -> Purged:
-        """Remove memories, or messages (`session#7`), for good: rows, history, full text, vectors, logs, and bytes.
+    ) -> PurgeResult:
+        """Remove memories, or messages (`session#7`), permanently: rows, history, full text, vectors, logs, and bytes.
 
         The answer names what else repeats their text. `with_origin` purges of that the messages that say it or that
         they were learned from, the summaries over these, logged questions and expectations. `dry_run` only reports.
         `progress` is called with the step, how much of it is done, and how much there is.
         """
-        wanted = [ids] if isinstance(ids, str) else [*ids]
-        return purge.purge(
-            self._store,
-            wanted,
-            with_origin=with_origin,
-            dry_run=dry_run,
-            reason=reason,
-            actor=actor,
-            progress=progress,
-        )
+        listed = [ids] if isinstance(ids, str) else [*ids]
+        return purge(self._store, PurgeRequest(listed, with_origin, dry_run, reason, actor), progress)
 
     def why(self, id: str) -> Provenance:
         """Where a memory came from: its messages, what it took the place of, what took its place, its history."""
-        return provenance.why(self._store, id)
+        return provenance.explain_memory(self._store, id)
 
-    @writes
+    @mutates
     def restore(self, id: str, reason: str | None = None, actor: str = "user") -> Memory:
         """Undo `forget`, or a replacement: what was superseded is current again.
 
@@ -402,8 +396,10 @@ class Retentive(MaintenanceVerbs):
         """
         return edit.restore(self._store, id, reason, actor)
 
-    @writes
-    def learn(self, session: str | None = None, progress: Callable[[Learned], None] | None = None) -> Sequence[Learned]:
+    @mutates
+    def learn(
+        self, session: str | None = None, progress: Callable[[LearnResult], None] | None = None
+    ) -> Sequence[LearnResult]:
         """Learn memories from the messages that came since the last time.
 
         Of one session at once; without one, of all sessions of the namespace in which nothing was said for
@@ -412,7 +408,7 @@ class Retentive(MaintenanceVerbs):
         if session is None:
             learned = learn.learn_due(self._store, self._store.config.learn_after)
         else:
-            learned = iter([learn.learn(self._store, validate.required(session, "session"))])
+            learned = iter([learn.learn(self._store, validate.require_name(session, "session"))])
         done = []
         for each in learned:
             done.append(each)
@@ -420,7 +416,7 @@ class Retentive(MaintenanceVerbs):
                 progress(each)
         return done
 
-    @writes
+    @mutates
     def consolidate(
         self,
         *,
@@ -439,22 +435,22 @@ class Retentive(MaintenanceVerbs):
         request = consolidate.make_request(self._store, older_than, limit, dry_run=dry_run)
         return consolidate.consolidate(self._store, request, progress)
 
-    @writes
-    def undo_consolidation(self, run: str, actor: str = "user") -> UndoneConsolidation:
+    @mutates
+    def undo_consolidation(self, run: str, actor: str = "user") -> UndoConsolidationResult:
         """Undo a run of `consolidate`: what it replaced is active again, what it made is forgotten.
 
         A memory that was made and has been changed, replaced or forgotten since stays as it is, and the answer says so.
         """
-        return consolidate.undo(self._store, run, validate.plain(actor, "actor"))
+        return consolidate.undo_consolidation(self._store, run, validate.require_text(actor, "actor"))
 
-    def history(self, id: str) -> Sequence[Change]:
+    def history(self, id: str) -> Sequence[HistoryEntry]:
         """The changes of a memory: when, by whom, why, and its state before."""
         return edit.history(self._store, id)
 
     def accesses(self, id: str | None = None, limit: int = 100) -> Sequence[Access]:
         """When memories were read, for which question and with what score; the newest first."""
         self._store.journal.flush()
-        return self._store.tables.metrics.accesses(self.namespace, id, validate.limit_of(limit))
+        return self._store.tables.metrics.accesses(self.namespace, id, validate.positive_int(limit))
 
 
 def _check_names(settings: Mapping[str, Any]) -> None:

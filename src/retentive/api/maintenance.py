@@ -12,32 +12,33 @@ from retentive.errors import StorageError
 from retentive.maintenance import doctor, repair
 from retentive.maintenance import reembed as reembedding
 from retentive.maintenance import stats as report
-from retentive.maintenance.jobs import KEEP_CHANGES
-from retentive.maintenance.worker import EVERY, LEASED, POLL, Progress, Worker
+from retentive.maintenance.jobs import MAX_KEPT_CHANGES
+from retentive.maintenance.worker import CHORE_SECONDS, LEASE_SECONDS, POLL_SECONDS, Progress, Worker
 from retentive.memories import forget, write
 from retentive.model import (
-    Backfilled,
+    BackfillResult,
     Backup,
-    Compacted,
-    Exported,
-    ImportedMemories,
+    CompactResult,
+    ExportResult,
+    ImportMemoriesResult,
     ImportTrust,
     QuarantinedRow,
     Query,
-    Reembedded,
-    Repaired,
-    Restored,
+    ReembedResult,
+    RepairResult,
+    RestoreResult,
     SpaceFigures,
 )
-from retentive.purge import purge
+from retentive.purge.proof import scrub_pending
 from retentive.search import search
 from retentive.storage import Finding
 from retentive.store import OpenStore, validate
 from retentive.store import backfill as fill
 from retentive.store.active_model import with_active_model
-from retentive.store.scope import namespaces_of, scope
-from retentive.store.validate import Common
-from retentive.store.views import whole, writes
+from retentive.store.scope import make_scope, resolve_namespaces
+from retentive.store.validate import ImportOptions
+from retentive.store.vectors import EMBED_BATCH_SIZE
+from retentive.store.views import mutates, whole_store
 from retentive.transfer import backups, leftover_files
 from retentive.transfer import export as exports
 from retentive.transfer import migrate as move
@@ -78,7 +79,7 @@ class MaintenanceVerbs:
         dry_run: bool = False,
         progress: backups.Progress | None = None,
         **settings: Unpack[Settings],
-    ) -> Restored:
+    ) -> RestoreResult:
         """Make the store what a backup of it is; without a `target`, the configured one.
 
         The backup is checked first. What was there is kept beside it. Other processes may have the store open: they
@@ -87,14 +88,14 @@ class MaintenanceVerbs:
         return backups.restore(path, target, dict(settings), dry_run=dry_run, progress=progress)
 
     @classmethod
-    def salvage(cls, db: str | Path | None = None, **settings: Unpack[Settings]) -> Repaired:
+    def salvage(cls, db: str | Path | None = None, **settings: Unpack[Settings]) -> RepairResult:
         """Repair a store whose file is too damaged to be opened; without a `db`, the configured one.
 
         It is rebuilt from what can be read. The damaged file is kept beside it.
         """
         return repair.salvage_store(config.load(db=None if db is None else str(db), **settings))
 
-    @writes
+    @mutates
     def import_memories(
         self,
         path: str | Path | IO[bytes],
@@ -103,8 +104,8 @@ class MaintenanceVerbs:
         trust: str = ImportTrust.STATED,
         dry_run: bool = False,
         progress: Callable[[int, int | None], None] | None = None,
-        **options: Unpack[Common],
-    ) -> ImportedMemories:
+        **options: Unpack[ImportOptions],
+    ) -> ImportMemoriesResult:
         """Keep the memories that a file or folder of another product holds; or restore what `export` wrote.
 
         `path` may also be a stream of bytes. The format is recognised unless given. Once more, it keeps only what is
@@ -125,13 +126,13 @@ class MaintenanceVerbs:
         self,
         target: exports.Target,
         *,
-        format: str = exports.Format.JSONL,
+        format: str = exports.ExportFormat.JSONL,
         namespaces: str | Sequence[str] | None = None,
         vectors: bool = False,
         without: str | Sequence[str] = (),
         force: bool = False,
         progress: Callable[[int], None] | None = None,
-    ) -> Exported:
+    ) -> ExportResult:
         """Write out all that a namespace holds, as JSON Lines that `import_memories` restores exactly.
 
         `target` is a file, which is there whole or not at all, or a stream of bytes; a name that ends in .gz is
@@ -141,24 +142,26 @@ class MaintenanceVerbs:
         is there though it is no export. `progress` is called with how many lines or pages are written.
         """
         return exports.export(
-            self._store, target, exports.wanted(self._store, namespaces, vectors=vectors, without=without),
-            validate.one_of(exports.Format, format, "format"), progress, force=force,
+            self._store, target, exports.make_request(self._store, namespaces, vectors=vectors, without=without),
+            validate.parse_choice(exports.ExportFormat, format, "format"), progress, force=force,
         )  # fmt: skip
 
-    @writes
-    def backfill(self, batch: int = fill.BATCH, progress: Callable[[int, int], None] | None = None) -> Backfilled:
+    @mutates
+    def backfill(
+        self, batch: int = EMBED_BATCH_SIZE, progress: Callable[[int, int], None] | None = None
+    ) -> BackfillResult:
         """Make the vectors that are still missing, in all namespaces of the store, or of this view of it."""
-        return fill.backfill(self._store, validate.limit_of(batch, "batch"), progress)
+        return fill.backfill(self._store, validate.positive_int(batch, "batch"), progress)
 
-    @whole
+    @whole_store
     def reembed(
         self,
         model: str | Embedder,
         *,
         force: bool = False,
-        batch: int = reembedding.BATCH,
+        batch: int = reembedding.REEMBED_BATCH_SIZE,
         progress: reembedding.Progress | None = None,
-    ) -> Reembedded:
+    ) -> ReembedResult:
         """Change the model of the store, while it is in use.
 
         The vectors of the new model are made beside the old ones. Then the recall tests (`expectations`) of all
@@ -168,57 +171,57 @@ class MaintenanceVerbs:
         called with a `ReembedProgress`.
         """
         store = with_active_model(self._store)
-        return reembedding.reembed(store, model, progress, validate.limit_of(batch, "batch"), is_forced=force)
+        return reembedding.reembed(store, model, progress, validate.positive_int(batch, "batch"), is_forced=force)
 
-    @whole
+    @whole_store
     def reembed_rollback(
-        self, *, batch: int = reembedding.BATCH, progress: reembedding.Progress | None = None
-    ) -> Reembedded:
+        self, *, batch: int = reembedding.REEMBED_BATCH_SIZE, progress: reembedding.Progress | None = None
+    ) -> ReembedResult:
         """Return to the model that the store had before; what was written since is embedded with it first."""
-        return reembedding.roll_back(with_active_model(self._store), progress, validate.limit_of(batch, "batch"))
+        return reembedding.roll_back(with_active_model(self._store), progress, validate.positive_int(batch, "batch"))
 
-    @whole
+    @whole_store
     def reembed_drop_old(self, progress: reembedding.Progress | None = None) -> Sequence[str]:
         """Delete the vectors of all models but the present one; the names of their spaces. There is no way back."""
         return reembedding.drop_old(self._store, progress)
 
-    @whole
+    @whole_store
     def reembed_status(self) -> Sequence[SpaceFigures]:
         """The spaces of the store, the active one first, with how many vectors each has and lacks."""
         return reembedding.list_spaces(self._store)
 
     def stats(self) -> dict[str, Any]:
         """Figures of this namespace and of the store."""
-        return report.stats(with_active_model(self._store))
+        return report.collect_stats(with_active_model(self._store))
 
     def health(self) -> dict[str, Any]:
         """Does the store answer, and is the model there? Quick, and loads nothing: for a server that is watched."""
-        return report.health(with_active_model(self._store))
+        return report.check_health(with_active_model(self._store))
 
-    @whole
+    @whole_store
     def doctor(self, *, verify: bool = False) -> Sequence[Finding]:
         """A check-up of everything; reads the whole store. `verify`: compare rows with what integrity mode sealed."""
-        return doctor.doctor(with_active_model(self._store), verify=verify)
+        return doctor.run_checks(with_active_model(self._store), verify=verify)
 
-    @whole
-    def repair(self) -> Repaired:
+    @whole_store
+    def repair(self) -> RepairResult:
         """Rebuild what is derived (chunks, full text, vectors, indexes), and move damaged rows to the quarantine.
 
         If pages of a file are damaged, the store is rebuilt from what can be read, and the old file is kept.
         """
         return repair.repair(with_active_model(self._store))
 
-    @whole
+    @whole_store
     def quarantine(self) -> Sequence[QuarantinedRow]:
         """The damaged rows that repairs moved out of their tables, the oldest first."""
         return repair.list_quarantine(self._store)
 
-    @whole
+    @whole_store
     def discard_quarantine(self, ids: str | Sequence[str]) -> int:
-        """Delete rows of the quarantine for good, by their ids; "*" stands for all. How many there were."""
+        """Delete rows of the quarantine permanently, by their ids; "*" stands for all. Return their number."""
         return repair.discard_quarantine(self._store, ids)
 
-    @whole
+    @whole_store
     def backup(
         self,
         path: str | Path,
@@ -235,32 +238,32 @@ class MaintenanceVerbs:
         """
         return backups.backup(self._store, path, keep=keep, overwrite=overwrite, progress=progress)
 
-    @whole
-    def compact(self, progress: backups.Progress | None = None) -> Compacted:
+    @whole_store
+    def compact(self, progress: backups.Progress | None = None) -> CompactResult:
         """Release the space of deleted rows. Others may go on reading; writers wait."""
         return backups.compact(self._store, progress)
 
-    @whole
+    @whole_store
     def upkeep(self) -> None:
         """The regular chores: expiry, retention, purges, proposals, statistics, logs, unfinished copies.
 
         `close` does them.
         """
         self._store.journal.flush()
-        sum(write.expire(self._store))
+        sum(write.expire_memories(self._store))
         self._store.tables.proposals.prune(clock.now())
         sum(forget.apply_retention(self._store))
-        self._store.tables.metrics.prune_changes(KEEP_CHANGES)
+        self._store.tables.metrics.prune_changes(MAX_KEPT_CHANGES)
         leftover_files.sweep(self._store)
-        purge.finish(self._store)
+        scrub_pending(self._store)
 
-    @whole
+    @whole_store
     def worker(
         self,
         *,
-        poll: float = POLL,
-        lease: float = LEASED,
-        every: float = EVERY,
+        poll: float = POLL_SECONDS,
+        lease: float = LEASE_SECONDS,
+        every: float = CHORE_SECONDS,
         progress: Progress | None = None,
     ) -> Worker:
         """A worker that learns, fills in vectors and does maintenance in the background, in all namespaces.
@@ -272,7 +275,9 @@ class MaintenanceVerbs:
         """
         given = {"poll": poll, "lease": lease, "every": every}
         return Worker(
-            self._store, **{name: validate.seconds(value, name) for name, value in given.items()}, progress=progress
+            self._store,
+            **{name: validate.parse_seconds(value, name) for name, value in given.items()},
+            progress=progress,
         )
 
     def namespaces(self, matching: Sequence[str] | None = None) -> Sequence[str]:
@@ -280,11 +285,13 @@ class MaintenanceVerbs:
 
         With `matching`, names or prefixes such as `work/*`: those that `search(namespaces=matching)` looks in.
         """
-        return self._store.tables.memories.namespaces() if matching is None else namespaces_of(self._store, matching)
+        if matching is None:
+            return self._store.tables.memories.list_namespaces()
+        return resolve_namespaces(self._store, matching)
 
     def warm(self, namespaces: Sequence[str] = ()) -> None:
         """Load what the first question needs, the model and the index: for a server, in a thread of its own."""
-        looked_in = scope(namespaces_of(self._store, namespaces))
+        looked_in = make_scope(resolve_namespaces(self._store, namespaces))
         search.answer(with_active_model(self._store), Query(text="what is known", scope=looked_in, limit=1))
 
     def _chores(self) -> None:

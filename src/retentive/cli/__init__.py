@@ -1,4 +1,4 @@
-"""The terminal: `retentive VERB ...`, the verbs of the library by the same names."""
+"""The command line: `retentive VERB ...`. The verbs have the names of the library's methods."""
 
 import sys
 from collections.abc import Sequence
@@ -8,38 +8,38 @@ from io import TextIOWrapper
 def main(argv: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if argv is None else argv
     try:
-        return _main(words)
-    except SystemExit as left:
-        if left.code and words[:1] == ["hook"]:
-            return 0  # of a hook that is typed wrongly, too: 2 would block the user
+        return _parse_and_run(words)
+    except SystemExit as end:
+        if end.code and words[:1] == ["hook"]:
+            return 0  # a hook that exits with 2 would block the user
         raise
     except KeyboardInterrupt:
-        sys.stderr.write("\ninterrupted: what was kept stays\n")
+        sys.stderr.write("\ninterrupted: what was stored before stays\n")
         return 130
     except BrokenPipeError:
         sys.stderr.close()
         return 141
 
 
-def _main(argv: Sequence[str]) -> int:
-    from retentive.cli.parser import build
+def _parse_and_run(argv: Sequence[str]) -> int:
+    from retentive.cli.parser import build_parser
 
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a pipe that is not UTF-8 still gets its answer
-    arguments = build(argv).parse_args(argv)
+    arguments = build_parser(argv).parse_args(argv)
     if not arguments.run:
         arguments.show_help()
         return 0
     if arguments.run == "hook":
-        from retentive.cli.hook import run
+        from retentive.cli.hook import run_guarded
 
-        return run(arguments)
-    return _guarded(arguments)
+        return run_guarded(arguments)
+    return _run_command(arguments)
 
 
-def _guarded(arguments: object) -> int:
-    """Run a command; errors become one line with a hint and the exit code of their class."""
+def _run_command(arguments: object) -> int:
+    """Run a command. An error becomes one line with a hint, and the exit code of its class."""
     from retentive.cli import commands, output
     from retentive.cli.unexpected import describe_unexpected
     from retentive.errors import RetentiveError, outcome
@@ -47,7 +47,7 @@ def _guarded(arguments: object) -> int:
     try:
         return commands.run(arguments)
     except RetentiveError as error:
-        output.failure(error, as_json=getattr(arguments, "json", False))
+        output.print_error(error, as_json=getattr(arguments, "json", False))
         return outcome(error).exit_code
     except BrokenPipeError:
         raise
@@ -55,5 +55,5 @@ def _guarded(arguments: object) -> int:
         if sys.flags.dev_mode:
             raise
         failure = describe_unexpected(error)
-        output.failure(failure, as_json=getattr(arguments, "json", False))
+        output.print_error(failure, as_json=getattr(arguments, "json", False))
         return outcome(failure).exit_code

@@ -1,4 +1,4 @@
-"""What was typed, read."""
+"""Read the arguments of a command, its input and the answers to its questions."""
 
 import json
 import sys
@@ -8,12 +8,13 @@ from typing import IO, Any
 from retentive.errors import Invalid
 from retentive.fs.regular_files import read_regular, too_large
 
-FILTERS = ("session", "kind", "tags", "source", "status", "min_importance", "min_confidence", "since", "until")
-MOMENTS = ("as_of", "known_at")
-MAX_INPUT_BYTES = 200_000_000  # of a text or a document: no memory, message or record may be nearly as long
+FILTER_OPTIONS = ("session", "kind", "tags", "source", "status", "min_importance", "min_confidence", "since", "until")
+PAST_OPTIONS = ("as_of", "known_at")
+MAX_INPUT_BYTES = 200_000_000  # of a text or a document; memories, messages and records must be much shorter
 
 
-def given(arguments: Any, names: Iterable[str]) -> dict[str, Any]:
+def pick_options(arguments: Any, names: Iterable[str]) -> dict[str, Any]:
+    """Return those of the options that were given, by their names."""
     return {name: getattr(arguments, name) for name in names if hasattr(arguments, name)}
 
 
@@ -21,12 +22,12 @@ def is_json(arguments: Any) -> bool:
     return getattr(arguments, "json", False)
 
 
-def text_of(argument: str | None, what: str) -> str:
-    """An argument, or standard input."""
+def read_text(argument: str | None, what: str) -> str:
+    """Return an argument; read standard input if it is missing or `-`."""
     if argument not in (None, "-"):
         return str(argument)
     if sys.stdin is None or sys.stdin.isatty():
-        raise Invalid(f"no {what}", "Give it as an argument, or through a pipe.")
+        raise Invalid(f"no {what}", "Give it as an argument or through a pipe.")
     try:
         data = sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
         if len(data) > MAX_INPUT_BYTES:
@@ -36,8 +37,8 @@ def text_of(argument: str | None, what: str) -> str:
         raise Invalid(f"the {what} is not UTF-8: {error.reason} at byte {error.start}") from error
 
 
-def source_of(path: str, what: str) -> str | IO[bytes]:
-    """A path, or standard input for `-`."""
+def open_source(path: str, what: str) -> str | IO[bytes]:
+    """Return a path, or standard input for `-`."""
     if path != "-":
         return path
     if sys.stdin is None or sys.stdin.isatty():
@@ -45,30 +46,30 @@ def source_of(path: str, what: str) -> str | IO[bytes]:
     return sys.stdin.buffer
 
 
-def json_of(argument: str | None, option: str) -> Any:
+def parse_json(argument: str | None, option: str) -> Any:
     try:
         return None if argument is None else json.loads(argument)
     except (ValueError, RecursionError) as error:
         raise Invalid(f"{option} is not JSON: {error}", """Write it as '{"key": "value"}'.""") from error
 
 
-def json_in(path: str) -> Any:
-    """What is in a file, or comes through a pipe."""
+def read_json(path: str) -> Any:
+    """Parse the JSON of a file, or of standard input for `-`."""
     if path == "-":
-        return json_of(text_of(None, "JSON"), "the input")
+        return parse_json(read_text(None, "JSON"), "the input")
     try:
-        return json_of(read_regular(path, MAX_INPUT_BYTES).decode("utf-8-sig"), path)
+        return parse_json(read_regular(path, MAX_INPUT_BYTES).decode("utf-8-sig"), path)
     except UnicodeDecodeError as error:
         raise Invalid(f"{path} is not UTF-8: {error.reason} at byte {error.start}") from error
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise Invalid(f"cannot read {path}: {reason}", "See whether it is there and may be read.") from error
+        raise Invalid(f"cannot read {path}: {reason}", "Check that it exists and may be read.") from error
 
 
-def agreed(question: str, otherwise: str) -> bool:
-    """A person is asked; a script, which cannot be, is refused with what it should have said."""
+def confirm(question: str, refusal: str) -> bool:
+    """Ask the person at the terminal. A script cannot be asked: `Invalid` with the text `refusal`."""
     if not sys.stdin.isatty():
-        raise Invalid(otherwise, "Say so with --yes.")
+        raise Invalid(refusal, "Confirm it with --yes.")
     sys.stderr.write(f"{question} [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")

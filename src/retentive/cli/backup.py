@@ -1,4 +1,4 @@
-"""Backups, putting one back, and compacting."""
+"""Make, verify and restore backups, and compact the store."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,102 +6,98 @@ from typing import Any
 from retentive import config, serialize
 from retentive.api import Retentive
 from retentive.cli import output
-from retentive.cli.args import agreed, given, is_json
+from retentive.cli.args import confirm, is_json, pick_options
 from retentive.errors import NotFound
 from retentive.fs.paths import parse_path
 from retentive.fs.regular_files import require_regular
-from retentive.model import Backup, Restored
+from retentive.model import Backup, RestoreResult
 
 
 def _create(memory: Retentive, arguments: Any) -> int:
-    made = memory.backup(arguments.target, keep=arguments.keep, overwrite=arguments.force, progress=_progress())
-    return _told(arguments, made)
+    made = memory.backup(
+        arguments.target, keep=arguments.keep, overwrite=arguments.force, progress=output.make_stage_progress()
+    )
+    return _print_backup(arguments, made)
 
 
 def _verify(arguments: Any) -> int:
-    return _told(arguments, Retentive.verify_backup(arguments.file, _progress()))
+    return _print_backup(arguments, Retentive.verify_backup(arguments.file, output.make_stage_progress()))
 
 
-def _told(arguments: Any, backup: Backup) -> int:
+def _print_backup(arguments: Any, backup: Backup) -> int:
     if is_json(arguments):
-        output.as_json(serialize.backup(backup))
+        output.print_json(serialize.backup(backup))
     else:
-        output.say(output.line(f"{backup.path}: whole, {_holding(backup)}"))
+        output.print_line(f"{backup.path}: complete, {_describe_content(backup)}")
         for path in backup.removed:
-            output.say(output.line(f"removed {path}"))
+            output.print_line(f"removed {path}")
     return 0
 
 
-def _holding(backup: Backup) -> str:
-    memories = output.counted(backup.memories, "memory", "memories")
-    talk = f"{output.counted(backup.events, 'message')} in {output.counted(backup.sessions, 'session')}"
-    return f"{memories} and {talk}, {backup.bytes} bytes"
+def _describe_content(backup: Backup) -> str:
+    memories = output.format_count(backup.memories, "memory", "memories")
+    messages = f"{output.format_count(backup.events, 'message')} in {output.format_count(backup.sessions, 'session')}"
+    return f"{memories} and {messages}, {backup.bytes} bytes"
 
 
 def _restore(arguments: Any) -> int:
-    told = None
+    result = None
     if arguments.dry_run or not arguments.yes:
-        told = _restored(arguments, dry_run=True)
+        result = _run_restore(arguments, dry_run=True)
     if not arguments.dry_run:
-        if told and told.path.exists() and not _sure(told):
-            output.say("nothing was restored")
+        if result and result.path.exists() and not _confirm_restore(result):
+            output.print_line("nothing was restored")
             return 1
-        told = _restored(arguments, dry_run=False)
-    if told and is_json(arguments):
-        output.as_json(serialize.restored(told))
-    elif told:
-        _say(told)
+        result = _run_restore(arguments, dry_run=False)
+    if result and is_json(arguments):
+        output.print_json(serialize.restore_result(result))
+    elif result:
+        _print_restore(result)
     return 0
 
 
-def _restored(arguments: Any, *, dry_run: bool) -> Restored:
-    settings = given(arguments, ("namespace", "embedder"))
+def _run_restore(arguments: Any, *, dry_run: bool) -> RestoreResult:
+    settings = pick_options(arguments, ("namespace", "embedder"))
     target = getattr(arguments, "db", None)
-    return Retentive.restore_backup(arguments.file, target, dry_run=dry_run, progress=_progress(), **settings)
+    return Retentive.restore_backup(
+        arguments.file, target, dry_run=dry_run, progress=output.make_stage_progress(), **settings
+    )
 
 
-def _sure(told: Restored) -> bool:
-    other = "" if told.same_store else " It is a backup of another store."
-    question = f"Replace {told.path} by a backup with {_holding(told.backup)}?{other} What is there is kept beside it."
-    return agreed(output.line(question), f"this would replace {told.path}")
+def _confirm_restore(result: RestoreResult) -> bool:
+    content = _describe_content(result.backup)
+    other = "" if result.same_store else " It is a backup of another store."
+    question = f"Replace {result.path} by a backup with {content}?{other} A copy of the present store is kept."
+    return confirm(output.sanitise(question), f"this would replace {result.path}")
 
 
-def _say(told: Restored) -> None:
-    done = "restored" if told.done else "would restore"
-    output.say(output.line(f"{done} {told.path}: {_holding(told.backup)}"))
-    if not told.same_store:
-        output.notes([f"this is a backup of another store than the one that {'was' if told.done else 'is'} there"])
-    if told.kept:
-        output.say(output.line(f"what was there: {told.kept}"))
-    if told.returned:
-        output.notes(
-            [output.line(f"purged since, and back: {', '.join(told.returned)}. Purge what should not be there.")]
-        )
+def _print_restore(result: RestoreResult) -> None:
+    verb = "restored" if result.done else "would restore"
+    output.print_line(f"{verb} {result.path}: {_describe_content(result.backup)}")
+    notes = []
+    if not result.same_store:
+        notes.append(f"this is a backup of another store than the one that {'was' if result.done else 'is'} there")
+    if result.kept:
+        output.print_line(f"copy of the store before: {result.kept}")
+    if result.returned:
+        notes.append(f"purged since, and back: {', '.join(result.returned)}. Purge them again.")
+    output.print_notes(notes)
 
 
 def _compact(memory: Retentive, arguments: Any) -> int:
-    done = memory.compact(_progress())
+    done = memory.compact(output.make_stage_progress())
     if is_json(arguments):
-        output.as_json(serialize.compacted(done))
+        output.print_json(serialize.compact_result(done))
     else:
-        output.say(f"{done.before} bytes before, {done.after} now")
+        output.print_line(f"{done.before} bytes before, {done.after} now")
         if done.detail:
-            output.say(done.detail)
+            output.print_line(done.detail)
     return 0
 
 
-def _progress() -> Callable[[str, int, int], None]:
-    lines: dict[str, Callable[..., None]] = {}
-
-    def tell(stage: str, done: int, of: int) -> None:
-        lines.setdefault(stage, output.progress(None, stage))(done, of)
-
-    return tell
-
-
-def there(arguments: Any) -> None:
-    """A store is not made for being copied: whoever mistyped its name would be told that all is well."""
-    where = config.resolve(given(arguments, ("db",)))["db"].value
+def require_store(arguments: Any) -> None:
+    """Refuse a store that does not exist: opening it would create it, and hide a mistyped name."""
+    where = config.resolve(pick_options(arguments, ("db",)))["db"].value
     if "://" not in where and where != ":memory:":
         require_regular(parse_path(where))
     if "://" not in where and where != ":memory:" and not parse_path(where).is_file():

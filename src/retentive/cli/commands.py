@@ -1,4 +1,4 @@
-"""What each verb does: call the library, show the answer."""
+"""Run the commands: each calls the library and prints the answer."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -29,22 +29,23 @@ from retentive.cli import (
     tokens,
     work,
 )
-from retentive.cli.args import FILTERS, MOMENTS, given, is_json, json_of, text_of
+from retentive.cli.args import FILTER_OPTIONS, PAST_OPTIONS, is_json, parse_json, pick_options, read_text
 from retentive.errors import Corrupt, Invalid
-from retentive.model import Change
+from retentive.hints import for_terminal
+from retentive.model import HistoryEntry
 from retentive.storage.damage import collect_damage
 
 if TYPE_CHECKING:
-    from retentive.served_namespaces import Whose
+    from retentive.served_namespaces import ServedNamespaces
 
-_CONTENT = ("kind", "tags", "importance", "confidence", "context", "slot", "expires", "valid_from", "metadata")
+_CONTENT_OPTIONS = ("kind", "tags", "importance", "confidence", "context", "slot", "expires", "valid_from", "metadata")
 
 
 def run(arguments: Any) -> int:
     if arguments.run in _WITHOUT_STORE:
         return _WITHOUT_STORE[arguments.run](arguments)
     if arguments.run in (*backup.VERBS, *export.VERBS):
-        backup.there(arguments)
+        backup.require_store(arguments)
     try:
         opened = _open(arguments)
     except Corrupt:
@@ -53,84 +54,86 @@ def run(arguments: Any) -> int:
         return _salvage(arguments)
     with opened as memory, collect_damage() as damage:
         code = _VERBS[arguments.run](memory, arguments)
-        output.notes(damage.notes())
+        output.print_notes(damage.notes())
         return code
 
 
 def _salvage(arguments: Any) -> int:
     """Repair a store that is too damaged to be opened."""
-    salvaged = Retentive.salvage(**given(arguments, ("db", "embedder")))
+    salvaged = Retentive.salvage(**pick_options(arguments, ("db", "embedder")))
     with _open(arguments) as memory:
-        return doctor.doctor(memory, arguments, salvaged)
+        return doctor.run_doctor(memory, arguments, salvaged)
 
 
 def _open(arguments: Any) -> Retentive:
-    settings = given(arguments, ("db", "namespace", "embedder"))
-    who = _find_whose(settings)
-    settings["namespace"] = who.namespace
-    if who.person:
-        settings["person"] = who.person
-    if arguments.run == "work":  # what a server does beside its answers
-        settings["daily_log"] = config.served(config.load(**settings))
+    settings = pick_options(arguments, ("db", "namespace", "embedder"))
+    served = _find_namespaces(settings)
+    settings["namespace"] = served.namespace
+    if served.person:
+        settings["person"] = served.person
+    if arguments.run == "work":  # it does the background work of a server
+        settings["daily_log"] = config.resolve_daily_log(config.load(**settings))
     return Retentive.open(settings.pop("db", None), **settings)
 
 
-def _find_whose(settings: Mapping[str, Any]) -> "Whose":
-    """`auto` is the project that the folder belongs to, as for `retentive mcp`."""
-    from retentive.served_namespaces import whose
+def _find_namespaces(settings: Mapping[str, Any]) -> "ServedNamespaces":
+    """Find the namespaces. `auto` is the project of the current folder, as for `retentive mcp`."""
+    from retentive.served_namespaces import find_namespaces
 
     found = config.resolve(settings)
-    return whose(found["namespace"].value, (), Path.cwd(), found["person"].value)
+    return find_namespaces(found["namespace"].value, (), Path.cwd(), found["person"].value)
 
 
-def _content(arguments: Any, names: Iterable[str]) -> dict[str, Any]:
-    options = given(arguments, names)
+def _pick_content_options(arguments: Any, names: Iterable[str]) -> dict[str, Any]:
+    options = pick_options(arguments, names)
     if "metadata" in options:
-        options["metadata"] = json_of(options["metadata"], "--metadata")
+        options["metadata"] = parse_json(options["metadata"], "--metadata")
     return options
 
 
 def _add(memory: Retentive, arguments: Any) -> int:
-    text = text_of(arguments.text, "text")
-    options = _content(arguments, (*_CONTENT, "session", "source", "replaces"))
+    text = read_text(arguments.text, "text")
+    options = _pick_content_options(arguments, (*_CONTENT_OPTIONS, "session", "source", "replaces"))
     if arguments.each_line:
         return _add_lines(memory, arguments, text, options)
     added = memory.add(text, **options)
     if is_json(arguments):
-        output.as_json(serialize.added(added))
+        output.print_json(serialize.add_result(added))
         return 0
-    output.say(f"{'kept' if added.created else 'known already:'} {added.id}")
-    review.show_endings(added)
-    for each in added.resembles:
-        output.say(f"resembles {each.id} ({each.overlap:.0%}): {each.content}")
+    output.print_line(f"{'kept' if added.created else 'known already:'} {added.id}")
+    review.print_endings(added)
+    for each in added.similar:
+        output.print_line(f"resembles {each.id} ({each.overlap:.0%}): {each.content}")
     if added.pending:
-        output.say("its vector is pending: `retentive backfill` makes it")
-        output.notes(_explain_pending(memory))
+        output.print_line("its vector is pending: `retentive backfill` makes it")
+        output.print_notes(_explain_pending(memory))
     return 0
 
 
 def _explain_pending(memory: Retentive) -> list[str]:
-    """Why a vector could not be made just now; nothing where the embedder is switched off."""
+    """Say why a vector could not be made just now. Nothing to say if the embedder is switched off."""
     reason = memory.stats()["failures"].get("embed")
     return [f"the vector could not be made: {reason}"] if reason else []
 
 
 def _add_lines(memory: Retentive, arguments: Any, text: str, options: dict[str, Any]) -> int:
     lines = [line for line in text.splitlines() if line.strip()]
-    loaded = memory.add_many(lines, progress=output.progress(len(lines), "kept"), **options)
+    loaded = memory.add_many(lines, progress=output.make_progress(len(lines), "kept"), **options)
     if is_json(arguments):
-        output.as_json({"ids": loaded.ids, "created": loaded.created, "repeated": loaded.repeated,
+        output.print_json({"ids": loaded.ids, "created": loaded.created, "repeated": loaded.repeated,
                       "superseded": loaded.superseded, "pending": loaded.pending,
                       "refusals": [each._asdict() for each in loaded.refusals]})  # fmt: skip
     else:
-        output.say(f"kept: {loaded.created}, known already: {loaded.repeated}, vectors pending: {loaded.pending}")
-        output.refusals(loaded.refusals)
+        output.print_line(
+            f"kept: {loaded.created}, known already: {loaded.repeated}, vectors pending: {loaded.pending}"
+        )
+        output.print_refusals(loaded.refusals)
     return 0
 
 
 def _search(memory: Retentive, arguments: Any) -> int:
     found = memory.search(
-        text_of(arguments.query, "query"),
+        read_text(arguments.query, "query"),
         None if arguments.all else arguments.limit,
         mode=arguments.mode,
         fusion=arguments.fusion,
@@ -138,113 +141,115 @@ def _search(memory: Retentive, arguments: Any) -> int:
         min_relevance=arguments.min_relevance,
         namespaces=arguments.also,
         ignored=arguments.ignored,
-        **given(arguments, (*FILTERS, *MOMENTS, "include", "now")),
+        **pick_options(arguments, (*FILTER_OPTIONS, *PAST_OPTIONS, "include", "now")),
     )
     if is_json(arguments):
-        output.as_json(serialize.results(found))
+        output.print_json(serialize.results(found))
     else:
-        output.results(found, with_why=arguments.why)
+        output.print_results(found, with_why=arguments.why)
     return 0
 
 
 def _get(memory: Retentive, arguments: Any) -> int:
     found = memory.get(arguments.id)
     if is_json(arguments):
-        output.as_json(serialize.memory(found))
+        output.print_json(serialize.memory(found))
     else:
-        output.memory(found)
+        output.print_memory(found)
     return 0
 
 
 def _list(memory: Retentive, arguments: Any) -> int:
-    page = memory.list(arguments.limit, arguments.before, **given(arguments, (*FILTERS, *MOMENTS)))
+    page = memory.list(arguments.limit, arguments.after, **pick_options(arguments, (*FILTER_OPTIONS, *PAST_OPTIONS)))
     if is_json(arguments):
-        output.as_json(serialize.page(page))
+        output.print_json(serialize.page(page))
         return 0
-    output.memories(page)
-    output.notes(page.notes)
+    output.print_memories(page)
+    output.print_notes(page.notes)
     if page.next:
-        output.aside(f"more: retentive list --before {page.next}")
+        output.print_hint(f"more: retentive list --after {page.next}")
     return 0
 
 
 def _update(memory: Retentive, arguments: Any) -> int:
-    changes = _content(arguments, (*_CONTENT, "content"))
+    changes = _pick_content_options(arguments, (*_CONTENT_OPTIONS, "content"))
     if not changes:
         raise Invalid("nothing to change", "Give --content, --tag, --importance, ...: see `retentive update --help`.")
     changed = memory.update(arguments.id, reason=arguments.reason, **changes)
     if is_json(arguments):
-        output.as_json(serialize.memory(changed))
+        output.print_json(serialize.memory(changed))
     else:
-        output.say(f"updated {changed.id}")
+        output.print_line(f"updated {changed.id}")
     return 0
 
 
 def _restore(memory: Retentive, arguments: Any) -> int:
-    """All of them, or none if one is not there."""
+    """Restore all of them, or none if one does not exist."""
     for id in arguments.ids:
         memory.history(id)
     changed = [memory.restore(id, arguments.reason) for id in arguments.ids]
     if is_json(arguments):
-        output.as_json({"memories": [serialize.memory(each) for each in changed]})
+        output.print_json({"memories": [serialize.memory(each) for each in changed]})
     else:
         for each in changed:
-            output.say(f"{each.status} {each.id}")
+            output.print_line(f"{each.status} {each.id}")
     return 0
 
 
 def _history(memory: Retentive, arguments: Any) -> int:
     changes = memory.history(arguments.id)
     if is_json(arguments):
-        output.as_json({"id": arguments.id, "changes": [serialize.change(each) for each in changes]})
+        output.print_json({"id": arguments.id, "changes": [serialize.history_entry(each) for each in changes]})
     else:
-        rows = [_change(each) for each in changes]
-        output.table(("when", "what", "who", "why", "before"), rows)
+        rows = [_build_history_row(each) for each in changes]
+        output.print_table(("when", "what", "who", "why", "before"), rows)
     return 0
 
 
-def _change(each: Change) -> tuple[Any, ...]:
+def _build_history_row(each: HistoryEntry) -> tuple[Any, ...]:
     before = (each.before or {}).get("content")
-    return f"{each.at:%Y-%m-%d %H:%M:%S}", each.action, each.actor, each.reason, before
+    return f"{each.at:%Y-%m-%d %H:%M:%S}", each.action, each.actor, for_terminal(each.reason or ""), before
 
 
 def _stats(memory: Retentive, arguments: Any) -> int:
     figures = memory.stats()
     if is_json(arguments):
-        output.as_json(figures)
+        output.print_json(figures)
     else:
-        output.table(("figure", "value"), _flat(figures))
+        output.print_table(("figure", "value"), _flatten(figures))
     return 0
 
 
-def _flat(figures: dict[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
+def _flatten(figures: dict[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
     for name, value in figures.items():
         if isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{name}.")
+            yield from _flatten(value, f"{prefix}{name}.")
         else:
             yield f"{prefix}{name}", json.dumps(value, ensure_ascii=False) if isinstance(value, list | float) else value
 
 
 def _backfill(memory: Retentive, arguments: Any) -> int:
-    filled = memory.backfill(arguments.batch, output.progress(None, "embedded"))
+    filled = memory.backfill(arguments.batch, output.make_progress(None, "embedded"))
     if is_json(arguments):
-        output.as_json({"done": filled.done, "remaining": filled.remaining})
+        output.print_json({"done": filled.done, "remaining": filled.remaining})
     else:
-        output.say(f"vectors made: {filled.done}, remaining: {filled.remaining}")
+        output.print_line(f"vectors made: {filled.done}, remaining: {filled.remaining}")
     return 0
 
 
 def _config(arguments: Any) -> int:
-    found = config.shown(config.resolve(given(arguments, ("db", "namespace", "embedder"))))
+    found = config.mask_secrets(config.resolve(pick_options(arguments, ("db", "namespace", "embedder"))))
     if is_json(arguments):
-        output.as_json({name: {"value": value.value, "origin": value.origin} for name, value in found.items()})
+        output.print_json({name: {"value": value.value, "origin": value.origin} for name, value in found.items()})
     else:
-        output.table(("setting", "value", "from"), [(name, value.value, value.origin) for name, value in found.items()])
+        output.print_table(
+            ("setting", "value", "from"), [(name, value.value, value.origin) for name, value in found.items()]
+        )
     return 0
 
 
 def _migrate(arguments: Any) -> int:
-    tell = output.progress(None, "rows")
+    tell = output.make_progress(None, "rows")
     rows: dict[str, int] = {}
 
     def progress(table: str, done: int) -> None:
@@ -253,9 +258,9 @@ def _migrate(arguments: Any) -> int:
 
     moved = Retentive.migrate(arguments.source, arguments.target, progress)
     if is_json(arguments):
-        output.as_json({"moved": [each._asdict() for each in moved]})
+        output.print_json({"moved": [each._asdict() for each in moved]})
     else:
-        output.table(("table", "rows", "checksum of both sides"), moved)
+        output.print_table(("table", "rows", "checksum of both sides"), moved)
     return 0
 
 
@@ -266,28 +271,28 @@ def _eval(arguments: Any) -> int:
 
 
 def _demo(arguments: Any) -> int:
-    from retentive.cli.demo import demo
+    from retentive.cli.demo import run_demo
 
-    told = demo(given(arguments, ("embedder",)), quiet=is_json(arguments))
+    answer = run_demo(pick_options(arguments, ("embedder",)), quiet=is_json(arguments))
     if is_json(arguments):
-        output.as_json(told)
+        output.print_json(answer)
     return 0
 
 
 def _completion(arguments: Any) -> int:
     import shtab
 
-    from retentive.cli.parser import build
+    from retentive.cli.parser import build_parser
 
-    script = shtab.complete(build(), shell=arguments.shell)
+    script = shtab.complete(build_parser(), shell=arguments.shell)
     if is_json(arguments):
-        output.as_json({"shell": arguments.shell, "script": script})
+        output.print_json({"shell": arguments.shell, "script": script})
     else:
-        output.say(script)
+        output.print_line(script)
     return 0
 
 
-def _clients(arguments: Any) -> int:
+def _run_client_command(arguments: Any) -> int:
     from retentive.cli import clients
 
     return clients.VERBS[arguments.run](arguments)
@@ -301,8 +306,8 @@ _WITHOUT_STORE: dict[str, Callable[[Any], int]] = {
     **backup.WITHOUT_STORE,
     **models.WITHOUT_STORE,
     **serve.VERBS,
-    "install": _clients,
-    "uninstall": _clients,
+    "install": _run_client_command,
+    "uninstall": _run_client_command,
     "eval": _eval,
 }
 _VERBS: dict[str, Callable[[Retentive, Any], int]] = {

@@ -1,4 +1,4 @@
-"""The main job in one minute: remember, ask, correct, ask again, show what a model would read."""
+"""The demo: add memories, search, correct one, search again, and print the context for a model."""
 
 import tempfile
 import time
@@ -24,74 +24,76 @@ _MEMORIES: list[dict[str, Any]] = [
 ]
 _QUESTION = "what is the name of my pet?"
 _CORRECTION = "The user's dog is called Max, not Rex"
-_MONDAY = [
+_MONDAY_MESSAGES = [
     ("user", "The Atlas release failed because the migration locked the orders table"),
     ("assistant", "Noted. Shall the next release run its migrations at night?"),
     ("user", "Yes, and Anna has to sign it off before we touch Atlas again"),
 ]
-_TASK = "what should I know before I touch Atlas?"
+_TUESDAY_QUESTION = "what should I know before I touch Atlas?"
 
 
-def demo(settings: Mapping[str, Any], *, quiet: bool) -> dict[str, Any]:
-    """Plays it, says so unless quiet, and gives back what was timed and answered."""
+def run_demo(settings: Mapping[str, Any], *, quiet: bool) -> dict[str, Any]:
+    """Run the demo and return its timings and answers. Prints each step unless `quiet`."""
     with tempfile.TemporaryDirectory(prefix="retentive-demo-") as folder:
-        play = _Play(quiet=quiet)
+        demo = _Demo(quiet=quiet)
         opening = partial(Retentive.open, Path(folder) / "memory.db", daily_log="off", **settings)
-        with play.timed("opened an empty store", opening) as memory:
-            play.run(memory)
-    return play.told
+        with demo.run_timed("opened an empty store", opening) as memory:
+            demo.run(memory)
+    return demo.record
 
 
-class _Play:
+class _Demo:
     def __init__(self, *, quiet: bool) -> None:
-        self._say: Callable[[str], None] = (lambda _: None) if quiet else output.say
-        self.told: dict[str, Any] = {"steps": []}
+        self._print: Callable[[str], None] = (lambda _: None) if quiet else output.print_raw
+        self.record: dict[str, Any] = {"steps": []}
 
     def run(self, memory: Retentive) -> None:
-        self.timed("loaded the embedding model", lambda: memory.search("warm up"))
-        self._head("Remember")
+        self.run_timed("loaded the embedding model", lambda: memory.search("warm up"))
+        self._print_heading("Remember")
         for item in _MEMORIES:
-            self.timed(f"kept: {item['text']}", partial(memory.add, **item))
+            self.run_timed(f"kept: {item['text']}", partial(memory.add, **item))
 
-        self._head(f"Ask: {_QUESTION}")
-        self._answer("before", self.timed("searched", lambda: memory.search(_QUESTION, limit=3)))
+        self._print_heading(f"Ask: {_QUESTION}")
+        self._print_answer("before", self.run_timed("searched", lambda: memory.search(_QUESTION, limit=3)))
 
-        self._head("Correct it")
-        added = self.timed(
+        self._print_heading("Correct it")
+        added = self.run_timed(
             f"kept: {_CORRECTION}", lambda: memory.add(_CORRECTION, kind="personal", slot="user.dog.name")
         )
-        self._say(f"   replaced: {added.ended[0].content}")
+        self._print(f"   replaced: {added.replaced[0].content}")
 
-        self._head("Ask again")
-        self._answer("after", self.timed("searched", lambda: memory.search(_QUESTION, limit=3)))
+        self._print_heading("Ask again")
+        self._print_answer("after", self.run_timed("searched", lambda: memory.search(_QUESTION, limit=3)))
 
-        self._head("Talk on Monday")
-        for role, text in _MONDAY:
-            self.timed(f"{role}: {text}", partial(memory.sessions.append, "monday", role, text))
+        self._print_heading("Talk on Monday")
+        for role, text in _MONDAY_MESSAGES:
+            self.run_timed(f"{role}: {text}", partial(memory.sessions.append, "monday", role, text))
 
-        self._head(f"The context for a model asked on Tuesday: {_TASK}")
-        memory.sessions.append("tuesday", "user", _TASK)
-        self._context(self.timed("made", lambda: memory.context(_TASK, session="tuesday", budget=400)))
+        self._print_heading(f"The context for a model asked on Tuesday: {_TUESDAY_QUESTION}")
+        memory.sessions.append("tuesday", "user", _TUESDAY_QUESTION)
+        self._print_context(
+            self.run_timed("made", lambda: memory.context(_TUESDAY_QUESTION, session="tuesday", budget=400))
+        )
 
-    def timed(self, what: str, action: Callable[[], T]) -> T:
+    def run_timed(self, what: str, action: Callable[[], T]) -> T:
         begun = time.perf_counter()
         result = action()
         milliseconds = (time.perf_counter() - begun) * 1000
-        self.told["steps"].append({"what": what, "ms": round(milliseconds, 1)})
-        self._say(f"   {output.paint(f'{milliseconds:7.1f} ms', 'cyan')}  {what}")
+        self.record["steps"].append({"what": what, "ms": round(milliseconds, 1)})
+        self._print(f"   {output.paint(f'{milliseconds:7.1f} ms', 'cyan')}  {what}")
         return result
 
-    def _head(self, text: str) -> None:
-        self._say(f"\n{output.paint(text, 'bold')}")
+    def _print_heading(self, text: str) -> None:
+        self._print(f"\n{output.paint(text, 'bold')}")
 
-    def _answer(self, name: str, found: Results) -> None:
-        self.told[name] = serialize.results(found)
+    def _print_answer(self, name: str, found: Results) -> None:
+        self.record[name] = serialize.results(found)
         for hit in found:
-            self._say(f"   {output.paint(f'{hit.score:.2f}', 'green')}  {hit.content}")
-        self._say(output.paint(f"   why the first: {output.explained(found[0])}", "dim"))
+            self._print(f"   {output.paint(f'{hit.score:.2f}', 'green')}  {hit.content}")
+        self._print(output.paint(f"   why the first: {output.explain_score(found[0])}", "dim"))
 
-    def _context(self, made: Context) -> None:
-        self.told["context"] = made.text
+    def _print_context(self, made: Context) -> None:
+        self.record["context"] = made.text
         for line in made.text.splitlines():
-            self._say(f"   {line}")
-        self._say(output.paint(f"   {made.tokens} tokens of {made.budget}", "dim"))
+            self._print(f"   {line}")
+        self._print(output.paint(f"   {made.tokens} tokens of {made.budget}", "dim"))

@@ -1,4 +1,4 @@
-"""What the verb does that checks a store, repairs it, and shows what a repair set aside."""
+"""Check and repair a store, and print the rows that a repair moved to the quarantine."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,66 +7,71 @@ from retentive import serialize
 from retentive.api import Retentive
 from retentive.cli import output
 from retentive.cli.args import is_json
-from retentive.model import Repaired
+from retentive.hints import for_terminal
+from retentive.model import RepairResult
 from retentive.storage import Finding
 
-RESTORE = "what is missing of them is lost in this store; if you have a backup: retentive backup restore FILE"
+LOST_ROWS_HINT = "their missing rows are lost in this store; if you have a backup: retentive backup restore FILE"
 
 
-def doctor(memory: Retentive, arguments: Any, salvaged: Repaired | None = None) -> int:
-    """`salvaged` is what became of a store that could not be opened before."""
+def run_doctor(memory: Retentive, arguments: Any, salvaged: RepairResult | None = None) -> int:
+    """Check the store, after a repair if wanted. `salvaged` is the repair of a store that could not be opened."""
     if arguments.discard:
         return _discard(memory, arguments)
     if arguments.quarantine:
         return _quarantine(memory, arguments)
     repaired = salvaged or (memory.repair() if arguments.repair else None)
-    findings = memory.doctor(verify=arguments.verify)
+    findings = [_word(each) for each in memory.doctor(verify=arguments.verify)]
     is_well = all(each.ok for each in findings)
     if is_json(arguments):
-        told = {"ok": is_well, "findings": [each._asdict() for each in findings]}
-        output.as_json({**told, "repaired": serialize.repaired(repaired)} if repaired else told)
+        answer = {"ok": is_well, "findings": [each._asdict() for each in findings]}
+        output.print_json({**answer, "repaired": serialize.repair_result(repaired)} if repaired else answer)
     else:
         if repaired:
-            _tell(repaired)
+            _print_repair(repaired)
         for each in findings:
-            output.say(_line(each))
+            output.print_raw(_format_finding(each))
     return 0 if is_well else 5
 
 
-def _line(finding: Finding) -> str:
+def _word(finding: Finding) -> Finding:
+    return finding._replace(detail=for_terminal(finding.detail), remedy=for_terminal(finding.remedy))
+
+
+def _format_finding(finding: Finding) -> str:
     mark = output.paint("ok ", "green") if finding.ok else output.paint("BAD", "red")
     remedy = "" if finding.ok else f"  -> {finding.remedy}"
-    return f"{mark}  {finding.name:22} {output.line(finding.detail)}{remedy}"
+    return f"{mark}  {finding.name:22} {output.sanitise(finding.detail)}{remedy}"
 
 
-def _tell(repaired: Repaired) -> None:
+def _print_repair(repaired: RepairResult) -> None:
     if repaired.kept:
         rows = sum((repaired.salvaged or {}).values())
-        output.say(f"pages were damaged: the store was written anew from the {rows} rows that could be read")
-        output.say(f"the old file is {output.line(str(repaired.kept))}")
+        output.print_line(f"pages were damaged: the store was rebuilt from the {rows} rows that could be read")
+        output.print_line(f"the old file is {repaired.kept!s}")
     for table, pages in (repaired.unreadable or {}).items():
-        output.say(f"{pages} pages of {table} could not be read in full: {RESTORE}")
+        output.print_line(f"{pages} pages of {table} could not be read in full: {LOST_ROWS_HINT}")
     for row in repaired.quarantined:
-        output.say(output.line(f"moved to the quarantine: {row.table} {row.key} ({row.reason})"))
+        output.print_line(f"moved to the quarantine: {row.table} {row.key} ({row.reason})")
 
 
 def _quarantine(memory: Retentive, arguments: Any) -> int:
     rows = memory.quarantine()
     if is_json(arguments):
-        output.as_json({"quarantine": [serialize.quarantined(each) for each in rows]})
+        output.print_json({"quarantine": [serialize.quarantined_row(each) for each in rows]})
     else:
         cells = [(each.id, f"{each.at:%Y-%m-%d %H:%M}", each.table, each.key, each.reason, each.row) for each in rows]
-        output.table(("id", "since", "table", "key", "why", "row"), cells)
+        output.print_table(("id", "since", "table", "key", "why", "row"), cells)
     return 0
 
 
 def _discard(memory: Retentive, arguments: Any) -> int:
     count = memory.discard_quarantine("*" if arguments.discard == ["*"] else arguments.discard)
     if is_json(arguments):
-        output.as_json({"discarded": count})
+        output.print_json({"discarded": count})
     else:
-        output.say(f"discarded: {count}")
+        output.print_line(f"discarded: {count}")
     return 0
 
 
-VERBS: dict[str, Callable[[Retentive, Any], int]] = {"doctor": doctor}
+VERBS: dict[str, Callable[[Retentive, Any], int]] = {"doctor": run_doctor}

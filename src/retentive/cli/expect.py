@@ -1,4 +1,4 @@
-"""What questions are expected to find: kept, listed, and held against what they do find."""
+"""Recall tests: add, list, remove and run expectations of what questions find."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -8,10 +8,10 @@ from retentive.api import Retentive
 from retentive.cli import output
 from retentive.cli.args import is_json
 from retentive.errors import Conflict, outcome
-from retentive.model import Checked, Expectation, Hit, Sought
+from retentive.model import Expectation, ExpectationResult, ExpectedMemory, Hit
 
-_TEXT = 200  # characters of a memory in a report
-_BROKEN = outcome(Conflict("")).exit_code  # the store is not as the caller expected
+_MAX_TEXT_CHARS = 200  # characters of a memory in a report
+_FAILED_EXIT_CODE = outcome(Conflict("")).exit_code  # an expectation does not hold
 
 
 def _add(memory: Retentive, arguments: Any) -> int:
@@ -24,26 +24,26 @@ def _add(memory: Retentive, arguments: Any) -> int:
         session=arguments.session,
     )
     if is_json(arguments):
-        output.as_json(serialize.expectation(made))
+        output.print_json(serialize.expectation(made))
     else:
-        output.say(f"expected {made.id}")
+        output.print_line(f"expected {made.id}")
     return 0
 
 
 def _list(memory: Retentive, arguments: Any) -> int:
     known = memory.expectations.list()
     if is_json(arguments):
-        output.as_json({"expectations": [serialize.expectation(each) for each in known]})
+        output.print_json({"expectations": [serialize.expectation(each) for each in known]})
     else:
-        output.table(("id", "question", "session", "expected"), map(_row, known))
+        output.print_table(("id", "question", "session", "expected"), map(_build_row, known))
     return 0
 
 
-def _row(each: Expectation) -> tuple[Any, ...]:
-    return each.id, each.question, each.session, _wanted(each)
+def _build_row(each: Expectation) -> tuple[Any, ...]:
+    return each.id, each.question, each.session, _describe_expected(each)
 
 
-def _wanted(each: Expectation) -> str:
+def _describe_expected(each: Expectation) -> str:
     if each.nothing:
         return "nothing"
     named = [*(f"finds {id}" for id in each.finds), *(f"not {id}" for id in each.absent)]
@@ -51,17 +51,17 @@ def _wanted(each: Expectation) -> str:
 
 
 def _remove(memory: Retentive, arguments: Any) -> int:
-    gone = [memory.expectations.remove(id) for id in _known(memory, arguments.ids)]
+    gone = [memory.expectations.remove(id) for id in _require_known(memory, arguments.ids)]
     if is_json(arguments):
-        output.as_json({"expectations": [serialize.expectation(each) for each in gone]})
+        output.print_json({"expectations": [serialize.expectation(each) for each in gone]})
     else:
         for each in gone:
-            output.say(f"removed {each.id}")
+            output.print_line(f"removed {each.id}")
     return 0
 
 
-def _known(memory: Retentive, ids: list[str]) -> list[str]:
-    """All of them, or an error for the first that is not there, before any is removed."""
+def _require_known(memory: Retentive, ids: list[str]) -> list[str]:
+    """Return the ids without repeats, unknown ones first: then the error comes before any is removed."""
     there = {each.id for each in memory.expectations.list()}
     return [*dict.fromkeys(sorted(ids, key=there.__contains__))]
 
@@ -72,69 +72,71 @@ def _run(memory: Retentive, arguments: Any) -> int:
         fusion=arguments.fusion,
         vector_weight=arguments.vector_weight,
         min_similarity=arguments.min_similarity,
-        progress=output.progress(None, "asked"),
+        progress=output.make_progress(None, "asked"),
     )
     if is_json(arguments):
-        output.as_json(serialize.expected(done))
+        output.print_json(serialize.expectation_results(done))
     else:
         for each in done:
-            _tell(each)
-        output.notes(dict.fromkeys(note for each in done for note in each.notes))
-        output.say(_summary(done))
-    return 0 if all(each.held for each in done) else _BROKEN
+            _print_result(each)
+        output.print_notes(dict.fromkeys(note for each in done for note in each.notes))
+        output.print_line(_summarise(done))
+    return 0 if all(each.passed for each in done) else _FAILED_EXIT_CODE
 
 
-def _tell(each: Checked) -> None:
-    """The same on a terminal and in a pipe: it is read in the logs of whoever runs it."""
-    mark = output.paint("ok ", "green") if each.held else output.paint("BAD", "red")
-    output.say(f"{mark}  {output.line(each.expectation.question)}  {output.paint(each.expectation.id, 'dim')}")
-    for text in _reasons(each):
-        output.say(f"       {output.line(text)}")
-    if not each.held:
-        for place, hit in enumerate(each.found, start=1):
-            output.say(f"       {'came' if place == 1 else '    '} {_came(place, hit)}")
+def _print_result(each: ExpectationResult) -> None:
+    """Print a result, the same on a terminal and in a pipe: it is often read in logs."""
+    mark = output.paint("ok ", "green") if each.passed else output.paint("BAD", "red")
+    output.print_raw(
+        f"{mark}  {output.sanitise(each.expectation.question)}  {output.paint(each.expectation.id, 'dim')}"
+    )
+    for text in _iterate_reasons(each):
+        output.print_line(f"       {text}")
+    if not each.passed:
+        for rank, hit in enumerate(each.hits, start=1):
+            output.print_line(f"       {'found' if rank == 1 else '     '} {_format_hit(rank, hit)}")
 
 
-def _reasons(each: Checked) -> Iterator[str]:
-    """What did not hold; and what became of a memory, also where it does."""
+def _iterate_reasons(each: ExpectationResult) -> Iterator[str]:
+    """Yield why the expectation does not hold, and what happened to its memories."""
     within = each.expectation.within
-    if each.expectation.nothing and not each.held:
+    if each.expectation.nothing and not each.passed:
         yield "expected nothing that is similar enough"
-    elif not each.held and not each.found:
+    elif not each.passed and not each.hits:
         yield "nothing was found"
-    for sought in each.sought:
-        if not sought.held:
-            yield f"{_expected(sought, within)}{_text(sought)}"
-        if sought.note:
-            yield f"{sought.id}: {sought.note}"
+    for expected in each.expected:
+        if not expected.passed:
+            yield f"{_explain_failure(expected, within)}{_quote_memory(expected)}"
+        if expected.note:
+            yield f"{expected.id}: {expected.note}"
 
 
-def _expected(sought: Sought, within: int) -> str:
-    if not sought.wanted:
-        return f"expected not among the first {within}, but at rank {sought.rank}: {sought.id}"
-    if sought.memory is None:
-        return f"expected among the first {within}: {sought.id}"
-    where = f"at rank {sought.rank}" if sought.rank else "not found"
-    return f"expected among the first {within}, but {where}: {sought.memory.id}"
+def _explain_failure(expected: ExpectedMemory, within: int) -> str:
+    if not expected.wanted:
+        return f"expected not among the first {within}, but at rank {expected.rank}: {expected.id}"
+    if expected.memory is None:
+        return f"expected among the first {within}: {expected.id}"
+    where = f"at rank {expected.rank}" if expected.rank else "not found"
+    return f"expected among the first {within}, but {where}: {expected.memory.id}"
 
 
-def _text(sought: Sought) -> str:
-    return f"  {_cut(sought.memory.content)}" if sought.memory else ""
+def _quote_memory(expected: ExpectedMemory) -> str:
+    return f"  {_shorten(expected.memory.content)}" if expected.memory else ""
 
 
-def _came(place: int, hit: Hit) -> str:
-    return output.line(f"{place:3}  {hit.score:.2f}  {hit.id}  {_cut(hit.excerpt)}")
+def _format_hit(rank: int, hit: Hit) -> str:
+    return output.sanitise(f"{rank:3}  {hit.score:.2f}  {hit.id}  {_shorten(hit.excerpt)}")
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _TEXT else f"{text[:_TEXT]}…"
+def _shorten(text: str) -> str:
+    return text if len(text) <= _MAX_TEXT_CHARS else f"{text[:_MAX_TEXT_CHARS]}…"
 
 
-def _summary(done: list[Checked]) -> str:
+def _summarise(done: list[ExpectationResult]) -> str:
     if not done:
-        return 'nothing is expected yet: retentive expect "QUESTION" --finds ID'
-    held = sum(each.held for each in done)
-    return f"{output.counted(len(done), 'expectation')}: {held} held, {len(done) - held} broken"
+        return 'no expectations yet: retentive expect "QUESTION" --finds ID'
+    passed = sum(each.passed for each in done)
+    return f"{output.format_count(len(done), 'expectation')}: {passed} passed, {len(done) - passed} broken"
 
 
 VERBS: dict[str, Callable[[Retentive, Any], int]] = {

@@ -1,4 +1,4 @@
-"""What the verb does that writes out what is kept."""
+"""Export namespaces of the store."""
 
 import sys
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from retentive.api import Retentive
 from retentive.cli import output
 from retentive.cli.args import is_json
 from retentive.errors import Invalid, NotFound
-from retentive.model import Exported
+from retentive.model import ExportResult
 
 
 def _export(memory: Retentive, arguments: Any) -> int:
@@ -17,7 +17,7 @@ def _export(memory: Retentive, arguments: Any) -> int:
     if to_stdout and arguments.format == "markdown":
         raise Invalid("Markdown is a folder of pages", "Give the folder: retentive export --format markdown FOLDER")
     if not arguments.all_namespaces and memory.namespace not in memory.namespaces():
-        hint = "Name another one with --namespace, or say --all-namespaces."
+        hint = "Name another one with --namespace, or use --all-namespaces."
         raise NotFound(f"nothing is kept in the namespace {memory.namespace}", hint)
     done = memory.export(
         sys.stdout.buffer if to_stdout else arguments.target,
@@ -26,22 +26,22 @@ def _export(memory: Retentive, arguments: Any) -> int:
         vectors=arguments.vectors,
         without=arguments.without,
         force=arguments.force,
-        progress=output.progress(None, "written"),
+        progress=output.make_progress(None, "written"),
     )
-    output.notes(done.notes)
+    output.print_notes(done.notes)
     if to_stdout:
         sys.stdout.buffer.flush()
     elif is_json(arguments):
-        output.as_json(serialize.exported(done))
+        output.print_json(serialize.export_result(done))
     else:
-        _told(done)
+        _print_export(done)
     return 0
 
 
-def _told(done: Exported) -> None:
+def _print_export(done: ExportResult) -> None:
     names = ", ".join(done.namespaces) or "nothing"
-    output.say(f"{done.path}: {output.line(names)}")
-    output.table(("what", "number"), done.counts.items())
+    output.print_line(f"{done.path}: {names}")
+    output.print_table(("what", "number"), done.counts.items())
 
 
 VERBS: dict[str, Callable[[Retentive, Any], int]] = {"export": _export}

@@ -1,4 +1,4 @@
-"""What the verbs of files do."""
+"""Index and watch folders, and list, show and remove indexed files."""
 
 import json
 import sys
@@ -12,58 +12,59 @@ from retentive import serialize
 from retentive.api import Retentive
 from retentive.cli import output
 from retentive.cli.args import is_json
-from retentive.cli.work import ended_by_signals
-from retentive.model import File, Indexed, Skipped
+from retentive.cli.work import stop_on_signals
+from retentive.model import File, IndexResult, SkippedFile
 
-EVERY = 0.5  # seconds between two looks at whether something is wrong
-SHOWN = 20  # files that were left out, named on the screen
-_COUNTS = ("added", "updated", "appended", "renamed", "removed", "unchanged")
+FAILURE_CHECK_SECONDS = 0.5  # between two checks whether watching has failed
+MAX_LISTED_FILES = 20  # of skipped or removed files
+_COUNT_FIELDS = ("added", "updated", "appended", "renamed", "removed", "unchanged")
 
 
 def _index(memory: Retentive, arguments: Any) -> int:
-    told = memory.files.index(
+    result = memory.files.index(
         arguments.paths,
         **_options(arguments),
         dry_run=arguments.dry_run,
-        progress=output.progress(None, "files"),
-        waiting=_waiting,
+        progress=output.make_progress(None, "files"),
+        on_wait=_print_waiting,
     )
     if is_json(arguments):
-        output.as_json(serialize.indexed(told))
+        output.print_json(serialize.index_result(result))
         return 0
-    output.say(("would be: " if arguments.dry_run else "") + summary(told))
-    skipped(told.skipped)
+    output.print_line(("would be: " if arguments.dry_run else "") + summarise(result))
+    print_skipped(result.skipped)
     return 0
 
 
 def _watch(memory: Retentive, arguments: Any) -> int:
-    tell = _told_json if is_json(arguments) else _told
-    news = SimpleQueue[Indexed]()
-    watch = memory.files.watch(arguments.paths, **_options(arguments), poll=arguments.poll or None, told=news.put)
-    with ended_by_signals(watch) as over:
+    print_change = _print_json_line if is_json(arguments) else _print_change
+    changes = SimpleQueue[IndexResult]()
+    options = {**_options(arguments), "poll": arguments.poll or None}
+    watch = memory.files.watch(arguments.paths, **options, on_change=changes.put)
+    with stop_on_signals(watch) as stopped:
         sys.stderr.write("watching; Ctrl-C ends it\n")
         with watch:
-            said = ""
-            while watch.running and not over.is_set():
+            last_failure = ""
+            while watch.running and not stopped.is_set():
                 with suppress(Empty):
-                    tell(news.get(timeout=EVERY))
-                why = str(watch.failure or watch.note)
-                if why and why != said:
-                    output.notes([output.line(why)])
-                said = why
-        while not news.empty():
-            tell(news.get())
-    return 0 if over.is_set() else 1
+                    print_change(changes.get(timeout=FAILURE_CHECK_SECONDS))
+                failure = str(watch.failure or watch.note)
+                if failure and failure != last_failure:
+                    output.print_notes([failure])
+                last_failure = failure
+        while not changes.empty():
+            print_change(changes.get())
+    return 0 if stopped.is_set() else 1
 
 
-def _told(each: Indexed) -> None:
-    output.say(f"{datetime.now().astimezone():%H:%M:%S}  {summary(each)}")
-    skipped(each.skipped)
+def _print_change(each: IndexResult) -> None:
+    output.print_line(f"{datetime.now().astimezone():%H:%M:%S}  {summarise(each)}")
+    print_skipped(each.skipped)
     sys.stdout.flush()
 
 
-def _told_json(each: Indexed) -> None:
-    sys.stdout.write(json.dumps(serialize.indexed(each), ensure_ascii=False) + "\n")
+def _print_json_line(each: IndexResult) -> None:
+    sys.stdout.write(json.dumps(serialize.index_result(each), ensure_ascii=False) + "\n")
     sys.stdout.flush()
 
 
@@ -71,52 +72,49 @@ def _options(arguments: Any) -> dict[str, Any]:
     return {name: getattr(arguments, name) for name in ("session", "tags", "limit_kb", "ignore")}
 
 
-def _waiting(root: str) -> None:
-    output.notes([f"another process is indexing {output.line(root)}; waiting for it"])
+def _print_waiting(root: str) -> None:
+    output.print_notes([f"another process is indexing {root}; waiting for it"])
 
 
-def summary(told: Indexed) -> str:
-    parts = [f"{count} {name}" for name in _COUNTS if (count := getattr(told, name))]
-    left = [f"{count} {name}" for name in ("ignored", "unknown") if (count := getattr(told, name))]
-    left += [f"{len(told.skipped)} skipped"] if told.skipped else []
+def summarise(result: IndexResult) -> str:
+    parts = [f"{count} {name}" for name in _COUNT_FIELDS if (count := getattr(result, name))]
+    left = [f"{count} {name}" for name in ("ignored", "unknown") if (count := getattr(result, name))]
+    left += [f"{len(result.skipped)} skipped"] if result.skipped else []
     return (", ".join(parts) or "no files") + (f" (left out: {', '.join(left)})" if left else "")
 
 
-def skipped(found: Sequence[Skipped]) -> None:
+def print_skipped(found: Sequence[SkippedFile]) -> None:
     mark = output.paint("skipped:", "yellow", sys.stderr)
-    for each in found[:SHOWN]:
-        sys.stderr.write(f"{mark} {output.line(each.path)}: {output.line(each.reason)}\n")
-    if len(found) > SHOWN:
-        sys.stderr.write(f"and {len(found) - SHOWN} more; --json names them all\n")
+    for each in found[:MAX_LISTED_FILES]:
+        sys.stderr.write(f"{mark} {output.sanitise(each.path)}: {output.sanitise(each.reason)}\n")
+    if len(found) > MAX_LISTED_FILES:
+        sys.stderr.write(f"and {len(found) - MAX_LISTED_FILES} more; --json names them all\n")
 
 
 def _list(memory: Retentive, arguments: Any) -> int:
     found = memory.files.list(arguments.limit, arguments.after, arguments.session)
     if is_json(arguments):
-        output.as_json({"files": [serialize.file(each) for each in found]})
+        output.print_json({"files": [serialize.file(each) for each in found]})
     elif found or not sys.stdout.isatty():
-        output.table(("modified", "kind", "passages", "path"), map(_row, found))
+        output.print_table(("modified", "kind", "passages", "path"), map(_build_row, found))
         if len(found) == arguments.limit:
-            output.aside(f"perhaps more: retentive files list --after {found[-1].id}")
+            output.print_hint(f"perhaps more: retentive files list --after {found[-1].id}")
     else:
-        output.say("nothing yet: retentive index FOLDER adds files")
+        output.print_line("nothing yet: retentive index FOLDER adds files")
     return 0
 
 
-def _row(each: File) -> tuple[Any, ...]:
+def _build_row(each: File) -> tuple[Any, ...]:
     return f"{each.modified:%Y-%m-%d %H:%M}", each.kind, each.sections, each.path
 
 
 def _show(memory: Retentive, arguments: Any) -> int:
     found = serialize.file(memory.files.get(arguments.path, arguments.session))
     if is_json(arguments):
-        output.as_json(found)
+        output.print_json(found)
         return 0
-    output.say(output.paint(output.line(found.pop("path")), "bold"))
-    for name, value in found.items():
-        if value not in (None, [], {}):
-            told = json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else str(value)
-            output.say(f"  {output.paint(name.ljust(14), 'dim')} {output.line(told)}")
+    output.print_raw(output.paint(found.pop("path"), "bold"))
+    output.print_values(found)
     return 0
 
 
@@ -127,12 +125,12 @@ def _remove(memory: Retentive, arguments: Any) -> int:
         for file in memory.files.remove(path, arguments.session, dry_run=arguments.dry_run)
     ]
     if is_json(arguments):
-        output.as_json({"removed": [serialize.file(each) for each in gone]})
+        output.print_json({"removed": [serialize.file(each) for each in gone]})
         return 0
-    for each in gone[:SHOWN]:
-        output.say(f"{'would remove' if arguments.dry_run else 'removed'} {output.line(each.path)}")
-    if len(gone) > SHOWN:
-        output.say(f"and {len(gone) - SHOWN} more")
+    for each in gone[:MAX_LISTED_FILES]:
+        output.print_line(f"{'would remove' if arguments.dry_run else 'removed'} {each.path}")
+    if len(gone) > MAX_LISTED_FILES:
+        output.print_line(f"and {len(gone) - MAX_LISTED_FILES} more")
     return 0
 
 

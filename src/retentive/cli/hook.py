@@ -1,9 +1,9 @@
-"""`retentive hook EVENT`: what Claude Code runs beside a conversation.
+"""`retentive hook EVENT`, which Claude Code runs beside a conversation.
 
-It must never get into the user's way. An exit code of 2 would block the prompt, or keep the model from stopping; what
-is printed goes to the model. So whatever happens the exit code is 0, standard output has all or nothing, a failure is
-one line on standard error, and a clock of its own ends what takes too long. Being ended is like being killed: nothing
-kept is lost, and the next hook goes on.
+It must never disturb the user. An exit code of 2 would block the prompt, or keep the model from stopping, and standard
+output goes to the model. So the exit code is always 0, standard output has the whole answer or nothing, and a failure
+is one line on standard error. A timer ends the process if it takes too long. That is like a kill: nothing stored is
+lost, and the next hook continues.
 """
 
 import os
@@ -11,68 +11,68 @@ import sys
 import threading
 from typing import Any
 
-from retentive.cli.args import given
+from retentive.cli.args import pick_options
 
-MOST = 32_000_000  # bytes of input: more than any prompt
+MAX_INPUT_BYTES = 32_000_000  # more than any prompt
 
 
-def run(arguments: Any) -> int:
-    clock = threading.Timer(arguments.limit, _give_up, [arguments])
+def run_guarded(arguments: Any) -> int:
+    clock = threading.Timer(arguments.time_limit, _give_up, [arguments])
     clock.daemon = True
     clock.start()
     try:
-        output = _answer(arguments)
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is not to become the user's
-        _tell(arguments, str(error) or type(error).__name__)
+        output = _run_hook(arguments)
+    except Exception as error:  # noqa: BLE001 - no failure may disturb the user
+        _print_failure(arguments, str(error) or type(error).__name__)
         return 0
     finally:
         clock.cancel()
     if output:
         sys.stdout.write(f"{output}\n")
         sys.stdout.flush()
-    _leave()
+    _exit_without_threads()
     return 0
 
 
-def _answer(arguments: Any) -> str:
-    from retentive.hooks.request import Options, called
-    from retentive.hooks.run import answer
+def _run_hook(arguments: Any) -> str:
+    from retentive.hooks.request import HookOptions, parse_call
+    from retentive.hooks.run import run_hook
 
-    options = Options(**given(arguments, ("namespace", "also", "budget", "db", "embedder", "limit")))
-    return answer(arguments.event, called(_input()), options)
+    options = HookOptions(**pick_options(arguments, ("namespace", "also", "budget", "db", "embedder", "time_limit")))
+    return run_hook(arguments.event, parse_call(_read_input()), options)
 
 
-def _input() -> bytes:
+def _read_input() -> bytes:
     from retentive.errors import Invalid
 
     if sys.stdin is None or sys.stdin.isatty():
-        raise Invalid("no input; it reads what Claude Code gives to a hook")
-    found = sys.stdin.buffer.read(MOST + 1)
-    if len(found) > MOST:
-        raise Invalid(f"the input has more than {MOST:,} bytes")
+        raise Invalid("no input: Claude Code gives a hook its JSON on standard input")
+    found = sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
+    if len(found) > MAX_INPUT_BYTES:
+        raise Invalid(f"the input has more than {MAX_INPUT_BYTES:,} bytes")
     return found
 
 
-def _tell(arguments: Any, what: str) -> None:
-    from retentive.cli.output import line
+def _print_failure(arguments: Any, reason: str) -> None:
+    from retentive.cli.output import sanitise
 
     if arguments.debug:
         import traceback
 
         traceback.print_exc()
-    sys.stderr.write(f"retentive hook {arguments.event}: {line(what)}\n")
+    sys.stderr.write(f"retentive hook {arguments.event}: {sanitise(reason)}\n")
 
 
 def _give_up(arguments: Any) -> None:
-    """A thread can end the process, but not another thread."""
-    sys.stderr.write(f"retentive hook {arguments.event}: not done within {arguments.limit:g} s\n")
+    """End the process, because a thread cannot end another thread."""
+    sys.stderr.write(f"retentive hook {arguments.event}: gave up after {arguments.time_limit:g} s\n")
     sys.stderr.flush()
     os._exit(0)
 
 
-def _leave() -> None:
-    """Where the model is still being loaded in a thread, that is not waited for."""
-    from retentive.hooks.request import LATE
+def _exit_without_threads() -> None:
+    """End the process at once if a thread is still loading the model."""
+    from retentive.hooks.request import LATE_THREAD_NAME
 
-    if any(thread.name == LATE for thread in threading.enumerate()):
+    if any(thread.name == LATE_THREAD_NAME for thread in threading.enumerate()):
         os._exit(0)

@@ -1,4 +1,4 @@
-"""Integrity mode."""
+"""Start and stop integrity mode, and rotate its key."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,37 +9,39 @@ from retentive.cli.args import is_json
 
 
 def _start(memory: Retentive, arguments: Any) -> int:
-    path = memory.integrity.start(arguments.key, output.progress(None, "sealed"))
+    path = memory.integrity.start(arguments.key, output.make_progress(None, "sealed"))
     if is_json(arguments):
-        output.as_json({"integrity": "on", "key": str(path)})
+        output.print_json({"integrity": "on", "key": str(path)})
     else:
-        output.say(output.line(f"every row is sealed with the key {path}"))
-        output.say(output.line(f"from now on name it in the settings: integrity_key = '{path}'"))
-        output.say("keep a copy of it elsewhere: without it the store can be read, but neither written nor verified")
+        output.print_line(f"every row is sealed with the key {path}")
+        output.print_line(f"set it in the settings from now on: integrity_key = '{path}'")
+        output.print_raw(
+            "keep a copy of it elsewhere: without it the store can be read, but neither written nor verified"
+        )
     return 0
 
 
 def _stop(memory: Retentive, arguments: Any) -> int:
     memory.integrity.stop()
-    return _tell(arguments, {"integrity": "off"}, "integrity mode is off; the key file is still there")
+    return _print_state(arguments, {"integrity": "off"}, "integrity mode is off; the key file is still there")
 
 
 def _rotate(memory: Retentive, arguments: Any) -> int:
-    kept = memory.integrity.rotate(output.progress(None, "sealed"))
-    told = f"every row is sealed with a new key; the old one, for backups that it sealed, is {kept}"
-    return _tell(arguments, {"integrity": "on", "old_key": str(kept)}, told)
+    kept = memory.integrity.rotate(output.make_progress(None, "sealed"))
+    message = f"every row is sealed with a new key; the old one, for older backups, is {kept}"
+    return _print_state(arguments, {"integrity": "on", "old_key": str(kept)}, message)
 
 
 def _accept(memory: Retentive, arguments: Any) -> int:
-    memory.integrity.accept(output.progress(None, "compared"))
-    return _tell(arguments, {"integrity": "on"}, "the store as it is now counts as the newest")
+    memory.integrity.accept(output.make_progress(None, "compared"))
+    return _print_state(arguments, {"integrity": "on"}, "the store as it is now counts as the newest")
 
 
-def _tell(arguments: Any, as_json: dict[str, str], words: str) -> int:
+def _print_state(arguments: Any, as_json: dict[str, str], message: str) -> int:
     if is_json(arguments):
-        output.as_json(as_json)
+        output.print_json(as_json)
     else:
-        output.say(output.line(words))
+        output.print_line(message)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Learning from conversations, and what was done about requests in them."""
+"""Learn from conversations, and print how the requests in them were handled."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -8,20 +8,20 @@ from retentive.api import Retentive
 from retentive.cli import output
 from retentive.cli.args import is_json
 from retentive.cli.review import describe_proposal
-from retentive.model import Cost, Heard, Learned
+from retentive.model import HandledRequest, LearnResult, LlmCost
 
 
 def _learn(memory: Retentive, arguments: Any) -> int:
-    tell = (lambda _: None) if is_json(arguments) else (lambda learned: _told(memory, learned))
+    tell = (lambda _: None) if is_json(arguments) else (lambda learned: _print_learned(memory, learned))
     done = memory.learn(arguments.session, tell)
     if is_json(arguments):
-        output.as_json({"learned": [serialize.learned(each) for each in done]})
+        output.print_json({"learned": [serialize.learn_result(each) for each in done]})
     elif not done:
-        output.say("nothing new to learn from")
+        output.print_line("nothing new to learn from")
     return 0
 
 
-def _told(memory: Retentive, learned: Learned) -> None:
+def _print_learned(memory: Retentive, learned: LearnResult) -> None:
     counts = [
         f"{len(ids)} {what}"
         for what, ids in (
@@ -33,51 +33,48 @@ def _told(memory: Retentive, learned: Learned) -> None:
         )
         if ids
     ]
-    read = output.counted(learned.events, "message", "messages")
-    output.say(f"{learned.session}: {read} read by {learned.by}; {', '.join(counts) or 'nothing to keep'}")
+    read = output.format_count(learned.events, "message", "messages")
+    output.print_line(f"{learned.session}: {read} read by {learned.by}; {', '.join(counts) or 'nothing to keep'}")
     for what, ids in (("", learned.kept), ("superseded ", learned.superseded), ("forgot ", learned.forgotten)):
         for id in ids:
-            home = _find_home(memory, learned, id)
+            home = _find_store(memory, learned, id)
             where = f" (in {home.namespace})" if home.namespace != memory.namespace else ""
-            output.say(output.line(f"  {what}{id}  {home.why(id).memory.content}{where}"))
+            output.print_line(f"  {what}{id}  {home.why(id).memory.content}{where}")
     for each in learned.proposals:
-        output.say(output.line(f"  {describe_proposal(each)}; decide with: retentive review"))
+        output.print_line(f"  {describe_proposal(each)}; decide with: retentive review")
     for why in dict.fromkeys(learned.refused):
-        output.say(f"  not kept: {why}")
-    heard(learned.unclear)
+        output.print_line(f"  not kept: {why}")
+    print_handled_requests(learned.unclear)
     if learned.cost.calls:
-        output.say(f"  cost: {describe_cost(learned.cost)}")
+        output.print_line(f"  cost: {describe_cost(learned.cost)}")
     for note in learned.notes:
-        output.say(f"  note: {note}")
+        output.print_line(f"  note: {note}")
 
 
-def describe_cost(cost: Cost) -> str:
+def describe_cost(cost: LlmCost) -> str:
     """`2 calls, 1,930 tokens read, 210 written`."""
-    calls = output.counted(cost.calls, "call", "calls")
+    calls = output.format_count(cost.calls, "call", "calls")
     return f"{calls}, {cost.tokens_in:,} tokens read, {cost.tokens_out:,} written"
 
 
-def _find_home(memory: Retentive, learned: Learned, id: str) -> Retentive:
-    """The store for the namespace of a memory that was learned."""
+def _find_store(memory: Retentive, learned: LearnResult, id: str) -> Retentive:
+    """Return the store for the namespace of a learned memory: that of the person, or of the session."""
     person = memory.sessions.get(learned.session).person if id in learned.personal else None
     return memory.in_namespace(person) if person else memory
 
 
-def heard(told: Sequence[Heard]) -> None:
-    """What was done about requests."""
-    for each in told:
+def print_handled_requests(requests: Sequence[HandledRequest]) -> None:
+    for each in requests:
         if each.refused:
-            output.say(f"not kept: {each.refused}")
+            output.print_line(f"not kept: {each.refused}")
         elif each.memories:
-            output.say(
-                output.line(f"{'remembers' if each.verb == 'keep' else 'forgot'} {each.memories[0]}  {each.text}")
-            )
+            output.print_line(f"{'remembers' if each.verb == 'keep' else 'forgot'} {each.memories[0]}  {each.text}")
         elif each.candidates:
-            output.say(f"unclear what to forget by {each.text!r}; retentive forget ID, of:")
+            output.print_line(f"unclear which memory {each.text!r} means; choose one and run `retentive forget ID`:")
             for candidate in each.candidates:
-                output.say(output.line(f"  {candidate.id}  {candidate.content}"))
+                output.print_line(f"  {candidate.id}  {candidate.content}")
         else:
-            output.say(f"nothing to forget by {each.text!r}")
+            output.print_line(f"nothing to forget for {each.text!r}")
 
 
 VERBS: dict[str, Callable[[Retentive, Any], int]] = {"learn": _learn}

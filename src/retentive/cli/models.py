@@ -1,52 +1,58 @@
-"""Embedding models: listed, fetched, chosen, tested, verified, removed. None of it needs a store."""
+"""List, download, choose, test, verify and remove embedding models. No store is needed."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from retentive import config, serialize
 from retentive.cli import output
-from retentive.cli.args import given, is_json
+from retentive.cli.args import is_json, pick_options
 from retentive.cli.learn import describe_cost
 from retentive.errors import Invalid, ModelUnfit, outcome
 from retentive.maintenance.models import Models
 from retentive.model import ModelFile, ModelInfo
 
-_UNFIT = outcome(ModelUnfit("")).exit_code
+_UNFIT_EXIT_CODE = outcome(ModelUnfit("")).exit_code
 
 
 def _models(arguments: Any) -> Models:
-    return Models(config.load(**given(arguments, ("embedder",))))
+    return Models(config.load(**pick_options(arguments, ("embedder",))))
 
 
 def _list(arguments: Any) -> int:
     known = _models(arguments).list()
     if is_json(arguments):
-        output.as_json({"models": [serialize.model(each) for each in known]})
+        output.print_json({"models": [serialize.model(each) for each in known]})
     else:
-        output.table(("model", "state", "size", "languages", "what it is"), map(_row, known))
+        output.print_table(("model", "state", "size", "languages", "what it is"), map(_build_row, known))
     return 0
 
 
-def _row(each: ModelInfo) -> tuple[str, ...]:
-    return "/".join((each.name, *each.aliases)), _describe_state(each), _size(each.files), each.languages, each.summary
+def _build_row(each: ModelInfo) -> tuple[str, ...]:
+    return (
+        "/".join((each.name, *each.aliases)),
+        _describe_state(each),
+        _format_size(each.files),
+        each.languages,
+        each.summary,
+    )
 
 
 def _info(arguments: Any) -> int:
     found = _models(arguments).info(arguments.name)
     if is_json(arguments):
-        output.as_json(serialize.model(found))
+        output.print_json(serialize.model(found))
         return 0
-    for name, value in _facts(found):
-        output.say(f"{name:<17} {output.line(str(value))}")
+    for name, value in _iterate_facts(found):
+        output.print_line(f"{name:<17} {value!s}")
     for file in found.files:
-        output.say(f"{'file':<17} {file.state}: {output.line(str(file.path))} ({_size((file,))})")
-        output.say(f"{'':<17} sha256 {file.sha256}")
+        output.print_line(f"{'file':<17} {file.state}: {file.path!s} ({_format_size((file,))})")
+        output.print_line(f"{'':<17} sha256 {file.sha256}")
         if file.source:
-            output.say(f"{'':<17} from {file.source}")
+            output.print_line(f"{'':<17} from {file.source}")
     return 0
 
 
-def _facts(found: ModelInfo) -> Iterator[tuple[str, Any]]:
+def _iterate_facts(found: ModelInfo) -> Iterator[tuple[str, Any]]:
     yield "name", ", ".join((found.name, *found.aliases))
     yield "what it is", found.summary
     yield "state", _describe_state(found)
@@ -68,19 +74,23 @@ def _describe_state(model: ModelInfo) -> str:
     return "in use" if model.is_used else "here"
 
 
-def _size(files: tuple[ModelFile, ...]) -> str:
+def _format_size(files: tuple[ModelFile, ...]) -> str:
     return f"{sum(file.size for file in files) / 1e6:.1f} MB" if files else ""
 
 
 def _pull(arguments: Any) -> int:
-    tell = output.progress(None, "bytes")
+    tell = output.make_progress(None, "bytes")
     found = _models(arguments).pull(arguments.name, arguments.precision, tell)
     if is_json(arguments):
-        output.as_json(serialize.model(found))
+        output.print_json(serialize.model(found))
     else:
-        size = f": {_size(found.files)}, {found.precision or 'no precision'}" if found.files else "; it needs no files"
-        output.say(f"{found.name} is here{size}")
-        output.say(f"`retentive models use {arguments.name}` makes it the embedder")
+        size = (
+            f": {_format_size(found.files)}, {found.precision or 'no precision'}"
+            if found.files
+            else "; it needs no files"
+        )
+        output.print_line(f"{found.name} is here{size}")
+        output.print_line(f"`retentive models use {arguments.name}` makes it the embedder")
     return 0
 
 
@@ -89,16 +99,16 @@ def _use(arguments: Any) -> int:
     variable = next(setting.variable for setting in config.SETTINGS if setting.name == "embedder")
     hidden = config.resolve({})["embedder"].origin == variable
     if is_json(arguments):
-        output.as_json({"embedder": arguments.name, "file": str(file), "overridden": hidden})
+        output.print_json({"embedder": arguments.name, "file": str(file), "overridden": hidden})
         return 0
-    output.say(f"embedder is {output.line(arguments.name)}, in {output.line(str(file))}")
+    output.print_line(f"embedder is {arguments.name}, in {file!s}")
     if hidden:
-        output.say(f"note: the environment variable {variable} says otherwise, and counts for more")
+        output.print_line(f"note: the environment variable {variable} says otherwise, and counts for more")
     if arguments.name == "none":
-        output.say("searches go by full text; the vectors that a store has are kept")
+        output.print_line("searches go by full text; the vectors that a store has are kept")
     else:
-        output.say(
-            f"a store with memories needs new vectors: `retentive reembed --model {output.line(arguments.name)}`"
+        output.print_raw(
+            f"a store with memories needs new vectors: `retentive reembed --model {output.sanitise(arguments.name)}`"
         )
     return 0
 
@@ -108,13 +118,13 @@ def _test(arguments: Any) -> int:
         return _test_llm(arguments)
     done = _models(arguments).test(arguments.name, arguments.precision)
     if is_json(arguments):
-        output.as_json(serialize.model_test(done))
+        output.print_json(serialize.model_test(done))
         return 0
     origin = f" ({done.origin})" if done.origin else ""
-    output.say(output.line(f"{done.name}: {done.dimension} numbers, space {done.space}{origin}"))
+    output.print_line(f"{done.name}: {done.dimension} numbers, space {done.space}{origin}")
     speed = f"{done.text_ms:g} ms for one text, {done.texts_per_second:g} texts/s in one call"
-    output.say(f"loaded in {done.load_ms:g} ms; {speed}")
-    output.say(f"questions nearest to their answers: {done.found} of {done.questions}")
+    output.print_line(f"loaded in {done.load_ms:g} ms; {speed}")
+    output.print_line(f"questions nearest to their answers: {done.found} of {done.questions}")
     return 0
 
 
@@ -123,40 +133,42 @@ def _test_llm(arguments: Any) -> int:
         raise Invalid("--llm tries the language model that is set", "Leave out the name and --precision.")
     done = _models(arguments).test_llm()
     if is_json(arguments):
-        output.as_json(serialize.llm_trial(done))
-        return _UNFIT if done.error else 0
-    output.say(output.line(f"{done.model}: a short answer took {done.latency:.1f} s, the sample {done.seconds:.1f} s"))
-    output.say(f"answers of the form that was asked for ({done.prompt}): {done.valid} of {done.answers}")
+        output.print_json(serialize.llm_trial(done))
+        return _UNFIT_EXIT_CODE if done.error else 0
+    output.print_line(f"{done.model}: a short answer took {done.latency:.1f} s, the sample {done.seconds:.1f} s")
+    output.print_line(f"answers of the form that was asked for ({done.prompt}): {done.valid} of {done.answers}")
     for content in done.claims:
-        output.say(output.line(f"  {content}"))
+        output.print_line(f"  {content}")
     for reason in done.rejected:
-        output.say(output.line(f"  left out: {reason}"))
+        output.print_line(f"  left out: {reason}")
     if done.error:
-        output.say(output.line(f"  learning would go by rules: {done.error}"))
-    output.say(f"cost: {describe_cost(done.cost)}")
-    return _UNFIT if done.error else 0
+        output.print_line(f"  learning would go by rules: {done.error}")
+    output.print_line(f"cost: {describe_cost(done.cost)}")
+    return _UNFIT_EXIT_CODE if done.error else 0
 
 
 def _verify(arguments: Any) -> int:
     done = _models(arguments).verify(arguments.name, arguments.precision, accept=arguments.accept)
     if is_json(arguments):
-        output.as_json(serialize.model_check(done))
+        output.print_json(serialize.model_check(done))
     else:
         for file in done.files:
-            output.say(f"{file.state}  {output.line(str(file.path))}")
-        output.say(f"{output.line(done.name)}: {output.line(done.problem) or 'its files and vectors are right'}")
-    return _UNFIT if done.problem else 0
+            output.print_line(f"{file.state}  {file.path!s}")
+        output.print_raw(
+            f"{output.sanitise(done.name)}: {output.sanitise(done.problem) or 'its files and vectors are right'}"
+        )
+    return _UNFIT_EXIT_CODE if done.problem else 0
 
 
 def _remove(arguments: Any) -> int:
     gone = _models(arguments).remove(arguments.name)
     if is_json(arguments):
-        output.as_json({"removed": [str(path) for path in gone]})
+        output.print_json({"removed": [str(path) for path in gone]})
         return 0
     for path in gone:
-        output.say(f"removed {output.line(str(path))}")
+        output.print_line(f"removed {path!s}")
     if not gone:
-        output.say(f"nothing of {output.line(arguments.name)} was here")
+        output.print_line(f"nothing of {arguments.name} was here")
     return 0
 
 

@@ -1,166 +1,207 @@
-"""Answers for people (tables, colour) and for pipes (tabs, nothing else)."""
+"""Print answers: tables and colour for people, rows with tabs for pipes, JSON."""
 
 import json
 import shutil
 import sys
 import time
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
 from retentive import config, serialize
 from retentive.errors import RetentiveError
-from retentive.model import Contact, Event, Hit, Leg, Memory, Passage, Record, Refusal, Results, Timing
+from retentive.hints import for_terminal
+from retentive.model import (
+    Contact,
+    Event,
+    Hit,
+    Memory,
+    Passage,
+    Record,
+    RefusedItem,
+    Results,
+    RetrieverScore,
+    TimeMatch,
+)
 
-_OBEYED = ("Cc", "Cs", "Zl", "Zp")
-_TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-_WIDE = 90  # columns from which a table of memories shows more than id and content
-_EXCERPT = 300  # characters of a hit on the screen: three or four lines
-_NAME = 15  # columns of the name of a field of a record
-_CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+_CONTROL_CATEGORIES = ("Cc", "Cs", "Zl", "Zp")
+_DIRECTION_MARKS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+_WIDE_COLUMNS = 90  # columns from which a table of memories shows more than id and content
+_MAX_EXCERPT_COLUMNS = 300  # characters of a hit on the screen: three or four lines
+_VALUE_NAME_COLUMNS = 14  # columns of the name of a value of a memory or a file
+_FIELD_NAME_COLUMNS = 15  # columns of the name of a field of a record
+_STYLE_CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 
 def paint(text: str, style: str, stream: Any = None) -> str:
-    stream = stream or sys.stdout
-    return f"\033[{_CODES[style]}m{text}\033[0m" if config.wants_colour(stream.isatty()) else text
+    """Colour a text for people. The text is put on one line, without control characters."""
+    stream, text = stream or sys.stdout, sanitise(text)
+    return f"\033[{_STYLE_CODES[style]}m{text}\033[0m" if config.wants_colour(stream.isatty()) else text
 
 
-def say(text: str = "") -> None:
+def print_raw(text: str = "") -> None:
+    """Print a text as it is, with its colours. Texts of a store must go through `sanitise` or `paint` before."""
     sys.stdout.write(text + "\n")
 
 
-def as_json(value: Any) -> None:
-    say(json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None))
+def print_line(text: str) -> None:
+    """Print a text on one line, without control characters."""
+    print_raw(sanitise(text))
 
 
-def failure(error: RetentiveError, *, as_json: bool) -> None:
+def print_json(value: Any) -> None:
+    """Print an answer as JSON. Its notes name commands. On a terminal, control characters are escaped."""
+    if isinstance(value, dict) and isinstance(value.get("notes"), list):
+        value = {**value, "notes": [for_terminal(note) for note in value["notes"]]}
+    is_screen = sys.stdout.isatty()
+    text = json.dumps(value, ensure_ascii=False, indent=2 if is_screen else None)
+    print_raw(_escape_controls(text) if is_screen else text)
+
+
+def print_error(error: RetentiveError, *, as_json: bool) -> None:
     if as_json:
-        sys.stderr.write(json.dumps(serialize.error(error), ensure_ascii=False) + "\n")
+        sys.stderr.write(json.dumps(serialize.error(error, for_terminal), ensure_ascii=False) + "\n")
         return
-    hint = f" {error.hint}" if error.hint else ""
-    sys.stderr.write(f"{paint('error:', 'red', sys.stderr)} {line(str(error)).removesuffix('.')}.{line(hint)}\n")
+    message = sanitise(str(error)).removesuffix(".")
+    hint = f" {for_terminal(error.hint)}" if error.hint else ""
+    sys.stderr.write(f"{paint('error:', 'red', sys.stderr)} {message}.{sanitise(hint)}\n")
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Aligned and cut to the screen for people; for pipes, a row a line with tabs between, nothing cut."""
-    cells = [[line("" if cell is None else str(cell)) for cell in row] for row in rows]
+def print_table(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Print a table: for people aligned and cut to the screen, for pipes one row a line with tabs between, uncut."""
+    cells = [[sanitise("" if cell is None else str(cell)) for cell in row] for row in rows]
     if not sys.stdout.isatty():
         for row in cells:
-            say("\t".join(row))
+            print_raw("\t".join(row))
         return
-    widths = [max(map(_width, column)) for column in zip(heads, *cells, strict=True)]
+    widths = [max(map(_measure_width, column)) for column in zip(heads, *cells, strict=True)]
     room = shutil.get_terminal_size().columns - sum(widths[:-1]) - 2 * (len(widths) - 1)
     widths[-1] = max(20, min(widths[-1], room))
-    say("  ".join(paint(head.ljust(width), "dim") for head, width in zip(heads, widths, strict=True)))
+    print_raw("  ".join(paint(head.ljust(width), "dim") for head, width in zip(heads, widths, strict=True)))
     for row in cells:
-        say("  ".join(_padded(_fit(cell, width), width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        print_raw("  ".join(_pad(_fit(cell, width), width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
-def memories(found: Iterable[Memory]) -> None:
-    rows = [(each.id, each.kind, each.status, f"{each.created:%Y-%m-%d}", each.content) for each in found]
-    if rows and sys.stdout.isatty() and shutil.get_terminal_size().columns < _WIDE:
-        table(("id", "content"), [(row[0], row[4]) for row in rows])
-    elif rows or not sys.stdout.isatty():
-        table(("id", "kind", "status", "made", "content"), rows)
+def print_memories(memories: Sequence[Memory]) -> None:
+    is_screen = sys.stdout.isatty()
+    if is_screen and not memories:
+        print_raw('nothing yet: retentive add "..." keeps a first memory')
+    elif is_screen and shutil.get_terminal_size().columns < _WIDE_COLUMNS:
+        print_table(("id", "content"), [(each.id, each.content) for each in memories])
     else:
-        say('nothing yet: retentive add "..." keeps a first memory')
+        rows = [(each.id, each.kind, each.status, f"{each.created:%Y-%m-%d}", each.content) for each in memories]
+        print_table(("id", "kind", "status", "made", "content"), rows)
 
 
-def memory(each: Memory) -> None:
-    say(paint(each.content, "bold"))
-    for name, value in serialize.memory(each).items():
-        if name not in ("content", "content_hash", "version") and value not in (None, [], {}):
-            shown = json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
-            say(f"  {paint(name.ljust(14), 'dim')} {shown}")
+def print_memory(memory: Memory) -> None:
+    for line in memory.content.splitlines():
+        print_raw(paint(line, "bold"))
+    values = serialize.memory(memory)
+    print_values({name: values[name] for name in values if name not in ("content", "content_hash", "version")})
 
 
-def fields(title: str, found: Iterable[tuple[str, str]]) -> None:
-    say(paint(line(title), "bold"))
-    for name, value in found:
+def print_values(values: Mapping[str, Any]) -> None:
+    """Print a line for each value that is not empty."""
+    for name, value in values.items():
+        if value not in (None, [], {}):
+            text = json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else str(value)
+            print_raw(f"  {paint(name.ljust(_VALUE_NAME_COLUMNS), 'dim')} {sanitise(text)}")
+
+
+def print_fields(title: str, fields: Iterable[tuple[str, str]]) -> None:
+    print_raw(paint(title, "bold"))
+    for name, value in fields:
         first, *rest = value.splitlines() or [""]
-        say(f"  {paint(name.ljust(_NAME), 'dim')} {line(first)}")
-        for each in rest:
-            say(f"  {' ' * _NAME} {line(each)}")
+        print_raw(f"  {paint(name.ljust(_FIELD_NAME_COLUMNS), 'dim')} {sanitise(first)}")
+        for line in rest:
+            print_line(f"  {' ' * _FIELD_NAME_COLUMNS} {line}")
 
 
-def results(found: Results, *, with_why: bool) -> None:
-    if not sys.stdout.isatty():
-        table((), [_row(each) for each in found.hits])
-    for place, each in enumerate(found.hits if sys.stdout.isatty() else (), start=1):
-        say(f"{place:3}  {paint(f'{each.score:.2f}', 'green')}  {_fit(line(_said(each)), _EXCERPT)}")
-        say(f"           {paint(_about(each), 'dim')}")
-        if each.outdated:
-            say(f"           {paint(each.outdated.mark, 'yellow')}")
-    if with_why:
-        for each in found.hits:
-            say(f"{each.id}  {explained(each)}")
+def print_results(results: Results, *, with_why: bool) -> None:
     if sys.stdout.isatty():
-        milliseconds = found.timings.get("total", 0) * 1000
-        summary = f"{len(found)} found by {found.tier} search" if found else "nothing found"
-        say(paint(f"{summary} in {milliseconds:.1f} ms", "dim"))
-    notes(found.notes)
+        for rank, hit in enumerate(results.hits, start=1):
+            _print_hit(rank, hit)
+    else:
+        print_table((), map(_build_row, results.hits))
+    if with_why:
+        for hit in results.hits:
+            print_line(f"{hit.id}  {explain_score(hit)}")
+    milliseconds = results.timings.get("total", 0) * 1000
+    summary = f"{len(results)} found by {results.tier} search" if results else "nothing found"
+    print_hint(f"{summary} in {milliseconds:.1f} ms")
+    print_notes(results.notes)
 
 
-def _row(hit: Hit) -> tuple[str, ...]:
-    """A hit as columns for pipes; one that is outdated has one column more."""
+def _print_hit(rank: int, hit: Hit) -> None:
+    text = _fit(sanitise(_describe_hit(hit)), _MAX_EXCERPT_COLUMNS)
+    print_raw(f"{rank:3}  {paint(f'{hit.score:.2f}', 'green')}  {text}")
+    print_raw(f"           {paint(_format_details(hit), 'dim')}")
+    if hit.outdated:
+        print_raw(f"           {paint(hit.outdated.mark, 'yellow')}")
+
+
+def _build_row(hit: Hit) -> tuple[str, ...]:
+    """Build the columns of a hit for pipes. An outdated one has one column more."""
     mark = (hit.outdated.mark,) if hit.outdated else ()
-    return (_known(hit), f"{hit.score:.4f}", _kind(hit), hit.content, *mark)
+    return (_get_locator(hit), f"{hit.score:.4f}", _get_kind(hit), hit.content, *mark)
 
 
-def notes(found: Iterable[str]) -> None:
-    for note in found:
-        sys.stderr.write(f"{paint('note:', 'yellow', sys.stderr)} {note}\n")
+def print_notes(notes: Iterable[str]) -> None:
+    for note in notes:
+        sys.stderr.write(f"{paint('note:', 'yellow', sys.stderr)} {sanitise(for_terminal(note))}\n")
 
 
-def refusals(found: Iterable[Refusal]) -> None:
-    """Print what was not kept, and why, to stderr."""
+def print_refusals(refused: Iterable[RefusedItem]) -> None:
+    """Print refused items with their reasons to standard error."""
     head = paint("refused:", "yellow", sys.stderr)
-    for each in found:
-        sys.stderr.write(f"{head} {line(f'{each.place}: {each.reason}')}\n")
+    for each in refused:
+        sys.stderr.write(f"{head} {sanitise(f'{each.place}: {each.reason}')}\n")
 
 
-def body(text: str) -> None:
-    """A text of several lines, each without what a terminal would obey."""
-    say("\n".join(map(line, text.splitlines())) if sys.stdout.isatty() else text)
+def print_text(text: str) -> None:
+    """Print a text of several lines. On a terminal each line is sanitised."""
+    print_raw("\n".join(map(sanitise, text.splitlines())) if sys.stdout.isatty() else text)
 
 
-def counted(number: int, one: str, many: str = "") -> str:
+def format_count(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or f'{one}s'}"
 
 
-def aside(text: str) -> None:
-    """For people only."""
+def print_hint(text: str) -> None:
+    """Print a text for people only, not for pipes."""
     if sys.stdout.isatty():
-        say(paint(text, "dim"))
+        print_raw(paint(text, "dim"))
 
 
-def explained(hit: Hit) -> str:
+def explain_score(hit: Hit) -> str:
     why = hit.why
-    legs = {"text": why.text, "vector": why.vector}
-    parts = [f"{name} {share:+.3f}{_leg(legs.get(name))}" for name, share in why.shares.items() if share]
+    scores = {"text": why.text, "vector": why.vector}
+    parts = [f"{name} {share:+.3f}{_format_retriever(scores.get(name))}" for name, share in why.shares.items() if share]
     factors = f"confidence {why.confidence_factor:.2f} x importance {why.importance_factor:.2f}"
-    when = _when(why.when) if why.when else ""
-    found = " ".join(parts) or ("shown for its pair" if why.pair == hit.score else "found as it stands")
-    pair = f" {why.pair:+.3f} [pair]" if why.pair else ""
-    return f"{hit.score:.4f} = ({found}) x {factors}{when}{pair}; relevance {hit.relevance:.2f}"
+    timing = _format_time_match(why.time) if why.time else ""
+    if not parts:  # no signals: it was added beside its newer or older memory, or found by its letters alone
+        parts = ["shown for its pair" if why.pair == hit.score else "found as it stands"]
+    added = "".join(f" {share:+.3f} [{name}]" for name, share in (("pair", why.pair), ("rerank", why.rerank)) if share)
+    return f"{hit.score:.4f} = ({' '.join(parts)}) x {factors}{timing}{added}; relevance {hit.relevance:.2f}"
 
 
-def _when(timing: Timing) -> str:
+def _format_time_match(timing: TimeMatch) -> str:
     bonus = f" + {timing.bonus:.2f}" if timing.bonus else ""
-    return f" x when {timing.factor:.2f}{bonus} [{line(timing.words)}: {timing.relation}{_bounds(timing)}]"
+    return f" x time {timing.factor:.2f}{bonus} [{timing.words}: {timing.relation}{_format_bounds(timing)}]"
 
 
-def _bounds(timing: Timing) -> str:
+def _format_bounds(timing: TimeMatch) -> str:
     ends = [f"{word} {end:%Y-%m-%d}" for word, end in (("since", timing.since), ("until", timing.until)) if end]
     return f", {' '.join(ends)}" if ends else ""
 
 
-def _leg(leg: Leg | None) -> str:
-    return f" [rank {leg.rank}, score {leg.score:.3f}]" if leg else ""
+def _format_retriever(score: RetrieverScore | None) -> str:
+    return f" [rank {score.rank}, score {score.score:.3f}]" if score else ""
 
 
-def _kind(hit: Hit) -> str:
+def _get_kind(hit: Hit) -> str:
     match hit.item:
         case Memory(kind=kind):
             return kind
@@ -170,37 +211,37 @@ def _kind(hit: Hit) -> str:
             return hit.type
 
 
-def _known(hit: Hit) -> str:
-    """What it is found again by: of a passage, where it stands."""
+def _get_locator(hit: Hit) -> str:
+    """Return the place of a passage, and the id of any other hit. Both find it again."""
     return hit.item.place if isinstance(hit.item, Passage) else hit.id
 
 
-def _said(hit: Hit) -> str:
-    """The part that matched; of a contact a visiting card, of other records their lines in one."""
+def _describe_hit(hit: Hit) -> str:
+    """Return the part that matched; the main fields of a contact; the lines of another record as one."""
     match hit.item:
         case Contact() as who:
-            at = " at ".join(each for each in (who.role, who.company) if each)
-            also = f" ({', '.join(who.aliases)})" if who.aliases else ""
-            parts = (f"{who.name}{also}{f', {at}' if at else ''}", who.email, who.phone, who.notes)
-            return " · ".join(each for each in parts if each)
+            aliases = f" ({', '.join(who.aliases)})" if who.aliases else ""
+            position = " at ".join(filter(None, (who.role, who.company)))
+            heading = ", ".join(filter(None, (f"{who.name}{aliases}", position)))
+            return " · ".join(filter(None, (heading, who.email, who.phone, who.notes)))
         case Record():
             return " · ".join(each.removesuffix(".") for each in hit.excerpt.splitlines())
         case _:
             return hit.excerpt
 
 
-def _about(hit: Hit) -> str:
+def _format_details(hit: Hit) -> str:
     if isinstance(hit.item, Passage):
-        return f"{line(hit.item.place)}  {hit.time:%Y-%m-%d}"
+        return f"{hit.item.place}  {hit.time:%Y-%m-%d}"
     tags = hit.item.tags if isinstance(hit.item, Memory) else ()
-    return "  ".join((_kind(hit), f"{hit.time:%Y-%m-%d}", hit.id, *(f"#{tag}" for tag in tags)))
+    return "  ".join((_get_kind(hit), f"{hit.time:%Y-%m-%d}", hit.id, *(f"#{tag}" for tag in tags)))
 
 
-def progress(total: int | None, what: str) -> Callable[..., None]:
-    """A line on the terminal that tells how far it is, how fast, and how long still. Silent in a pipe."""
+def make_progress(total: int | None, what: str) -> Callable[..., None]:
+    """Return a function that shows progress, speed and remaining time on one line. Silent in a pipe."""
     begun, last = time.monotonic(), 0.0
 
-    def tell(done: int, of: int | None = total) -> None:
+    def show(done: int, of: int | None = total) -> None:
         nonlocal last
         now = time.monotonic()
         if not sys.stderr.isatty() or (now - last < 0.1 and done != of):  # noqa: PLR2004
@@ -211,33 +252,52 @@ def progress(total: int | None, what: str) -> Callable[..., None]:
         sys.stderr.write(f"\r{what}: {done}{f' of {of}' if of else ''} ({rate:.0f}/s{left})   {end}")
         sys.stderr.flush()
 
-    return tell
+    return show
 
 
-def line(text: str) -> str:
-    """On one line, without what a terminal would obey: control characters, and marks that turn the direction."""
-    return "".join(" " if unicodedata.category(letter) in _OBEYED or letter in _TURNING else letter for letter in text)
+def make_stage_progress() -> Callable[[str, int, int], None]:
+    """Return a function that shows the progress of each stage on a line of its own."""
+    stages: dict[str, Callable[..., None]] = {}
+
+    def show(stage: str, done: int, of: int) -> None:
+        stages.setdefault(stage, make_progress(None, stage))(done, of)
+
+    return show
 
 
-def _width(text: str) -> int:
-    """Cells of the screen: Chinese and Japanese signs take two, marks none."""
+def sanitise(text: str) -> str:
+    """Put a text on one line: control characters and marks that change the direction become spaces."""
+    return "".join(" " if _is_control(letter) else letter for letter in text)
+
+
+def _is_control(letter: str) -> bool:
+    return unicodedata.category(letter) in _CONTROL_CATEGORIES or letter in _DIRECTION_MARKS
+
+
+def _escape_controls(text: str) -> str:
+    """Escape the characters of JSON that a terminal could obey. It stays the same JSON."""
+    return "".join(f"\\u{ord(each):04x}" if _is_control(each) and each != "\n" else each for each in text)
+
+
+def _measure_width(text: str) -> int:
+    """Count the columns on the screen: Chinese and Japanese characters take two, combining marks none."""
     if text.isascii():
         return len(text)
-    return sum(map(_cells, text))
+    return sum(map(_count_cells, text))
 
 
-def _cells(letter: str) -> int:
+def _count_cells(letter: str) -> int:
     if unicodedata.combining(letter) or unicodedata.category(letter) == "Cf":
         return 0
     return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
 
 
-def _padded(text: str, width: int) -> str:
-    return text + " " * (width - _width(text))
+def _pad(text: str, width: int) -> str:
+    return text + " " * (width - _measure_width(text))
 
 
 def _fit(text: str, width: int) -> str:
-    if _width(text) <= width:
+    if _measure_width(text) <= width:
         return text
-    ends = accumulate(map(_cells, text))
-    return text[: sum(end < width for end in ends)] + "…"
+    ends = [*accumulate(map(_count_cells, text))]
+    return text[: bisect_left(ends, width)] + "…"

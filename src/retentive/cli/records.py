@@ -1,4 +1,4 @@
-"""Contacts, projects and skills: the same verbs for the three, and what each can do beside them."""
+"""Contacts, projects and skills: the verbs of all three, and those of one alone."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -7,259 +7,270 @@ from typing import Any
 from retentive import serialize
 from retentive.api import Retentive
 from retentive.cli import output
-from retentive.cli.args import given, is_json, json_in, json_of, text_of
+from retentive.cli.args import is_json, parse_json, pick_options, read_json, read_text
 from retentive.errors import Invalid
-from retentive.model import Contact, Due, Profile, Project, Record, Records, Revision, Skill
-from retentive.records.collection import Store
-from retentive.records.fields import SHAPES, Shape
-from retentive.records.json_patch import differences
-from retentive.records.render import trigger
+from retentive.model import Contact, DueSkill, Page, Profile, Project, Record, Revision, Skill
+from retentive.records.collection import RecordCollection
+from retentive.records.fields import RECORD_TYPES, RecordType
+from retentive.records.json_patch import diff_documents
+from retentive.records.render import describe_trigger
 
-SAID = ("reason", "actor")
-_TRIGGERS = ("cron", "timezone", "event", "manual", "trigger")
-_ABOUT = ("id", "namespace", "version", "created", "updated")  # what the JSON of each has beside its fields
+CHANGE_OPTIONS = ("reason", "actor")
+_TRIGGER_OPTIONS = ("cron", "timezone", "event", "manual", "trigger")
+_COMMON_FIELDS = ("id", "namespace", "version", "created", "updated")  # keys of every record's JSON that are not fields
 
 
 def _add(memory: Retentive, arguments: Any) -> int:
-    fields = _fields(arguments)
-    made = _store(memory, arguments).create(**fields, **given(arguments, SAID))
-    return _told(made, arguments, f"kept {made.id}")
+    fields = _read_fields(arguments)
+    made = _get_collection(memory, arguments).create(**fields, **pick_options(arguments, CHANGE_OPTIONS))
+    return _print_record(made, arguments, f"kept {made.id}")
 
 
 def _show(memory: Retentive, arguments: Any) -> int:
-    found = _store(memory, arguments).get(arguments.id)
+    found = _get_collection(memory, arguments).get(arguments.id)
     if is_json(arguments):
-        output.as_json(serialize.record(found))
+        output.print_json(serialize.record(found))
     else:
-        output.fields(found.names[0], _shown(memory, found))
+        output.print_fields(found.names[0], _iterate_fields(memory, found))
     return 0
 
 
 def _list(memory: Retentive, arguments: Any) -> int:
-    noun = _noun(arguments)
-    page = _store(memory, arguments).list(arguments.limit, arguments.after)
-    _table(page, arguments)
+    noun = _get_noun(arguments)
+    page = _get_collection(memory, arguments).list(arguments.limit, arguments.after)
+    _print_page(page, arguments)
     if page.next and not is_json(arguments):
-        output.aside(f"more: retentive {noun} list --after {page.next}")
+        output.print_hint(f"more: retentive {noun} list --after {page.next}")
     return 0
 
 
 def _update(memory: Retentive, arguments: Any) -> int:
-    fields = _fields(arguments)
+    fields = _read_fields(arguments)
     if not fields:
-        hint = f"Give fields, such as --name: see `retentive {_noun(arguments)} update --help`."
+        hint = f"Give fields, such as --name: see `retentive {_get_noun(arguments)} update --help`."
         raise Invalid("nothing to change", hint)
-    made = _store(memory, arguments).update(arguments.id, **fields, **given(arguments, (*SAID, "version")))
-    return _told(made, arguments, f"updated {made.id}: version {made.version}")
+    made = _get_collection(memory, arguments).update(
+        arguments.id, **fields, **pick_options(arguments, (*CHANGE_OPTIONS, "version"))
+    )
+    return _print_record(made, arguments, f"updated {made.id}: version {made.version}")
 
 
 def _delete(memory: Retentive, arguments: Any) -> int:
-    gone = _store(memory, arguments).delete(arguments.id, **given(arguments, (*SAID, "version")))
-    _told(gone, arguments, f"deleted {gone.id}")
+    gone = _get_collection(memory, arguments).delete(
+        arguments.id, **pick_options(arguments, (*CHANGE_OPTIONS, "version"))
+    )
+    _print_record(gone, arguments, f"deleted {gone.id}")
     if not is_json(arguments):
-        output.aside(f"`retentive {gone.TYPE} rollback {gone.id} {gone.version - 1}` brings it back")
+        output.print_hint(f"`retentive {gone.TYPE} rollback {gone.id} {gone.version - 1}` brings it back")
     return 0
 
 
 def _history(memory: Retentive, arguments: Any) -> int:
-    return revisions(_store(memory, arguments).history(arguments.id), arguments)
+    return print_revisions(_get_collection(memory, arguments).history(arguments.id), arguments)
 
 
 def _diff(memory: Retentive, arguments: Any) -> int:
-    return patch(_store(memory, arguments).diff(arguments.id, arguments.old, arguments.new), arguments)
+    return print_patch(_get_collection(memory, arguments).diff(arguments.id, arguments.old, arguments.new), arguments)
 
 
 def _rollback(memory: Retentive, arguments: Any) -> int:
-    made = _store(memory, arguments).rollback(arguments.id, arguments.to, **given(arguments, SAID))
-    return _told(made, arguments, f"rolled back {made.id}: version {made.version} is as {arguments.to} was")
+    made = _get_collection(memory, arguments).rollback(
+        arguments.id, arguments.to, **pick_options(arguments, CHANGE_OPTIONS)
+    )
+    return _print_record(made, arguments, f"rolled back {made.id}: version {made.version} is as {arguments.to} was")
 
 
 def _find(memory: Retentive, arguments: Any) -> int:
     found = memory.contacts.find(arguments.text, arguments.limit)
-    _table(Records(tuple(found)), arguments, otherwise="nobody found")
+    _print_page(Page(tuple(found)), arguments, otherwise="nobody found")
     return 0
 
 
 def _merge(memory: Retentive, arguments: Any) -> int:
-    made = memory.contacts.merge(arguments.id, arguments.other, **given(arguments, SAID))
-    return _told(made, arguments, f"merged into {made.id}: version {made.version}")
+    made = memory.contacts.merge(arguments.id, arguments.other, **pick_options(arguments, CHANGE_OPTIONS))
+    return _print_record(made, arguments, f"merged into {made.id}: version {made.version}")
 
 
 def _match(memory: Retentive, arguments: Any) -> int:
-    text = text_of(arguments.text, "text")
+    text = read_text(arguments.text, "text")
     found = memory.skills.match(text, arguments.limit, min_relevance=arguments.min_relevance)
     if is_json(arguments):
-        output.as_json(serialize.results(found))
+        output.print_json(serialize.results(found))
     else:
-        output.results(found, with_why=arguments.why)
+        output.print_results(found, with_why=arguments.why)
     return 0
 
 
 def _due(memory: Retentive, arguments: Any) -> int:
     found = memory.skills.due(arguments.now)
     if is_json(arguments):
-        output.as_json({"due": [serialize.due(each) for each in found]})
+        output.print_json({"due": [serialize.due_skill(each) for each in found]})
     elif found:
-        output.table(("id", "since", "last run", "name"), map(_due_row, found))
+        output.print_table(("id", "since", "last run", "name"), map(_due_row, found))
     else:
-        output.aside("nothing is due")
+        output.print_hint("nothing is due")
     return 0
 
 
-def _due_row(each: Due) -> tuple[Any, ...]:
+def _due_row(each: DueSkill) -> tuple[Any, ...]:
     last = f"{each.last_run:%Y-%m-%d %H:%M}" if each.last_run else "-"
     return each.skill.id, f"{each.since:%Y-%m-%d %H:%M}", last, each.skill.name
 
 
 def _record(memory: Retentive, arguments: Any) -> int:
-    outcome = text_of(arguments.text, "text")
-    metadata = json_of(arguments.metadata, "--metadata")
+    outcome = read_text(arguments.text, "text")
+    metadata = parse_json(arguments.metadata, "--metadata")
     kept = memory.skills.record(arguments.id, outcome, failed=arguments.failed, at=arguments.at, metadata=metadata)
     if is_json(arguments):
-        output.as_json(serialize.memory(kept))
+        output.print_json(serialize.memory(kept))
     else:
-        output.say(f"kept {kept.id}")
+        output.print_line(f"kept {kept.id}")
     return 0
 
 
 def _runs(memory: Retentive, arguments: Any) -> int:
     found = memory.skills.runs(arguments.id, arguments.limit)
     if is_json(arguments):
-        output.as_json({"memories": [serialize.memory(each) for each in found]})
+        output.print_json({"memories": [serialize.memory(each) for each in found]})
     else:
         rows = [(each.id, f"{each.valid_from:%Y-%m-%d %H:%M}", each.status, each.content) for each in found]
-        output.table(("id", "when", "status", "what came of it"), rows)
+        output.print_table(("id", "when", "status", "what came of it"), rows)
     return 0
 
 
-def revisions(found: Sequence[Revision[Any]], arguments: Any) -> int:
+def print_revisions(found: Sequence[Revision[Any]], arguments: Any) -> int:
     if is_json(arguments):
-        output.as_json({"revisions": [serialize.revision(each) for each in found]})
+        output.print_json({"revisions": [serialize.revision(each) for each in found]})
     else:
-        output.table(("version", "when", "what", "who", "why", "changed"), _revised(found))
+        output.print_table(("version", "when", "what", "who", "why", "changed"), _build_revision_rows(found))
     return 0
 
 
-def _revised(found: Sequence[Revision[Any]]) -> Iterator[tuple[Any, ...]]:
-    """Those of another, which was merged into it, name that one. The last change is its own."""
+def _build_revision_rows(found: Sequence[Revision[Any]]) -> Iterator[tuple[Any, ...]]:
+    """Yield a row for each revision. Revisions of a record that was merged into this one show its id."""
     own = max(found, key=lambda each: each.at).id if found else ""
     before: dict[str, Mapping[str, Any]] = {}
     for each in found:
         known = before.get(each.id)
-        after = before[each.id] = _own(each.record) if each.record else {}
-        changed = (change["path"][1:].replace("/", ".") for change in differences(known, after)) if known else ()
+        after = before[each.id] = _get_own_fields(each.record) if each.record else {}
+        changed = (change["path"][1:].replace("/", ".") for change in diff_documents(known, after)) if known else ()
         what = each.action if each.id == own else f"{each.action} ({each.id})"
-        told = ", ".join(changed) if each.record else None
-        yield each.version, f"{each.at:%Y-%m-%d %H:%M:%S}", what, each.actor, each.reason, told
+        fields = ", ".join(changed) if each.record else None
+        yield each.version, f"{each.at:%Y-%m-%d %H:%M:%S}", what, each.actor, each.reason, fields
 
 
-def patch(operations: Sequence[Mapping[str, Any]], arguments: Any) -> int:
-    """A JSON Patch, as such for programs."""
+def print_patch(operations: Sequence[Mapping[str, Any]], arguments: Any) -> int:
+    """Print a JSON Patch."""
     if is_json(arguments):
-        output.as_json([*operations])
+        output.print_json([*operations])
     elif operations:
-        rows = [(each["op"], each["path"], written(each["value"]) if "value" in each else "") for each in operations]
-        output.table(("what", "where", "value"), rows)
+        rows = [
+            (each["op"], each["path"], format_value(each["value"]) if "value" in each else "") for each in operations
+        ]
+        output.print_table(("what", "where", "value"), rows)
     else:
-        output.aside("nothing changed")
+        output.print_hint("nothing changed")
     return 0
 
 
-def written(value: Any) -> str:
-    """A value as it is typed: a text as it is, all else as JSON."""
+def format_value(value: Any) -> str:
+    """Return a string as it is, and any other value as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _fields(arguments: Any) -> dict[str, Any]:
-    """From a file, and from options, which count for more."""
-    shape = SHAPES[_noun(arguments)]
-    found = _read(arguments.file, shape) if hasattr(arguments, "file") else {}
-    for name, value in given(arguments, shape.fields).items():
+def _read_fields(arguments: Any) -> dict[str, Any]:
+    """Read the fields from a file and from options. Options win."""
+    record_type = RECORD_TYPES[_get_noun(arguments)]
+    found = _read_field_file(arguments.file, record_type) if hasattr(arguments, "file") else {}
+    for name, value in pick_options(arguments, record_type.fields).items():
         found[name] = [each for each in value if each] if isinstance(value, list) else value
-    if given(arguments, _TRIGGERS):
-        found["trigger"] = _trigger(arguments)
+    if pick_options(arguments, _TRIGGER_OPTIONS):
+        found["trigger"] = _build_trigger(arguments)
     return found
 
 
-def _read(path: str, shape: Shape[Any]) -> dict[str, Any]:
-    read = json_in(path)
+def _read_field_file(path: str, record_type: RecordType[Any]) -> dict[str, Any]:
+    read = read_json(path)
     if not isinstance(read, dict):
         raise Invalid(
-            f"{path} has no object", f"A {shape.type} is an object, as `retentive {shape.type} show --json` gives it."
+            f"{path} has no object",
+            f"A {record_type.type} is an object, as `retentive {record_type.type} show --json` gives it.",
         )
-    fields = {name: value for name, value in read.items() if name not in _ABOUT}
-    if unknown := fields.keys() - shape.fields.keys():
-        raise Invalid(f"a {shape.type} has no field {min(unknown)[:40]!r}", f"It has: {', '.join(shape.fields)}.")
+    fields = {name: value for name, value in read.items() if name not in _COMMON_FIELDS}
+    if unknown := fields.keys() - record_type.fields.keys():
+        raise Invalid(
+            f"a {record_type.type} has no field {min(unknown)[:40]!r}", f"It has: {', '.join(record_type.fields)}."
+        )
     return fields
 
 
-def _trigger(arguments: Any) -> Any:
-    match given(arguments, _TRIGGERS):
+def _build_trigger(arguments: Any) -> Any:
+    match pick_options(arguments, _TRIGGER_OPTIONS):
         case {"cron": cron, **zone}:
             return {"type": "schedule", "cron": cron, **zone}
         case {"timezone": _}:
-            raise Invalid("--timezone is for --cron", "It says where the schedule is looked at.")
+            raise Invalid("--timezone is for --cron", "It is the time zone of the schedule.")
         case {"event": event}:
             return {"type": "event", "event": event}
         case {"trigger": text}:
-            return json_of(text, "--trigger") if text else None
+            return parse_json(text, "--trigger") if text else None
         case _:
             return {"type": "manual"}
 
 
-def _noun(arguments: Any) -> str:
+def _get_noun(arguments: Any) -> str:
     noun: str = arguments.run.partition(" ")[0]
     return noun
 
 
-def _store(memory: Retentive, arguments: Any) -> Store[Any]:
-    stores: dict[str, Store[Any]] = {
+def _get_collection(memory: Retentive, arguments: Any) -> RecordCollection[Any]:
+    stores: dict[str, RecordCollection[Any]] = {
         "contact": memory.contacts,
         "project": memory.projects,
         "skill": memory.skills,
     }
-    return stores[_noun(arguments)]
+    return stores[_get_noun(arguments)]
 
 
-def _told(record: Record, arguments: Any, said: str) -> int:
+def _print_record(record: Record, arguments: Any, message: str) -> int:
     if is_json(arguments):
-        output.as_json(serialize.record(record))
+        output.print_json(serialize.record(record))
     else:
-        output.say(said)
+        output.print_line(message)
     return 0
 
 
-def _own(record: Record) -> dict[str, Any]:
-    """Its fields, or the document of a profile."""
+def _get_own_fields(record: Record) -> dict[str, Any]:
+    """Return the fields of a record, or the document of a profile."""
     if isinstance(record, Profile):
         return {**record.document}
-    return {name: value for name, value in serialize.record(record).items() if name not in _ABOUT}
+    return {name: value for name, value in serialize.record(record).items() if name not in _COMMON_FIELDS}
 
 
-def _shown(memory: Retentive, record: Record) -> Iterator[tuple[str, str]]:
-    """What is there of it, for people: contacts by their names, a trigger in words."""
+def _iterate_fields(memory: Retentive, record: Record) -> Iterator[tuple[str, str]]:
+    """Yield the fields that have a value, for people: contacts by their names, a trigger in words."""
     for name, value in serialize.record(record).items():
         if name == "name" or value in (None, [], ""):
             continue
-        if name in SHAPES[record.TYPE].links:
+        if name in RECORD_TYPES[record.TYPE].links:
             ids = value if isinstance(value, list) else [value]
             yield name, ", ".join(f"{memory.contacts.get(id).name} ({id})" for id in ids)
         elif name == "execution_plan":
             yield name, "\n".join(f"{number}. {each}" for number, each in enumerate(value, start=1))
         elif name == "trigger":
-            yield name, trigger(value)
+            yield name, describe_trigger(value)
         else:
-            yield name, ", ".join(value) if isinstance(value, list) else written(value)
+            yield name, ", ".join(value) if isinstance(value, list) else format_value(value)
 
 
-def _table(page: Records[Any], arguments: Any, otherwise: str = "") -> None:
-    noun = _noun(arguments)
+def _print_page(page: Page[Any], arguments: Any, otherwise: str = "") -> None:
+    noun = _get_noun(arguments)
     if is_json(arguments):
-        output.as_json(serialize.records(page))
+        output.print_json(serialize.records(page))
     elif page:
-        output.table(_HEADS[noun], map(_row, page))
+        output.print_table(_TABLE_HEADS[noun], map(_row, page))
     else:
-        output.aside(otherwise or f'nothing yet: retentive {noun} add "..." keeps a first one')
+        output.print_hint(otherwise or f'nothing yet: retentive {noun} add "..." keeps a first one')
 
 
 def _row(record: Record) -> tuple[Any, ...]:
@@ -269,18 +280,18 @@ def _row(record: Record) -> tuple[Any, ...]:
         case Project():
             return record.id, record.name, record.status, record.priority, record.company, record.description
         case Skill():
-            how = trigger(record.trigger) if record.enabled else "disabled"
+            how = describe_trigger(record.trigger) if record.enabled else "disabled"
             return record.id, record.name, how, record.description
         case _:
             raise TypeError(type(record))
 
 
-_HEADS = {
+_TABLE_HEADS = {
     "contact": ("id", "name", "type", "role", "company", "reached by"),
     "project": ("id", "name", "status", "priority", "company", "description"),
     "skill": ("id", "name", "when", "description"),
 }
-_EACH: dict[str, Callable[[Retentive, Any], int]] = {
+_COMMON_VERBS: dict[str, Callable[[Retentive, Any], int]] = {
     "add": _add,
     "show": _show,
     "list": _list,
@@ -291,7 +302,7 @@ _EACH: dict[str, Callable[[Retentive, Any], int]] = {
     "rollback": _rollback,
 }
 VERBS: dict[str, Callable[[Retentive, Any], int]] = {
-    **{f"{noun} {verb}": does for noun in _HEADS for verb, does in _EACH.items()},
+    **{f"{noun} {verb}": does for noun in _TABLE_HEADS for verb, does in _COMMON_VERBS.items()},
     "contact find": _find,
     "contact merge": _merge,
     "skill match": _match,

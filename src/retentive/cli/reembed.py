@@ -1,4 +1,4 @@
-"""Another model for a store: build its vectors, compare, switch, return, drop."""
+"""Change the model of a store: build its vectors, compare, switch, roll back, drop the old ones."""
 
 import sys
 import time
@@ -10,11 +10,11 @@ from retentive.api import Retentive
 from retentive.cli import output
 from retentive.cli.args import is_json
 from retentive.errors import Conflict, Invalid, outcome
-from retentive.model import Checked, RecallChange, Reembedded, ReembedProgress, ReembedStage, SpaceFigures
+from retentive.model import ExpectationResult, RecallChange, ReembedProgress, ReembedResult, ReembedStage, SpaceFigures
 
-_REFUSED = outcome(Conflict("")).exit_code
-_LINE_SECONDS = 0.1  # between two changes of the line of progress
-_TITLES = {
+_REFUSED_EXIT_CODE = outcome(Conflict("")).exit_code
+_UPDATE_SECONDS = 0.1  # between two updates of the progress line
+_STAGE_TITLES = {
     ReembedStage.WAITING: "another process is re-embedding this store; waiting for it",
     ReembedStage.BUILDING: "embedded",
     ReembedStage.COMPARING: "recall tests asked",
@@ -27,85 +27,88 @@ _TITLES = {
 def _reembed(memory: Retentive, arguments: Any) -> int:
     wanted = [name for name in ("model", "rollback", "drop_old", "status") if getattr(arguments, name)]
     if len(wanted) != 1:
-        hint = "One of --model NAME, --rollback, --drop-old, --status; `retentive reembed --status` changes nothing."
-        raise Invalid("reembed needs to know what to do", hint)
+        hint = "Give one of --model NAME, --rollback, --drop-old, --status; --status changes nothing."
+        raise Invalid("reembed needs exactly one action", hint)
     return _ACTIONS[wanted[0]](memory, arguments)
 
 
 def _change(memory: Retentive, arguments: Any) -> int:
-    done = memory.reembed(arguments.model, force=arguments.force, batch=arguments.batch, progress=_Line())
-    return _show_result(done, arguments)
+    done = memory.reembed(arguments.model, force=arguments.force, batch=arguments.batch, progress=_ProgressLine())
+    return _print_result(done, arguments)
 
 
 def _roll_back(memory: Retentive, arguments: Any) -> int:
-    return _show_result(memory.reembed_rollback(batch=arguments.batch, progress=_Line()), arguments)
+    return _print_result(memory.reembed_rollback(batch=arguments.batch, progress=_ProgressLine()), arguments)
 
 
-def _show_result(done: Reembedded, arguments: Any) -> int:
+def _print_result(done: ReembedResult, arguments: Any) -> int:
     if is_json(arguments):
-        output.as_json(serialize.reembedded(done))
+        output.print_json(serialize.reembed_result(done))
     else:
         for change in done.changes:
-            _show_change(change)
-        _show_summary(done)
-    return 0 if done.switched else _REFUSED
+            _print_change(change)
+        _print_summary(done)
+    return 0 if done.switched else _REFUSED_EXIT_CODE
 
 
-def _show_change(change: RecallChange) -> None:
-    given = change.after.expectation
+def _print_change(change: RecallChange) -> None:
+    expectation = change.after.expectation
     word, style = ("WORSE", "red") if change.is_regression else ("other", "dim")
-    if change.after.held and not change.before.held:
+    if change.after.passed and not change.before.passed:
         word, style = "better", "green"
-    output.say(f"{output.paint(f'{word:6}', style)}  {output.line(given.question)}  {output.paint(given.id, 'dim')}")
-    output.say(f"        before: {_name_hits(change.before)}")
-    output.say(f"        after:  {_name_hits(change.after)}")
+    question, id = output.sanitise(expectation.question), output.paint(expectation.id, "dim")
+    output.print_raw(f"{output.paint(f'{word:6}', style)}  {question}  {id}")
+    output.print_line(f"        before: {_list_hit_ids(change.before)}")
+    output.print_line(f"        after:  {_list_hit_ids(change.after)}")
 
 
-def _name_hits(checked: Checked) -> str:
-    return ", ".join(hit.id for hit in checked.found) or "nothing"
+def _list_hit_ids(checked: ExpectationResult) -> str:
+    return ", ".join(hit.id for hit in checked.hits) or "nothing"
 
 
-def _show_summary(done: Reembedded) -> None:
+def _print_summary(done: ReembedResult) -> None:
     if done.tests:
         worse = len(done.regressions)
-        output.say(f"{output.counted(done.tests, 'recall test')}: {len(done.changes)} with other hits, {worse} worse")
-    output.say(f"{done.embedded} embedded with {done.model or done.space}")
+        output.print_raw(
+            f"{output.format_count(done.tests, 'recall test')}: {len(done.changes)} with other hits, {worse} worse"
+        )
+    output.print_line(f"{done.embedded} embedded with {done.model or done.space}")
     if not done.switched:
-        output.say(f"not switched: the store stays with {done.previous}. Repeat with --force to switch all the same.")
+        output.print_line(f"not switched: the store stays with {done.previous}. Repeat with --force to switch anyway.")
     elif done.previous:
-        output.say(f"switched from {done.previous} to {done.space}; `retentive reembed --rollback` returns,")
-        output.say(
+        output.print_line(f"switched from {done.previous} to {done.space}; `retentive reembed --rollback` returns,")
+        output.print_raw(
             f"`retentive reembed --drop-old` deletes the old vectors. Set embedder = {done.model!r} in the settings."
         )
     else:
-        output.say(f"the store's vectors are of {done.space}")
+        output.print_line(f"the store's vectors are of {done.space}")
 
 
-def _drop(memory: Retentive, arguments: Any) -> int:
-    names = memory.reembed_drop_old(_Line())
+def _drop_old(memory: Retentive, arguments: Any) -> int:
+    names = memory.reembed_drop_old(_ProgressLine())
     if is_json(arguments):
-        output.as_json({"dropped": [*names]})
+        output.print_json({"dropped": [*names]})
     else:
-        output.say(f"dropped {', '.join(names)}" if names else "there is nothing to drop")
+        output.print_line(f"dropped {', '.join(names)}" if names else "there is nothing to drop")
     return 0
 
 
 def _status(memory: Retentive, arguments: Any) -> int:
     known = memory.reembed_status()
     if is_json(arguments):
-        output.as_json({"spaces": [serialize.space_figures(each) for each in known]})
+        output.print_json({"spaces": [serialize.space_figures(each) for each in known]})
     else:
-        output.table(("space", "model", "state", "dimension", "vectors", "pending"), map(_row, known))
+        output.print_table(("space", "model", "state", "dimension", "vectors", "pending"), map(_build_row, known))
     return 0
 
 
-def _row(each: SpaceFigures) -> tuple[Any, ...]:
+def _build_row(each: SpaceFigures) -> tuple[Any, ...]:
     space = each.space
     return space.name, space.model, str(space.state), str(space.dimension), str(each.vectors), str(each.pending)
 
 
-class _Line:
-    """A line on the terminal that tells how far it is and how long it will take. Silent in a pipe."""
+class _ProgressLine:
+    """Shows progress on one line of the terminal. Silent in a pipe."""
 
     def __init__(self) -> None:
         self._last = 0.0
@@ -113,20 +116,20 @@ class _Line:
 
     def __call__(self, progress: ReembedProgress) -> None:
         is_new = progress.stage is not self._stage
-        if not sys.stderr.isatty() or (not is_new and time.monotonic() - self._last < _LINE_SECONDS):
+        if not sys.stderr.isatty() or (not is_new and time.monotonic() - self._last < _UPDATE_SECONDS):
             return
         begin = "\n" if is_new and self._stage else "\r"
         self._last, self._stage = time.monotonic(), progress.stage
         of = f": {progress.done} of {progress.total}" if progress.total else ""
         left = f", {progress.seconds_left:.0f} s left" if progress.seconds_left is not None else ""
-        sys.stderr.write(f"{begin}{_TITLES[progress.stage]}{of}{left}   ")
+        sys.stderr.write(f"{begin}{_STAGE_TITLES[progress.stage]}{of}{left}   ")
         sys.stderr.flush()
 
 
 _ACTIONS: dict[str, Callable[[Retentive, Any], int]] = {
     "model": _change,
     "rollback": _roll_back,
-    "drop_old": _drop,
+    "drop_old": _drop_old,
     "status": _status,
 }
 VERBS: dict[str, Callable[[Retentive, Any], int]] = {"reembed": _reembed}

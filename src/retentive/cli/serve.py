@@ -1,4 +1,4 @@
-"""The verbs that serve others."""
+"""Serve the store over MCP: on standard input and output, or over HTTP."""
 
 import logging
 import os
@@ -12,18 +12,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from retentive.cli import output
-from retentive.cli.args import given, is_json
+from retentive.cli.args import is_json, pick_options
 from retentive.errors import Invalid, RetentiveError
 from retentive.fs.paths import require_free_descriptors
 
 if TYPE_CHECKING:
     from retentive.api import Retentive
     from retentive.mcp.catalogue import Offer
-    from retentive.served_namespaces import Whose
+    from retentive.served_namespaces import ServedNamespaces
 
-LAST_SECONDS = 1.0  # for calls to notice that the store is closed
-MIN_FILES = 32  # that a server opens at once: its loop, the store on several threads, its clients
-MODEL_WAIT = 2.0  # seconds that a call waits for the model, unless set: loading takes 0.2, its first rebuilding 10
+CLOSE_SECONDS = 1.0  # that running calls have to notice that the store is closed
+MIN_FREE_DESCRIPTORS = 32  # for a server's event loop, the store on several threads, and clients
+MODEL_WAIT_SECONDS = 2.0  # that a call waits for the model, unless set: loading takes 0.2, the first rebuild 10
 
 
 def _mcp(arguments: Any) -> int:
@@ -31,107 +31,108 @@ def _mcp(arguments: Any) -> int:
 
     offer = Offer(arguments.tools)
     if arguments.tool_cost:
-        return _cost(arguments, offer)
+        return _print_tool_cost(arguments, offer)
     if sys.stdin is None or sys.stdout is None:
-        hint = "A client talks through both; `retentive serve` needs neither."
+        hint = "An MCP client needs both; `retentive serve` needs neither."
         raise Invalid("standard input or output is closed", hint)
     if sys.stdin.isatty():
-        output.aside("This is an MCP server: it waits for a client's messages. `retentive install` sets a client up.")
-    return _stdio(arguments, offer)
+        output.print_hint(
+            "This is an MCP server: it waits for a client's messages. `retentive install` sets a client up."
+        )
+    return _serve_stdio(arguments, offer)
 
 
-def _cost(arguments: Any, offer: "Offer") -> int:
-    from retentive.mcp.catalogue import cost, offered
+def _print_tool_cost(arguments: Any, offer: "Offer") -> int:
+    from retentive.mcp.catalogue import estimate_tokens, select_tools
 
-    tokens = cost(offered(offer, person=_whose(arguments).person is not None))
+    tokens = estimate_tokens(select_tools(offer, person=_find_namespaces(arguments).person is not None))
     if is_json(arguments):
-        output.as_json({"tools": dict(tokens), "total": sum(tokens.values())})
+        output.print_json({"tools": dict(tokens), "total": sum(tokens.values())})
     else:
-        output.table(("tool", "tokens"), [*tokens.items(), ("all", sum(tokens.values()))])
+        output.print_table(("tool", "tokens"), [*tokens.items(), ("all", sum(tokens.values()))])
     return 0
 
 
-def _stdio(arguments: Any, offer: "Offer") -> int:
+def _serve_stdio(arguments: Any, offer: "Offer") -> int:
     from retentive.api import Retentive
     from retentive.mcp.catalogue import Offer
     from retentive.mcp.instructions import instructions
 
     with hide_package("uvicorn"):
-        from retentive.mcp.client_roots import Project
+        from retentive.mcp.client_roots import ClientProject
         from retentive.mcp.server import open_server
         from retentive.mcp.stdio import serve
-    from retentive.served_namespaces import AUTO
-    from retentive.served_namespaces import whose as find
+    from retentive.served_namespaces import AUTO, find_namespaces
 
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
-    require_free_descriptors(MIN_FILES)
-    whose, works = _whose(arguments), _works(arguments)
-    with Retentive.open(**_settings(arguments, whose)) as memory:
-        by_folder = partial(find, AUTO, arguments.also, person=memory.person or "")
-        reach = Project(memory, whose, None if whose.settled else by_folder)
-        server = open_server(reach, offer, instructions(whose, writes=offer is not Offer.READ), in_order=True)
-        memory.namespaces(whose.also)  # names that are none are told now
-        serve(server, lambda: _begin(memory, works=works))
-    _leave()
+    require_free_descriptors(MIN_FREE_DESCRIPTORS)
+    served, has_worker = _find_namespaces(arguments), _has_worker(arguments)
+    with Retentive.open(**_build_store_settings(arguments, served)) as memory:
+        by_folder = partial(find_namespaces, AUTO, arguments.also, person=memory.person or "")
+        find_caller = ClientProject(memory, served, None if served.is_settled else by_folder)
+        server = open_server(find_caller, offer, instructions(served, writes=offer is not Offer.READ), in_order=True)
+        memory.namespaces(served.also_read)  # fails now for names that are invalid
+        serve(server, lambda: _start_background_work(memory, has_worker=has_worker))
+    _exit_without_calls()
     return 0
 
 
 def _serve(arguments: Any) -> int:
     from retentive import config
     from retentive.api import Retentive
-    from retentive.http import open_app, serve, settings_of
+    from retentive.http import make_settings, open_app, serve
     from retentive.mcp.catalogue import Offer
     from retentive.mcp.http import open_endpoint
 
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
-    require_free_descriptors(MIN_FILES)
-    whose = _whose(arguments)
-    network = given(arguments, ("db", "embedder", "serve_host", "serve_port", "require_token"))
+    require_free_descriptors(MIN_FREE_DESCRIPTORS)
+    served = _find_namespaces(arguments)
+    network = pick_options(arguments, ("db", "embedder", "serve_host", "serve_port", "require_token"))
     if hasattr(arguments, "allow_hosts"):
         network["allow_hosts"] = ",".join(arguments.allow_hosts)
-    settings = settings_of(config.load(**network))
-    endpoint, lifespan = open_endpoint(whose, Offer(arguments.tools), settings.max_request)
-    with Retentive.open(**_settings(arguments, whose)) as memory:
+    settings = make_settings(config.load(**network))
+    endpoint, lifespan = open_endpoint(served, Offer(arguments.tools), settings.max_request)
+    with Retentive.open(**_build_store_settings(arguments, served)) as memory:
         app = open_app(memory, endpoint, settings, lifespan)
-        memory.namespaces(whose.also)  # names that are none are told now
-        _begin(memory, works=_works(arguments))
+        memory.namespaces(served.also_read)  # fails now for names that are invalid
+        _start_background_work(memory, has_worker=_has_worker(arguments))
         serve(app, settings)
-    _leave()
+    _exit_without_calls()
     return 0
 
 
-def _whose(arguments: Any) -> "Whose":
+def _find_namespaces(arguments: Any) -> "ServedNamespaces":
     from retentive import config
-    from retentive.served_namespaces import whose
+    from retentive.served_namespaces import find_namespaces
 
-    settings = config.load(**given(arguments, ("db", "namespace", "embedder")))
-    return whose(settings.namespace, arguments.also, Path.cwd(), settings.person)
+    settings = config.load(**pick_options(arguments, ("db", "namespace", "embedder")))
+    return find_namespaces(settings.namespace, arguments.also, Path.cwd(), settings.person)
 
 
-def _settings(arguments: Any, whose: "Whose") -> Mapping[str, Any]:
+def _build_store_settings(arguments: Any, served: "ServedNamespaces") -> Mapping[str, Any]:
     from retentive import config
 
-    settings = given(arguments, ("db", "embedder"))
+    settings = pick_options(arguments, ("db", "embedder"))
     if config.resolve(settings)["model_wait"].origin == "default":
-        settings["model_wait"] = MODEL_WAIT
-    settings["daily_log"] = config.served(config.load(**settings))
-    if whose.person:
-        settings["person"] = whose.person
-    return {"target": settings.pop("db", None), "namespace": whose.namespace, **settings}
+        settings["model_wait"] = MODEL_WAIT_SECONDS
+    settings["daily_log"] = config.resolve_daily_log(config.load(**settings))
+    if served.person:
+        settings["person"] = served.person
+    return {"target": settings.pop("db", None), "namespace": served.namespace, **settings}
 
 
-def _works(arguments: Any) -> bool:
-    """A server that only reads leaves the chores to others."""
+def _has_worker(arguments: Any) -> bool:
+    """Whether the server does background work; a read-only one does not."""
     from retentive import config
 
-    return config.load(**given(arguments, ("db", "embedder"))).worker and arguments.tools != "read"
+    return config.load(**pick_options(arguments, ("db", "embedder"))).worker and arguments.tools != "read"
 
 
 @contextmanager
 def hide_package(name: str) -> Iterator[None]:
     """Let an optional import of a package fail, as if it were not installed.
 
-    The SDK of MCP imports a web server wherever there is one: 4 MB that a server on standard input never uses.
+    The MCP SDK imports a web server if one is installed: 4 MB that a server on standard input never uses.
     """
     if name in sys.modules:
         yield
@@ -143,28 +144,28 @@ def hide_package(name: str) -> Iterator[None]:
         del sys.modules[name]
 
 
-def _begin(memory: "Retentive", *, works: bool) -> None:
-    """Start what need not be there for the first answer.
+def _start_background_work(memory: "Retentive", *, has_worker: bool) -> None:
+    """Start background work in a thread, because the first answer does not need it.
 
-    Model and index are loaded by the first call that needs them: they take 100 MB, and many clients start a server that
-    they never ask.
+    Model and index are loaded by the first call that needs them: they take 100 MB, and many clients start a server
+    without ever calling it.
     """
-    if works:
-        threading.Thread(target=_work, args=(memory,), name="retentive-begin", daemon=True).start()
+    if has_worker:
+        threading.Thread(target=_run_background_work, args=(memory,), name="retentive-begin", daemon=True).start()
 
 
-def _work(memory: "Retentive") -> None:
+def _run_background_work(memory: "Retentive") -> None:
     memory.worker().start()
     with suppress(RetentiveError):
         memory.files.watch_configured()
 
 
-def _leave() -> None:
-    """The store is closed: what still runs, for an answer that nobody waits for, has nothing left to lose."""
-    from retentive.mcp.server import CALL
+def _exit_without_calls() -> None:
+    """End the process although calls still run: the store is closed, and nobody waits for their answers."""
+    from retentive.mcp.server import CALL_THREAD_NAME
 
-    until = time.monotonic() + LAST_SECONDS
-    calls = [each for each in threading.enumerate() if each.name.startswith(CALL)]
+    until = time.monotonic() + CLOSE_SECONDS
+    calls = [each for each in threading.enumerate() if each.name.startswith(CALL_THREAD_NAME)]
     for each in calls:
         each.join(max(0.0, until - time.monotonic()))
     if any(each.is_alive() for each in calls):

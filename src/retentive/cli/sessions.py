@@ -1,4 +1,4 @@
-"""What the verbs of conversations, notes and contexts do."""
+"""Store and read conversations and notes, build contexts, and import chats."""
 
 import json
 import sys
@@ -8,55 +8,55 @@ from typing import Any
 from retentive import serialize
 from retentive.api import Retentive
 from retentive.cli import output
-from retentive.cli.args import MOMENTS, agreed, given, is_json, json_of, source_of, text_of
-from retentive.cli.learn import heard
+from retentive.cli.args import PAST_OPTIONS, confirm, is_json, open_source, parse_json, pick_options, read_text
+from retentive.cli.learn import print_handled_requests
 from retentive.errors import Invalid
-from retentive.model import Deleted, Event, Session
-from retentive.text.messages import readable
+from retentive.model import DeleteSessionResult, Event, Session
+from retentive.text.messages import extract_text
 
 
 def _append(memory: Retentive, arguments: Any) -> int:
-    payload = json_of(arguments.payload, "--payload")
-    text = None if arguments.text is None and payload is not None else text_of(arguments.text, "text").rstrip("\n")
-    said = given(arguments, ("role", "speaker", "time", "sequence"))
-    kept = memory.sessions.append(arguments.session, content=text, payload=payload, **said)
+    payload = parse_json(arguments.payload, "--payload")
+    text = None if arguments.text is None and payload is not None else read_text(arguments.text, "text").rstrip("\n")
+    options = pick_options(arguments, ("role", "speaker", "time", "sequence"))
+    kept = memory.sessions.append(arguments.session, content=text, payload=payload, **options)
     if is_json(arguments):
-        output.as_json(serialize.event(kept))
+        output.print_json(serialize.event(kept))
     else:
-        output.say(f"kept {kept.id}")
-        heard(kept.heard)
+        output.print_line(f"kept {kept.id}")
+        print_handled_requests(kept.requests)
     return 0
 
 
 def _put(memory: Retentive, arguments: Any) -> int:
-    about = given(arguments, ("agent", "tags", "metadata"))
-    about |= {"agent": about["agent"] or None} if "agent" in about else {}
-    about |= {"tags": [tag for tag in about["tags"] if tag]} if "tags" in about else {}
-    if "metadata" in about:
-        about["metadata"] = json_of(about["metadata"], "--metadata")
-    kept = memory.sessions.put(arguments.session, **about)
+    changes = pick_options(arguments, ("agent", "tags", "metadata"))
+    changes |= {"agent": changes["agent"] or None} if "agent" in changes else {}
+    changes |= {"tags": [tag for tag in changes["tags"] if tag]} if "tags" in changes else {}
+    if "metadata" in changes:
+        changes["metadata"] = parse_json(changes["metadata"], "--metadata")
+    kept = memory.sessions.put(arguments.session, **changes)
     if is_json(arguments):
-        output.as_json(serialize.shown(kept))
+        output.print_json(serialize.encode_fields(kept))
     else:
-        output.say(f"kept session {kept.id}")
+        output.print_line(f"kept session {kept.id}")
     return 0
 
 
 def _list(memory: Retentive, arguments: Any) -> int:
-    found = memory.sessions.list(arguments.limit, arguments.before)
+    found = memory.sessions.list(arguments.limit, arguments.after)
     if is_json(arguments):
-        output.as_json({"sessions": [serialize.shown(each) for each in found]})
+        output.print_json({"sessions": [serialize.encode_fields(each) for each in found]})
         return 0
     if found or not sys.stdout.isatty():
-        output.table(("session", "messages", "last", "agent", "tags", "title"), map(_session, found))
+        output.print_table(("session", "messages", "last", "agent", "tags", "title"), map(_build_session_row, found))
         if len(found) == arguments.limit:
-            output.aside(f"perhaps more: retentive session list --before {found[-1].id}")
+            output.print_hint(f"perhaps more: retentive session list --after {found[-1].id}")
     else:
-        output.say('nothing yet: retentive session append NAME "..." begins a session')
+        output.print_line('nothing yet: retentive session append NAME "..." begins a session')
     return 0
 
 
-def _session(each: Session) -> tuple[Any, ...]:
+def _build_session_row(each: Session) -> tuple[Any, ...]:
     title = each.metadata.get("imported", {}).get("title")
     return each.id, each.events, f"{each.active:%Y-%m-%d %H:%M}", each.agent, " ".join(each.tags), title
 
@@ -65,33 +65,33 @@ def _show(memory: Retentive, arguments: Any) -> int:
     places = {name: getattr(arguments, name) for name in ("before", "after", "around")}
     events = memory.sessions.events(arguments.session, arguments.limit, **places)
     if is_json(arguments):
-        output.as_json({"events": [serialize.event(each) for each in events]})
+        output.print_json({"events": [serialize.event(each) for each in events]})
     else:
-        output.table(("sequence", "time", "who", "said"), [_row(each) for each in events])
+        output.print_table(("sequence", "time", "who", "said"), [_build_message_row(each) for each in events])
     return 0
 
 
-def _row(event: Event) -> tuple[Any, ...]:
-    said = readable(event.content, event.payload) or json.dumps(event.payload, ensure_ascii=False)
+def _build_message_row(event: Event) -> tuple[Any, ...]:
+    text = extract_text(event.content, event.payload) or json.dumps(event.payload, ensure_ascii=False)
     mark = "(forgotten) " if event.is_hidden else ""
-    return event.sequence, f"{event.time:%Y-%m-%d %H:%M}", event.speaker or event.role, f"{mark}{said}"
+    return event.sequence, f"{event.time:%Y-%m-%d %H:%M}", event.speaker or event.role, f"{mark}{text}"
 
 
 def _replay(memory: Retentive, arguments: Any) -> int:
     replayed = memory.sessions.replay(arguments.session, arguments.budget)
     if is_json(arguments):
-        output.as_json(serialize.replay(replayed))
+        output.print_json(serialize.replay(replayed))
         return 0
-    output.body(replayed.text)
+    output.print_text(replayed.text)
     left = f", {replayed.left_out} older messages left out" if replayed.left_out else ""
-    output.aside(f"{replayed.tokens} of {arguments.budget} tokens{left}")
+    output.print_hint(f"{replayed.tokens} of {arguments.budget} tokens{left}")
     return 0
 
 
 def _summary(memory: Retentive, arguments: Any) -> int:
     name = arguments.session
     if arguments.budget is not None and not arguments.condense:
-        raise Invalid("--budget is for --condense", "It says how much is left word for word.")
+        raise Invalid("--budget is for --condense", "It is the number of tokens that are not condensed.")
     if arguments.write is not None:
         if arguments.upto is None or arguments.epoch is None:
             raise Invalid("--write needs --upto and --epoch", "`retentive session summary` shows the present ones.")
@@ -101,79 +101,82 @@ def _summary(memory: Retentive, arguments: Any) -> int:
     else:
         found = memory.sessions.summary(name)
     if is_json(arguments):
-        output.as_json(serialize.shown(found))
+        output.print_json(serialize.encode_fields(found))
         return 0
     if found.text:
-        output.body(found.text)
-    output.aside(f"up to message {found.upto}, epoch {found.epoch}" if found.epoch else "no summary yet")
+        output.print_text(found.text)
+    output.print_hint(f"up to message {found.upto}, epoch {found.epoch}" if found.epoch else "no summary yet")
     return 0
 
 
 def _delete(memory: Retentive, arguments: Any) -> int:
     doomed = [memory.sessions.delete(name, dry_run=True) for name in arguments.sessions]
-    if not all(arguments.yes or _agreed(each) for each in doomed):
-        output.say("nothing was deleted")
+    if not all(arguments.yes or _confirm_delete(each) for each in doomed):
+        output.print_line("nothing was deleted")
         return 1
     gone = [memory.sessions.delete(name) for name in arguments.sessions]
     if is_json(arguments):
-        output.as_json({"deleted": [serialize.shown(each) for each in gone]})
+        output.print_json({"deleted": [serialize.encode_fields(each) for each in gone]})
         return 0
     for each in gone:
         kept = f"; {each.kept} global memories learned from it stay" if each.kept else ""
-        output.say(f"deleted {each.session}: {_extent(each)}{kept}")
+        output.print_line(f"deleted {each.session}: {_format_extent(each)}{kept}")
     return 0
 
 
-def _extent(of: Deleted) -> str:
-    return f"{output.counted(of.events, 'message')}, {output.counted(of.memories, 'memory', 'memories')}"
+def _format_extent(result: DeleteSessionResult) -> str:
+    memories = output.format_count(result.memories, "memory", "memories")
+    return f"{output.format_count(result.events, 'message')}, {memories}"
 
 
-def _agreed(doomed: Deleted) -> bool:
-    return agreed(
-        f"Delete session {doomed.session} with {_extent(doomed)} for good?",
+def _confirm_delete(doomed: DeleteSessionResult) -> bool:
+    return confirm(
+        f"Delete session {doomed.session} with {_format_extent(doomed)} permanently?",
         f"deleting session {doomed.session!r} cannot be undone",
     )
 
 
 def _note_put(memory: Retentive, arguments: Any) -> int:
-    text = text_of(arguments.text, "text")
-    note = memory.notes.put(text, arguments.id, arguments.session, tags=arguments.tags)
+    text = read_text(arguments.text, "text")
+    note = memory.notes.put(text, note_id=arguments.id, session=arguments.session, tags=arguments.tags)
     if is_json(arguments):
-        output.as_json(serialize.memory(note))
+        output.print_json(serialize.memory(note))
     else:
-        output.say(f"kept {note.id}")
+        output.print_line(f"kept {note.id}")
     return 0
 
 
 def _note_get(memory: Retentive, arguments: Any) -> int:
     note = memory.notes.get(arguments.id)
     if is_json(arguments):
-        output.as_json(serialize.memory(note))
+        output.print_json(serialize.memory(note))
     else:
-        output.memory(note)
+        output.print_memory(note)
     return 0
 
 
 def _note_list(memory: Retentive, arguments: Any) -> int:
-    page = memory.notes.list(arguments.limit, arguments.before, arguments.session, tags=arguments.tags)
+    page = memory.notes.list(arguments.limit, arguments.after, arguments.session, tags=arguments.tags)
     if is_json(arguments):
-        output.as_json(serialize.page(page))
+        output.print_json(serialize.page(page))
     elif page or not sys.stdout.isatty():
-        output.table(("id", "made", "note"), [(each.id, f"{each.created:%Y-%m-%d}", each.content) for each in page])
+        output.print_table(
+            ("id", "made", "note"), [(each.id, f"{each.created:%Y-%m-%d}", each.content) for each in page]
+        )
         if page.next:
-            output.aside(f"more: retentive note list --before {page.next}")
+            output.print_hint(f"more: retentive note list --after {page.next}")
     else:
-        output.say('nothing yet: retentive note put "..." keeps a first note')
-    output.notes(page.notes)
+        output.print_line('nothing yet: retentive note put "..." keeps a first note')
+    output.print_notes(page.notes)
     return 0
 
 
 def _note_delete(memory: Retentive, arguments: Any) -> int:
     deleted = memory.notes.delete(arguments.id)
     if is_json(arguments):
-        output.as_json({"deleted": deleted})
+        output.print_json({"deleted": deleted})
     else:
-        output.say(f"{'deleted' if deleted else 'there is no note'} {arguments.id}")
+        output.print_line(f"{'deleted' if deleted else 'there is no note'} {arguments.id}")
     return 0 if deleted else 3
 
 
@@ -181,34 +184,36 @@ def _context(memory: Retentive, arguments: Any) -> int:
     options = {
         name: getattr(arguments, name) for name in ("session", "budget", "recent", "min_similarity", "min_relevance")
     }
-    made = memory.context(arguments.query, namespaces=arguments.also, **options, **given(arguments, (*MOMENTS, "now")))
+    made = memory.context(
+        arguments.query, namespaces=arguments.also, **options, **pick_options(arguments, (*PAST_OPTIONS, "now"))
+    )
     if is_json(arguments):
-        output.as_json(serialize.context(made))
+        output.print_json(serialize.context(made))
         return 0
-    output.body(made.text)
+    output.print_text(made.text)
     left = f", {len(made.left_out)} left out" if made.left_out else ""
-    output.aside(f"{made.tokens} of {made.budget} tokens{left}")
-    output.notes(made.notes)
+    output.print_hint(f"{made.tokens} of {made.budget} tokens{left}")
+    output.print_notes(made.notes)
     return 0
 
 
 def _import(memory: Retentive, arguments: Any) -> int:
     if arguments.session and len(arguments.files) > 1:
         raise Invalid("--session names one conversation; there are several files", "Import them one at a time.")
-    told = []
+    imported = []
     for file in arguments.files:
-        progress = output.progress(None, file)
-        source = source_of(file, "conversations")
+        progress = output.make_progress(None, file)
+        source = open_source(file, "conversations")
         done = memory.sessions.import_log(
             source, arguments.format, arguments.session, arguments.me, progress, trust=arguments.trust
         )
-        told.append({"file": file, **serialize.shown(done)})
+        imported.append({"file": file, **serialize.encode_fields(done)})
         if not is_json(arguments):
             known = f", {done.known} known already" if done.known else ""
-            where = output.counted(len(done.sessions), "session")
-            output.say(f"{file}: {output.counted(done.events, 'message')} kept in {where}{known}")
+            where = output.format_count(len(done.sessions), "session")
+            output.print_line(f"{file}: {output.format_count(done.events, 'message')} kept in {where}{known}")
     if is_json(arguments):
-        output.as_json({"imported": told})
+        output.print_json({"imported": imported})
     return 0
 
 

@@ -1,19 +1,21 @@
-"""Errors that no class of ours stands for, told so that somebody can do something about them."""
+"""Turn unexpected exceptions into errors with a hint."""
 
 from retentive.errors import RetentiveError, StorageError
 from retentive.fs.paths import translate_os_error
 
-DEFECT = "It is a defect. `python -X dev -m retentive ...` shows where it is; please report that."
-SEE_TO_IT = "See whether it is there, and may be read and written."
+DEFECT_HINT = "This is a bug. `python -X dev -m retentive ...` shows where; please report it."
+PERMISSION_HINT = "Check that it exists, and may be read and written."
 
 
 def describe_unexpected(error: Exception) -> RetentiveError:
-    """What the system refused is a `StorageError`; anything else is a defect."""
-    refused = _find_os_error(error)
-    if refused is None:
-        return RetentiveError(f"unexpected {type(error).__name__}: {error}", DEFECT)
-    told = translate_os_error(refused, str(refused.filename or "the system refused it"), SEE_TO_IT)
-    return told if told.hint != SEE_TO_IT else StorageError(str(told), SEE_TO_IT)
+    """Return a `StorageError` for an error of the operating system; anything else is a bug."""
+    os_error = _find_os_error(error)
+    if os_error is None:
+        return RetentiveError(f"unexpected {type(error).__name__}: {error}", DEFECT_HINT)
+    translated = translate_os_error(
+        os_error, str(os_error.filename or "the operating system refused it"), PERMISSION_HINT
+    )
+    return translated if translated.hint != PERMISSION_HINT else StorageError(str(translated), PERMISSION_HINT)
 
 
 def _find_os_error(error: BaseException) -> OSError | None:

@@ -1,4 +1,4 @@
-"""Background work in the foreground, for those who run no server."""
+"""Do background work in the foreground, where no server runs."""
 
 import signal
 import sys
@@ -19,21 +19,22 @@ from retentive.model import Task
 if TYPE_CHECKING:
     from retentive.files.watch import Watch
 
-TOLD_EVERY = 5.0  # seconds between two lines about what comes in small pieces
-INTERRUPTED = 130
-SAID = {
+REPORT_SECONDS = 5.0  # between two lines about work that is done in small pieces
+INTERRUPTED_EXIT_CODE = 130
+JOB_MESSAGES = {
     "vectors": "vectors made: {}",
     "expiry": "memories expired: {}",
     "retention": "memories forgotten by the rules of retention: {}",
     "purges": "purges completed: {}",
     "proposals": "outdated proposals deleted",
     "changes": "change log shortened",
+    "copies": "unfinished copies of the store removed: {}",
     "consolidate": "memories consolidated: {}",
 }
 
 
-class Teller:
-    """Lines about what is being done; about vectors, which are made sixteen at a time, only now and then."""
+class WorkReporter:
+    """Prints the work that is done. Small pieces, such as sixteen vectors, are summed up for a while."""
 
     def __init__(self, *, as_json: bool) -> None:
         self._as_json = as_json
@@ -41,74 +42,76 @@ class Teller:
         self._waiting = Counter[str]()
         self._failures: dict[str, str] = {}
 
-    def did(self, task: Task, count: int) -> None:
+    def report_task(self, task: Task, count: int) -> None:
         if self._as_json:
-            output.as_json({**task._asdict(), "count": count})
+            output.print_json({**task._asdict(), "count": count})
         elif task.job == "learn":
-            output.say(output.line(f"learned from {task.session} of {task.namespace}"))
+            output.print_line(f"learned from {task.session} of {task.namespace}")
         else:
             with self._lock:
                 self._waiting[task.job] += count
         sys.stdout.flush()
 
-    def catch_up(self, worker: Worker) -> None:
+    def report_progress(self, worker: Worker) -> None:
         with self._lock:
             waiting, self._waiting = self._waiting, Counter()
         for job, count in waiting.items():
-            output.say(SAID[job].format(count))
+            output.print_line(JOB_MESSAGES[job].format(count))
         failures = {job: str(error) for job, error in worker.failures.items()}
         for job, why in failures.items():
             if self._failures.get(job) != why:
-                sys.stderr.write(f"{job}: {output.line(why)}\n")
+                sys.stderr.write(f"{job}: {output.sanitise(why)}\n")
         self._failures = failures
         sys.stdout.flush()
 
 
 def _work(memory: Retentive, arguments: Any) -> int:
-    tell = Teller(as_json=is_json(arguments))
-    worker = memory.worker(progress=None if is_json(arguments) and arguments.once else tell.did)
-    with ended_by_signals(worker) as over:
-        return _once(worker, tell, over, arguments) if arguments.once else _until(over, worker, tell)
+    reporter = WorkReporter(as_json=is_json(arguments))
+    worker = memory.worker(progress=None if is_json(arguments) and arguments.once else reporter.report_task)
+    with stop_on_signals(worker) as stopped:
+        if arguments.once:
+            return _work_once(worker, reporter, stopped, arguments)
+        return _work_until_stopped(worker, reporter, stopped)
 
 
-def _once(worker: Worker, tell: Teller, over: threading.Event, arguments: Any) -> int:
-    told = worker.once()
-    tell.catch_up(worker)
+def _work_once(worker: Worker, reporter: WorkReporter, stopped: threading.Event, arguments: Any) -> int:
+    report = worker.once()
+    reporter.report_progress(worker)
     if is_json(arguments):
-        output.as_json({"worker": serialize.worker(told)})
-    elif told.holder:
-        output.say(f"left to another worker: {told.holder}")
-    elif told.note:
-        output.say(told.note)
-    elif not told.done and not told.failures:
-        output.say("nothing to do")
-    if over.is_set():
-        return INTERRUPTED
+        output.print_json({"worker": serialize.worker_status(report)})
+    elif report.holder:
+        output.print_line(f"left to another worker: {report.holder}")
+    elif report.note:
+        output.print_line(report.note)
+    elif not report.done and not report.failures:
+        output.print_line("nothing to do")
+    if stopped.is_set():
+        return INTERRUPTED_EXIT_CODE
     failed = [outcome(e).exit_code if isinstance(e, RetentiveError) else 1 for e in worker.failures.values()]
     return failed[0] if failed else 0
 
 
-def _until(over: threading.Event, worker: Worker, tell: Teller) -> int:
+def _work_until_stopped(worker: Worker, reporter: WorkReporter, stopped: threading.Event) -> int:
     sys.stderr.write("working in the background; Ctrl-C ends it\n")
     with worker:
-        while not over.wait(TOLD_EVERY):
-            tell.catch_up(worker)
-    tell.catch_up(worker)
+        while not stopped.wait(REPORT_SECONDS):
+            reporter.report_progress(worker)
+    reporter.report_progress(worker)
     return 0
 
 
 @contextmanager
-def ended_by_signals(worker: "Worker | Watch") -> Iterator[threading.Event]:
-    """Between two pieces of work; what was done is kept."""
-    over = threading.Event()
+def stop_on_signals(worker: "Worker | Watch") -> Iterator[threading.Event]:
+    """Stop the worker on SIGINT or SIGTERM, between two pieces of work. Yields an event that is set then."""
+    stopped = threading.Event()
 
-    def end(_: int, __: object) -> None:
-        over.set()
+    def stop(_: int, __: object) -> None:
+        stopped.set()
         worker.stop(0)
 
-    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield over
+        yield stopped
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -1,139 +1,150 @@
-"""Our entry, put into the text of a client's settings or taken out of it. Every change is read again and compared."""
+"""Add our entry to the text of a client's settings, or remove it. Every change is parsed again and verified."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from retentive.clients.entry import is_ours
-from retentive.clients.registry import NAME, Client
+from retentive.clients.registry import SERVER_NAME, McpClient
 from retentive.errors import Conflict, Invalid
 
 MISSING = object()
-_MARK = "\ufeff"
+_BYTE_ORDER_MARK = "\ufeff"
 
 
 class Edit(NamedTuple):
     text: str
-    done: str
+    outcome: str
     """`installed`, `updated` or `already`; `removed` or `absent`."""
 
 
-def put(text: str, client: Client, entry: Mapping[str, Any], *, force: bool = False) -> Edit:
-    """With our entry. What its user added to it (`env`, `disabled`) stays; a stranger's of the name is kept."""
-    mark, body = _split(text)
-    document, path = _read(body, client)
-    there = _at(document, path)
-    if there is MISSING:
-        return Edit(mark + _checked(client, body, document, path, entry), "installed")
-    if not is_ours(there):
+def put_entry(text: str, client: McpClient, entry: Mapping[str, Any], *, force: bool = False) -> Edit:
+    """Add or update our entry. Keys that the user added to it (`env`, `disabled`) stay.
+
+    Another program's entry of our name is a `Conflict`, or replaced by `force`.
+    """
+    bom, body = _split_bom(text)
+    document, path = _parse(body, client)
+    current = _find_value(document, path)
+    if current is MISSING:
+        return Edit(bom + _put_whole_entry(client, body, document, path, entry), "installed")
+    if not is_ours(current):
         if not force:
-            raise _stranger(client)
-        return Edit(mark + _checked(client, body, document, path, entry), "updated")
-    wanted = {**there, **entry}
-    if wanted == there:
+            raise _foreign_entry_error(client)
+        return Edit(bom + _put_whole_entry(client, body, document, path, entry), "updated")
+    wanted = {**current, **entry}
+    if wanted == current:
         return Edit(text, "already")
     changed = body
     for key in entry:
-        if there.get(key) != entry[key]:
+        if current.get(key) != entry[key]:
             changed = client.format.put(changed, (*path, key), entry[key])
-    _compare(client, changed, document, path, wanted)
-    return Edit(mark + changed, "updated")
+    _verify(client, changed, document, path, wanted)
+    return Edit(bom + changed, "updated")
 
 
-def take(text: str, client: Client, befores: Iterable[str] = (), *, force: bool = False) -> Edit:
-    """Without our entry. If it is all that tells the text from one of before, it is that one again."""
-    mark, body = _split(text)
-    document, path = _read(body, client)
-    there = _at(document, path)
-    if there is MISSING:
+def remove_entry(text: str, client: McpClient, originals: Iterable[str] = (), *, force: bool = False) -> Edit:
+    """Remove our entry.
+
+    `originals` are the texts of the file's backups. If one of them with our entry added is the text, it is restored.
+    """
+    bom, body = _split_bom(text)
+    document, path = _parse(body, client)
+    current = _find_value(document, path)
+    if current is MISSING:
         return Edit(text, "absent")
-    if not is_ours(there) and not force:
-        raise _stranger(client)
-    before = origin(text, client, befores)
-    if before is not None:
-        return Edit(before, "removed")
-    changed = client.format.drop(body, path)
-    _compare(client, changed, document, path, MISSING)
-    return Edit(mark + changed, "removed")
+    if not is_ours(current) and not force:
+        raise _foreign_entry_error(client)
+    original = find_original(text, client, originals)
+    if original is not None:
+        return Edit(original, "removed")
+    changed = client.format.remove(body, path)
+    _verify(client, changed, document, path, MISSING)
+    return Edit(bom + changed, "removed")
 
 
-def origin(text: str, client: Client, befores: Iterable[str]) -> str | None:
-    """Which of these the text is: as it stands, or with our entry put in."""
-    document, path = _read(_split(text)[1], client)
-    entry = _at(document, path)
-    return next((each for each in befores if each == text or _is_with(text, each, client, entry)), None)
+def find_original(text: str, client: McpClient, originals: Iterable[str]) -> str | None:
+    """Return the original that the text is equal to, as it is or with our entry added."""
+    document, path = _parse(_split_bom(text)[1], client)
+    entry = _find_value(document, path)
+    for original in originals:
+        if original == text or _is_with_entry(text, original, client, entry):
+            return original
+    return None
 
 
-def state(text: str, client: Client) -> str:
-    """`installed`, `other` (someone else's entry of the name) or `absent`."""
-    document, path = _read(_split(text)[1], client)
-    there = _at(document, path)
-    if there is MISSING:
+def find_state(text: str, client: McpClient) -> str:
+    """Return `installed`, `other` (another program's entry of our name) or `absent`."""
+    document, path = _parse(_split_bom(text)[1], client)
+    current = _find_value(document, path)
+    if current is MISSING:
         return "absent"
-    return "installed" if is_ours(there) else "other"
+    return "installed" if is_ours(current) else "other"
 
 
-def _is_with(text: str, before: str, client: Client, entry: Any) -> bool:
+def _is_with_entry(text: str, original: str, client: McpClient, entry: Any) -> bool:
     try:
-        return is_ours(entry) and put(before, client, entry).text == text
+        return is_ours(entry) and put_entry(original, client, entry).text == text
     except (Invalid, Conflict):
         return False
 
 
-def _split(text: str) -> tuple[str, str]:
-    return (_MARK, text[1:]) if text.startswith(_MARK) else ("", text)
+def _split_bom(text: str) -> tuple[str, str]:
+    return (_BYTE_ORDER_MARK, text[1:]) if text.startswith(_BYTE_ORDER_MARK) else ("", text)
 
 
-def _read(body: str, client: Client) -> tuple[dict[str, Any], tuple[str, ...]]:
-    document = client.format.read(body)
-    return document, client.path(document)
+def _parse(body: str, client: McpClient) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the document, and the path of our entry in it."""
+    document = client.format.parse(body)
+    return document, client.find_path(document)
 
 
-def _at(document: dict[str, Any], path: Sequence[str]) -> Any:
-    there: Any = document
+def _find_value(document: dict[str, Any], path: Sequence[str]) -> Any:
+    value: Any = document
     for depth, key in enumerate(path):
-        if not isinstance(there, dict):
-            raise Invalid(f"{'.'.join(path[:depth])} in it is not a table of servers")
-        if key not in there:
+        if not isinstance(value, dict):
+            raise Invalid(f"{'.'.join(path[:depth])} is not a table of servers")
+        if key not in value:
             return MISSING
-        there = there[key]
-    return there
+        value = value[key]
+    return value
 
 
-def _checked(client: Client, body: str, document: dict[str, Any], path: Sequence[str], entry: Mapping[str, Any]) -> str:
+def _put_whole_entry(
+    client: McpClient, body: str, document: dict[str, Any], path: Sequence[str], entry: Mapping[str, Any]
+) -> str:
     changed = client.format.put(body, path, entry)
-    _compare(client, changed, document, path, entry)
+    _verify(client, changed, document, path, entry)
     return changed
 
 
-def _compare(client: Client, changed: str, document: dict[str, Any], path: Sequence[str], entry: Any) -> None:
-    """What was written must mean what was there, and our entry as it should be; else nothing is changed."""
+def _verify(client: McpClient, changed: str, document: dict[str, Any], path: Sequence[str], entry: Any) -> None:
+    """Refuse a changed text that does not mean the document with this entry."""
     try:
-        found = client.format.read(changed)
+        parsed = client.format.parse(changed)
     except Invalid:
-        found = None
-    if found is None or _canonical(found, path, _at(found, path)) != _canonical(document, path, entry):
-        raise Invalid("it is written in a way that cannot be edited safely", "It was left as it is.")
+        parsed = None
+    if parsed is None or _render(_with_entry(parsed, path, _find_value(parsed, path))) != _render(
+        _with_entry(document, path, entry)
+    ):
+        raise Invalid("the file is written in a way that cannot be edited safely", "The file was not changed.")
 
 
-def _canonical(document: dict[str, Any], path: Sequence[str], entry: Any) -> str:
-    """As one text: the document, with this entry. Tables that it alone would fill do not count if there is none."""
-    document = {**document}
-    tables = [document]
-    for key in path[:-1]:
-        tables[-1][key] = {**tables[-1].get(key, {})}
-        tables.append(tables[-1][key])
-    tables[-1].pop(path[-1], None)
-    if entry is not MISSING:
-        tables[-1][path[-1]] = entry
-    for key, table, inner in reversed([*zip(path, tables, tables[1:], strict=False)]):
-        if not inner:
-            del table[key]
+def _with_entry(table: Mapping[str, Any], path: Sequence[str], entry: Any) -> dict[str, Any]:
+    """Return a copy of the table with this entry, or without one if it is `MISSING`. Empty tables on the path go."""
+    key, *rest = path
+    value = _with_entry(table.get(key, {}), rest, entry) if rest else entry
+    others = {name: table[name] for name in table if name != key}
+    return others if value is MISSING or (rest and not value) else {**others, key: value}
+
+
+def _render(document: dict[str, Any]) -> str:
+    """Render a document as one comparable text."""
     return json.dumps(document, sort_keys=True, default=repr)
 
 
-def _stranger(client: Client) -> Conflict:
+def _foreign_entry_error(client: McpClient) -> Conflict:
     return Conflict(
-        f"{client.title} has a server called {NAME} that does not start `retentive mcp`",
-        "It was left as it is; --force replaces or removes it all the same.",
+        f"{client.title} has a server called {SERVER_NAME} that does not start `retentive mcp`",
+        "Nothing was changed. Use --force to replace or remove it anyway.",
     )

@@ -1,4 +1,4 @@
-"""The clients that can start us, and where each keeps its list of MCP servers."""
+"""The supported MCP clients, and the settings files in which each keeps its list of servers."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -10,221 +10,228 @@ from retentive.clients import jsonc, strict_json, toml
 from retentive.errors import Invalid
 from retentive.served_namespaces import AUTO, PERSON
 
-NAME = "retentive"
-"""What our entry is called in every list."""
+SERVER_NAME = "retentive"
+"""The name of our entry in every list."""
 
 
-class Format(Protocol):
-    """Edits of texts of one kind. Pure; all but the place in question stays as it is, to the byte."""
+class SettingsFormat(Protocol):
+    """Edits texts of one format. Pure: bytes that need not change stay the same."""
 
-    def read(self, text: str) -> dict[str, Any]:
-        """What it says. Raises `Invalid` if it is not of the kind."""
+    def parse(self, text: str) -> dict[str, Any]:
+        """Parse a text. `Invalid` if it is not of this format."""
 
     def put(self, text: str, path: Sequence[str], value: Any) -> str:
-        """With this value at the path. Raises `Invalid` if it is written in a way that cannot be edited."""
+        """Set the value at a path. `Invalid` if the text is written in a way that cannot be edited."""
 
-    def drop(self, text: str, path: Sequence[str]) -> str:
-        """Without what is at the path."""
+    def remove(self, text: str, path: Sequence[str]) -> str:
+        """Remove the value at a path."""
 
-    def snippet(self, path: Sequence[str], value: Any) -> str:
-        """The value at the path, and nothing else."""
+    def render(self, path: Sequence[str], value: Any) -> str:
+        """Render a text with only the value at this path."""
 
 
 @dataclass(frozen=True, slots=True)
-class Here:
-    """Where we are: a machine, a person on it, and a folder."""
+class Environment:
+    """The operating system, the user's home, the current folder and the environment variables."""
 
     system: str
-    """As `sys.platform` has it."""
+    """As in `sys.platform`."""
     home: Path
     folder: Path
     variables: Mapping[str, str]
 
-    def variable(self, name: str) -> Path | None:
-        value = self.variables.get(name)
+    def path_in(self, variable: str) -> Path | None:
+        """Return the path that a variable has, if it is set."""
+        value = self.variables.get(variable)
         return self.folder / value if value else None
 
     @property
-    def config(self) -> Path:
-        """Of programs that keep to the rules of Linux desktops."""
-        return self.variable("XDG_CONFIG_HOME") or self.home / ".config"
+    def xdg_config(self) -> Path:
+        """The settings folder of programs that follow the XDG rules."""
+        return self.path_in("XDG_CONFIG_HOME") or self.home / ".config"
 
     @property
-    def applications(self) -> Path:
-        """Of programs that keep to the rules of each system."""
+    def app_data(self) -> Path:
+        """The settings folder of programs that follow the rules of each operating system."""
         match self.system:
             case "darwin":
                 return self.home / "Library" / "Application Support"
             case "win32":
-                return self.variable("APPDATA") or self.home / "AppData" / "Roaming"
+                return self.path_in("APPDATA") or self.home / "AppData" / "Roaming"
             case _:
-                return self.config
+                return self.xdg_config
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class McpClient:
     name: str
     title: str
-    next: str
-    """What its user does to see us."""
-    user: Callable[[Here], Sequence[Path]]
-    """Its file for all that the user does. Of several, the first that is there."""
-    project: tuple[str, ...] = ()
-    """Its file in a project, if it has such."""
-    within: tuple[str, ...] = ("mcpServers",)
-    """The table of servers in the file."""
-    rather: tuple[str, ...] = ()
-    """Another, used where the file has it already."""
-    shape: Callable[[Sequence[str]], dict[str, Any]] = lambda words: {"command": words[0], "args": [*words[1:]]}
-    """A command as it writes one."""
-    format: Format = jsonc
+    next_step: str
+    """The user's next step to see Retentive in the client."""
+    user_files: Callable[[Environment], Sequence[Path]]
+    """The possible settings files of the user. The first one that exists is used."""
+    project_files: tuple[str, ...] = ()
+    """The possible settings files in a project."""
+    servers_path: tuple[str, ...] = ("mcpServers",)
+    """The path of the table of servers in the file."""
+    newer_servers_path: tuple[str, ...] = ()
+    """Another path, used if the file has a table there."""
+    build_entry: Callable[[Sequence[str]], dict[str, Any]] = lambda words: {"command": words[0], "args": [*words[1:]]}
+    """Builds an entry from a command."""
+    format: SettingsFormat = jsonc
     namespace: str = AUTO
-
-    def file(self, scope: str, here: Here) -> Path:
-        places = self.user(here) if scope == "user" else [here.folder / each for each in self.project]
-        if not places:
-            raise Invalid(f"{self.title} has no settings of a project", "Leave --scope project out.")
-        files = [each for each in places if os.path.exists(each)]  # noqa: PTH110 - what may not be seen is told later
-        folders = [each for each in places if os.path.exists(each.parent)]  # noqa: PTH110 - as above
-        return [*files, *folders, *places][0]
 
     @property
     def scopes(self) -> tuple[str, ...]:
-        return ("user", "project") if self.project else ("user",)
+        return ("user", "project") if self.project_files else ("user",)
 
-    def path(self, document: Mapping[str, Any]) -> tuple[str, ...]:
-        """Of our entry in a document."""
-        there: Any = document
-        for key in self.rather:
-            there = there.get(key) if isinstance(there, dict) else None
-        return (*(self.rather if self.rather and isinstance(there, dict) else self.within), NAME)
+    def file(self, scope: str, environment: Environment) -> Path:
+        """Return the settings file: one that exists, else one whose folder exists, else the first."""
+        if scope == "user":
+            paths = [*self.user_files(environment)]
+        else:
+            paths = [environment.folder / name for name in self.project_files]
+        if not paths:
+            raise Invalid(f"{self.title} has no settings of a project", "Leave out --scope project.")
+        # os.path: a file in a folder we may not look into counts as missing here; reading it then says why.
+        files = [path for path in paths if os.path.exists(path)]  # noqa: PTH110
+        folders = [path for path in paths if os.path.exists(path.parent)]  # noqa: PTH110
+        return [*files, *folders, *paths][0]
+
+    def find_path(self, document: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the path of our entry in a document."""
+        newer: Any = document
+        for key in self.newer_servers_path:
+            newer = newer.get(key) if isinstance(newer, dict) else None
+        has_newer = bool(self.newer_servers_path) and isinstance(newer, dict)
+        return (*(self.newer_servers_path if has_newer else self.servers_path), SERVER_NAME)
 
 
-def _typed(words: Sequence[str]) -> dict[str, Any]:
+def _build_stdio_entry(words: Sequence[str]) -> dict[str, Any]:
     return {"type": "stdio", "command": words[0], "args": [*words[1:]]}
 
 
-def _listed(words: Sequence[str]) -> dict[str, Any]:
+def _build_local_entry(words: Sequence[str]) -> dict[str, Any]:
     return {"type": "local", "command": [*words]}
 
 
-def _claude_desktop(here: Here) -> list[Path]:
-    # From the Windows package (2026 on) the app sees a roaming folder of its own, and nothing in the usual one.
+def _find_claude_desktop_files(environment: Environment) -> list[Path]:
+    # The Windows package (since 2026) has its own roaming folder, and the app sees nothing in the usual one.
     name = "claude_desktop_config.json"
-    local = here.variable("LOCALAPPDATA") or here.home / "AppData" / "Local"
-    packages = sorted((local / "Packages").glob("Claude_*")) if here.system == "win32" else []
+    local = environment.path_in("LOCALAPPDATA") or environment.home / "AppData" / "Local"
+    packages = sorted((local / "Packages").glob("Claude_*")) if environment.system == "win32" else []
     packaged = [each / "LocalCache" / "Roaming" / "Claude" / name for each in packages]
-    return packaged or [here.applications / "Claude" / name]
+    return packaged or [environment.app_data / "Claude" / name]
 
 
-def _windsurf(here: Here) -> list[Path]:
-    # Devin Desktop, as it is called since 2026, has a folder of its own; older ones are still in use.
-    devin = here.applications if here.system == "win32" else here.config
-    return [devin / "devin" / "mcp_config.json", here.home / ".codeium" / "windsurf" / "mcp_config.json"]
+def _find_windsurf_files(environment: Environment) -> list[Path]:
+    # Since 2026 it is called Devin Desktop and has another folder; older versions are still in use.
+    devin = environment.app_data if environment.system == "win32" else environment.xdg_config
+    return [devin / "devin" / "mcp_config.json", environment.home / ".codeium" / "windsurf" / "mcp_config.json"]
 
 
-def _cline(here: Here) -> list[Path]:
-    # Older versions keep it in the storage of the extension; newer ones move it from there.
+def _find_cline_files(environment: Environment) -> list[Path]:
+    # Older versions keep it in the storage of the extension; newer versions move it from there.
     name = Path("settings", "cline_mcp_settings.json")
-    root = here.variable("CLINE_DIR") or here.home / ".cline"
-    extension = here.applications / "Code" / "User" / "globalStorage" / "saoudrizwan.claude-dev"
-    given = here.variable("CLINE_MCP_SETTINGS_PATH")
-    return [given] if given else [(here.variable("CLINE_DATA_DIR") or root / "data") / name, extension / name]
+    root = environment.path_in("CLINE_DIR") or environment.home / ".cline"
+    extension = environment.app_data / "Code" / "User" / "globalStorage" / "saoudrizwan.claude-dev"
+    given = environment.path_in("CLINE_MCP_SETTINGS_PATH")
+    return [given] if given else [(environment.path_in("CLINE_DATA_DIR") or root / "data") / name, extension / name]
 
 
 CLIENTS = {
     each.name: each
     for each in (
-        Client(
+        McpClient(
             "claude-code",
             "Claude Code",
-            "Start Claude Code anew and run /mcp in it to see Retentive.",
-            lambda here: [(here.variable("CLAUDE_CONFIG_DIR") or here.home) / ".claude.json"],
+            "Restart Claude Code and run /mcp in it to see Retentive.",
+            lambda env: [(env.path_in("CLAUDE_CONFIG_DIR") or env.home) / ".claude.json"],
             (".mcp.json",),
-            shape=_typed,
+            build_entry=_build_stdio_entry,
             format=strict_json,
         ),
-        Client(
+        McpClient(
             "claude-desktop",
             "Claude Desktop",
             "Quit Claude Desktop and start it again; Retentive is among its connectors.",
-            _claude_desktop,
+            _find_claude_desktop_files,
             format=strict_json,
             namespace=PERSON,
         ),
-        Client(
+        McpClient(
             "cursor",
             "Cursor",
-            "Restart Cursor, and see that Retentive is switched on in its settings, under MCP.",
-            lambda here: [here.home / ".cursor" / "mcp.json"],
+            "Restart Cursor, and check in its settings, under MCP, that Retentive is switched on.",
+            lambda env: [env.home / ".cursor" / "mcp.json"],
             (".cursor/mcp.json",),
         ),
-        Client(
+        McpClient(
             "vscode",
             "VS Code",
             "Run `MCP: List Servers` in VS Code and start Retentive there.",
-            lambda here: [here.applications / "Code" / "User" / "mcp.json"],
+            lambda env: [env.app_data / "Code" / "User" / "mcp.json"],
             (".vscode/mcp.json",),
-            within=("servers",),
-            shape=_typed,
+            servers_path=("servers",),
+            build_entry=_build_stdio_entry,
         ),
-        Client(
+        McpClient(
             "codex",
             "Codex",
-            "Start Codex anew and run /mcp in it to see Retentive.",
-            lambda here: [(here.variable("CODEX_HOME") or here.home / ".codex") / "config.toml"],
+            "Restart Codex and run /mcp in it to see Retentive.",
+            lambda env: [(env.path_in("CODEX_HOME") or env.home / ".codex") / "config.toml"],
             (".codex/config.toml",),
-            within=("mcp_servers",),
+            servers_path=("mcp_servers",),
             format=toml,
         ),
-        Client(
+        McpClient(
             "windsurf",
             "Windsurf",
             "Restart Windsurf (Devin Desktop); Retentive is among the MCP servers of its agent.",
-            _windsurf,
+            _find_windsurf_files,
         ),
-        Client(
+        McpClient(
             "gemini-cli",
             "Gemini CLI",
-            "Start Gemini CLI anew and run /mcp in it to see Retentive.",
-            lambda here: [(here.variable("GEMINI_CLI_HOME") or here.home) / ".gemini" / "settings.json"],
+            "Restart Gemini CLI in a folder that it trusts, and run /mcp in it to see Retentive.",
+            lambda env: [(env.path_in("GEMINI_CLI_HOME") or env.home) / ".gemini" / "settings.json"],
             (".gemini/settings.json",),
         ),
-        Client(
+        McpClient(
             "zed",
             "Zed",
             "Zed reads its settings at once; Retentive is among the servers in the settings of its agent.",
-            lambda here: [(here.applications / "Zed" if here.system == "win32" else _zed(here)) / "settings.json"],
+            lambda env: [(env.app_data / "Zed" if env.system == "win32" else _find_zed_folder(env)) / "settings.json"],
             (".zed/settings.json",),
-            within=("context_servers",),
+            servers_path=("context_servers",),
         ),
-        Client(
+        McpClient(
             "cline",
             "Cline",
             "Cline reads its settings at once; Retentive is among its MCP servers.",
-            _cline,
+            _find_cline_files,
             format=strict_json,
         ),
-        Client(
+        McpClient(
             "opencode",
             "opencode",
-            "Start opencode anew; `opencode mcp list` shows Retentive.",
-            lambda here: [here.config / "opencode" / name for name in ("opencode.json", "opencode.jsonc")],
+            "Restart opencode; `opencode mcp list` shows Retentive.",
+            lambda env: [env.xdg_config / "opencode" / name for name in ("opencode.json", "opencode.jsonc")],
             ("opencode.json", "opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc"),
-            within=("mcp",),
-            rather=("mcp", "servers"),  # version 2's own; it reads version 1's too, which knows only that
-            shape=_listed,
+            servers_path=("mcp",),
+            newer_servers_path=("mcp", "servers"),  # of version 2, which also reads that of version 1
+            build_entry=_build_local_entry,
         ),
     )
 }
 
 
-def _zed(here: Here) -> Path:
-    """Under .config also on a Mac, where the variable means nothing to it."""
-    return (here.home / ".config" if here.system == "darwin" else here.config) / "zed"
+def _find_zed_folder(environment: Environment) -> Path:
+    """Return the folder: `.config` also on a Mac, where Zed ignores the variable."""
+    return (environment.home / ".config" if environment.system == "darwin" else environment.xdg_config) / "zed"
 
 
-def client(name: str) -> Client:
+def find_client(name: str) -> McpClient:
     if name not in CLIENTS:
-        raise Invalid(f"{name!r} is not a client we know", f"Known: {', '.join(CLIENTS)}.")
+        raise Invalid(f"{name!r} is not a supported client", f"Supported: {', '.join(CLIENTS)}.")
     return CLIENTS[name]

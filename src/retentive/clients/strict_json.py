@@ -1,12 +1,6 @@
-"""The same edits for clients that read plain JSON only: a comment, and they would read nothing."""
+"""The edits of `jsonc.py` for clients that read only plain JSON: a comment would make them read nothing."""
 
-from typing import Any
+from retentive.clients.jsonc import decode_object as parse
+from retentive.clients.jsonc import put, remove, render
 
-from retentive.clients import jsonc
-from retentive.clients.jsonc import drop, put, snippet
-
-__all__ = ["drop", "put", "read", "snippet"]
-
-
-def read(text: str) -> dict[str, Any]:
-    return jsonc.decoded(text)
+__all__ = ["parse", "put", "remove", "render"]

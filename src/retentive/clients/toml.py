@@ -1,7 +1,7 @@
-"""Edits of TOML, which the standard library only reads: lines are added, taken out or changed, all others stay.
+"""Edit TOML, which the standard library can only parse. Lines are added, removed or changed; all others stay.
 
-A text is cut into statements (a header, or a key with its value, over several lines if need be) by having each
-read alone. Tables are written as `[a.b]`; what cannot be edited so is refused, never rewritten.
+The text is split into statements by parsing each alone: a header, or a key with its value, which may have several
+lines. Tables are written as `[a.b]`. A text that cannot be edited like this is refused, never rewritten.
 """
 
 import json
@@ -12,19 +12,19 @@ from typing import Any, NamedTuple
 
 from retentive.errors import Invalid
 
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")
-_CLOSERS = ('"""', "'''", "]", "}")
+_LINE_PATTERN = re.compile(r"[^\n]*\n|[^\n]+")
+_CLOSING_SIGNS = ('"""', "'''", "]", "}")
 
 
-class Statement(NamedTuple):
+class TomlStatement(NamedTuple):
     path: tuple[str, ...]
     start: int
     end: int
     value: int | None
-    """Where its value begins; a header has none."""
+    """The position at which its value begins; None for a header."""
 
 
-def read(text: str) -> dict[str, Any]:
+def parse(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except RecursionError:
@@ -34,24 +34,26 @@ def read(text: str) -> dict[str, Any]:
 
 
 def put(text: str, path: Sequence[str], value: Any) -> str:
-    """Set what is at the path: a table of texts and lists of texts, or one of these."""
-    known = [each for each in _statements(text) if each.path[: len(path)] == tuple(path)]
+    """Set the value at a path: a table of strings and lists of strings, or one of these."""
+    statements = [*_iterate_statements(text)]
+    known = [each for each in statements if each.path[: len(path)] == tuple(path)]
     if isinstance(value, dict):
-        return _append(drop(text, path) if known else text, path, value)
+        return _append_table(remove(text, path), path, value)
     if known and known[0].value is not None:
         start = known[0].value
-        return text[:start] + _written(value) + text[_value_end(text, start, known[0].end) :]
-    header = next((each for each in _statements(text) if each.path == tuple(path[:-1]) and each.value is None), None)
-    if header is None:
+        return text[:start] + _dump(value) + text[_find_value_end(text, start, known[0].end) :]
+    headers = [each for each in statements if each.path == tuple(path[:-1]) and each.value is None]
+    if not headers:
         raise Invalid(f"{'.'.join(path[:-1])} is written in a way that cannot be edited")
-    newline = _newline(text)
-    above = text[: header.end].rstrip("\r\n") + newline
-    return f"{above}{path[-1]} = {_written(value)}{newline}{text[header.end :]}"
+    newline = _find_newline(text)
+    above = text[: headers[0].end].rstrip("\r\n") + newline
+    return f"{above}{path[-1]} = {_dump(value)}{newline}{text[headers[0].end :]}"
 
 
-def drop(text: str, path: Sequence[str]) -> str:
-    """Take out what is at the path and below it, and the empty line above."""
-    for each in reversed([each for each in _statements(text) if each.path[: len(path)] == tuple(path)]):
+def remove(text: str, path: Sequence[str]) -> str:
+    """Remove the statements at a path and below it, and the empty line above a header."""
+    statements = [each for each in _iterate_statements(text) if each.path[: len(path)] == tuple(path)]
+    for each in reversed(statements):
         above = text[: each.start]
         if each.value is None:
             above = re.sub(r"(\A|\n)\r?\n\Z", r"\1", above)
@@ -59,69 +61,69 @@ def drop(text: str, path: Sequence[str]) -> str:
     return text
 
 
-def snippet(path: Sequence[str], value: Any) -> str:
-    return _block(path, value, "\n")
+def render(path: Sequence[str], value: Any) -> str:
+    return _render_table(path, value, "\n")
 
 
-def _append(text: str, path: Sequence[str], value: dict[str, Any]) -> str:
-    newline = _newline(text)
-    ended = text if not text or text.endswith("\n") else text + newline
-    return ended + (newline if ended.strip() else "") + _block(path, value, newline)
+def _append_table(text: str, path: Sequence[str], value: dict[str, Any]) -> str:
+    newline = _find_newline(text)
+    above = text if not text or text.endswith("\n") else text + newline
+    return above + (newline if above.strip() else "") + _render_table(path, value, newline)
 
 
-def _block(path: Sequence[str], value: dict[str, Any], newline: str) -> str:
-    lines = [f"[{'.'.join(path)}]", *(f"{key} = {_written(each)}" for key, each in value.items())]
+def _render_table(path: Sequence[str], value: dict[str, Any], newline: str) -> str:
+    lines = [f"[{'.'.join(path)}]", *(f"{key} = {_dump(each)}" for key, each in value.items())]
     return newline.join(lines) + newline
 
 
-def _written(value: Any) -> str:
-    """A text, or a list of texts. The escapes of JSON are those of TOML."""
+def _dump(value: Any) -> str:
+    """Render a string, or a list of strings. TOML has the escapes of JSON."""
     return json.dumps(value, ensure_ascii=False)
 
 
-def _newline(text: str) -> str:
+def _find_newline(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def _statements(text: str) -> Iterator[Statement]:
+def _iterate_statements(text: str) -> Iterator[TomlStatement]:
     header: tuple[str, ...] = ()
     start = end = 0
-    for line in _LINE.finditer(text):
+    for line in _LINE_PATTERN.finditer(text):
         end = line.end()
-        several = line.start() > start
-        if several and not any(sign in line[0] for sign in _CLOSERS):
+        is_continued = line.start() > start
+        if is_continued and not any(sign in line[0] for sign in _CLOSING_SIGNS):
             continue
-        found = _loaded(text[start:end])
+        found = _parse_or_none(text[start:end])
         if found is None:
             continue
         if found and text[start:end].lstrip().startswith("["):
-            header = _keys(found)
-            yield Statement(header, start, end, None)
+            header = _find_path(found)
+            yield TomlStatement(header, start, end, None)
         elif found:
-            yield _pair(text, header, start, end)
+            yield _parse_pair(text, header, start, end)
         start = end
 
 
-def _loaded(text: str) -> dict[str, Any] | None:
+def _parse_or_none(text: str) -> dict[str, Any] | None:
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError):
         return None
 
 
-def _pair(text: str, header: tuple[str, ...], start: int, end: int) -> Statement:
-    """The key ends at the first equals sign before which there is a whole one."""
+def _parse_pair(text: str, header: tuple[str, ...], start: int, end: int) -> TomlStatement:
+    """Parse a key with its value. The key ends at the first equals sign that has a complete key before it."""
     place = text.index("=", start, end)
-    while (key := _loaded(text[start:place] + "= 0")) is None:
+    while (key := _parse_or_none(text[start:place] + "= 0")) is None:
         place = text.index("=", place + 1, end)
     value = place + 1
     while text[value] in " \t":
         value += 1
-    return Statement(header + _keys(key), start, end, value)
+    return TomlStatement(header + _find_path(key), start, end, value)
 
 
-def _keys(found: Any) -> tuple[str, ...]:
-    """The one path in what was read of a header or a key."""
+def _find_path(found: Any) -> tuple[str, ...]:
+    """Return the path of the only key in a parsed header or pair."""
     path: list[str] = []
     while isinstance(found, dict) and found:
         key, found = next(iter(found.items()))
@@ -130,7 +132,7 @@ def _keys(found: Any) -> tuple[str, ...]:
     return tuple(path)
 
 
-def _value_end(text: str, start: int, end: int) -> int:
-    """Where the value ends, so that a comment behind it stays: the shortest beginning that means the same."""
+def _find_value_end(text: str, start: int, end: int) -> int:
+    """Return the end of the value, so that a comment behind it stays: the shortest part that means the same."""
     whole = tomllib.loads("x = " + text[start:end])
-    return next(place for place in range(start + 1, end + 1) if _loaded("x = " + text[start:place]) == whole)
+    return next(place for place in range(start + 1, end + 1) if _parse_or_none("x = " + text[start:place]) == whole)

@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from retentive.config.settings import SETTINGS, Config, Setting, Settings, config_file, data_folder, default_db
@@ -47,11 +48,11 @@ def settings_path(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def resolve(
-    arguments: Mapping[str, Any],
+    arguments: Mapping[str, Any] = MappingProxyType({}),
     environment: Mapping[str, str] = os.environ,
     file: Path | None = None,
 ) -> dict[str, Value]:
-    """Each setting with its value and origin. `None` among the arguments means: not given."""
+    """Return each setting with its value and origin. An argument that is `None` counts as not given."""
     path = file or settings_path(environment)
     written = _read_toml(path)
     unknown = sorted(set(written) - {setting.name for setting in SETTINGS})
@@ -62,16 +63,16 @@ def resolve(
     return found | keys | _mirror(found, environment)
 
 
-def shown(found: Mapping[str, Value]) -> dict[str, Value]:
-    """The same values with secrets masked: tokens, and passwords in addresses."""
+def mask_secrets(found: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the values with secrets masked: tokens, and passwords in addresses."""
     secret = {setting.name for setting in SETTINGS if setting.secret}
     return {
-        name: value._replace(value=SECRET if name in secret and value.value else without_password(value.value))
+        name: value._replace(value=SECRET if name in secret and value.value else mask_password(value.value))
         for name, value in found.items()
     }
 
 
-def without_password(value: Any) -> Any:
+def mask_password(value: Any) -> Any:
     """Mask the password of an address, up to the last @, in case one inside the password was not encoded."""
     if not isinstance(value, str) or "://" not in value:
         return value
@@ -84,7 +85,7 @@ def load(**arguments: Any) -> Config:
     return Config(**{name: found.value for name, found in resolve(arguments).items()})
 
 
-def served(settings: Config) -> str:
+def resolve_daily_log(settings: Config) -> str:
     """The value of `daily_log` for a server: `auto` is on, unless the store is in memory."""
     if settings.daily_log != "auto":
         return settings.daily_log
@@ -141,8 +142,8 @@ def _check(setting: Setting, given: Any, origin: str) -> Any:
     try:
         return setting.check(", ".join(map(str, given)) if isinstance(given, list | tuple) else str(given))
     except ValueError as error:
-        shown = SECRET if setting.secret else repr(given)
-        raise BadConfig(f"{setting.name} = {shown} ({origin}): {error}") from error
+        mask_secrets = SECRET if setting.secret else repr(given)
+        raise BadConfig(f"{setting.name} = {mask_secrets} ({origin}): {error}") from error
 
 
 def _read_toml(path: Path) -> dict[str, Any]:

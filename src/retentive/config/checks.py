@@ -57,9 +57,9 @@ def path(text: str) -> str:
 
 
 def retention(text: str) -> str:
-    from retentive.text.retention import rules
+    from retentive.text.retention_rules import parse_rules
 
-    rules(text)
+    parse_rules(text)
     return text
 
 
@@ -74,7 +74,7 @@ def token(text: str) -> str:
 
 
 def line(text: str) -> str:
-    """One line that is not empty."""
+    """Check that the text is one line and not empty."""
     if not text.strip() or not text.strip().isprintable():
         raise ValueError("must be one line of text")
     return text.strip()

@@ -13,14 +13,14 @@ from retentive.config import checks
 
 
 class Setting(NamedTuple):
-    """One setting, as data."""
+    """The declaration of one setting."""
 
     name: str
     value_or_factory: Any
     check: Callable[[str], Any]
     meaning: str
     secret: bool = False
-    """Never shown."""
+    """Whether the value is masked wherever settings are shown."""
     in_file: bool = True
     """Whether `config.toml` may hold it."""
 

@@ -10,15 +10,15 @@ from pathlib import Path
 
 from retentive.errors import BadConfig
 from retentive.fs.folders import make_private
-from retentive.fs.paths import translated_os_errors
+from retentive.fs.paths import reraise_os_errors
 
 _VALUE = r"""("(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^#\s"']+)"""
 
 
 def write_setting(path: Path, name: str, value: str) -> None:
-    """Set a text. The file is made if it is not there, and replaced as a whole; a link stays a link."""
+    """Set a text value. A missing file is created. The file is replaced as a whole; a link stays a link."""
     hint = f"Write it there yourself: {name} = {json.dumps(value, ensure_ascii=False)}"
-    with translated_os_errors(f"{path} cannot be written", hint):
+    with reraise_os_errors(f"{path} cannot be written", hint):
         path = path.resolve()
         text = _read(path)
         changed = set_line(text, name, value)
@@ -28,7 +28,7 @@ def write_setting(path: Path, name: str, value: str) -> None:
 
 
 def set_line(text: str, name: str, value: str) -> str:
-    """The text with the line of this setting, in the place of the one it has or at its end."""
+    """Return the text with the line of this setting: it replaces the old line or is appended."""
     line = f"{name} = {json.dumps(value, ensure_ascii=False)}"
     found = re.search(rf"^([ \t]*{name}[ \t]*=[ \t]*){_VALUE}", text, re.MULTILINE)
     if found:
@@ -47,7 +47,7 @@ def _read(path: Path) -> str:
 
 
 def _require_same(path: Path, before: str, after: str, name: str, value: str, hint: str) -> None:
-    """Everything but this setting must mean what it did: a value may be laid out in a way that is not known here."""
+    """Refuse a change that alters other settings: a value may have a layout that `set_line` does not know."""
     try:
         expected = tomllib.loads(before) | {name: value}
         is_same = tomllib.loads(after) == expected
@@ -58,7 +58,7 @@ def _require_same(path: Path, before: str, after: str, name: str, value: str, hi
 
 
 def _replace(path: Path, text: str) -> None:
-    """Through a new file in the same folder, with the permissions of the old one."""
+    """Replace the file by a new one in the same folder, with the permissions of the old one."""
     handle, passing = tempfile.mkstemp(".tmp", f".{path.name}.", path.parent)
     try:
         with os.fdopen(handle, "wb") as file:

@@ -1,8 +1,8 @@
-"""Many small outcomes as one dated summary. Pure: memories in, text out.
+"""Sum up many small outcomes in one dated summary.
 
-Each line has a date and the words of one outcome. While all fit, all are in, word for word. Past that, the sentences
-that say most are chosen. A language model may write the lines instead, by a function that it is handed; a text with a
-number or date that no outcome has is not believed.
+Each line has a date and the words of one outcome. If all outcomes fit, they stay word for word; otherwise the sentences
+that say most are chosen. A language model may write the lines instead. Its text is rejected if it has a number that no
+outcome has.
 """
 
 import json
@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from datetime import datetime
 
-from retentive.conversations.sentences import joined, score, sentences
+from retentive.conversations.sentences import join_sentences, score_sentence, split_sentences
 from retentive.model import Kind, Memory, Role, find_trust
 
 MAX_SUMMARY_CHARS = 3000  # some 700 tokens: twenty-five outcomes of a line each fit whole
@@ -18,6 +18,7 @@ MAX_OUTCOME_CHARS = 300  # a longer one is no small outcome and stays
 MAX_OUTCOMES = 25  # in one summary
 MIN_OUTCOMES = 5  # fewer are no burden
 MAX_IMPORTANCE = 7  # what is more important stays a memory of its own
+SEPARATOR_CHARS = 3  # between two sentences on a line, at most
 CHARS_PER_TOKEN = 3  # for the limit of what a language model writes
 
 INSTRUCTIONS = """\
@@ -28,14 +29,14 @@ Write short lines, each beginning with "- " and its date, in the order of time. 
 date as it was given; say nothing that is not there. Leave out repeats. Plain text without headings, at most {words} \
 words."""
 
-Ask = Callable[[str, str, int], str]
-"""From instructions, material and a limit of tokens to what a language model writes. It may raise anything."""
+AskModel = Callable[[str, str, int], str]
+"""Asks a language model: takes instructions, material and a limit of tokens, returns a text. It may raise any error."""
 
-_NUMBER = re.compile(r"\d+")
+_NUMBER_PATTERN = re.compile(r"\d+")
 
 
 def is_small_outcome(memory: Memory) -> bool:
-    """Whether it may be part of a summary: an outcome of a known project that nothing else depends on."""
+    """Whether a memory may go into a summary: a short outcome of a known project, without slot or expiry."""
     return (
         memory.kind is Kind.OUTCOME
         and bool(memory.tags or memory.session)
@@ -47,67 +48,73 @@ def is_small_outcome(memory: Memory) -> bool:
 
 
 def find_project(memory: Memory) -> Hashable:
-    """Equal for outcomes of one project and month: the same tags, session and context; and trusted as much."""
+    """A key of the project, month and trust: equal for outcomes with the same tags, session and context."""
     place = memory.session, memory.context, tuple(sorted(memory.tags))
     return *place, f"{memory.valid_from:%Y-%m}", find_trust(memory.source)
 
 
 def split_outcomes(outcomes: Iterable[Memory]) -> list[list[Memory]]:
-    """The outcomes of one project and month, in the order of time, as many as make a summary each."""
+    """Split the outcomes of one project and month into parts, in the order of time, for one summary each."""
     ordered = sorted(outcomes, key=lambda each: (each.valid_from, each.id))
     parts = [ordered[start : start + MAX_OUTCOMES] for start in range(0, len(ordered), MAX_OUTCOMES)]
     return [part for part in parts if len(part) >= MIN_OUTCOMES]
 
 
 def summarise_outcomes(outcomes: Sequence[Memory], limit: int = MAX_SUMMARY_CHARS) -> str:
-    """The time span, and the outcomes as they fit: whole, or the sentences that say most."""
-    head = _head(outcomes)
-    whole = "\n".join([head, *(_line(each.valid_from, " ".join(each.content.split())) for each in outcomes)])
+    """A heading with the time span, then the outcomes: whole if they fit, otherwise the sentences that say most."""
+    heading = _render_heading(outcomes)
+    whole = "\n".join([heading, *(_render_line(each.valid_from, " ".join(each.content.split())) for each in outcomes)])
     if len(whole) <= limit:
         return whole
-    return "\n".join([head, *_choose_lines(outcomes, limit - len(head))])
+    return "\n".join([heading, *_choose_lines(outcomes, limit - len(heading))])
 
 
-def write_outcomes(outcomes: Sequence[Memory], ask: Ask, limit: int = MAX_SUMMARY_CHARS) -> str | None:
-    """The same in the words of a language model; None if its text is too long or has a number of its own."""
-    head = _head(outcomes)
+def write_outcomes(outcomes: Sequence[Memory], ask: AskModel, limit: int = MAX_SUMMARY_CHARS) -> str | None:
+    """A summary in the words of a language model; None if its text is too long or has a number of its own."""
+    heading = _render_heading(outcomes)
     material = [{"date": f"{each.valid_from:%Y-%m-%d}", "text": each.content} for each in outcomes]
     lines = "\n".join(json.dumps(each, ensure_ascii=False) for each in material)
-    words = max(1, (limit - len(head)) // 8)
+    words = max(1, (limit - len(heading)) // 8)
     text = ask(INSTRUCTIONS.format(words=words), lines, limit // CHARS_PER_TOKEN).strip()
-    made = f"{head}\n{text}"
-    known = {*_NUMBER.findall(lines)}
-    is_believed = bool(text) and len(made) <= limit and {*_NUMBER.findall(text)} <= known
+    made = f"{heading}\n{text}"
+    known = {*_NUMBER_PATTERN.findall(lines)}
+    is_believed = bool(text) and len(made) <= limit and {*_NUMBER_PATTERN.findall(text)} <= known
     return made if is_believed else None
 
 
-def _head(outcomes: Sequence[Memory]) -> str:
+def _render_heading(outcomes: Sequence[Memory]) -> str:
     first, last = outcomes[0].valid_from, outcomes[-1].valid_from
     tags = ", ".join(outcomes[0].tags)
     about = f" ({tags})" if tags else ""
     return f"Outcomes{about} from {first:%Y-%m-%d} to {last:%Y-%m-%d}:"
 
 
-def _line(time: datetime, text: str) -> str:
+def _render_line(time: datetime, text: str) -> str:
     return f"- {time:%Y-%m-%d}: {text}"
 
 
 def _choose_lines(outcomes: Sequence[Memory], room: int) -> list[str]:
     """The lines of the sentences that say most, in the order of time."""
-    found = [(score(text, Role.USER), place, text) for place, each in enumerate(outcomes) for text in _split(each)]
+    found = [
+        (score_sentence(text, Role.USER), place, text)
+        for place, each in enumerate(outcomes)
+        for text in _split_sentences(each)
+    ]
     chosen: dict[int, list[str]] = {}
     for _, place, text in sorted(found, key=lambda each: (-each[0], -each[1])):
-        begun = place in chosen
-        cost = len(text) + (3 if begun else len(_line(outcomes[place].valid_from, "")) + 1)
+        line_start = "\n" + _render_line(outcomes[place].valid_from, "")
+        cost = len(text) + (SEPARATOR_CHARS if place in chosen else len(line_start))
         if cost <= room:
             room -= cost
             chosen.setdefault(place, []).append(text)
     return [
-        _line(each.valid_from, joined([text for text in _split(each) if text in chosen[place]]))
+        _render_line(
+            each.valid_from, join_sentences([text for text in _split_sentences(each) if text in chosen[place]])
+        )
         for place, each in enumerate(outcomes)
         if place in chosen
     ]
 
 
-def _split(outcome: Memory) -> list[str]:
-    return [*dict.fromkeys(sentences(outcome.content))]
+def _split_sentences(outcome: Memory) -> list[str]:
+    return [*dict.fromkeys(split_sentences(outcome.content))]

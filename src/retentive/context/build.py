@@ -1,4 +1,4 @@
-"""The text that a model should read next."""
+"""Gather the material of a context from the store: profile, summary, memories, excerpts and recent messages."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -6,57 +6,66 @@ from datetime import datetime
 from itertools import accumulate, takewhile
 from typing import Any, NamedTuple
 
-from retentive.context.assemble import Item, Section, assemble, distinct
+from retentive.config import Config
+from retentive.context.assemble import ContextItem, ContextSection, assemble
+from retentive.context.distinct import DistinctTexts, find_distinct
 from retentive.conversations.imported import find_imported
 from retentive.conversations.replay import render_summary
-from retentive.conversations.summaries import fit_summary, latest
-from retentive.conversations.turns import dangling, has_hidden, has_quotes, line, render_excerpt, speaker, turns
+from retentive.conversations.summaries import fit_summary, load_unsummarised
+from retentive.conversations.turns import (
+    group_turns,
+    has_hidden,
+    has_missing_call,
+    has_quotes,
+    render_excerpt,
+    render_line,
+    speaker_name,
+)
 from retentive.errors import DamagedRow, Invalid
 from retentive.model import (
     Context,
     Event,
     Hit,
+    ItemType,
     Memory,
     Omission,
-    Outdated,
     Passage,
     Query,
     Record,
-    Relation,
     Scope,
+    Successor,
     Summary,
     Tier,
-    Type,
+    TimeRelation,
     Why,
     is_said,
     to_micros,
 )
 from retentive.records.profile import ProfileVerbs
-from retentive.records.render import profile as rendered
-from retentive.records.render import profile_without
+from retentive.records.render import profile_without_memories, render_profile
 from retentive.search.outdated import mark_outdated
-from retentive.search.search import answer, asking, record
+from retentive.search.search import answer, log_search, make_query
 from retentive.search.times import read_times
 from retentive.storage.damage import collect_damage, report_damage
 from retentive.store import OpenStore, validate
-from retentive.text.chunk import CHUNK_SIZE, chunk
-from retentive.text.fit import cut
-from retentive.text.messages import readable
-from retentive.text.quote import flatten, indent, quote
+from retentive.text.chunk import CHUNK_SIZE, chunk_text
+from retentive.text.clip import clip_to_tokens
+from retentive.text.messages import extract_text
+from retentive.text.quote import indent_lines, join_lines, quote_lines
 from retentive.text.sentences import (
     EXCERPTS_HEADING,
     MEMORIES_HEADING,
     PROFILE_HEADING,
     RECENT_HEADING,
 )
-from retentive.text.token_counters import Counter
+from retentive.text.token_counters import TokenCounter
 
-MEMORIES = 40  # looked at for a context: more than a usual budget holds
-EXCERPTS = 20
-MOST_VITAL = 10  # memories of importance 9 and 10 that are in every context: what is vital bears on every question
-ANSWERED = 8  # excerpts whose following message is shown, if there is room
-KNOWN = (Type.MEMORY, Type.CONTACT, Type.PROJECT, Type.SKILL, Type.FILE)
-LONGEST_NEWEST = 0.5  # of the budget for the newest message
+MAX_MEMORIES = 40  # searched for a context: more than a usual budget holds
+MAX_EXCERPTS = 20
+MAX_VITAL_MEMORIES = 10  # of importance 9 and 10, which are in every context
+MAX_ANSWERED_EXCERPTS = 8  # excerpts whose following message is shown, if there is room
+FACT_TYPES = (ItemType.MEMORY, ItemType.CONTACT, ItemType.PROJECT, ItemType.SKILL, ItemType.FILE)
+MAX_NEWEST_SHARE = 0.5  # of the budget for the newest message
 
 
 HEADINGS = {
@@ -69,8 +78,8 @@ HEADINGS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What a context is to be made for, checked."""
+class ContextRequest:
+    """The validated arguments of a context."""
 
     text: str
     scope: Scope
@@ -79,60 +88,60 @@ class Asked:
     min_similarity: float | None
     min_relevance: float | None
     shares: Mapping[str, float]
-    count: Counter
+    count: TokenCounter
 
     @property
     def session(self) -> str | None:
         return self.scope.session
 
 
-class Fact(NamedTuple):
+class ContextFact(NamedTuple):
     """A memory, a record or a passage of a file in a context, and the part of it that matched."""
 
     item: Memory | Record | Passage
     excerpt: str
-    outdated: Outdated | None = None
+    successor: Successor | None = None
 
     @property
     def newer(self) -> str | None:
         """The key of the newer memory that may have replaced it."""
-        if self.outdated is None or self.outdated.newer_id is None:
+        if self.successor is None or self.successor.newer_id is None:
             return None
-        return f"{self.item.namespace}\0{Memory.__name__}\0{self.outdated.newer_id}"
+        return f"{self.item.namespace}\0{Memory.__name__}\0{self.successor.newer_id}"
 
 
-def _key(item: Memory | Event | Record | Passage) -> str:
-    """Ids that callers choose may be the same in two namespaces."""
+def _make_key(item: Memory | Event | Record | Passage) -> str:
+    """A key that is unique across namespaces: callers may choose the same id in two of them."""
     return f"{item.namespace}\0{type(item).__name__}\0{item.id}"
 
 
-def _id(key: str) -> str:
+def _id_of_key(key: str) -> str:
     return key.rpartition("\0")[2]
 
 
-def shares(store: OpenStore, given: Any) -> dict[str, float]:
-    """How much of the budget each part may take first: as given, else as set."""
+def parse_shares(store: OpenStore, given: Any) -> dict[str, float]:
+    """The share of the budget that each part may take first: as given, otherwise as configured."""
     found = {name: getattr(store.config, f"share_{name}") for name in HEADINGS}
     if given is not None and not isinstance(given, Mapping):
         raise Invalid("shares must be a mapping", f"Of: {', '.join(found)}.")
     if unknown := {*(given or {})} - {*found}:
         raise Invalid(f"a context has no part {min(map(str, unknown))[:40]!r}", f"It has: {', '.join(found)}.")
     return found | {
-        name: validate.fraction(share, f"the share of {name}", 0.0) for name, share in (given or {}).items()
+        name: validate.parse_fraction(share, f"the share of {name}", 0.0) for name, share in (given or {}).items()
     }
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What a context can be made of, each most relevant first; recent turns the newest last."""
+class Material:
+    """The material of a context, the most relevant first. Recent turns are in order of time."""
 
-    profile: Sequence[Item]
+    profile: Sequence[ContextItem]
     summary: str
-    memories: Sequence[Fact]
+    memories: Sequence[ContextFact]
     excerpts: Sequence[Hit]
     recent: Sequence[tuple[Event, ...]]
     earlier: int
-    """Messages that no summary covers and that no budget would hold."""
+    """The number of messages that no summary covers and that do not fit the budget."""
     notes: Sequence[str]
     imported: Mapping[tuple[str, str], int]
     """By namespace and session: the last message of it that was imported."""
@@ -140,66 +149,68 @@ class Found:
     """By namespace and id of an excerpt's message: what was said right after it."""
 
     @property
-    def spoken(self) -> list[Event]:
+    def recent_events(self) -> list[Event]:
         return [event for turn in self.recent for event in turn]
 
     def is_imported(self, event: Event) -> bool:
         return event.sequence <= self.imported.get((event.namespace, event.session), 0)
 
 
-def context(store: OpenStore, asked: Asked) -> Context:
-    """The text. What is damaged is left out, and named in the notes."""
+def build_context(store: OpenStore, request: ContextRequest) -> Context:
+    """Build a context. Damaged rows are left out and reported in the notes."""
     with collect_damage() as damage:
-        made = _context(store, asked)
-    return replace(made, notes=(*made.notes, *damage.notes())) if damage else made
+        context = _build(store, request)
+    return replace(context, notes=(*context.notes, *damage.notes())) if damage else context
 
 
-def _context(store: OpenStore, asked: Asked) -> Context:
-    found = _found(store, asked)
-    spoken = found.spoken
+def _build(store: OpenStore, request: ContextRequest) -> Context:
+    material = _gather_material(store, request)
+    recent_events = material.recent_events
     while True:
-        made = _assembled(asked, found, spoken)
-        shown = [event for event in spoken if event.id in made.cites]
-        if len(shown) == len(spoken) or not any(hit.item in spoken for hit in found.excerpts):
+        context = _assemble(request, material, recent_events)
+        shown = [event for event in recent_events if event.id in context.cites]
+        if len(shown) == len(recent_events) or not any(hit.item in recent_events for hit in material.excerpts):
             break
-        spoken = shown  # what has no room as a whole message may have it as an excerpt
-    if found.earlier:
-        unread = Omission("recent", asked.session or "", f"{found.earlier} older messages do not fit the budget")
-        made = replace(made, left_out=(*made.left_out, unread))
-    return replace(made, notes=tuple(found.notes))
+        recent_events = shown  # a message that does not fit as a whole may fit as an excerpt
+    if material.earlier:
+        unread = Omission("recent", request.session or "", f"{material.earlier} older messages do not fit the budget")
+        context = replace(context, left_out=(*context.left_out, unread))
+    return replace(context, notes=tuple(material.notes))
 
 
-def _found(store: OpenStore, asked: Asked) -> Found:
-    state, end = _state(store, asked)
-    recent, earlier = _recent(store, state, end, asked) if state and asked.recent else ([], 0)
-    hits, excerpts, notes = _searched(store, asked)
-    if asked.session and state is None:
-        notes.append(f"there is no session {asked.session!r} yet")
-    facts = _facts(store, asked.scope, hits)
-    profile = [*_profiles(store, asked, {fact.item.id for fact in facts})]
-    messages = [*(hit.event for hit in excerpts), *(turn[-1] for turn in recent[-1:])]
-    around = store.tables.conversations.surroundings(messages)
+def _gather_material(store: OpenStore, request: ContextRequest) -> Material:
+    summary, end = _read_summary_at(store, request)
+    recent, earlier = _load_recent_turns(store, summary, end, request) if summary and request.recent else ([], 0)
+    hits, excerpts, notes = _search(store, request)
+    if request.session and summary is None:
+        notes.append(f"there is no session {request.session!r} yet")
+    facts = _collect_facts(store, request.scope, hits)
+    profile = [*_make_profile_items(store, request, {fact.item.id for fact in facts})]
+    newest = [turn[-1] for turn in recent[-1:]]  # tells whether its session was imported
+    messages = [*(hit.event for hit in excerpts), *newest]
+    around = store.tables.conversations.find_surroundings(messages)
     imported = {key: find_imported(metadata) for key, metadata in around.metadata.items()}
-    summary = _summary(asked, state)
-    return Found(profile, summary, facts, excerpts, recent, earlier, notes, imported, around.following)
+    text = _fit_summary(request, summary)
+    return Material(profile, text, facts, excerpts, recent, earlier, notes, imported, around.following)
 
 
-def _facts(store: OpenStore, scope: Scope, hits: Iterable[Hit]) -> list[Fact]:
-    """Vital memories, then those that were found; a newer memory before the older one that it may replace."""
-    vital = store.tables.memories.vital(scope, MOST_VITAL)
+def _collect_facts(store: OpenStore, scope: Scope, hits: Iterable[Hit]) -> list[ContextFact]:
+    """Vital memories, then the search hits. A newer memory comes before the older one that it may replace."""
+    vital = store.tables.memories.list_most_important(scope, MAX_VITAL_MEMORIES)
     tier = Tier.SUBSTRING
-    always = [Hit(each, 0.0, chunk(each.content)[0], Why(tier, None, None, 1.0, 1.0)) for each in vital]
-    if always:
-        always = mark_outdated(store, scope, tier, always, None)
-    facts: dict[str, Fact] = {}
-    for hit in (*always, *hits):
+    why = Why(tier, text=None, vector=None, confidence_factor=1.0, importance_factor=1.0)
+    vital_hits = [Hit(each, 0.0, chunk_text(each.content)[0], why) for each in vital]
+    if vital_hits:
+        vital_hits = mark_outdated(store, scope, tier, vital_hits, limit=None)
+    facts: dict[str, ContextFact] = {}
+    for hit in (*vital_hits, *hits):
         if not isinstance(hit.item, Event):
-            facts.setdefault(_key(hit.item), Fact(hit.item, hit.excerpt, hit.outdated))
-    return _newer_first(facts)
+            facts.setdefault(_make_key(hit.item), ContextFact(hit.item, hit.excerpt, hit.outdated))
+    return _sort_newer_first(facts)
 
 
-def _newer_first(facts: Mapping[str, Fact]) -> list[Fact]:
-    ordered: dict[str, Fact] = {}
+def _sort_newer_first(facts: Mapping[str, ContextFact]) -> list[ContextFact]:
+    ordered: dict[str, ContextFact] = {}
 
     def place(key: str, waiting: frozenset[str]) -> None:
         newer = facts[key].newer
@@ -212,128 +223,156 @@ def _newer_first(facts: Mapping[str, Fact]) -> list[Fact]:
     return [*ordered.values()]
 
 
-def _profiles(store: OpenStore, asked: Asked, told: Collection[str]) -> Iterator[Item]:
-    """What the profiles of the namespaces say, but for what is told by these memories; nothing of the past."""
-    if asked.scope.filter.past:
+def _make_profile_items(store: OpenStore, request: ContextRequest, shown_ids: Collection[str]) -> Iterator[ContextItem]:
+    """The lines of the namespaces' profiles without the facts already shown; none for a question about the past."""
+    if request.scope.filter.past:
         return
-    for place, namespace in enumerate(asked.scope.namespaces):
+    for place, namespace in enumerate(request.scope.namespaces):
         try:
             profile = ProfileVerbs(replace(store, namespace=namespace)).get()
         except DamagedRow as error:
             report_damage(error)
             continue
-        lines = rendered(profile_without(profile, told)).splitlines()
-        yield from (Item(profile.id, f"- {each}", (place, number)) for number, each in enumerate(lines))
+        lines = render_profile(profile_without_memories(profile, shown_ids)).splitlines()
+        yield from (ContextItem(profile.id, f"- {each}", (place, number)) for number, each in enumerate(lines))
 
 
-def _assembled(asked: Asked, found: Found, spoken: Sequence[Event]) -> Context:
-    """Without what is said twice: the question itself, a memory, a recent message or the summary in an excerpt."""
-    known = [asked.text, *(fact.excerpt for fact in found.memories), *(event.content for event in spoken)]
-    known += [text.partition(": ")[2] for text in found.summary.splitlines()]
-    told = distinct((_key(fact.item), fact.excerpt) for fact in found.memories)
-    quoted = distinct(((_key(hit.item), hit.excerpt) for hit in found.excerpts if hit.item not in spoken), known)
-    quotes = [hit for hit in found.excerpts if _key(hit.item) in quoted.kept]
-    shown = {_key(each) for each in (*spoken, *(hit.item for hit in found.excerpts))}
-    answers = _answers(found, quotes, shown, asked.scope.filter.said_until)
-    facts = {key: fact for fact in found.memories if (key := _key(fact.item)) in told.kept}
-    groups: dict[str, Sequence[tuple[Item, ...]]] = {
-        "profile": [(each,) for each in found.profile],
-        "summary": [(Item(asked.session or "", render_summary(found.summary), 0),)] if found.summary else [],
-        "memories": [(_fact(fact, _place(fact, facts)),) for fact in facts.values()],
-        "excerpts": [*((_said(found, hit.event, _quoted(hit), hit.outdated),) for hit in quotes), *answers],
-        "recent": _latest_first(asked, found),
+def _assemble(request: ContextRequest, material: Material, shown_in_full: Sequence[Event]) -> Context:
+    """Assemble the context without repeats: excerpts that repeat the question, a memory, a message or the summary."""
+    known = [request.text, *(fact.excerpt for fact in material.memories), *(event.content for event in shown_in_full)]
+    known += [line.partition(": ")[2] for line in material.summary.splitlines()]  # a line is `speaker: text`
+    distinct = find_distinct((_make_key(fact.item), fact.excerpt) for fact in material.memories)
+    distinct_quotes = find_distinct(
+        ((_make_key(hit.item), hit.excerpt) for hit in material.excerpts if hit.item not in shown_in_full), known
+    )
+    quotes = [hit for hit in material.excerpts if _make_key(hit.item) in distinct_quotes.new]
+    shown = {_make_key(each) for each in (*shown_in_full, *(hit.item for hit in material.excerpts))}
+    answers = _make_following_items(material, quotes, shown, request.scope.filter.messages_until)
+    facts = {key: fact for fact in material.memories if (key := _make_key(fact.item)) in distinct.new}
+    groups: dict[str, Sequence[tuple[ContextItem, ...]]] = {
+        "profile": [(each,) for each in material.profile],
+        "summary": [(ContextItem(request.session or "", render_summary(material.summary), 0),)]
+        if material.summary
+        else [],
+        "memories": [(_render_fact(fact, _make_sort_key(fact, facts)),) for fact in facts.values()],
+        "excerpts": [
+            *((_make_excerpt_item(material, hit.event, _render_excerpt_text(hit), hit.outdated),) for hit in quotes),
+            *answers,
+        ],
+        "recent": _make_recent_items(request, material),
+    }
+    newest = _count_newest_turns(material.recent, request.recent)
+    options: dict[str, dict[str, Any]] = {
+        "profile": {"is_served_last": True},
+        "memories": {"needs": _find_needed_groups(facts)},
+        "recent": {"stop_at_misfit": True, "max_groups_in_share": newest},
     }
     sections = [
-        Section(name, HEADINGS[name], asked.shares[name], items, in_sequence=name == "recent", waits=name == "profile")
+        ContextSection(name, HEADINGS[name], request.shares[name], items, **options.get(name, {}))
         for name, items in groups.items()
     ]
-    sections[-1] = replace(sections[-1], at_first=_newest(found.recent, asked.recent))
-    sections[2] = replace(sections[2], needs=_needs(facts))
-    made = assemble(sections, asked.budget, asked.count)
-    again = [("memories", *each) for each in told.repeats] + [("excerpts", *each) for each in quoted.repeats]
-    repeats = (
-        Omission(part, _id(key), f"says the same as {_id(other) or 'another part, or as the question'}")
-        for part, key, other in again
-    )
-    return replace(made, left_out=tuple(dict.fromkeys((*made.left_out, *repeats))))
+    context = assemble(sections, request.budget, request.count)
+    repeats = (*_list_repeats("memories", distinct), *_list_repeats("excerpts", distinct_quotes))
+    return replace(context, left_out=tuple(dict.fromkeys((*context.left_out, *repeats))))
 
 
-def _searched(store: OpenStore, asked: Asked) -> tuple[list[Hit], list[Hit], list[str]]:
-    """The memories and the events that bear on the question, and what was missing in the search for them."""
-    if not asked.text.strip():
+def _list_repeats(section: str, distinct: DistinctTexts) -> Iterator[Omission]:
+    for key, other in distinct.repeats:
+        original = _id_of_key(other) or "another part, or as the question"
+        yield Omission(section, _id_of_key(key), f"says the same as {original}")
+
+
+def _search(store: OpenStore, request: ContextRequest) -> tuple[list[Hit], list[Hit], list[str]]:
+    """Search memories and messages for the question. Return both, and the notes of the searches."""
+    if not request.text.strip():
         return [], [], []
-    query = _query(store, asked)
-    memories = answer(store, replace(query, limit=MEMORIES, scope=replace(query.scope, types=KNOWN)))
-    everywhere = replace(query.scope, types=(Type.EVENT,), within=None)
-    excerpts = answer(store, replace(query, limit=EXCERPTS, scope=everywhere))
-    record(store, query, memories, excerpts)
+    query, is_only_time = _make_query(store, request)
+    memories = answer(store, replace(query, limit=MAX_MEMORIES, scope=replace(query.scope, types=FACT_TYPES)))
+    everywhere = replace(query.scope, types=(ItemType.EVENT,), events_of_session=None)
+    excerpts = answer(store, replace(query, limit=MAX_EXCERPTS, scope=everywhere))
+    log_search(store, query, memories, excerpts)
     notes = [*dict.fromkeys((*memories.notes, *excerpts.notes))]
-    if query.min_similarity is None and query.min_relevance is None:
-        return _timely(memories), _timely(excerpts), notes
+    if is_only_time:
+        return _keep_timely(memories), _keep_timely(excerpts), notes
     return [*memories], [*excerpts], notes
 
 
-_OF_THAT_TIME = frozenset((Relation.INSIDE, Relation.TOLD, Relation.NEAR))
+_TIMELY_RELATIONS = frozenset((TimeRelation.INSIDE, TimeRelation.MENTIONED, TimeRelation.NEAR))
 
 
-def _timely(hits: Iterable[Hit]) -> list[Hit]:
-    """Of a question that has nothing but its time to go by, what is of that time."""
-    return [hit for hit in hits if hit.why.when and hit.why.when.relation in _OF_THAT_TIME]
+def _keep_timely(hits: Iterable[Hit]) -> list[Hit]:
+    """For a question that has only a time, keep the hits of that time."""
+    return [hit for hit in hits if hit.why.time and hit.why.time.relation in _TIMELY_RELATIONS]
 
 
-def _query(store: OpenStore, asked: Asked) -> Query:
-    """For both searches; the embedder remembers the question from the first."""
-    settings = store.config
-    similarity = settings.min_similarity or None if asked.min_similarity is None else asked.min_similarity
-    relevance = settings.min_relevance if asked.min_relevance is None and similarity is None else asked.min_relevance
-    # Which of several copies goes into the context, and that others were left out, is told there.
-    limits = {"min_similarity": similarity, "min_relevance": relevance}
-    query = asking(store, asked.text, asked.scope, fold_copies=False, **limits)
-    names = store.people.of(store.tables.conversations, asked.scope.namespaces).names
-    if asked.min_similarity is None and asked.min_relevance is None and read_times(query, names).alone:
-        # "what did I do last week?" is like nothing that was said
-        return replace(query, min_similarity=None, min_relevance=None)
-    return query
+def _make_query(store: OpenStore, request: ContextRequest) -> tuple[Query, bool]:
+    """The query of both searches, and whether it asks only for a time: then it has no thresholds.
 
-
-def _state(store: OpenStore, asked: Asked) -> tuple[Summary | None, int | None]:
-    """The session's summary; in a question about the past, also the first message that had not been said then.
-
-    A summary that tells of such a message is none.
+    The embedder caches the question's vector after the first search.
     """
-    state = _read_summary(store, asked.session) if asked.session else None
-    moment = asked.scope.filter.said_until
-    if state is None or moment is None:
-        return state, None
-    end = store.tables.conversations.first_after(store.namespace, state.session, moment)
-    covered = end is not None and end <= state.upto
-    return replace(state, text="", upto=0) if covered else state, end
+    thresholds = _choose_thresholds(store.config, request)
+    # The context itself chooses among copies and reports those that were left out.
+    query = make_query(store, request.text, request.scope, fold_copies=False, **thresholds)
+    if request.min_similarity is not None or request.min_relevance is not None:
+        return query, False
+    names = store.speakers.load(store.tables.conversations, request.scope.namespaces).names
+    if read_times(query, names).is_only_time:
+        # "what did I do last week?" is like nothing that was said
+        return replace(query, min_similarity=None, min_relevance=None), True
+    return query, False
+
+
+def _choose_thresholds(settings: Config, request: ContextRequest) -> dict[str, float | None]:
+    """The thresholds of the request, else those of the settings. One of similarity replaces that of relevance."""
+    similarity, relevance = request.min_similarity, request.min_relevance
+    if similarity is None:
+        similarity = settings.min_similarity or None
+    if relevance is None and similarity is None:
+        relevance = settings.min_relevance
+    return {"min_similarity": similarity, "min_relevance": relevance}
+
+
+def _read_summary_at(store: OpenStore, request: ContextRequest) -> tuple[Summary | None, int | None]:
+    """Read the session's summary and, for a question about the past, the first message that was said after that time.
+
+    A summary that covers such a message is left out.
+    """
+    summary = _read_summary(store, request.session) if request.session else None
+    moment = request.scope.filter.messages_until
+    if summary is None or moment is None:
+        return summary, None
+    end = store.tables.conversations.find_first_after(store.namespace, summary.session, moment)
+    is_covered = end is not None and end <= summary.upto
+    return replace(summary, text="", upto=0) if is_covered else summary, end
 
 
 def _read_summary(store: OpenStore, session: str) -> Summary | None:
+    """Read a session's summary; None if there is no such session. A damaged one counts as not written yet."""
     try:
-        return store.tables.conversations.summary(store.namespace, session)
+        return store.tables.conversations.load_summary(store.namespace, session)
     except DamagedRow as error:
         report_damage(error)
-        return None
+        return Summary(session, "", 0, 0)
 
 
-def _recent(store: OpenStore, state: Summary, end: int | None, asked: Asked) -> tuple[list[tuple[Event, ...]], int]:
-    """The newest messages back to the summary, as far as the budget could hold them, as turns."""
-    events, earlier = latest(store, state, asked.budget, asked.count, end)
-    taken = [*takewhile(lambda turn: not (earlier and dangling(turn)), reversed(turns(events)))]
+def _load_recent_turns(
+    store: OpenStore, summary: Summary, end: int | None, request: ContextRequest
+) -> tuple[list[tuple[Event, ...]], int]:
+    """The newest messages since the summary that the budget could hold, as turns."""
+    events, earlier = load_unsummarised(store, summary, request.budget, request.count, end)
+    taken = [*takewhile(lambda turn: not (earlier and has_missing_call(turn)), reversed(group_turns(events)))]
     left_out = earlier + len(events) - sum(map(len, taken))
     return [turn for turn in reversed(taken) if not has_hidden(turn)], left_out
 
 
-def _summary(asked: Asked, state: Summary | None) -> str:
-    if state is None or not state.text:
+def _fit_summary(request: ContextRequest, summary: Summary | None) -> str:
+    if summary is None or not summary.text:
         return ""
-    return fit_summary(state.text, int(asked.shares["summary"] * asked.budget), asked.count)
+    return fit_summary(summary.text, int(request.shares["summary"] * request.budget), request.count)
 
 
-def _needs(facts: Mapping[str, Fact]) -> dict[int, int]:
-    """An older memory is shown only with the newer one that stands before it."""
+def _find_needed_groups(facts: Mapping[str, ContextFact]) -> dict[int, int]:
+    """For each older memory, the newer one before it, without which it is not shown."""
     numbers = {key: number for number, key in enumerate(facts)}
     needs = {}
     for key, fact in facts.items():
@@ -343,36 +382,36 @@ def _needs(facts: Mapping[str, Fact]) -> dict[int, int]:
     return needs
 
 
-def _place(fact: Fact, facts: Mapping[str, Fact], depth: int = 0) -> tuple[Any, ...]:
-    """Where it stands: by its time, or directly below the newer memory."""
+def _make_sort_key(fact: ContextFact, facts: Mapping[str, ContextFact], depth: int = 0) -> tuple[Any, ...]:
+    """The sort key of a fact: by its time, or directly below its newer memory."""
     newer = facts.get(fact.newer or "")
-    own = _order(fact.item)
-    return own if newer is None or depth > len(facts) else (*_place(newer, facts, depth + 1), *own)
+    own = _make_time_key(fact.item)
+    return own if newer is None or depth > len(facts) else (*_make_sort_key(newer, facts, depth + 1), *own)
 
 
-def _fact(fact: Fact, place: tuple[Any, ...]) -> Item:
+def _render_fact(fact: ContextFact, place: tuple[Any, ...]) -> ContextItem:
     item, excerpt = fact.item, fact.excerpt.strip()
     if isinstance(item, Passage):
-        words = quote(_below_heading(item, excerpt))
-        text = f"- {words} ({flatten(item.place)}, {item.modified:%Y-%m-%d})"
-        return Item(item.id, text, place, has_quotes=True)
+        words = quote_lines(_drop_repeated_heading(item, excerpt))
+        text = f"- {words} ({join_lines(item.place)}, {item.modified:%Y-%m-%d})"
+        return ContextItem(item.id, text, place, has_quotes=True)
     if isinstance(item, Record):
-        return Item(item.id, f"- {' '.join(excerpt.split())} ({item.TYPE}, {item.updated:%Y-%m-%d})", place)
+        return ContextItem(item.id, f"- {' '.join(excerpt.split())} ({item.TYPE}, {item.updated:%Y-%m-%d})", place)
     text = excerpt if excerpt == item.content.strip() else f"{excerpt} …"
-    mark = f"{item.valid_from:%Y-%m-%d}" + (f", {fact.outdated}" if fact.outdated else "")
+    mark = f"{item.valid_from:%Y-%m-%d}" + (f", {fact.successor}" if fact.successor else "")
     if is_said(item.source):
-        return Item(item.id, f"- {indent(text)} ({mark})", place)
-    return Item(item.id, f"- {quote(text)} ({item.source}, {mark})", place, has_quotes=True)
+        return ContextItem(item.id, f"- {indent_lines(text)} ({mark})", place)
+    return ContextItem(item.id, f"- {quote_lines(text)} ({item.source}, {mark})", place, has_quotes=True)
 
 
-def _below_heading(item: Passage, excerpt: str) -> str:
-    """Without a heading that its place tells anyway."""
+def _drop_repeated_heading(item: Passage, excerpt: str) -> str:
+    """Drop a heading from an excerpt of a file if the place of the passage already shows it."""
     first, _, rest = excerpt.partition("\n")
-    told = item.headings and first.strip("# ") == item.headings[-1]
-    return rest.strip() if told and rest.strip() else excerpt
+    is_repeated = item.headings and first.strip("# ") == item.headings[-1]
+    return rest.strip() if is_repeated and rest.strip() else excerpt
 
 
-def _order(item: Memory | Record | Passage) -> tuple[datetime, str]:
+def _make_time_key(item: Memory | Record | Passage) -> tuple[datetime, str]:
     match item:
         case Memory():
             return item.valid_from, item.id
@@ -382,51 +421,53 @@ def _order(item: Memory | Record | Passage) -> tuple[datetime, str]:
             return item.updated, item.id
 
 
-def _said(found: Found, event: Event, text: str, outdated: Outdated | None = None) -> Item:
-    """A message of an earlier conversation; those that are outdated stand below the others."""
-    mark = f" ({outdated})" if outdated else ""
-    is_imported = found.is_imported(event)
-    words = f"- {event.time:%Y-%m-%d} {speaker(event)}: {render_excerpt(event, text, is_imported=is_imported)}{mark}"
-    order = outdated is not None, event.time, event.session, event.sequence
-    return Item(event.id, words, order, has_quotes=has_quotes(event, is_imported=is_imported))
+def _make_excerpt_item(material: Material, event: Event, text: str, successor: Successor | None = None) -> ContextItem:
+    """The item of a message from an earlier conversation. Outdated ones are sorted below the others."""
+    mark = f" ({successor})" if successor else ""
+    is_imported = material.is_imported(event)
+    words = (
+        f"- {event.time:%Y-%m-%d} {speaker_name(event)}: {render_excerpt(event, text, is_imported=is_imported)}{mark}"
+    )
+    order = successor is not None, event.time, event.session, event.sequence
+    return ContextItem(event.id, words, order, has_quotes=has_quotes(event, is_imported=is_imported))
 
 
-def _quoted(hit: Hit) -> str:
-    whole = readable(hit.event.content, hit.event.payload)
+def _render_excerpt_text(hit: Hit) -> str:
+    whole = extract_text(hit.event.content, hit.event.payload)
     return hit.excerpt if hit.excerpt.strip() == whole.strip() else f"{hit.excerpt.strip()} …"
 
 
-def _answers(found: Found, hits: Sequence[Hit], known: Collection[str], until: int | None) -> list[tuple[Item, ...]]:
-    """What was said right after the best excerpts, as far as it is short: a question is found more easily than its
-    answer.
-    """
-    following = (found.following.get((hit.event.namespace, hit.event.id)) for hit in hits[:ANSWERED])
-    said = [after for after in following if after and (until is None or to_micros(after.time) <= until)]
-    said = [after for after in said if not after.is_hidden]
-    texts = [(after, readable(after.content, after.payload)) for after in said]
-    return [
-        (_said(found, after, text),)
-        for after, text in texts
-        if _key(after) not in known and 0 < len(text) <= CHUNK_SIZE
-    ]
+def _make_following_items(
+    material: Material, hits: Sequence[Hit], known: Collection[str], until: int | None
+) -> list[tuple[ContextItem, ...]]:
+    """The short messages right after the best excerpts: a question is found more easily than its answer."""
+    items: list[tuple[ContextItem, ...]] = []
+    for hit in hits[:MAX_ANSWERED_EXCERPTS]:
+        event = material.following.get((hit.event.namespace, hit.event.id))
+        if event is None or event.is_hidden or (until is not None and to_micros(event.time) > until):
+            continue
+        text = extract_text(event.content, event.payload)
+        if _make_key(event) not in known and 0 < len(text) <= CHUNK_SIZE:
+            items.append((_make_excerpt_item(material, event, text),))
+    return items
 
 
-def _newest(recent: Sequence[Sequence[Event]], limit: int) -> int:
-    """How many turns hold the newest messages up to the limit; the one that it would divide is one of them."""
+def _count_newest_turns(recent: Sequence[Sequence[Event]], limit: int) -> int:
+    """The number of turns with the newest messages up to the limit, including a turn that the limit would divide."""
     sizes = accumulate(len(turn) for turn in reversed(recent))
     return 1 + sum(size < limit for size in sizes)
 
 
-def _latest_first(asked: Asked, found: Found) -> list[tuple[Item, ...]]:
-    turns = [tuple(_message(found, event) for event in turn) for turn in reversed(found.recent)]
+def _make_recent_items(request: ContextRequest, material: Material) -> list[tuple[ContextItem, ...]]:
+    turns = [tuple(_make_message_item(material, event) for event in turn) for turn in reversed(material.recent)]
     if turns and len(turns[0]) == 1:
-        # The newest message is what all is about: of one that would leave no room for the rest there is the beginning.
-        newest, room = turns[0][0], int(max(LONGEST_NEWEST, asked.shares["recent"]) * asked.budget)
-        turns[0] = (replace(newest, text=cut(newest.text, room, asked.count)),)
+        # The newest message matters most, so a long one is clipped instead of dropped.
+        newest, room = turns[0][0], int(max(MAX_NEWEST_SHARE, request.shares["recent"]) * request.budget)
+        turns[0] = (replace(newest, text=clip_to_tokens(newest.text, room, request.count)),)
     return [turn for turn in turns if turn[0].text]
 
 
-def _message(found: Found, event: Event) -> Item:
-    is_imported = found.is_imported(event)
-    words = line(event, is_imported=is_imported)
-    return Item(event.id, words, event.sequence, has_quotes=has_quotes(event, is_imported=is_imported))
+def _make_message_item(material: Material, event: Event) -> ContextItem:
+    is_imported = material.is_imported(event)
+    words = render_line(event, is_imported=is_imported)
+    return ContextItem(event.id, words, event.sequence, has_quotes=has_quotes(event, is_imported=is_imported))

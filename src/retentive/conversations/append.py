@@ -1,110 +1,119 @@
-"""The one way an event is written.
+"""Append messages to a session: the only way an event is written.
 
-As with memories (`keep.py`): read, decide, embed, and apply one guarded batch. The guard is the session's last
-sequence, so of two who append at once one is told to read again, and no number is given twice. What can be searched of
-a message (`slices.py`) is written with it.
+As with memories (`memories/write.py`): read, decide, embed, and apply one guarded batch. The guard is the session's
+last sequence. If two writers append at once, one fails with `Stale` and reads again, so no number is given twice. The
+searchable chunks of a message (`chunks.py`) are written in the same transaction.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import replace
 
-from retentive import clock
-from retentive.conversations.chunks import Sliced, heard, sliced, slices
-from retentive.errors import Busy, Conflict, Stale
-from retentive.memories.write import embedded
+from retentive.conversations.chunks import ChunkRows, chunk_message, chunk_rows, following_row
+from retentive.errors import Conflict
+from retentive.memories.write import embed_texts
 from retentive.model import Event, Message, Session, from_micros
-from retentive.storage import Step, step
+from retentive.storage import Step
 from retentive.storage.tables import chunks, conversations
 from retentive.storage.tables.memories import namespace_step
 from retentive.store import OpenStore
-from retentive.store.person import find_person, person_steps
-from retentive.store.write import MAX_ATTEMPTS
+from retentive.store.person import open_person_store, record_person_namespace_steps
+from retentive.store.write import Decision, write
 
-Vectors = dict[str, bytes | None]
-"""Of slices, by their hash; None where one is pending."""
+VectorsByHash = dict[str, bytes | None]
+"""Vectors of chunks by their hash; None where one is pending."""
 
 
-def append(store: OpenStore, name: str, messages: Sequence[Message]) -> tuple[list[Event], int]:
-    """The events as they were kept, all or none, and how many vectors are still to come."""
-    cut = [slices(message) for message in messages]
-    hashes = [each.hash for own in cut for each in own]
-    vectors: Vectors = {}
-    for _ in range(MAX_ATTEMPTS):
-        now = clock.now()
-        session = store.tables.conversations.get(store.namespace, name)
-        previous = store.tables.conversations.newest(store.namespace, name, 1) if session else []
-        events = _numbered(store.namespace, name, messages, session, now)
-        known = store.tables.conversations.known(store.namespace, name, hashes) if session else set[str]()
-        found = sliced(events, cut, previous[0] if previous else None, known)
-        _embed(store, found, vectors)
+def append(store: OpenStore, session_id: str, messages: Sequence[Message]) -> tuple[list[Event], int]:
+    """Append all messages or none. Return the stored events and the number of pending vectors."""
+    chunks_by_message = [chunk_message(message) for message in messages]
+    hashes = [each.hash for message_chunks in chunks_by_message for each in message_chunks]
+    vectors: VectorsByHash = {}  # kept between attempts
+
+    def decide(now: int) -> Decision[tuple[list[Event], ChunkRows]]:
+        table, key = store.tables.conversations, (store.namespace, session_id)
+        session = table.get(*key)
+        previous = next(iter(table.list_newest(*key, limit=1)), None) if session else None
+        known = table.find_known_hashes(*key, hashes) if session else set[str]()
+        events = _number_events(store.namespace, session_id, messages, session.last_sequence if session else 0, now)
+        rows = chunk_rows(events, chunks_by_message, previous, known)
+        _add_missing_vectors(store, rows, vectors)
         steps = [
             namespace_step(store.namespace, now),
-            *_advance(store, session, events, now),
+            *_session_steps(store, session, events, now),
             conversations.event_step(events),
+            *_index_steps(store, rows, vectors),
+            chunks.set_following_step([following_row(previous, events[0])] if previous else []),
         ]
-        steps += _index(store, found, vectors)
-        steps += [step("chunk_after", **heard(each, events[0])) for each in previous]
-        try:
-            store.engine.apply(steps)
-        except Stale:
-            continue
-        store.journal.wrote = True
-        store.people.heard(store.namespace, {event.speaker for event in events})
-        return events, sum(vectors[hash] is None for hash in found.fresh)
-    raise Busy(f"others kept appending to session {name!r}", "Retry in a moment.")
+        return Decision(steps, (events, rows))
+
+    events, rows = write(store, decide, f"others kept appending to session {session_id!r}")
+    store.speakers.note_speakers(store.namespace, {event.speaker for event in events})
+    return events, sum(vectors[hash] is None for hash in rows.new_rows)
 
 
-def index_anew(store: OpenStore, session: Session) -> None:
-    """Make what can be searched of a session again from its events. Raises `Stale` if it grew meanwhile."""
-    events = store.tables.conversations.oldest(session.namespace, session.id, session.events, 0)
-    store.engine.apply([*anew_steps(store, session, events, {})])
+def reindex_session(store: OpenStore, session: Session) -> None:
+    """Rebuild the index of a session from its events. Raises `Stale` if the session grew meanwhile."""
+    events = store.tables.conversations.list_oldest(session.namespace, session.id, limit=session.events, after=0)
+    store.engine.apply([*reindex_steps(store, session, events, {})])
 
 
-def anew_steps(store: OpenStore, session: Session, events: Sequence[Event], vectors: Vectors) -> Iterator[Step]:
-    """The index of a session's events in place of the one it had; `vectors` are those that are there already."""
-    found = sliced(events, [slices(event) for event in events], None, ())
-    _embed(store, found, vectors)
-    key: dict[str, Any] = {"namespace": session.namespace, "session": session.id}
-    yield step("state_same", expect=1, **key, expected=session.last_sequence)
-    yield step("session_unindex", **key)
-    yield from _index(store, found, vectors)
+def reindex_steps(
+    store: OpenStore, session: Session, events: Sequence[Event], vectors: VectorsByHash
+) -> Iterator[Step]:
+    """Yield the steps that replace the index of a session. `vectors` has those that exist already."""
+    rows = chunk_rows(events, [chunk_message(event) for event in events], previous=None, known=())
+    _add_missing_vectors(store, rows, vectors)
+    yield conversations.require_unchanged_step(session)
+    yield chunks.delete_event_chunks_step(session.namespace, session.id)
+    yield from _index_steps(store, rows, vectors)
 
 
-def _index(store: OpenStore, found: Sliced, vectors: Vectors) -> Iterator[Step]:
+def _index_steps(store: OpenStore, rows: ChunkRows, vectors: VectorsByHash) -> Iterator[Step]:
     space = store.space.name if store.space else None
-    rows = [{**row, "space": space, "vector": vectors[hash]} for hash, row in found.fresh.items()]
-    yield from chunks.insert_steps(rows, store.space, "event_chunk_insert")
-    yield Step("chunk_extend", [*found.again.values()])
+    new_rows = [{**row, "space": space, "vector": vectors[hash]} for hash, row in rows.new_rows.items()]
+    yield from chunks.insert_event_steps(new_rows, [*rows.extended_rows.values()], store.space)
 
 
-def _embed(store: OpenStore, found: Sliced, vectors: Vectors) -> None:
-    """The slices that have no vector from an earlier try."""
-    wanting = {hash: text for hash, text in found.texts.items() if hash not in vectors}
-    vectors.update(zip(wanting, embedded(store, [*wanting.values()]), strict=True))
+def _add_missing_vectors(store: OpenStore, rows: ChunkRows, vectors: VectorsByHash) -> None:
+    """Embed the chunks that `vectors` does not have, and add theirs to it."""
+    missing = {hash: text for hash, text in rows.texts.items() if hash not in vectors}
+    vectors.update(zip(missing, embed_texts(store, [*missing.values()]), strict=True))
 
 
-def _numbered(namespace: str, name: str, messages: Sequence[Message], session: Session | None, now: int) -> list[Event]:
-    """With the numbers they asked for, or the next."""
-    last = session.last_sequence if session else 0
+def _number_events(namespace: str, session_id: str, messages: Sequence[Message], last: int, now: int) -> list[Event]:
+    """Make events of messages, with the sequence each asked for, or the next one after the `last`."""
     events = []
-    for role, content, speaker, time, sequence, payload in messages:
-        if sequence is not None and sequence <= last:
+    for message in messages:
+        sequence = last + 1 if message.sequence is None else message.sequence
+        if sequence <= last:
             hint = "Give a larger number, or none: then it gets the next."
-            raise Conflict(f"sequence {sequence} of session {name!r} is not above the last, {last}", hint)
-        last = last + 1 if sequence is None else sequence
-        events.append(Event(namespace, name, last, role, speaker, content, payload, time or from_micros(now)))
+            raise Conflict(f"sequence {sequence} of session {session_id!r} is not above the last, {last}", hint)
+        last = sequence
+        event = Event(
+            namespace=namespace, session=session_id, sequence=sequence, role=message.role, speaker=message.speaker,
+            content=message.content, payload=message.payload, time=message.time or from_micros(now),
+        )  # fmt: skip
+        events.append(event)
     return events
 
 
-def _advance(store: OpenStore, session: Session | None, events: Sequence[Event], now: int) -> Iterator[Step]:
-    person = find_person(store)
+def _session_steps(store: OpenStore, session: Session | None, events: Sequence[Event], now: int) -> Iterator[Step]:
     if session:
         yield conversations.advance_step(session, events)
-        yield from person_steps(store, session)
+        yield from record_person_namespace_steps(store, session)
         return
-    first, last, newest = events[0], events[-1], max(event.time for event in events)
-    begun = Session(
-        first.session, first.namespace, None, (), {}, from_micros(now), newest, len(events), last.sequence,
-        person.namespace if person else None,
-    )  # fmt: skip
+    begun = replace(
+        make_empty_session(store, events[0].session, now),
+        active=max(event.time for event in events),
+        events=len(events),
+        last_sequence=events[-1].sequence,
+    )
     yield from conversations.begin_steps(begun, now)
+
+
+def make_empty_session(store: OpenStore, session_id: str, now: int) -> Session:
+    person_store = open_person_store(store)
+    return Session(
+        id=session_id, namespace=store.namespace, agent=None, tags=(), metadata={}, created=from_micros(now),
+        active=from_micros(now), events=0, last_sequence=0, person=person_store.namespace if person_store else None,
+    )  # fmt: skip

@@ -1,12 +1,12 @@
-"""What of a conversation can be searched, as rows of chunks.
+"""Chunk rows of messages: the part of a conversation that search reads.
 
-A slice of a message knows who said it and when, and what was said before and after it: fields of their own in the full
-text, which count less than the words themselves. The same slice again in the same session is not a second row: the
-range of the one that is there grows.
+A chunk has its speaker, its date, and the messages before and after it as full-text fields of their own. These count
+less than its own words. If a session repeats a chunk, no second row is written: the existing row's range grows.
 """
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from retentive.model import (
@@ -20,77 +20,83 @@ from retentive.model import (
     Source,
     to_micros,
 )
-from retentive.text.chunk import CHUNK_SIZE, chunk
-from retentive.text.messages import readable
-from retentive.text.normalize import content_hash
-from retentive.text.terms import terms
+from retentive.text.chunk import CHUNK_SIZE, chunk_text
+from retentive.text.messages import extract_text
+from retentive.text.normalize import hash_content
+from retentive.text.terms import segment_text
 
 Row = dict[str, Any]
 
-DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()  # strftime's would follow the locale
-MONTHS = "January February March April May June July August September October November December".split()
+DAY_NAMES = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()  # strftime's would follow the locale
+MONTH_NAMES = "January February March April May June July August September October November December".split()
 
 
-class Slice(NamedTuple):
+class MessageChunk(NamedTuple):
     hash: str
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Sliced:
-    """Rows by the hash of their slice, and the texts to embed for the new ones."""
+class ChunkRows:
+    """Rows by the hash of their chunk: new ones, those that extend an existing row, and the texts to embed."""
 
-    fresh: dict[str, Row] = field(default_factory=dict)
-    again: dict[str, Row] = field(default_factory=dict)
+    new_rows: dict[str, Row] = field(default_factory=dict)
+    extended_rows: dict[str, Row] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
 
 
-def slices(message: Event | Message) -> list[Slice]:
-    text = readable(message.content, message.payload)
-    return [Slice(content_hash(each), each) for each in chunk(text)] if text else []
+def chunk_message(message: Event | Message) -> list[MessageChunk]:
+    """Split the readable text of a message into chunks."""
+    text = extract_text(message.content, message.payload)
+    return [MessageChunk(hash_content(each), each) for each in chunk_text(text)] if text else []
 
 
-def sliced(
-    events: Sequence[Event], cut: Sequence[Sequence[Slice]], previous: Event | None, known: Collection[str]
-) -> Sliced:
-    """`cut` are the slices of each event, `known` the hashes of those that the session has."""
-    found = Sliced()
-    for event, own, (before, after) in zip(events, cut, _neighbours(events, previous), strict=True):
-        for ordinal, (hash, text) in enumerate(own):
+def chunk_rows(
+    events: Sequence[Event],
+    chunks_by_message: Sequence[Sequence[MessageChunk]],
+    previous: Event | None,
+    known: Collection[str],
+) -> ChunkRows:
+    """Make the rows of events. `known` has the hashes of the chunks that the session has already."""
+    rows = ChunkRows()
+    neighbours = _neighbour_texts(events, previous)
+    for event, chunks, (before, after) in zip(events, chunks_by_message, neighbours, strict=True):
+        for ordinal, (hash, text) in enumerate(chunks):
             said = {"last": event.sequence, "valid_from": to_micros(event.time)}
-            row = found.fresh.get(hash) or found.again.get(hash)
+            row = rows.new_rows.get(hash) or rows.extended_rows.get(hash)
             if row:
                 row["last"], row["valid_from"] = said["last"], max(row["valid_from"], said["valid_from"])
             elif hash in known:
-                found.again[hash] = {**_key(event, hash), **said}
+                rows.extended_rows[hash] = {**_row_key(event, hash), **said}
             else:
-                found.fresh[hash] = {**_key(event, hash), **said, **_own(event, ordinal, text)} | {
-                    "f_before": _field(before[-CHUNK_SIZE:]) if ordinal == 0 else None,
-                    "f_after": _field(after[:CHUNK_SIZE]) if ordinal == len(own) - 1 else None,
+                rows.new_rows[hash] = {**_row_key(event, hash), **said, **_new_row_fields(event, ordinal, text)} | {
+                    "f_before": _index_terms(before[-CHUNK_SIZE:]) if ordinal == 0 else None,
+                    "f_after": _index_terms(after[:CHUNK_SIZE]) if ordinal == len(chunks) - 1 else None,
                 }
-                found.texts[hash] = text
-    return found
+                rows.texts[hash] = text
+    return rows
 
 
-def heard(previous: Event, after: Event) -> Row:
-    """What the message before hears of the one after it."""
+def following_row(previous: Event, after: Event) -> Row:
+    """Make the update that gives the previous message the text of the one after it."""
     key = {"namespace": previous.namespace, "owner": previous.id}
-    return {**key, "f_after": _field(readable(after.content, after.payload)[:CHUNK_SIZE])}
+    return {**key, "f_after": _index_terms(extract_text(after.content, after.payload)[:CHUNK_SIZE])}
 
 
-def _neighbours(events: Sequence[Event], previous: Event | None) -> Iterator[tuple[str, str]]:
-    """Of each event, the text of the one before and of the one after."""
+def _neighbour_texts(events: Sequence[Event], previous: Event | None) -> Iterator[tuple[str, str]]:
+    """Yield for each event the text of the event before it and of the event after it."""
     texts = [
-        readable(event.content, event.payload) if event and not event.is_hidden else "" for event in (previous, *events)
+        extract_text(event.content, event.payload) if event and not event.is_hidden else ""
+        for event in (previous, *events)
     ]
     return zip(texts, [*texts[2:], ""], strict=False)
 
 
-def _key(event: Event, hash: str) -> Row:
+def _row_key(event: Event, hash: str) -> Row:
     return {"namespace": event.namespace, "session": event.session, "hash": hash}
 
 
-def _own(event: Event, ordinal: int, text: str) -> Row:
+def _new_row_fields(event: Event, ordinal: int, text: str) -> Row:
     return {
         "owner": event.id,
         "ordinal": ordinal,
@@ -99,13 +105,17 @@ def _own(event: Event, ordinal: int, text: str) -> Row:
         "first": event.sequence,
         "confidence": DEFAULT_CONFIDENCE[Source.CONVERSATION],
         "importance": DEFAULT_IMPORTANCE,
-        "f_content": terms(text),
+        "f_content": segment_text(text),
         "f_context": None,
         "f_tags": None,
-        "f_speaker": _field(event.speaker or ""),
-        "f_date": f"{DAYS[event.time.weekday()]} {event.time.day} {MONTHS[event.time.month - 1]} {event.time.year}",
+        "f_speaker": _index_terms(event.speaker or ""),
+        "f_date": _spell_date(event.time),
     }
 
 
-def _field(text: str) -> str | None:
-    return terms(text) if text else None
+def _spell_date(time: datetime) -> str:
+    return f"{DAY_NAMES[time.weekday()]} {time.day} {MONTH_NAMES[time.month - 1]} {time.year}"
+
+
+def _index_terms(text: str) -> str | None:
+    return segment_text(text) if text else None

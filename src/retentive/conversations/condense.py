@@ -1,23 +1,40 @@
-"""The rolling summary: when older messages are condensed, which, and how without a language model."""
+"""The rolling summary: when older messages are condensed, which ones, and how without a language model.
+
+Everything here is pure. `summaries.py` reads the messages and writes the summary.
+"""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from retentive.conversations.sentences import joined, said, score, sentences
-from retentive.conversations.turns import line, turns
+from retentive.conversations.sentences import join_sentences, message_sentences, score_sentence, split_sentences
+from retentive.conversations.turns import group_turns, render_line
 from retentive.model import Event, Role
-from retentive.text.fit import cut, most
-from retentive.text.token_counters import Counter
+from retentive.text.clip import clip_to_tokens, find_largest
+from retentive.text.token_counters import TokenCounter
 
-LABEL_WORDS = 3  # of a name before a colon; "We agreed on the following: ..." is a sentence
-TRIES = 8  # sentences looked at to fill the rest of a summary: each costs counting all of it
+MAX_LABEL_WORDS = 3  # of a name before a colon; "We agreed on the following: ..." is a sentence
+MAX_FILL_TRIES = 8  # sentences looked at to fill the rest of a summary: each costs counting all of it
+
+
+class Condenser(Protocol):
+    """Writes the rolling summary of a session.
+
+    Guarantees: `condense` returns the whole new summary: the old one together with what the events add. It has at
+    most `limit` tokens by `count`; it is "" if nothing is worth saying or `limit` is 0.
+    The default condenser is deterministic; one that asks a language model need not be.
+    Errors: anything. Callers then use the default, which raises nothing.
+    Threads: it may be called from any thread.
+    Must not know: where messages are stored, when a summary is due.
+    """
+
+    def condense(self, summary: str, events: Sequence[Event], limit: int, count: TokenCounter) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
-    """When a summary is due. All but the first are shares of the budget that a conversation is replayed in."""
+class SummaryPolicy:
+    """When a summary is due. All fields but the first are shares of the session's token budget."""
 
     min_messages: int = 4  # two exchanges; fewer are long rather than old, and read best as they are
     trigger: float = 0.80  # the rest is room for the next message and its answer
@@ -25,23 +42,23 @@ class Policy:
     share: float = 0.25  # of the summary; together with the target below the trigger, or the next were due at once
 
     def limit(self, budget: int) -> int:
-        """The tokens that a summary may have."""
+        """Return the maximum number of tokens of a summary."""
         return int(self.share * budget)
 
 
-def oldest(
-    events: Sequence[Event], budget: int, policy: Policy, count: Counter, summary_tokens: int = 0
+def choose_oldest(
+    events: Sequence[Event], budget: int, policy: SummaryPolicy, count: TokenCounter, summary_tokens: int = 0
 ) -> tuple[Event, ...]:
-    """The messages to condense now, of those that are in no summary yet; none if it is not due.
+    """Choose the messages to condense now from those that no summary covers; none if a summary is not due.
 
-    Whole turns, until the messages left are within the target. The newest turn always stays.
+    Whole turns are taken, oldest first, until the rest is within the target. The newest turn always stays.
     """
-    sizes = [count(line(event)) for event in events]
+    sizes = [count(render_line(event)) for event in events]
     left = sum(sizes)
     if len(events) < policy.min_messages or left + summary_tokens <= policy.trigger * budget:
         return ()
     taken = 0
-    for turn in turns(events)[:-1]:
+    for turn in group_turns(events)[:-1]:
         if left <= policy.target * budget:
             break
         left -= sum(sizes[taken : taken + len(turn)])
@@ -49,33 +66,35 @@ def oldest(
     return tuple(events[:taken])
 
 
-class Extractive:
-    """The default `Condenser`: the sentences that say most, in the order they were said.
+class ExtractiveCondenser:
+    """The default `Condenser`: selects the highest scoring sentences and keeps their order.
 
-    While all that is worth keeping fits, the old summary stays as it is and new lines come after it. Past that, old
-    and new compete by score, so that a summary fed for ever stays within its limit; of equals the newer stays.
+    While every sentence with a score fits, the old summary stays unchanged and new lines follow it. After that, old
+    and new sentences compete by score, so an endless conversation stays within the limit. On a tie the newer wins.
     """
 
-    def condense(self, summary: str, events: Sequence[Event], limit: int, count: Counter) -> str:
+    def condense(self, summary: str, events: Sequence[Event], limit: int, count: TokenCounter) -> str:
         if limit <= 0:
             return ""
         summary = summary.strip()
-        old = _remembered(summary, events)
-        found = _scored([*old, *(_Message(_label(event), list(said(event))) for event in events)])
+        old = _parse_summary(summary, events)
+        found = _score_sentences(
+            [*old, *(_Message(_speaker_label(event), list(message_sentences(event))) for event in events)]
+        )
         ranked = sorted(found, key=lambda each: (each.score, each.message, each.place), reverse=True)
-        chosen = _fitting(ranked, lambda some: count(_written(some)) <= limit)
+        chosen = _choose_fitting(ranked, lambda some: count(_render_lines(some)) <= limit)
         if len(chosen) == len(found):
-            new = _written(each for each in found if each.message >= len(old))
+            new = _render_lines(each for each in found if each.message >= len(old))
             whole = "\n".join(text for text in (summary, new) if text)
             if count(whole) <= limit:
                 return whole
-        return _written(chosen) or cut(_written(ranked[:1]) or summary, limit, count)
+        return _render_lines(chosen) or clip_to_tokens(_render_lines(ranked[:1]) or summary, limit, count)
 
 
 class _Message(NamedTuple):
     label: str
     parts: list[tuple[str, Role]]
-    """Its sentences, and whose words they are."""
+    """Its sentences, each with the role that said it."""
 
 
 class _Sentence(NamedTuple):
@@ -86,32 +105,36 @@ class _Sentence(NamedTuple):
     score: float
 
 
-def _remembered(summary: str, events: Iterable[Event]) -> list[_Message]:
-    """The lines of a summary as if they were messages. Whoever is not known to be something else is a user."""
-    roles = {role.value: role for role in Role} | {_label(event): event.role for event in events}
-    lines = (_labelled(each, roles) for each in summary.splitlines() if each.strip())
-    return [_Message(label, [(each, roles.get(label, Role.USER)) for each in sentences(text)]) for label, text in lines]
+def _parse_summary(summary: str, events: Iterable[Event]) -> list[_Message]:
+    """Parse the lines of a summary as messages. A label with no known role counts as a user."""
+    roles = {role.value: role for role in Role} | {_speaker_label(event): event.role for event in events}
+    lines = (_split_label(each, roles) for each in summary.splitlines() if each.strip())
+    return [
+        _Message(label, [(each, roles.get(label, Role.USER)) for each in split_sentences(text)])
+        for label, text in lines
+    ]
 
 
-def _labelled(text: str, known: Collection[str]) -> tuple[str, str]:
-    """A line as (label, rest). One that another condenser wrote may have no label, or a colon in the middle."""
+def _split_label(text: str, known: Collection[str]) -> tuple[str, str]:
+    """Split a line into (label, rest). Lines of other condensers may have no label, or a colon in the middle."""
     label, colon, rest = text.partition(": ")
-    return (label, rest) if colon and (label in known or len(label.split()) <= LABEL_WORDS) else ("", text)
+    return (label, rest) if colon and (label in known or len(label.split()) <= MAX_LABEL_WORDS) else ("", text)
 
 
-def _label(event: Event) -> str:
+def _speaker_label(event: Event) -> str:
     return " ".join((event.speaker or "").split()).replace(": ", ":") or event.role
 
 
-def _scored(messages: Iterable[_Message]) -> list[_Sentence]:
-    """What is worth keeping, in order. What was said before is not said again.
+def _score_sentences(messages: Iterable[_Message]) -> list[_Sentence]:
+    """Score the sentences of messages, in order, without filler and repetitions.
 
-    The second best sentence of a message counts two thirds, the third a half: a pasted page does not push out the rest.
+    The second best sentence of a message counts two thirds, the third a half, so a pasted page does not displace
+    everything else.
     """
     found: list[_Sentence] = []
     seen: set[str] = set()
     for number, (label, parts) in enumerate(messages):
-        worths = {text: score(text, role) for text, role in parts if text.casefold() not in seen}
+        worths = {text: score_sentence(text, role) for text, role in parts if text.casefold() not in seen}
         seen.update(map(str.casefold, worths))
         ranks = {text: rank for rank, text in enumerate(sorted(worths, key=lambda text: -worths[text]))}
         found += [
@@ -122,21 +145,21 @@ def _scored(messages: Iterable[_Message]) -> list[_Sentence]:
     return found
 
 
-def _fitting(ranked: list[_Sentence], fits: Callable[[list[_Sentence]], bool]) -> list[_Sentence]:
-    """The best that fit together, and of the next few those for which there is still room.
+def _choose_fitting(ranked: list[_Sentence], fits: Callable[[list[_Sentence]], bool]) -> list[_Sentence]:
+    """Choose the best sentences that fit together, then fill the room left with some of the next few.
 
-    A greeting does not fill the room of a fact: what scores less than half of the first that did not fit stays out.
+    A sentence with less than half the score of the first that did not fit stays out: no greeting fills a fact's room.
     """
-    chosen = ranked[: most(lambda number: fits(ranked[:number]), len(ranked))]
-    next_best = ranked[len(chosen) :][: TRIES + 1]
+    chosen = ranked[: find_largest(lambda number: fits(ranked[:number]), len(ranked))]
+    next_best = ranked[len(chosen) :][: MAX_FILL_TRIES + 1]
     for each in next_best[1:]:
         if each.score * 2 >= next_best[0].score and fits([*chosen, each]):
             chosen.append(each)
     return chosen
 
 
-def _written(chosen: Iterable[_Sentence]) -> str:
-    """A line for each message."""
+def _render_lines(chosen: Iterable[_Sentence]) -> str:
+    """Render the sentences, one line per message."""
     lines = groupby(sorted(chosen), key=lambda each: (each.message, each.label))
-    texts = ((label, joined([each.text for each in group])) for (_, label), group in lines)
+    texts = ((label, join_sentences([each.text for each in group])) for (_, label), group in lines)
     return "\n".join(f"{label}: {text}" if label else text for label, text in texts)

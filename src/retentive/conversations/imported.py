@@ -1,33 +1,33 @@
-"""Conversations that were imported: whose messages are not known to be the user's.
+"""The mark of imported conversations: their messages are not known to be the user's.
 
-A mark among the metadata of a session says up to which message it was imported, and not vouched for. What is learned
-from such a message counts as an import, and is quoted where a model reads it.
+The mark is in the metadata of a session. It has the last message that was imported and not vouched for. Facts learned
+from such a message count as imported, and the message is quoted where a model reads it.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-from retentive.store.validate import LAST
+from retentive.store.validate import MAX_SEQUENCE
 
-MARK = "imported"
-UPTO = "unvouched"  # in the mark: the last message that nobody vouched for; without it, all of the session
+MARK_KEY = "imported"
+UPTO_KEY = "unvouched"  # in the mark: the last message that nobody vouched for; without it, all of the session
 
 
 def find_imported(metadata: Mapping[str, Any] | None) -> int:
-    """The last message of a session that was imported and not vouched for; 0 if there is none.
+    """Return the last message of a session that was imported and not vouched for; 0 if there is none.
 
-    Where the metadata is damaged, None, nobody vouches for any of them.
+    Damaged metadata (None) vouches for no message.
     """
     if metadata is None:
-        return LAST
-    mark = metadata.get(MARK)
+        return MAX_SEQUENCE
+    mark = metadata.get(MARK_KEY)
     if mark is None:
         return 0
-    upto = mark.get(UPTO, LAST) if isinstance(mark, Mapping) else LAST
-    return upto if isinstance(upto, int) else LAST
+    upto = mark.get(UPTO_KEY, MAX_SEQUENCE) if isinstance(mark, Mapping) else MAX_SEQUENCE
+    return upto if isinstance(upto, int) else MAX_SEQUENCE
 
 
 def mark_imported(metadata: Mapping[str, Any], upto: int) -> dict[str, Any]:
-    """The metadata of a session with the mark."""
-    mark = metadata.get(MARK)
-    return {**metadata, MARK: {**(mark if isinstance(mark, Mapping) else {}), UPTO: upto}}
+    """Return the metadata of a session with the mark."""
+    mark = metadata.get(MARK_KEY)
+    return {**metadata, MARK_KEY: {**(mark if isinstance(mark, Mapping) else {}), UPTO_KEY: upto}}

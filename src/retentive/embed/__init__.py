@@ -1,4 +1,8 @@
-"""What does text mean? The seam between the store and a model that turns text into vectors."""
+"""What does a text mean? The seam between a store and a model that turns texts into vectors.
+
+Each `*_embedder.py` is one kind of embedder. `catalogue.py` is the table of known models, `embedder_setting.py` parses
+the setting `embedder`. `onnx_encoder.py` and `static_encoder.py` run a model that is loaded.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +21,14 @@ if TYPE_CHECKING:
     from retentive.model import Space
 
     FindDimension = Callable[[str], int | None]
-    """The dimension of the vectors that a store has of a space; None if it has none."""
+    """Finds the dimension of the vectors that a store has of a space; None if it has none."""
 
 __all__ = [
-    "REMOTE_WAIT", "Embedder", "RemoteSettings", "is_rebuilt", "open_configured", "open_embedder", "open_given",
+    "PROVIDER_WAIT_SECONDS", "Embedder", "ProviderSettings", "is_int8_minilm", "open_configured", "open_embedder",
+    "wrap_embedder",
 ]  # fmt: skip
 
-REMOTE_WAIT = 5.0  # seconds that a call waits for a provider, unless set: a batch takes one, a hung server a minute
+PROVIDER_WAIT_SECONDS = 5.0  # the default of `wait`: a batch takes one second, a hung server a minute
 
 
 class Embedder(Protocol):
@@ -31,43 +36,43 @@ class Embedder(Protocol):
 
     Guarantees: the same text gives the same vector, whatever else is in the call (to the last bits),
     in any thread and any process on the same machine; every vector is finite and of length 1; order is kept.
-    Threads: every method may be called from any thread at any time; a model is loaded once, by the first to need it.
+    Threads: every method may be called from any thread at any time; a model is loaded once, by the first call.
     Errors: `EmbedError` or a subclass, nothing else. A failed call changes nothing and may be repeated.
-    Network: never, unless a download was asked for or a provider named when it was opened.
+    Network: none, unless a download or a provider was asked for when it was opened.
     Must not know: memories, namespaces, storage.
     """
 
     @property
     def space(self) -> Space:
-        """Known without loading the model; of a provider's, the dimension is 0 until it has answered once."""
+        """Known without loading the model. The dimension of a provider's model is 0 until its first answer."""
         ...
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Shape (len(texts), dimension). No texts give (0, dimension)."""
+        """Return an array of the shape (len(texts), dimension), also for no texts."""
         ...
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Shape (dimension,), read-only: the last few hundred are remembered."""
+        """Return a read-only array of the shape (dimension,). The last few hundred are cached."""
         ...
 
     def describe(self) -> Mapping[str, str]:
-        """What is used, whether it is loaded, and under `degraded` what is not as it should be. Loads nothing."""
+        """Describe the model, whether it is loaded, and under `degraded` any problem. Loads nothing."""
         ...
 
     def close(self) -> None:
-        """Give the memory back. A later call loads again."""
+        """Free the memory. A later call loads again."""
         ...
 
 
-class RemoteSettings(NamedTuple):
-    """How a provider is asked."""
+class ProviderSettings(NamedTuple):
+    """How a provider is called."""
 
     url: str = ""
     key: str = ""
     timeout: float = 60.0
-    """Seconds for an answer: a server of one's own may have to load the model first."""
+    """Seconds for an answer: a local server may have to load the model first."""
     on_usage: Callable[[int], None] | None = None
-    """Hears of each answer how many tokens it cost."""
+    """Called with the number of tokens of each answer."""
 
 
 def open_embedder(
@@ -81,44 +86,48 @@ def open_embedder(
     precision: str = "int8",
     pooling: str = "auto",
     hub: str = "https://huggingface.co",
-    remote: RemoteSettings | None = None,
+    provider: ProviderSettings | None = None,
     find_dimension: FindDimension | None = None,
 ) -> Embedder | None:
-    """The embedder that the setting names, see `choice`. "none" gives None.
+    """Open the embedder that the setting names (see `embedder_setting`); None for "none".
 
-    The model itself is loaded, or its provider asked, by the first text. `wait` is for how many seconds a call may wait
-    for that; 0: as long as it takes, `REMOTE_WAIT` for a provider. A folder of one's own is examined here, the first
-    time. `find_dimension` says what the store has of a space, for models whose dimension is not known here.
+    The first text loads the model, or calls its provider. `wait` limits the seconds that a call waits for that. 0 means
+    no limit, and `PROVIDER_WAIT_SECONDS` for a provider. A folder of the user is examined here, the first time.
+    `find_dimension` finds the dimension in the store, for models whose dimension is not known beforehand.
     """
-    from retentive.embed.choice import Named, Placed, Provided, parse_choice
+    from retentive.embed.embedder_setting import CatalogueChoice, FolderChoice, ProviderChoice, parse_embedder_setting
 
     model: Embedder
-    match parse_choice(name):
+    match parse_embedder_setting(name):
         case None:
             return None
-        case Named(entry) if not entry.graphs:
-            from retentive.embed.hashing import Hashing
+        case CatalogueChoice(entry) if not entry.graphs:
+            from retentive.embed.hashing_embedder import HashingEmbedder
 
-            return Hashing()
-        case Named() if is_rebuilt(name, precision):
-            from retentive.embed.minilm import MiniLM
+            return HashingEmbedder()
+        case CatalogueChoice() if is_int8_minilm(name, precision):
+            from retentive.embed.minilm_embedder import MiniLMEmbedder
 
-            model = MiniLM(cache, model_path=model_path, threads=threads, download=download, hub=hub)
-        case Named(entry):
-            from retentive.embed.catalogued import Catalogued
+            model = MiniLMEmbedder(cache, model_path=model_path, threads=threads, download=download, hub=hub)
+        case CatalogueChoice(entry):
+            from retentive.embed.catalogue_embedder import CatalogueEmbedder
 
-            model = Catalogued(entry, cache, precision=precision, threads=threads, download=download, hub=hub)
-        case Placed(path):
-            from retentive.embed.folder_model import OwnModel
+            model = CatalogueEmbedder(entry, cache, precision=precision, threads=threads, download=download, hub=hub)
+        case FolderChoice(path):
+            from retentive.embed.folder_embedder import FolderEmbedder
 
-            model = OwnModel(path, cache, precision=precision, pooling=pooling, threads=threads)
-        case Provided():
-            from retentive.embed.remote import Remote
-            from retentive.embed.time_limit import Hurried
+            model = FolderEmbedder(path, cache, precision=precision, pooling=pooling, threads=threads)
+        case ProviderChoice():
+            from retentive.embed.provider_embedder import ProviderEmbedder
+            from retentive.embed.time_limit import TimeLimitEmbedder
 
-            served = Remote(parse_spec(name), remote or RemoteSettings(), cache, find_dimension)
-            return Hurried(served, wait or REMOTE_WAIT)
-    return _patient(model, wait)
+            served = ProviderEmbedder(parse_spec(name), provider or ProviderSettings(), cache, find_dimension)
+            return TimeLimitEmbedder(served, wait or PROVIDER_WAIT_SECONDS)
+    if not wait:
+        return model
+    from retentive.embed.background_load import BackgroundLoadEmbedder
+
+    return BackgroundLoadEmbedder(model, wait)
 
 
 def open_configured(
@@ -130,7 +139,7 @@ def open_configured(
     find_dimension: FindDimension | None = None,
     on_usage: Callable[[int], None] | None = None,
 ) -> Embedder | None:
-    """The embedder that the settings ask for; `name` and `download` in place of theirs."""
+    """Open the embedder of the settings; `name` and `download` override them."""
     from pathlib import Path
 
     return open_embedder(
@@ -143,44 +152,40 @@ def open_configured(
         precision=settings.precision,
         pooling=settings.pooling,
         hub=settings.hub_url,
-        remote=_choose_remote(settings, name or settings.embedder, on_usage),
+        provider=_choose_provider_settings(settings, name or settings.embedder, on_usage),
         find_dimension=find_dimension,
     )
 
 
-def _choose_remote(settings: Config, name: str, on_usage: Callable[[int], None] | None) -> RemoteSettings | None:
-    """How the provider of a model is asked. The address and the key that are set are for the provider that is set."""
+def _choose_provider_settings(
+    settings: Config, name: str, on_usage: Callable[[int], None] | None
+) -> ProviderSettings | None:
+    """Choose address and key for a model. Those in the settings are for the provider in the settings only."""
     from retentive.config import find_provider_key
 
     if not is_provider_spec(name):
         return None
-    chosen = settings.embedder
-    is_set = not is_provider_spec(chosen) or parse_spec(chosen).provider == parse_spec(name).provider
-    url, key = (settings.embedder_url, settings.embedder_key) if is_set else ("", "")
-    return RemoteSettings(url, key or find_provider_key(name, url), settings.embedder_timeout, on_usage)
+    configured = settings.embedder
+    is_same_provider = not is_provider_spec(configured) or parse_spec(configured).provider == parse_spec(name).provider
+    url, key = (settings.embedder_url, settings.embedder_key) if is_same_provider else ("", "")
+    return ProviderSettings(url, key or find_provider_key(name, url), settings.embedder_timeout, on_usage)
 
 
-def open_given(given: Any, cache: Path, wait: float = 0, find_dimension: FindDimension | None = None) -> Embedder:
-    """The embedder that a program gave: a function from texts to vectors, or an object that keeps to `Embedder`."""
-    from retentive.embed.function import EmbedderFunction, FunctionModel, check_given
-    from retentive.embed.time_limit import Hurried
+def wrap_embedder(given: Any, cache: Path, wait: float = 0, find_dimension: FindDimension | None = None) -> Embedder:
+    """Make an embedder of a function from texts to vectors. An object that implements `Embedder` is returned."""
+    from retentive.embed.callable_embedder import CallableEmbedder, EmbedderFunction, parse_embedder
+    from retentive.embed.time_limit import TimeLimitEmbedder
 
-    checked = check_given(given)
-    if not isinstance(checked, EmbedderFunction):
-        return checked
-    model = FunctionModel(checked, cache, find_dimension)
-    return Hurried(model, wait) if wait else model
+    parsed = parse_embedder(given)
+    if not isinstance(parsed, EmbedderFunction):
+        return parsed
+    model = CallableEmbedder(parsed, cache, find_dimension)
+    return TimeLimitEmbedder(model, wait) if wait else model
 
 
-def is_rebuilt(name: str, precision: str) -> bool:
-    """Whether the setting names the model that is rebuilt for speed: MiniLM in eight bits."""
+def is_int8_minilm(name: str, precision: str) -> bool:
+    """Whether the setting names MiniLM in eight bits, which is rebuilt for speed."""
     from retentive.embed.catalogue import INT8, MINILM
-    from retentive.embed.choice import Named, parse_choice
+    from retentive.embed.embedder_setting import CatalogueChoice, parse_embedder_setting
 
-    return parse_choice(name) == Named(MINILM) and precision == INT8
-
-
-def _patient(model: Embedder, wait: float) -> Embedder:
-    from retentive.embed.background import Patient
-
-    return Patient(model, wait) if wait else model
+    return parse_embedder_setting(name) == CatalogueChoice(MINILM) and precision == INT8

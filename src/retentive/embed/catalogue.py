@@ -1,8 +1,8 @@
-"""The embedding models that are known by name, and the exact files each is made of.
+"""The embedding models that are known by name, and their files.
 
 Every file is pinned by its repository on the Hugging Face hub, a revision, its size and its SHA-256. The hashes are
-those that the hub publishes for these revisions. A model's threshold and spread are those of its cosines, measured with
-300 questions and 1,000 turns of LoCoMo, eight bits:
+those that the hub publishes for these revisions. The threshold and spread of a model's cosines were measured with
+300 questions and 1,000 turns of LoCoMo, in eight bits:
 
     min_similarity   the cosine that 5 % of unrelated pairs reach, as they reach .35 with all-MiniLM-L6-v2
     spread           the standard deviation of the cosines of questions and unrelated texts
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 INT8, FLOAT32 = "int8", "float32"
 PRECISIONS = (INT8, FLOAT32)
 HUB = "https://huggingface.co"
-_FOR_SEARCH = "Represent this sentence for searching relevant passages: "
+_SEARCH_PREFIX = "Represent this sentence for searching relevant passages: "
 
 
 @dataclass(frozen=True, slots=True)
 class HubFile:
-    """One file on the hub, and what it is called in the cache folder."""
+    """A file on the hub, and its name in the cache folder."""
 
     name: str
     repository: str
@@ -37,12 +37,12 @@ class HubFile:
 
     @property
     def address(self) -> str:
-        """Where it is below the address of the hub, or of a mirror."""
+        """The path below the address of the hub, or of a mirror."""
         return f"{self.repository}/resolve/{self.revision}/{self.path}"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CatalogueEntry:
     name: str
     summary: str
     licence: str
@@ -50,9 +50,9 @@ class Entry:
     aliases: tuple[str, ...] = ()
     languages: str = "English"
     graphs: Mapping[str, HubFile] | None = None
-    """The weights for each precision. None: there are none, the vectors are computed from the words."""
+    """The weights for each precision; None if vectors are computed from the words alone."""
     tokenizer: HubFile | None = None
-    """None: a vocabulary that comes with Retentive."""
+    """None for the vocabulary that comes with Retentive."""
     is_static: bool = False
     """Whether the weights are a table of vectors, not a network."""
     pooling: str = "mean"
@@ -65,17 +65,17 @@ class Entry:
         return tuple(self.graphs or ())
 
     def choose_precision(self, wanted: str) -> str:
-        """The precision that is wanted, or the only one there is."""
+        """Return the wanted precision if the model has it, else the only one it has."""
         return wanted if wanted in self.precisions else next(iter(self.precisions), "")
 
-    def files(self, precision: str) -> tuple[HubFile, ...]:
+    def list_files(self, precision: str) -> tuple[HubFile, ...]:
         if not self.graphs:
             return ()
         graph = self.graphs[self.choose_precision(precision)]
         return (graph, self.tokenizer) if self.tokenizer else (graph,)
 
 
-def _file(name: str, source: str, path: str, size: int, sha256: str) -> HubFile:
+def _pin_file(name: str, source: str, path: str, size: int, sha256: str) -> HubFile:
     repository, _, revision = source.partition("@")
     return HubFile(name, repository, revision, path, size, sha256)
 
@@ -89,7 +89,7 @@ _E5_INT8 = "Xenova/multilingual-e5-small@761b726dd34fb83930e26aab4e9ac3899aa1fa7
 _POTION = "minishlab/potion-base-8M@bf8b056651a2c21b8d2565580b8569da283cab23"
 
 # The float file is what is fetched for both precisions: eight bits are rebuilt from it, or from the installed package.
-_MINILM_GRAPH = _file(
+_MINILM_GRAPH = _pin_file(
     "all-MiniLM-L6-v2.onnx",
     _MINILM,
     "onnx/model.onnx",
@@ -97,7 +97,7 @@ _MINILM_GRAPH = _file(
     "6fd5d72fe4589f189f8ebc006442dbb529bb7ce38f8082112682524616046452",
 )
 
-MINILM = Entry(
+MINILM = CatalogueEntry(
     name="all-MiniLM-L6-v2",
     aliases=("minilm",),
     summary="quick, small, good at everything",
@@ -106,20 +106,20 @@ MINILM = Entry(
     graphs={INT8: _MINILM_GRAPH, FLOAT32: _MINILM_GRAPH},
     max_tokens=256,
 )
-BGE = Entry(
+BGE = CatalogueEntry(
     name="bge-small-en-v1.5",
     summary="better at talk, 1.5 times the work",
     licence="MIT",
     space=Space("bge-small-en-v1.5@5c38ec7", 384, 0.57, 0.07),
     graphs={
-        INT8: _file(
+        INT8: _pin_file(
             "bge-small-en-v1.5-int8.onnx",
             _BGE_INT8,
             "onnx/model_quantized.onnx",
             34_014_426,
             "6c9c6101a956d62dfb5e7190c538226c0c5bb9cb27b651234b6df063ee7dbfe4",
         ),
-        FLOAT32: _file(
+        FLOAT32: _pin_file(
             "bge-small-en-v1.5-float32.onnx",
             _BGE,
             "onnx/model.onnx",
@@ -127,7 +127,7 @@ BGE = Entry(
             "828e1496d7fabb79cfa4dcd84fa38625c0d3d21da474a00f08db0f559940cf35",
         ),
     },
-    tokenizer=_file(
+    tokenizer=_pin_file(
         "bge-small-en-v1.5-tokenizer.json",
         _BGE_INT8,
         "tokenizer.json",
@@ -135,22 +135,22 @@ BGE = Entry(
         "d241a60d5e8f04cc1b2b3e9ef7a4921b27bf526d9f6050ab90f9267a1f9e5c66",
     ),
     pooling="cls",
-    query_prefix=_FOR_SEARCH,
+    query_prefix=_SEARCH_PREFIX,
 )
-ARCTIC = Entry(
+ARCTIC = CatalogueEntry(
     name="snowflake-arctic-embed-s",
     summary="better at chats, 1.5 times the work",
     licence="Apache-2.0",
     space=Space("snowflake-arctic-embed-s@e596f50", 384, 0.62, 0.05),
     graphs={
-        INT8: _file(
+        INT8: _pin_file(
             "snowflake-arctic-embed-s-int8.onnx",
             _ARCTIC,
             "onnx/model_int8.onnx",
             34_015_111,
             "f93ff225320628d2e88baf2a395cae791b0e3b27edf5c70bf7b312a4d3260c14",
         ),
-        FLOAT32: _file(
+        FLOAT32: _pin_file(
             "snowflake-arctic-embed-s-float32.onnx",
             _ARCTIC,
             "onnx/model.onnx",
@@ -158,7 +158,7 @@ ARCTIC = Entry(
             "579c1f1778a0993eb0d2a1403340ffb491c769247fb46acc4f5cf8ac5b89c1e1",
         ),
     },
-    tokenizer=_file(
+    tokenizer=_pin_file(
         "snowflake-arctic-embed-s-tokenizer.json",
         _ARCTIC,
         "tokenizer.json",
@@ -166,9 +166,9 @@ ARCTIC = Entry(
         "91f1def9b9391fdabe028cd3f3fcc4efd34e5d1f08c3bf2de513ebb5911a1854",
     ),
     pooling="cls",
-    query_prefix=_FOR_SEARCH,
+    query_prefix=_SEARCH_PREFIX,
 )
-E5 = Entry(
+E5 = CatalogueEntry(
     name="multilingual-e5-small",
     summary="a hundred languages, mixed as you like",
     licence="MIT",
@@ -176,14 +176,14 @@ E5 = Entry(
     # Not measured here: by its model card, cosines lie between .7 and 1.
     space=Space("multilingual-e5-small@614241f", 384, 0.83, 0.03),
     graphs={
-        INT8: _file(
+        INT8: _pin_file(
             "multilingual-e5-small-int8.onnx",
             _E5_INT8,
             "onnx/model_quantized.onnx",
             118_308_185,
             "f80102d3f2a1229f387d3c81909990d8945513e347b0eab049f7de3c6f98c193",
         ),
-        FLOAT32: _file(
+        FLOAT32: _pin_file(
             "multilingual-e5-small-float32.onnx",
             _E5,
             "onnx/model.onnx",
@@ -191,7 +191,7 @@ E5 = Entry(
             "ca456c06b3a9505ddfd9131408916dd79290368331e7d76bb621f1cba6bc8665",
         ),
     },
-    tokenizer=_file(
+    tokenizer=_pin_file(
         "multilingual-e5-small-tokenizer.json",
         _E5_INT8,
         "tokenizer.json",
@@ -201,14 +201,14 @@ E5 = Entry(
     query_prefix="query: ",
     document_prefix="passage: ",
 )
-POTION = Entry(
+POTION = CatalogueEntry(
     name="potion-base-8M",
     aliases=("fast",),
     summary="a hundred times cheaper, weaker on facts",
     licence="MIT",
     space=Space("potion-base-8M@bf8b056", 256, 0.36, 0.11),
     graphs={
-        FLOAT32: _file(
+        FLOAT32: _pin_file(
             "potion-base-8M.safetensors",
             _POTION,
             "model.safetensors",
@@ -216,7 +216,7 @@ POTION = Entry(
             "f65d0f325faadc1e121c319e2faa41170d3fa07d8c89abd48ca5358d9a223de2",
         ),
     },
-    tokenizer=_file(
+    tokenizer=_pin_file(
         "potion-base-8M-tokenizer.json",
         _POTION,
         "tokenizer.json",
@@ -225,7 +225,7 @@ POTION = Entry(
     ),
     is_static=True,
 )
-HASHING = Entry(
+HASHING = CatalogueEntry(
     name="hashing",
     summary="no model: shared words and spellings",
     licence="Apache-2.0",
@@ -238,7 +238,7 @@ HASHING = Entry(
 CATALOGUE = (MINILM, BGE, ARCTIC, E5, POTION, HASHING)
 
 
-def find_entry(name: str) -> Entry | None:
-    """The entry of this name or alias; capitals do not matter."""
+def find_entry(name: str) -> CatalogueEntry | None:
+    """Find the entry of this name or alias, ignoring case."""
     wanted = name.casefold()
     return next((entry for entry in CATALOGUE if wanted in map(str.casefold, (entry.name, *entry.aliases))), None)

@@ -1,4 +1,4 @@
-"""Is a model's file the one it should be? It is asked each time a file is loaded: 15 ms for 23 MB, with SHA-NI."""
+"""Checks a model's file by its SHA-256 each time it is loaded: 15 ms for 23 MB, on a processor with SHA-NI."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def hash_file(path: Path) -> str:
 
 @contextmanager
 def verify_file(path: Path, sha256: str, hint: str = "") -> Iterator[None]:
-    """Let a file be read by its path only if it has this hash, and is the same file when it has been read."""
+    """Require that a file has this hash, and that it is still the same file after the body has read it."""
     try:
         before = path.stat()
-        found = hash_file(path)
-        if found != sha256:
-            raise ModelUnfit(f"{path} is not the model: its sha256 is {found}, not {sha256}.", hint)
+        actual = hash_file(path)
+        if actual != sha256:
+            raise ModelUnfit(f"{path} is not the model: its sha256 is {actual}, not {sha256}.", hint)
         yield
         is_same = _identify(path.stat()) == _identify(before)
     except FileNotFoundError as error:
@@ -35,5 +35,5 @@ def verify_file(path: Path, sha256: str, hint: str = "") -> Iterator[None]:
         raise ModelUnfit(f"{path} was changed while it was loaded.", hint)
 
 
-def _identify(found: stat_result) -> tuple[int, ...]:
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+def _identify(status: stat_result) -> tuple[int, ...]:
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns

@@ -1,10 +1,10 @@
-"""ONNX files, read and written: as much of the format as rebuilding a model needs.
+"""Reads and writes ONNX files: the part of the format that rebuilding a model needs.
 
-A file is one protocol buffer, a `Model`. The classes have the fields that are used here, numbered and named as in
-`onnx.proto`; the others are kept as they came.
+A file is one protocol buffer, a `ModelProto`. Classes and fields are named and numbered as in `onnx.proto`. Fields that
+are not declared here are kept unchanged.
 """
 
-# ruff: noqa: RUF009 - one and many are fields of a dataclass, and give each object a default of its own
+# ruff: noqa: RUF009 - optional and repeated are fields of a dataclass, and give each object a default of its own
 
 from __future__ import annotations
 
@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from retentive.embed.protobuf import BadFormat, Bytes, Kind, Message, many, one, read_message, write_message
+from retentive.embed.protobuf import (
+    BadFormat,
+    Bytes,
+    ProtoMessage,
+    ValueKind,
+    optional,
+    read_message,
+    repeated,
+    write_message,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,109 +33,109 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True, kw_only=True)
-class Entry(Message):
-    key: str | None = one(1, Kind.TEXT)
-    value: str | None = one(2, Kind.TEXT)
+class StringStringEntryProto(ProtoMessage):
+    key: str | None = optional(1, ValueKind.TEXT)
+    value: str | None = optional(2, ValueKind.TEXT)
 
 
 @dataclass(slots=True, kw_only=True)
-class Tensor(Message):
-    """Numbers and their shape. They are in `raw_data`, in the list for their type, or in another file."""
+class TensorProto(ProtoMessage):
+    """An array. Its numbers are in `raw_data`, in the list for their type, or in another file."""
 
-    dims: list[int] = many(1, Kind.INTEGER)
-    data_type: int | None = one(2, Kind.INTEGER)
-    float_data: list[float] = many(4, Kind.FLOAT, packed=True)
-    int32_data: list[int] = many(5, Kind.INTEGER, packed=True)
-    int64_data: list[int] = many(7, Kind.INTEGER, packed=True)
-    name: str | None = one(8, Kind.TEXT)
-    raw_data: Bytes | None = one(9, Kind.BYTES)
-    double_data: list[float] = many(10, Kind.DOUBLE, packed=True)
-    uint64_data: list[int] = many(11, Kind.INTEGER, packed=True)
-    external_data: list[Entry] = many(13, Entry)
-    data_location: int | None = one(14, Kind.INTEGER)
+    dims: list[int] = repeated(1, ValueKind.INTEGER)
+    data_type: int | None = optional(2, ValueKind.INTEGER)
+    float_data: list[float] = repeated(4, ValueKind.FLOAT, packed=True)
+    int32_data: list[int] = repeated(5, ValueKind.INTEGER, packed=True)
+    int64_data: list[int] = repeated(7, ValueKind.INTEGER, packed=True)
+    name: str | None = optional(8, ValueKind.TEXT)
+    raw_data: Bytes | None = optional(9, ValueKind.BYTES)
+    double_data: list[float] = repeated(10, ValueKind.DOUBLE, packed=True)
+    uint64_data: list[int] = repeated(11, ValueKind.INTEGER, packed=True)
+    external_data: list[StringStringEntryProto] = repeated(13, StringStringEntryProto)
+    data_location: int | None = optional(14, ValueKind.INTEGER)
 
 
 @dataclass(slots=True, kw_only=True)
-class Attribute(Message):
+class AttributeProto(ProtoMessage):
     """A constant of a node. `type` says which of the values it has."""
 
-    name: str | None = one(1, Kind.TEXT)
-    f: float | None = one(2, Kind.FLOAT)
-    i: int | None = one(3, Kind.INTEGER)
-    s: Bytes | None = one(4, Kind.BYTES)
-    type: int | None = one(20, Kind.INTEGER)
+    name: str | None = optional(1, ValueKind.TEXT)
+    f: float | None = optional(2, ValueKind.FLOAT)
+    i: int | None = optional(3, ValueKind.INTEGER)
+    s: Bytes | None = optional(4, ValueKind.BYTES)
+    type: int | None = optional(20, ValueKind.INTEGER)
 
 
 @dataclass(slots=True, kw_only=True)
-class Node(Message):
+class NodeProto(ProtoMessage):
     """One operation: names of values in, names of values out."""
 
-    input: list[str] = many(1, Kind.TEXT)
-    output: list[str] = many(2, Kind.TEXT)
-    name: str | None = one(3, Kind.TEXT)
-    op_type: str | None = one(4, Kind.TEXT)
-    attribute: list[Attribute] = many(5, Attribute)
-    domain: str | None = one(7, Kind.TEXT)
+    input: list[str] = repeated(1, ValueKind.TEXT)
+    output: list[str] = repeated(2, ValueKind.TEXT)
+    name: str | None = optional(3, ValueKind.TEXT)
+    op_type: str | None = optional(4, ValueKind.TEXT)
+    attribute: list[AttributeProto] = repeated(5, AttributeProto)
+    domain: str | None = optional(7, ValueKind.TEXT)
 
 
 @dataclass(slots=True, kw_only=True)
-class Dimension(Message):
-    """A length, or a name for one that is known when the graph is run."""
+class DimensionProto(ProtoMessage):
+    """A length, or its name if it is known only when the graph is run."""
 
-    dim_value: int | None = one(1, Kind.INTEGER)
-    dim_param: str | None = one(2, Kind.TEXT)
-
-
-@dataclass(slots=True, kw_only=True)
-class Shape(Message):
-    dim: list[Dimension] = many(1, Dimension)
+    dim_value: int | None = optional(1, ValueKind.INTEGER)
+    dim_param: str | None = optional(2, ValueKind.TEXT)
 
 
 @dataclass(slots=True, kw_only=True)
-class TensorType(Message):
-    elem_type: int | None = one(1, Kind.INTEGER)
-    shape: Shape | None = one(2, Shape)
+class TensorShapeProto(ProtoMessage):
+    dim: list[DimensionProto] = repeated(1, DimensionProto)
 
 
 @dataclass(slots=True, kw_only=True)
-class ValueType(Message):
-    tensor_type: TensorType | None = one(1, TensorType)
+class TensorTypeProto(ProtoMessage):
+    elem_type: int | None = optional(1, ValueKind.INTEGER)
+    shape: TensorShapeProto | None = optional(2, TensorShapeProto)
 
 
 @dataclass(slots=True, kw_only=True)
-class ValueInfo(Message):
+class TypeProto(ProtoMessage):
+    tensor_type: TensorTypeProto | None = optional(1, TensorTypeProto)
+
+
+@dataclass(slots=True, kw_only=True)
+class ValueInfoProto(ProtoMessage):
     """An input or output of the graph."""
 
-    name: str | None = one(1, Kind.TEXT)
-    type: ValueType | None = one(2, ValueType)
+    name: str | None = optional(1, ValueKind.TEXT)
+    type: TypeProto | None = optional(2, TypeProto)
 
 
 @dataclass(slots=True, kw_only=True)
-class Graph(Message):
-    """Nodes in the order they are run; initializers are the constants that they read."""
+class GraphProto(ProtoMessage):
+    """Nodes in the order in which they run; the initializers are the constants that they read."""
 
-    node: list[Node] = many(1, Node)
-    name: str | None = one(2, Kind.TEXT)
-    initializer: list[Tensor] = many(5, Tensor)
-    input: list[ValueInfo] = many(11, ValueInfo)
-    output: list[ValueInfo] = many(12, ValueInfo)
-
-
-@dataclass(slots=True, kw_only=True)
-class OperatorSet(Message):
-    domain: str | None = one(1, Kind.TEXT)
-    version: int | None = one(2, Kind.INTEGER)
+    node: list[NodeProto] = repeated(1, NodeProto)
+    name: str | None = optional(2, ValueKind.TEXT)
+    initializer: list[TensorProto] = repeated(5, TensorProto)
+    input: list[ValueInfoProto] = repeated(11, ValueInfoProto)
+    output: list[ValueInfoProto] = repeated(12, ValueInfoProto)
 
 
 @dataclass(slots=True, kw_only=True)
-class Model(Message):
-    ir_version: int | None = one(1, Kind.INTEGER)
-    graph: Graph | None = one(7, Graph)
-    opset_import: list[OperatorSet] = many(8, OperatorSet)
+class OperatorSetIdProto(ProtoMessage):
+    domain: str | None = optional(1, ValueKind.TEXT)
+    version: int | None = optional(2, ValueKind.INTEGER)
+
+
+@dataclass(slots=True, kw_only=True)
+class ModelProto(ProtoMessage):
+    ir_version: int | None = optional(1, ValueKind.INTEGER)
+    graph: GraphProto | None = optional(7, GraphProto)
+    opset_import: list[OperatorSetIdProto] = repeated(8, OperatorSetIdProto)
 
 
 class NumberType(IntEnum):
-    """Types of the numbers in a tensor. Those that numpy lacks are missing."""
+    """The types of numbers in a tensor, without those that numpy lacks."""
 
     FLOAT = 1
     UINT8 = 2
@@ -158,22 +167,22 @@ _DTYPES: dict[NumberType, DTypeLike] = {
 }
 _TYPES = {np.dtype(dtype): type for type, dtype in _DTYPES.items()}
 _FLOAT_ATTRIBUTE, _INTEGER_ATTRIBUTE = 1, 2
-IN_ANOTHER_FILE = 1
+EXTERNAL_DATA = 1  # the numbers are in another file
 
 
-def read_model(data: Bytes) -> Model:
-    return read_message(Model, memoryview(data))
+def read_model(data: Bytes) -> ModelProto:
+    return read_message(ModelProto, memoryview(data))
 
 
-def write_model(model: Model) -> list[Bytes]:
-    """Pieces of the file, in order: the weights are not copied together."""
+def write_model(model: ModelProto) -> list[Bytes]:
+    """Return the pieces of the file, in order: the weights are not copied together."""
     return write_message(model)
 
 
-def read_array(tensor: Tensor) -> NDArray[Any]:
-    """The numbers of a tensor. The array may be read-only and share the memory of the file."""
+def read_array(tensor: TensorProto) -> NDArray[Any]:
+    """Read the numbers of a tensor. The array may be read-only and share the memory of the file."""
     type = _read_type(tensor)
-    if tensor.data_location == IN_ANOTHER_FILE:
+    if tensor.data_location == EXTERNAL_DATA:
         raise BadFormat(f"The numbers of {tensor.name} are in another file.")
     values = _read_numbers(tensor, type)
     if any(length < 0 for length in tensor.dims) or values.size != math.prod(tensor.dims):
@@ -181,19 +190,19 @@ def read_array(tensor: Tensor) -> NDArray[Any]:
     return values.reshape(tensor.dims)
 
 
-def measure_number(tensor: Tensor) -> int:
-    """Bytes of one number."""
+def find_number_size(tensor: TensorProto) -> int:
+    """Return the bytes of one number."""
     return np.dtype(_DTYPES[_read_type(tensor)]).itemsize
 
 
-def _read_type(tensor: Tensor) -> NumberType:
+def _read_type(tensor: TensorProto) -> NumberType:
     try:
         return NumberType(tensor.data_type or 0)
     except ValueError as error:
         raise BadFormat(f"{tensor.name} has numbers of the unknown type {tensor.data_type}.") from error
 
 
-def _read_numbers(tensor: Tensor, type: NumberType) -> NDArray[Any]:
+def _read_numbers(tensor: TensorProto, type: NumberType) -> NDArray[Any]:
     dtype = np.dtype(_DTYPES[type])
     if tensor.raw_data is not None:
         if len(tensor.raw_data) % dtype.itemsize:
@@ -211,28 +220,32 @@ def _read_numbers(tensor: Tensor, type: NumberType) -> NDArray[Any]:
             return np.array(tensor.int64_data or tensor.int32_data, np.int64).astype(dtype)
 
 
-def write_array(values: NDArray[Any], name: str) -> Tensor:
+def write_array(values: NDArray[Any], name: str) -> TensorProto:
     type = _TYPES.get(values.dtype.newbyteorder("<"))
     if type is None:
         raise BadFormat(f"Numbers of the type {values.dtype} have no place in {name}.")
     raw = np.ascontiguousarray(values, _DTYPES[type]).tobytes()
-    return Tensor(dims=[*values.shape], data_type=type, name=name, raw_data=raw)
+    return TensorProto(dims=[*values.shape], data_type=type, name=name, raw_data=raw)
 
 
-def make_node(operator: str, inputs: Sequence[str], outputs: Sequence[str], domain: str, **constants: float) -> Node:
-    """A node whose constants are integers and floats: the only ones that are needed here."""
+def make_node(
+    operator: str, inputs: Sequence[str], outputs: Sequence[str], domain: str, **constants: float
+) -> NodeProto:
+    """Make a node. Its constants are integers and floats, the only types that are needed here."""
     attributes = [_make_attribute(name, constants[name]) for name in sorted(constants)]
-    return Node(input=[*inputs], output=[*outputs], op_type=operator, attribute=attributes, domain=domain)
+    return NodeProto(input=[*inputs], output=[*outputs], op_type=operator, attribute=attributes, domain=domain)
 
 
-def _make_attribute(name: str, value: float) -> Attribute:
+def _make_attribute(name: str, value: float) -> AttributeProto:
     if isinstance(value, int):
-        return Attribute(name=name, i=int(value), type=_INTEGER_ATTRIBUTE)
-    return Attribute(name=name, f=value, type=_FLOAT_ATTRIBUTE)
+        return AttributeProto(name=name, i=int(value), type=_INTEGER_ATTRIBUTE)
+    return AttributeProto(name=name, f=value, type=_FLOAT_ATTRIBUTE)
 
 
-def make_value(name: str, type: NumberType, shape: Sequence[int | str]) -> ValueInfo:
-    """An input or output of a graph; a length that is known later is a name."""
-    lengths = [Dimension(dim_param=each) if isinstance(each, str) else Dimension(dim_value=each) for each in shape]
-    tensor = TensorType(elem_type=type, shape=Shape(dim=lengths))
-    return ValueInfo(name=name, type=ValueType(tensor_type=tensor))
+def make_value_info(name: str, type: NumberType, shape: Sequence[int | str]) -> ValueInfoProto:
+    """Make an input or output of a graph. A length that is known only when it runs is a name."""
+    lengths = [
+        DimensionProto(dim_param=each) if isinstance(each, str) else DimensionProto(dim_value=each) for each in shape
+    ]
+    tensor = TensorTypeProto(elem_type=type, shape=TensorShapeProto(dim=lengths))
+    return ValueInfoProto(name=name, type=TypeProto(tensor_type=tensor))

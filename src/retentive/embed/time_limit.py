@@ -1,9 +1,9 @@
-"""An embedder that lets nobody wait longer than they said, though its model is far away or slow.
+"""An embedder whose calls have a time limit, for models that are far away or slow.
 
-The model is asked in a thread; after so many seconds the caller goes on without. What came until then is not lost:
-`PartlyEmbedded` has it. A request that got no answer at all in this time goes on, and while it does, other calls fail
-at once, so a provider that hangs costs its callers one wait and not one each. Work that nobody waits for, such as
-filling in vectors, is done inside `background()`, and has as much time as the model takes.
+The model is called in a thread. When the limit is over, the caller gets `PartlyEmbedded`, with the vectors so far. A
+request without any answer goes on in its thread. While it does, other calls fail at once: a provider that hangs costs
+its callers one wait, not one each. Work that nobody waits for, such as the backfill of vectors, runs inside
+`without_time_limit()`.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from retentive.embed.unknown_model import Measured
+    from retentive.embed.measured_embedder import MeasuredEmbedder
     from retentive.model import Space
 
     Batches = Iterable[NDArray[np.float32]]
 
-_in_background = ContextVar("in_background", default=False)
+_has_no_limit = ContextVar("has_no_limit", default=False)
 
 
 @contextmanager
-def background() -> Iterator[None]:
-    """Let embedders take as long as they need: nobody waits."""
-    token = _in_background.set(True)
+def without_time_limit() -> Iterator[None]:
+    """Let embedders take as long as they need inside the body."""
+    token = _has_no_limit.set(True)
     try:
         yield
     finally:
-        _in_background.reset(token)
+        _has_no_limit.reset(token)
 
 
-class Hurried:
-    """Another embedder, asked for no longer than so many seconds a call."""
+class TimeLimitEmbedder:
+    """Wraps an embedder, and limits each call to so many seconds."""
 
-    def __init__(self, inner: Measured, seconds: float) -> None:
+    def __init__(self, inner: MeasuredEmbedder, seconds: float) -> None:
         self._inner, self._seconds = inner, seconds
         self._lock = threading.Lock()
         self._overdue: _Call | None = None
@@ -55,12 +55,12 @@ class Hurried:
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         import numpy as np
 
-        if not texts or _in_background.get():
+        if not texts or _has_no_limit.get():
             return self._inner.embed(texts)
         return np.concatenate(self._run(lambda: self._inner.embed_batches(texts)))
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        if _in_background.get():
+        if _has_no_limit.get():
             return self._inner.embed_query(text)
         return self._run(lambda: [self._inner.embed_query(text)])[0]
 
@@ -70,9 +70,9 @@ class Hurried:
     def close(self) -> None:
         self._inner.close()
 
-    def _run(self, ask: Callable[[], Batches]) -> Sequence[NDArray[np.float32]]:
-        self._refuse_while_overdue()
-        call = _Call(ask)
+    def _run(self, embed: Callable[[], Batches]) -> Sequence[NDArray[np.float32]]:
+        self._require_no_overdue_call()
+        call = _Call(embed)
         if call.ended.wait(self._seconds):
             if call.error is None:
                 return call.batches
@@ -85,35 +85,35 @@ class Hurried:
                 self._overdue = call
         raise PartlyEmbedded(f"{self.space.name} did not answer within {self._seconds:g} s", vectors=rows)
 
-    def _refuse_while_overdue(self) -> None:
+    def _require_no_overdue_call(self) -> None:
         with self._lock:
             call = self._overdue
         if call and not call.ended.is_set():
-            waited = time.monotonic() - call.begun
+            waited = time.monotonic() - call.start_time
             raise EmbedError(f"{self.space.name} has not answered for {waited:.0f} s")
 
 
 class _Call:
-    """What a thread asks, and what came of it so far."""
+    """A call in a thread of its own, with its vectors so far."""
 
-    def __init__(self, ask: Callable[[], Batches]) -> None:
-        self.begun = time.monotonic()
+    def __init__(self, embed: Callable[[], Batches]) -> None:
+        self.start_time = time.monotonic()
         self.ended = threading.Event()
         self.batches: list[NDArray[np.float32]] = []
         self.error: Exception | None = None
-        self._is_given_up = False
-        threading.Thread(target=self._run, args=(ask,), name="retentive-embed", daemon=True).start()
+        self._is_cancelled = False
+        threading.Thread(target=self._run, args=(embed,), name="retentive-embed", daemon=True).start()
 
     def take_rows(self) -> Sequence[NDArray[np.float32]]:
-        """The vectors so far. Nothing more is asked."""
-        self._is_given_up = True
+        """Return the vectors so far, and end the call after its current batch."""
+        self._is_cancelled = True
         return [row for batch in [*self.batches] for row in batch]
 
-    def _run(self, ask: Callable[[], Batches]) -> None:
+    def _run(self, embed: Callable[[], Batches]) -> None:
         try:
-            for batch in ask():
+            for batch in embed():
                 self.batches.append(batch)
-                if self._is_given_up:
+                if self._is_cancelled:
                     return
         except Exception as error:  # noqa: BLE001 - it is raised in the thread of the caller
             self.error = error

@@ -1,7 +1,6 @@
-"""How good are the answers? Collections with questions whose answers are known, and figures of how they were found.
+"""Evaluate search with collections: memories, messages and questions whose answers are known.
 
-`locomo.py` and `lines.py` read collections, `figures.py` computes. Files in, values out; nothing here opens a store or
-asks it anything.
+`locomo.py` and `lines.py` read collections, `figures.py` computes recall and more. This package opens no store.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,12 +11,12 @@ from typing import Any
 
 from retentive.errors import Invalid
 
-FORMATS = ("locomo", "jsonl")
-MAX_COLLECTION_BYTES = 2_000_000_000  # the largest that is published has a tenth of it
+COLLECTION_FORMATS = ("locomo", "jsonl")
+MAX_COLLECTION_BYTES = 2_000_000_000  # ten times the largest published collection
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class CollectionMemory:
     """A memory of a collection, with the options of `add`."""
 
     ref: str
@@ -26,7 +25,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class CollectionMessage:
     """A message of a collection."""
 
     ref: str
@@ -38,34 +37,34 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """What is asked, and which memories or messages answer it: none, if it cannot be answered."""
+class EvaluationQuestion:
+    """A question and the memories or messages that answer it; none if it cannot be answered."""
 
     text: str
     expected: tuple[str, ...]
     category: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Of `search`: when it is asked, what it may see."""
+    """Options of `search`, such as the time of the question and its filters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What one namespace is told, in order, and then asked."""
+    """The memories and messages of one namespace, in order, and the questions asked afterwards."""
 
     name: str
-    told: Sequence[Told]
-    said: Sequence[Said]
-    questions: Sequence[Question]
+    memories: Sequence[CollectionMemory]
+    messages: Sequence[CollectionMessage]
+    questions: Sequence[EvaluationQuestion]
 
 
-def trials(path: Path, format: str) -> list[Trial]:
-    """The collections of a file."""
+def read_trials(path: Path, format: str) -> list[Trial]:
+    """Read the collections of a file."""
     from retentive.evaluation import lines, locomo
 
     match format:
         case "locomo":
-            return locomo.trials(path)
+            return locomo.read_trials(path)
         case "jsonl":
-            return lines.trials(path)
+            return lines.read_trials(path)
         case other:
-            raise Invalid(f"cannot read collections as {other!r}", f"One of: {', '.join(FORMATS)}.")
+            raise Invalid(f"cannot read collections as {other!r}", f"One of: {', '.join(COLLECTION_FORMATS)}.")

@@ -1,80 +1,80 @@
-"""Figures of how questions were answered. Pure: outcomes in, numbers out."""
+"""Compute figures of how well questions were answered: recall, mean reciprocal rank, latency, AUC."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
-from retentive.evaluation import Question
+from retentive.evaluation import EvaluationQuestion
 
-DEPTHS = (1, 5, 10)
+RECALL_DEPTHS = (1, 5, 10)
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of a question: where each of its answers was found, from 1 on; None: not among the hits."""
+class QuestionOutcome:
+    """The outcome of a question: the place of each of its answers, from 1 on; None if it is not among the hits."""
 
-    question: Question
-    places: tuple[int | None, ...]
+    question: EvaluationQuestion
+    ranks: tuple[int | None, ...]
     seconds: float = 0.0
     embedding: float = 0.0
-    """Seconds of these that the question's vector took."""
+    """The part of these seconds that the question's vector took."""
     relevance: float = 0.0
-    """Of the hit that has most of it."""
+    """The relevance of the most relevant hit."""
 
     def within(self, depth: int) -> int:
-        """How many of the answers are among the first hits."""
-        return sum(place is not None and place <= depth for place in self.places)
+        """The number of answers among the first hits."""
+        return sum(rank is not None and rank <= depth for rank in self.ranks)
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Each at the depths 1, 5 and 10, over all questions that can be answered."""
+    """The figures of all answerable questions; recall, any and all at the depths 1, 5 and 10."""
 
     questions: int
     recall: tuple[float, ...]
-    """Of a question's answers, the share that was found."""
+    """The share of a question's answers that was found."""
     any: tuple[float, ...]
-    """Questions of whose answers at least one was found."""
+    """The share of questions with at least one answer found."""
     all: tuple[float, ...]
     mrr: float
-    """One divided by the place of the first answer, on average."""
+    """The mean reciprocal rank: one divided by the rank of the first answer, averaged."""
 
 
-def figures(outcomes: Iterable[Outcome]) -> Figures:
+def compute_figures(outcomes: Iterable[QuestionOutcome]) -> Figures:
     asked = [outcome for outcome in outcomes if outcome.question.expected]
     if not asked:
-        nothing = (0.0,) * len(DEPTHS)
+        nothing = (0.0,) * len(RECALL_DEPTHS)
         return Figures(0, nothing, nothing, nothing, 0.0)
     return Figures(
         len(asked),
-        tuple(fmean(each.within(depth) / len(each.places) for each in asked) for depth in DEPTHS),
-        tuple(fmean(each.within(depth) > 0 for each in asked) for depth in DEPTHS),
-        tuple(fmean(each.within(depth) == len(each.places) for each in asked) for depth in DEPTHS),
-        fmean(max((1 / place for place in each.places if place), default=0.0) for each in asked),
+        tuple(fmean(each.within(depth) / len(each.ranks) for each in asked) for depth in RECALL_DEPTHS),
+        tuple(fmean(each.within(depth) > 0 for each in asked) for depth in RECALL_DEPTHS),
+        tuple(fmean(each.within(depth) == len(each.ranks) for each in asked) for depth in RECALL_DEPTHS),
+        fmean(max((1 / rank for rank in each.ranks if rank), default=0.0) for each in asked),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """In seconds; `embedding` is the median of what the questions' vectors took."""
+    """The latency in seconds. `embedding` is the median time of embedding a question."""
 
     p50: float
     p95: float
     embedding: float
 
 
-def latency(outcomes: Sequence[Outcome]) -> Latency:
+def compute_latency(outcomes: Sequence[QuestionOutcome]) -> Latency:
     times = sorted(each.seconds for each in outcomes)
     if not times:
         return Latency(0.0, 0.0, 0.0)
     return Latency(median(times), times[int(0.95 * (len(times) - 1))], median(each.embedding for each in outcomes))
 
 
-def auc(known: Sequence[float], unknown: Sequence[float]) -> float | None:
-    """How often one of the first is above one of the second, ties by half: 1 separates them, 0.5 is chance."""
-    if not known or not unknown:
+def compute_auc(answerable: Sequence[float], unanswerable: Sequence[float]) -> float | None:
+    """Compute how often an answerable question has the larger value; ties count half. 1 is perfect, 0.5 is chance."""
+    if not answerable or not unanswerable:
         return None
-    ranked = sorted([(value, 1) for value in known] + [(value, 0) for value in unknown])
+    ranked = sorted([(value, 1) for value in answerable] + [(value, 0) for value in unanswerable])
     wins, below, at = 0.0, 0, 0
     while at < len(ranked):
         end = at
@@ -84,21 +84,26 @@ def auc(known: Sequence[float], unknown: Sequence[float]) -> float | None:
         negative = end - at - positive
         wins += positive * (below + negative / 2)
         below, at = below + negative, end
-    return wins / (len(known) * len(unknown))
+    return wins / (len(answerable) * len(unanswerable))
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What a threshold does: of what is above it, the share that can be answered; of what can be, the share above."""
+    """The precision and recall of a threshold that says whether a question can be answered."""
 
     threshold: float
     precision: float
+    """The share of the questions above the threshold that can be answered."""
     recall: float
+    """The share of the answerable questions that are above the threshold."""
 
 
-def curve(known: Sequence[float], unknown: Sequence[float], thresholds: Iterable[float]) -> list[Point]:
+def compute_curve(
+    answerable: Sequence[float], unanswerable: Sequence[float], thresholds: Iterable[float]
+) -> list[Point]:
+    """Compute the precision and recall of each threshold, from the relevance of both kinds of question."""
     points = []
     for threshold in thresholds:
-        right, wrong = (sum(value >= threshold for value in values) for values in (known, unknown))
-        points.append(Point(threshold, right / max(1, right + wrong), right / max(1, len(known))))
+        right, wrong = (sum(value >= threshold for value in values) for values in (answerable, unanswerable))
+        points.append(Point(threshold, right / max(1, right + wrong), right / max(1, len(answerable))))
     return points

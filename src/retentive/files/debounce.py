@@ -1,13 +1,13 @@
-"""Which files have been left alone for long enough to be read: an editor saves in several steps, a download grows."""
+"""Debounce changes of files: a file is read once it is left alone. Editors save in several steps; downloads grow."""
 
 from collections.abc import Iterable
 
-QUIET = 0.5  # seconds without a change
-LATEST = 5.0  # seconds after the first change, for a file that keeps changing
+QUIET_SECONDS = 0.5  # without a change, then a file is due
+MAX_DELAY_SECONDS = 5.0  # after its first change, then a file that keeps changing is due
 
 
-class Pending:
-    """Paths that changed, each with the first and the last time it did. Times are those of one clock, in seconds."""
+class Debouncer:
+    """Changed paths, each with the times of its first and its last change, in seconds of one clock."""
 
     def __init__(self) -> None:
         self._changes: dict[str, tuple[float, float]] = {}
@@ -15,23 +15,24 @@ class Pending:
     def __len__(self) -> int:
         return len(self._changes)
 
-    def note(self, paths: Iterable[str], now: float) -> None:
+    def add(self, paths: Iterable[str], now: float) -> None:
+        """Note that these paths changed."""
         for path in paths:
             first, _ = self._changes.get(path, (now, now))
             self._changes[path] = (first, now)
 
-    def due(self, now: float) -> list[str]:
-        """Those whose time has come, which are pending no more."""
-        ready = [path for path, times in self._changes.items() if _at(times) <= now]
-        for path in ready:
+    def pop_due(self, now: float) -> list[str]:
+        """Remove and return the paths that are due."""
+        due = [path for path, times in self._changes.items() if _due_at(times) <= now]
+        for path in due:
             del self._changes[path]
-        return ready
+        return due
 
-    def wait(self, now: float, most: float) -> float:
-        """Seconds until the next is due."""
-        return max(0.0, min((_at(times) - now for times in self._changes.values()), default=most))
+    def seconds_until_due(self, now: float, default: float) -> float:
+        """Return the seconds until the next path is due, or the default if there is none."""
+        return max(0.0, min((_due_at(times) - now for times in self._changes.values()), default=default))
 
 
-def _at(times: tuple[float, float]) -> float:
+def _due_at(times: tuple[float, float]) -> float:
     first, last = times
-    return min(last + QUIET, first + LATEST)
+    return min(last + QUIET_SECONDS, first + MAX_DELAY_SECONDS)

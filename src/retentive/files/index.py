@@ -1,313 +1,388 @@
-"""What is on disk, compared with what is known of it, and kept: the one way a file is written.
+"""Bring the index of files in step with the disk: the only way a file is written.
 
-A file that the disk says is the same is not opened. One that is opened and has the same bytes only gets its new stamp.
-One that is new and has the bytes of one that is gone is that one, by another name. Of one that grew at its end, the end
-is read; of one that was changed, what is as before keeps its vector. Files are kept in batches, each in one commit that
-says what it was decided on; who finds that another was first looks again, file by file.
+a. A file whose size and stamp are as before is not opened. If only the stamp differs, only the stamp is written.
+b. A new file with the bytes of one that is gone is that file, renamed.
+c. Of a file that grew at its end, the end is read. Of one that changed elsewhere, sections that stay the same keep
+their vectors.
+d. Files are written in batches, each in one transaction guarded by the versions it was decided on. If a concurrent
+writer wins, each file of the batch is compared and written again by itself.
 """
 
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from pathlib import PurePath
 from typing import NamedTuple
 
 from retentive import clock
-from retentive.errors import Busy, Invalid, MissingExtra, Stale
-from retentive.files.content import Read, binary, grown, whole
-from retentive.files.lease import Stopped
-from retentive.files.load import Loaded, load
-from retentive.files.walk import Entry, Tree, Walked, reason_of
+from retentive.errors import Invalid, MissingExtra, Stale
+from retentive.files.content import FileContent, LoadedFile, is_binary, load_file, read_appended, read_whole
+from retentive.files.lease import Stopped, hold_leases
+from retentive.files.walk import FoundFile, Tree, describe_error, is_within
 from retentive.ids import new_ids
-from retentive.memories.write import embedded
-from retentive.model import Indexed, Section, Skipped
+from retentive.memories.write import embed_texts
+from retentive.model import IndexResult, Section, SkippedFile
 from retentive.storage import Step
-from retentive.storage.tables import files as rows
-from retentive.storage.tables.chunks import embedded_text
-from retentive.storage.tables.files import Row, context_of
+from retentive.storage.tables import files as file_rows
+from retentive.storage.tables.chunks import join_embedded_text
+from retentive.storage.tables.files import FileRow, join_headings
 from retentive.store import OpenStore
-from retentive.store.write import MAX_ATTEMPTS
+from retentive.store.write import Decision, write
 
-MOST_SECTIONS = 128  # that share a commit: embedded in a second or two, so little is lost if it is stopped
-MOST_FILES = 64
-REMOVED_AT_ONCE = 200
+MAX_BATCH_SECTIONS = 128  # embedded in a second or two, so little is lost if indexing is stopped
+MAX_BATCH_FILES = 64
+DELETE_BATCH_SIZE = 200  # files
+MIN_READ_LIMIT = 1 << 20  # bytes that any file may have by the time it is read; a larger one may have doubled
 
 Progress = Callable[[int, int], None]
 Place = tuple[Tree, str | None]
-"""A root, and where in it; None: all of it."""
+"""A tree, and the path in it to index; None for all of it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class IndexOptions:
     session: str | None = None
     tags: tuple[str, ...] | None = None
-    """None: as they are."""
+    """None keeps the tags that a file has."""
     dry_run: bool = False
 
 
-class Draft(NamedTuple):
-    """A file as it is to be kept: what it is counted as, its row, and its sections from `first` on."""
+class FileOutcome(StrEnum):
+    """What becomes of a file: the field of `IndexResult` that counts it."""
 
-    entry: Entry
-    how: str
-    row: Row
-    old: Row | None
-    first: int = 0
+    ADDED = "added"
+    UPDATED = "updated"
+    APPENDED = "appended"
+    RENAMED = "renamed"
+    UNCHANGED = "unchanged"
+
+
+class FileChange(NamedTuple):
+    """A file to be written: its new row, the row before, and the sections that are new."""
+
+    found: FoundFile
+    outcome: FileOutcome
+    row: FileRow
+    old: FileRow | None
+    first_ordinal: int = 0
+    """Of the new sections. Those before it stay as they are."""
     sections: tuple[Section, ...] = ()
 
 
 @dataclass(slots=True)
-class Compared:
-    todo: list[Entry] = field(default_factory=list)
-    known: dict[str, Row] = field(default_factory=dict)
+class Comparison:
+    """The files on disk compared with those in the index."""
+
+    to_read: list[FoundFile] = field(default_factory=list)
+    indexed: dict[str, FileRow] = field(default_factory=dict)
     """By path."""
-    gone: dict[str, Row] = field(default_factory=dict)
+    gone: dict[str, FileRow] = field(default_factory=dict)
     """By id."""
 
 
-class Indexing:
-    """One run. For one thread."""
+class IndexRun:
+    """One run of indexing, in one thread."""
 
-    def __init__(self, store: OpenStore, options: Options, stop: threading.Event, progress: Progress | None) -> None:
-        self._store, self._options, self._stop = store, options, stop
-        self._tell = progress or (lambda _, __: None)
-        self._rows = store.tables.files
+    def __init__(
+        self, store: OpenStore, options: IndexOptions, stop: threading.Event, progress: Progress | None = None
+    ) -> None:
+        self._store, self._options, self._stop, self._progress = store, options, stop, progress
+        self._table = store.tables.files
         self._counts = Counter[str]()
-        self._skipped: dict[str, Skipped] = {}
-        self._gone: dict[str, Row] = {}
-        """By id: those whose file is not there, as far as is known by now."""
-        self._lost: dict[str, list[Row]] = {}
-        """The same by their bytes."""
+        self._skipped: dict[str, SkippedFile] = {}
+        self._gone: dict[str, FileRow] = {}
+        """Rows by id whose file is not on disk, as far as is known by now."""
+        self._gone_by_hash: dict[str, list[FileRow]] = {}
 
-    def idle(self, places: Sequence[Place]) -> bool:
-        """Whether nothing is to be done there, by what the disk says."""
-        compared = self._compared(places)
-        return not compared.todo and not compared.gone
+    def is_needed(self, places: Sequence[Place]) -> bool:
+        """Return whether anything differs there between disk and index."""
+        comparison = self._compare(places)
+        return bool(comparison.to_read or comparison.gone)
 
-    def told(self) -> Indexed:
-        return Indexed(**self._counts, skipped=tuple(self._skipped.values()))
+    def result(self) -> IndexResult:
+        return IndexResult(**self._counts, skipped=tuple(self._skipped.values()))
 
-    def run(self, places: Sequence[Place]) -> Indexed:
-        compared = self._compared(places)
-        for row in compared.gone.values():
-            self._drop(row)
-        for done, batch in self._batches(compared):
-            self._keep(batch)
-            self._tell(done, len(compared.todo))
-        self._remove([*self._gone.values()])
-        return self.told()
+    def run(self, places: Sequence[Place]) -> IndexResult:
+        """Bring the index in step with the disk. Raises `Stopped` if `stop` is set meanwhile."""
+        comparison = self._compare(places)
+        for row in comparison.gone.values():
+            self._mark_gone(row)
+        for done, batch in self._batches(comparison):
+            self._write_batch(batch)
+            if self._progress:
+                self._progress(done, len(comparison.to_read))
+        self._delete_all([*self._gone.values()])
+        return self.result()
 
-    def _compared(self, places: Iterable[Place]) -> Compared:
-        found, entries, unread = Compared(), dict[str, Entry](), list[str]()
+    # Comparing
+
+    def _compare(self, places: Iterable[Place]) -> Comparison:
+        comparison = Comparison()
+        on_disk: dict[str, FoundFile] = {}
+        unreadable: list[str] = []
         for tree, start in places:
-            walked = tree.walk(start)
-            self._note(walked)
-            entries |= {entry.path: entry for entry in walked.entries}
-            unread += walked.unread
-            found.known |= {row.path: row for row in self._known(start or tree.root)}
-            self._check()
-        for entry in entries.values():
-            row = found.known.get(entry.path)
-            if row and _same(entry, row) and self._tagged(row):
+            walk = tree.walk(start)
+            self._counts["ignored"] += walk.ignored
+            self._counts["unknown"] += walk.unknown
+            self._skipped |= {each.path: each for each in walk.skipped}
+            on_disk |= {each.path: each for each in walk.files}
+            unreadable += walk.unreadable
+            comparison.indexed |= {row.path: row for row in self._indexed_files(start or tree.root)}
+            self._require_running()
+        for found in on_disk.values():
+            row = comparison.indexed.get(found.path)
+            if row and _is_unchanged(found, row) and self._has_wanted_tags(row):
                 self._counts["unchanged"] += 1
             else:
-                found.todo.append(entry)
-        missing = (row for path, row in found.known.items() if path not in entries)
-        found.gone = {row.id: row for row in missing if not any(_within(row.path, each) for each in unread)}
-        return found
+                comparison.to_read.append(found)
+        for path, row in comparison.indexed.items():
+            if path not in on_disk and not any(is_within(path, each) for each in unreadable):
+                comparison.gone[row.id] = row
+        return comparison
 
-    def _known(self, place: str) -> Iterator[Row]:
-        yield from self._rows.at(self._store.namespace, self._options.session, [place])
-        yield from self._rows.below(self._store.namespace, self._options.session, place)
+    def _indexed_files(self, path: str) -> Iterator[FileRow]:
+        """Yield the file with this path, and those below it."""
+        yield from self._table.list_by_path(self._store.namespace, self._options.session, [path])
+        yield from self._table.list_in_folder(self._store.namespace, self._options.session, path)
 
-    def _note(self, walked: Walked) -> None:
-        self._counts["ignored"] += walked.ignored
-        self._counts["unknown"] += walked.unknown
-        self._skipped |= {each.path: each for each in walked.skipped}
-
-    def _tagged(self, row: Row) -> bool:
+    def _has_wanted_tags(self, row: FileRow) -> bool:
         return self._options.tags is None or self._options.tags == row.tags
 
-    def _check(self) -> None:
+    def _require_running(self) -> None:
         if self._stop.is_set():
             raise Stopped
 
-    def _batches(self, compared: Compared) -> Iterator[tuple[int, list[Draft]]]:
-        """What is to be kept, with how many files are done with it."""
-        batch: list[Draft] = []
-        for done, entry in enumerate(compared.todo, start=1):
-            self._check()
-            draft = self._draft(entry, compared.known.get(entry.path))
-            if draft:
-                batch.append(draft)
-            full = sum(len(each.sections) for each in batch) >= MOST_SECTIONS or len(batch) >= MOST_FILES
-            if full or done == len(compared.todo):
+    # Deciding
+
+    def _batches(self, comparison: Comparison) -> Iterator[tuple[int, list[FileChange]]]:
+        """Yield batches of changes, each with the number of files that are done after it."""
+        batch: list[FileChange] = []
+        for done, found in enumerate(comparison.to_read, start=1):
+            self._require_running()
+            change = self._decide_change(found, comparison.indexed.get(found.path))
+            if change:
+                batch.append(change)
+            is_full = sum(len(each.sections) for each in batch) >= MAX_BATCH_SECTIONS or len(batch) >= MAX_BATCH_FILES
+            if is_full or done == len(comparison.to_read):
                 yield done, batch
                 batch = []
 
-    def _draft(self, entry: Entry, row: Row | None) -> Draft | None:
-        """None: there is nothing to be kept of it."""
+    def _decide_change(self, found: FoundFile, row: FileRow | None) -> FileChange | None:
+        """Read a file and decide what to write; None if it cannot be indexed."""
         try:
-            return self._decided(entry, row, load(entry.path, max(entry.size * 2, 1 << 20)))
+            loaded = load_file(found.path, max(found.size * 2, MIN_READ_LIMIT))
+            return self._compare_content(found, row, loaded)
         except FileNotFoundError:
-            self._drop(row)
-        except OSError as error:
-            self._skip(entry, reason_of(error))
-        except (Invalid, MissingExtra) as error:
-            self._skip(entry, f"{error}. {error.hint}" if isinstance(error, MissingExtra) else str(error))
-            self._drop(row)
+            self._mark_gone(row)
+        except OSError as error:  # perhaps readable next time, so its row stays
+            self._skip(found, describe_error(error))
+        except (Invalid, MissingExtra) as error:  # its new content cannot be read, and its row has the old one
+            self._skip(found, f"{error}. {error.hint}" if isinstance(error, MissingExtra) else str(error))
+            self._mark_gone(row)
         return None
 
-    def _skip(self, entry: Entry, reason: str) -> None:
-        self._skipped[entry.path] = Skipped(entry.path, reason)
+    def _skip(self, found: FoundFile, reason: str) -> None:
+        self._skipped[found.path] = SkippedFile(found.path, reason)
 
-    def _drop(self, row: Row | None) -> None:
+    def _mark_gone(self, row: FileRow | None) -> None:
         if row:
             self._gone[row.id] = row
-            self._lost.setdefault(row.hash, []).append(row)
+            self._gone_by_hash.setdefault(row.hash, []).append(row)
 
-    def _decided(self, entry: Entry, row: Row | None, loaded: Loaded) -> Draft | None:
-        if row and row.hash == loaded.hash and row.kind == entry.kind:
-            return self._touched(entry, row, loaded)
-        if binary(loaded.data, entry.kind):
+    def _compare_content(self, found: FoundFile, row: FileRow | None, loaded: LoadedFile) -> FileChange | None:
+        if row and row.hash == loaded.hash and row.kind == found.kind:
+            return self._same_content_change(found, row, loaded)
+        if is_binary(loaded.data, found.kind):
             self._counts["unknown"] += 1
-            self._drop(row)
+            self._mark_gone(row)
             return None
-        if row is None and (moved := self._moved(entry, loaded.hash)):
-            return self._renamed(entry, moved, loaded)
-        if row and row.kind == entry.kind and self._tagged(row) and (more := grown(self._store, row, loaded)):
-            return self._made("appended", entry, row, loaded, more)
-        read = whole(self._store, entry.path, entry.kind, loaded.data)
-        return self._made("updated" if row else "added", entry, row, loaded, read)
+        if row is None:
+            renamed = self._claim_renamed(found, loaded.hash)
+            if renamed:
+                return self._rename_change(found, renamed, loaded)
+        if row and row.kind == found.kind and self._has_wanted_tags(row):
+            appended = read_appended(self._store, row, loaded)
+            if appended:
+                return self._content_change(FileOutcome.APPENDED, found, row, loaded, appended)
+        content = read_whole(self._store, found.path, found.kind, loaded.data)
+        outcome = FileOutcome.UPDATED if row else FileOutcome.ADDED
+        return self._content_change(outcome, found, row, loaded, content)
 
-    def _touched(self, entry: Entry, row: Row, loaded: Loaded) -> Draft:
-        if self._tagged(row):
-            return Draft(entry, "unchanged", replace(row, stamp=loaded.stamp), row)
+    def _same_content_change(self, found: FoundFile, row: FileRow, loaded: LoadedFile) -> FileChange:
+        """Return the change of a file with the same bytes: its stamp, and perhaps its tags."""
+        if self._has_wanted_tags(row):
+            return FileChange(found, FileOutcome.UNCHANGED, replace(row, stamp=loaded.stamp), row)
         new = replace(row, tags=self._options.tags or (), stamp=loaded.stamp, version=row.version + 1)
-        return Draft(entry, "updated", new, row)
+        return FileChange(found, FileOutcome.UPDATED, new, row)
 
-    def _moved(self, entry: Entry, hash: str) -> Row | None:
-        """One that is gone and had the same bytes; if there are several, the one of the same name."""
-        name = entry.path.rpartition("/")[2]
-        lost = [row for row in self._lost.get(hash, ()) if row.id in self._gone and row.kind == entry.kind]
-        return min(lost, key=lambda row: row.path.rpartition("/")[2] != name, default=None)
+    def _claim_renamed(self, found: FoundFile, hash: str) -> FileRow | None:
+        """Take a row with the same bytes from those that are gone, if there is one; rather one with the same name."""
+        name = PurePath(found.path).name
+        gone = [row for row in self._gone_by_hash.get(hash, ()) if row.id in self._gone and row.kind == found.kind]
+        same_name = [row for row in gone if PurePath(row.path).name == name]
+        return self._gone.pop((same_name or gone)[0].id) if gone else None
 
-    def _renamed(self, entry: Entry, row: Row, loaded: Loaded) -> Draft:
-        del self._gone[row.id]
-        title = PurePath(entry.path).stem if row.title == PurePath(row.path).stem else row.title
+    def _rename_change(self, found: FoundFile, row: FileRow, loaded: LoadedFile) -> FileChange:
+        title = PurePath(found.path).stem if row.title == PurePath(row.path).stem else row.title
         tags = row.tags if self._options.tags is None else self._options.tags
-        new = replace(row, path=entry.path, title=title, tags=tags, stamp=loaded.stamp, modified=loaded.modified)
-        return Draft(entry, "renamed", replace(new, version=row.version + 1), row)
+        new = replace(row, path=found.path, title=title, tags=tags, stamp=loaded.stamp, modified=loaded.modified)
+        return FileChange(found, FileOutcome.RENAMED, replace(new, version=row.version + 1), row)
 
-    def _made(self, how: str, entry: Entry, old: Row | None, loaded: Loaded, read: Read) -> Draft:
+    def _content_change(
+        self, outcome: FileOutcome, found: FoundFile, old: FileRow | None, loaded: LoadedFile, content: FileContent
+    ) -> FileChange:
         now = clock.now()
-        tags = self._options.tags if self._options.tags is not None else old.tags if old else ()
-        row = Row(
-            self._store.namespace, old.id if old else new_ids(now, 1)[0], entry.path, self._options.session, entry.kind,
-            loaded.hash, len(loaded.data), loaded.modified, loaded.stamp, read.title or PurePath(entry.path).stem, tags,
-            read.metadata, read.links, read.unit, read.first + len(read.sections), read.mark, now,
-            old.version + 1 if old else 1,
+        tags = self._options.tags
+        if tags is None:
+            tags = old.tags if old else ()
+        row = FileRow(
+            namespace=self._store.namespace, id=old.id if old else new_ids(now, 1)[0],
+            version=old.version + 1 if old else 1, path=found.path, session=self._options.session, kind=found.kind,
+            tags=tags, hash=loaded.hash, size=len(loaded.data), modified=loaded.modified, stamp=loaded.stamp,
+            title=content.title or PurePath(found.path).stem, metadata=content.metadata, links=content.links,
+            unit=content.unit, sections=content.first_ordinal + len(content.sections), mark=content.resume_point,
+            indexed=now,
         )  # fmt: skip
-        return Draft(entry, how, row, old, read.first, read.sections)
+        return FileChange(found, outcome, row, old, content.first_ordinal, content.sections)
 
-    def _keep(self, batch: Sequence[Draft]) -> None:
-        """All of it, or each by itself where another was first."""
+    # Writing
+
+    def _write_batch(self, batch: Sequence[FileChange]) -> None:
+        """Write a batch; after a concurrent write, each file by itself."""
         try:
-            self._apply(batch)
-        except Stale:
-            for draft in batch:
-                self._again(draft)
-
-    def _again(self, draft: Draft) -> None:
-        """With what is known of the file by now."""
-        if draft.how == "renamed" and draft.old:
-            self._drop(self._rows.get(draft.old.namespace, draft.old.id))
-        for _ in range(MAX_ATTEMPTS):
-            known = self._rows.at(self._store.namespace, self._options.session, [draft.entry.path])
-            anew = self._draft(draft.entry, known[0] if known else None)
-            try:
-                self._apply([anew] if anew else [])
-            except Stale:
-                continue
-            return
-        raise Busy("others kept changing what is known of the same files", "Retry in a moment.")
-
-    def _apply(self, batch: Sequence[Draft]) -> None:
-        if not self._options.dry_run:
-            made = self._vectors(batch)
-            steps = [step for draft, vectors in zip(batch, made, strict=True) for step in self._steps(draft, vectors)]
+            steps = self._batch_steps(batch)
             if steps:
                 self._store.engine.apply(steps)
-                self._store.journal.wrote = True
-        for draft in batch:
-            self._counts[draft.how] += 1
-
-    def _steps(self, draft: Draft, vectors: Sequence[bytes | None]) -> Iterator[Step]:
-        row = draft.row
-        if draft.how == "unchanged":
-            if draft.old and draft.old.stamp != row.stamp:
-                yield rows.stamp_step(row)
-            return
-        yield from rows.save_steps(row)
-        if draft.old and row.hash == draft.old.hash and not draft.sections:
-            yield rows.refresh_step(row)
-        else:
-            yield from rows.slice_steps(row, draft.sections, draft.first, self._store.space, vectors)
-
-    def _vectors(self, batch: Sequence[Draft]) -> list[list[bytes | None]]:
-        """Of the sections of each: those that they had, and new ones, made all at once."""
-        texts = [[embedded_text(each.text, context_of(each)) for each in draft.sections] for draft in batch]
-        had = [self._had(draft) for draft in batch]
-        new = [text for own, known in zip(texts, had, strict=True) for text in own if text not in known]
-        wanted = [*dict.fromkeys(new)]
-        made = dict(zip(wanted, embedded(self._store, wanted), strict=True))
-        self._counts["embedded"] += sum(vector is not None for vector in made.values())
-        return [[known.get(text) or made.get(text) for text in own] for own, known in zip(texts, had, strict=True)]
-
-    def _had(self, draft: Draft) -> dict[str, bytes]:
-        if draft.old is None or not draft.sections or self._store.space is None:
-            return {}
-        slices = self._rows.slices(draft.old, self._store.space)
-        return {embedded_text(each.text, each.context): each.vector for each in slices if each.vector}
-
-    def _remove(self, gone: Sequence[Row]) -> None:
-        for start in range(0, len(gone), REMOVED_AT_ONCE):
-            self._check()
-            part = gone[start : start + REMOVED_AT_ONCE]
-            if not self._options.dry_run:
-                self._delete(part)
-            self._counts["removed"] += len(part)
-
-    def _delete(self, part: Sequence[Row]) -> None:
-        try:
-            self._store.engine.apply([step for row in part for step in rows.delete_steps(row)])
+                self._store.journal.note_write()
         except Stale:
-            if len(part) > 1:
-                for row in part:
+            for change in batch:
+                self._write_again(change)
+            return
+        self._count(batch)
+
+    def _write_again(self, change: FileChange) -> None:
+        """Decide a change again on what is now stored, and write it."""
+        if change.outcome is FileOutcome.RENAMED and change.old:  # may be claimed again, if it still has the bytes
+            self._mark_gone(self._table.get(change.old.namespace, change.old.id))
+
+        def decide(_: int) -> Decision[Sequence[FileChange]]:
+            stored = self._table.list_by_path(self._store.namespace, self._options.session, [change.found.path])
+            again = self._decide_change(change.found, stored[0] if stored else None)
+            changes = [again] if again else []
+            return Decision(self._batch_steps(changes), changes)
+
+        self._count(write(self._store, decide, "others kept changing the index entries of the same files"))
+
+    def _count(self, batch: Sequence[FileChange]) -> None:
+        for change in batch:
+            self._counts[change.outcome] += 1
+
+    def _batch_steps(self, batch: Sequence[FileChange]) -> list[Step]:
+        if self._options.dry_run:
+            return []
+        vectors = self._load_or_make_vectors(batch)
+        return [step for change, own in zip(batch, vectors, strict=True) for step in self._steps(change, own)]
+
+    def _steps(self, change: FileChange, vectors: Sequence[bytes | None]) -> Iterator[Step]:
+        row, old = change.row, change.old
+        if change.outcome is FileOutcome.UNCHANGED:
+            if old and old.stamp != row.stamp:
+                yield file_rows.stamp_step(row)
+            return
+        yield from file_rows.save_steps(row)
+        if old and row.hash == old.hash and not change.sections:
+            yield file_rows.refresh_chunks_step(row)
+        else:
+            yield from file_rows.replace_chunks_steps(
+                row, change.sections, change.first_ordinal, self._store.space, vectors
+            )
+
+    def _load_or_make_vectors(self, batch: Sequence[FileChange]) -> list[list[bytes | None]]:
+        """Return the vectors of the sections of each change. All new sections are embedded in one call."""
+        stored = [self._load_vectors(change) for change in batch]
+        missing: dict[str, None] = {}
+        for change, known in zip(batch, stored, strict=True):
+            missing |= dict.fromkeys(text for text in _list_embedded_texts(change) if text not in known)
+        made = dict(zip(missing, embed_texts(self._store, [*missing]), strict=True))
+        self._counts["embedded"] += sum(vector is not None for vector in made.values())
+        return [
+            [known.get(text) or made.get(text) for text in _list_embedded_texts(change)]
+            for change, known in zip(batch, stored, strict=True)
+        ]
+
+    def _load_vectors(self, change: FileChange) -> dict[str, bytes]:
+        """Return the stored vectors of a file, by the text that was embedded."""
+        if change.old is None or not change.sections or self._store.space is None:
+            return {}
+        chunks = self._table.list_chunks(change.old, self._store.space)
+        return {join_embedded_text(each.text, each.context): each.vector for each in chunks if each.vector}
+
+    def _delete_all(self, gone: Sequence[FileRow]) -> None:
+        for start in range(0, len(gone), DELETE_BATCH_SIZE):
+            self._require_running()
+            batch = gone[start : start + DELETE_BATCH_SIZE]
+            if not self._options.dry_run:
+                self._delete(batch)
+            self._counts["removed"] += len(batch)
+
+    def _delete(self, batch: Sequence[FileRow]) -> None:
+        """Delete rows together; after a concurrent write, each that is still as it was read."""
+        try:
+            self._store.engine.apply([step for row in batch for step in file_rows.delete_steps(row)])
+        except Stale:
+            if len(batch) > 1:
+                for row in batch:
                     self._delete([row])
-            return  # of one: another has removed it, moved it, or found it again
-        self._store.journal.wrote = True
+            return  # a single row: another process removed, moved or found the file
+        self._store.journal.note_write()
 
 
-def places(trees: Sequence[Tree], paths: Iterable[str], most: int) -> list[Place]:
-    """Where these paths are, if nobody leaves them out: in a folder with very many, or behind a link, everywhere."""
-    found: list[Place] = []
-    given = [*dict.fromkeys(paths)]
+def index_places(
+    store: OpenStore,
+    options: IndexOptions,
+    places: Sequence[Place],
+    stop: threading.Event,
+    progress: Progress | None = None,
+    on_wait: Callable[[str], None] | None = None,
+) -> IndexResult:
+    """Index these places while no other process does. Without a difference, nothing is written or waited for."""
+    check = IndexRun(store, options, stop)
+    if not check.is_needed(places):
+        return check.result()
+    run = IndexRun(store, options, stop, progress)
+    if options.dry_run:
+        return run.run(places)
+    roots = [*dict.fromkeys(tree.root for tree, _ in places)]
+    with hold_leases(store, roots, stop, on_wait):
+        return run.run(places)
+
+
+def locate_paths(trees: Sequence[Tree], paths: Iterable[str], max_paths: int) -> list[Place]:
+    """Return the places to index after these paths changed. Ignored paths are left out.
+
+    A tree is indexed as a whole if more than `max_paths` changed in it, or one behind a link.
+    """
+    places: list[Place] = []
+    unique = [*dict.fromkeys(paths)]
     for tree in trees:
-        inside = [path for path in given if _within(path, tree.root)]
+        inside = [path for path in unique if is_within(path, tree.root)]
         if tree.root in inside:
-            found.append((tree, None))
+            places.append((tree, None))
             continue
-        inside = tree.wanted(inside)
-        many = len(inside) > most or any(map(tree.links_to, inside))
-        found += [(tree, None)] if many else [(tree, path) for path in inside]
-    return found
+        inside = tree.without_ignored(inside)
+        if len(inside) > max_paths or any(map(tree.is_behind_link, inside)):
+            places.append((tree, None))
+        else:
+            places += [(tree, path) for path in inside]
+    return places
 
 
-def _same(entry: Entry, row: Row) -> bool:
-    return bool(row.stamp) and (row.stamp, row.size, row.kind) == (entry.stamp, entry.size, entry.kind)
+def _list_embedded_texts(change: FileChange) -> list[str]:
+    return [join_embedded_text(section.text, join_headings(section)) for section in change.sections]
 
 
-def _within(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip("/") + "/")
+def _is_unchanged(found: FoundFile, row: FileRow) -> bool:
+    is_stamp_known = bool(row.stamp)  # it is empty if the file changed just before it was read
+    return is_stamp_known and (row.stamp, row.size, row.kind) == (found.stamp, found.size, found.kind)

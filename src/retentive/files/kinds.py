@@ -1,4 +1,8 @@
-"""Which files are read, and by which reader: their names decide, not their content."""
+"""Which files are read, and by which reader. The name of a file decides, not its content.
+
+A new kind also needs a reader, in `_READERS` of `readers/read.py`. If its bytes are no text, it belongs to
+`_PACKED_KINDS` of `content.py`.
+"""
 
 from collections.abc import Mapping
 from pathlib import PurePath
@@ -36,6 +40,6 @@ _BY_SUFFIX = {f".{suffix}": kind for kind, suffixes in SUFFIXES.items() for suff
 _BY_NAME = {name.lower(): kind for kind, names in NAMES.items() for name in names}
 
 
-def readable(path: PurePath) -> str | None:
-    """The reader of files with this name: `markdown`, `text`, `code`, `html`, `pdf` or `docx`. None: not indexed."""
+def find_kind(path: PurePath) -> str | None:
+    """Return the kind of files with this name: `markdown`, `text`, `code`, `html`, `pdf` or `docx`; None: not read."""
     return _BY_NAME.get(path.name.lower()) or _BY_SUFFIX.get(path.suffix.lower())

@@ -1,65 +1,42 @@
-"""Who indexes a folder: of several processes one at a time, so that nothing is read and embedded twice."""
+"""Leases on folders: of several processes, one indexes a folder at a time, so that nothing is embedded twice."""
 
-import platform
 import threading
-import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from functools import partial
+from contextlib import contextmanager
 from hashlib import sha256
 
-from retentive.errors import RetentiveError, StorageError
 from retentive.storage.tables.leases import Leases
 from retentive.store import OpenStore
+from retentive.store.background import LeaseKeeper
 
-LEASED = 30.0  # seconds after which the work of one that died is done by another
-POLL = 0.2  # seconds between two looks whether the other is done
+LEASE_SECONDS = 30.0  # after which another process takes over from one that was killed
+POLL_SECONDS = 0.2  # between two attempts to take a lease
 
 
 class Stopped(Exception):
-    """Somebody does not want to wait any longer."""
+    """The caller asked to stop before the work was done."""
 
 
 @contextmanager
-def alone(
-    store: OpenStore, roots: Sequence[str], stop: threading.Event, waiting: Callable[[str], None] | None
+def hold_leases(
+    store: OpenStore, roots: Sequence[str], stop: threading.Event, on_wait: Callable[[str], None] | None
 ) -> Iterator[None]:
-    """The only one who indexes these folders into this namespace, once those who do are done."""
-    leases = Leases(store.engine, f"{platform.node()}-{uuid.uuid4().hex[:12]}")
-    names = {root: f"files-{sha256(root.encode()).hexdigest()[:16]}" for root in sorted(roots)}
-    over, taken = threading.Event(), list[str]()
-    try:
-        for root, name in names.items():
-            _take(leases, name, store.namespace, stop, partial(waiting or _silent, root))
-            taken.append(name)
-        keeper = threading.Thread(
-            target=_keep, args=(leases, taken, store.namespace, over), name="retentive-lease", daemon=True
-        )
-        keeper.start()
-        yield
-    finally:
-        over.set()
-        for name in taken:
-            with suppress(StorageError):  # then it runs out
-                leases.release(name, store.namespace)
+    """Hold the leases of these folders in this namespace. `on_wait` is called with each folder that is waited for.
+
+    Raises `Stopped` if `stop` is set while waiting.
+    """
+    with LeaseKeeper(Leases(store.engine), store.namespace, LEASE_SECONDS) as keeper:
+        for root in sorted(roots):  # all processes take them in one order, so that none deadlocks
+            name = f"files-{sha256(root.encode()).hexdigest()[:16]}"
+            if not keeper.take(name):
+                if on_wait:
+                    on_wait(root)
+                _wait_for_lease(keeper, name, stop)
+        yield  # even if a lease is lost meanwhile: the guards of the steps keep the index right
 
 
-def _silent(_: str) -> None: ...
-
-
-def _take(leases: Leases, name: str, namespace: str, stop: threading.Event, told: Callable[[], None]) -> None:
-    said = False
-    while not leases.take(name, LEASED, namespace):
-        if not said:
-            told()
-            said = True
-        if stop.wait(POLL):
-            raise Stopped
-
-
-def _keep(leases: Leases, names: Sequence[str], namespace: str, over: threading.Event) -> None:
-    """Until the work is over. Who loses one goes on all the same: the guards of the steps keep it from harm."""
-    while not over.wait(LEASED / 3):
-        for name in names:
-            with suppress(RetentiveError):  # the store may be back before the lease has run out
-                leases.take(name, LEASED, namespace)
+def _wait_for_lease(keeper: LeaseKeeper, name: str, stop: threading.Event) -> None:
+    while not stop.wait(POLL_SECONDS):
+        if keeper.take(name):
+            return
+    raise Stopped

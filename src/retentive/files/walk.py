@@ -1,28 +1,28 @@
-"""What is in a folder that can be indexed.
+"""Find the files of a folder that can be indexed.
 
-Links are followed to where nothing of the folder is: what a link inside it leads to is found at its own place, and a
-link to a folder that it is in would have no end. Nothing here is opened but the rules of what to ignore.
+A link is followed if it leads out of the folder. What it leads to inside the folder is found at its own place, and a
+link to a folder above itself would have no end. Files are not opened here, except those with ignore rules.
 """
 
 import os
 import stat
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import NamedTuple
 
-from retentive.files.ignore import Rules, rules_of
-from retentive.files.kinds import readable
-from retentive.fs.regular_files import is_made_up
-from retentive.model import Skipped
+from retentive.files.ignore import IgnoreRules, load_rules
+from retentive.files.kinds import find_kind
+from retentive.fs.regular_files import is_kernel_file
+from retentive.model import SkippedFile
 
-LONGEST_PATH = 1500  # bytes: an entry of an index has 2,704 at most, of which a namespace may take 800
-RACY = 2_000_000_000  # ns: a file that was changed so shortly before may be changed again at the same time of its clock
+MAX_PATH_BYTES = 1500  # an entry of a database index has 2,704 at most, of which a namespace may take 800
+RACY_NANOSECONDS = 2_000_000_000  # a file changed so shortly before may change again within one tick of its clock
 
 
-class Entry(NamedTuple):
-    """A file as the disk tells of it."""
+class FoundFile(NamedTuple):
+    """A file as the disk describes it, without its content."""
 
     path: str
     kind: str
@@ -34,33 +34,33 @@ class Entry(NamedTuple):
 
 
 @dataclass(slots=True)
-class Walked:
-    entries: list[Entry] = field(default_factory=list)
-    skipped: list[Skipped] = field(default_factory=list)
-    unread: list[str] = field(default_factory=list)
-    """Files and folders that could not be looked at: what is known of them stays."""
+class WalkResult:
+    files: list[FoundFile] = field(default_factory=list)
+    skipped: list[SkippedFile] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)
+    """Files and folders that could not be looked at: their entries in the index are kept."""
     ignored: int = 0
     unknown: int = 0
 
     def skip(self, path: str, reason: str) -> None:
-        self.skipped.append(Skipped(path, reason))
+        self.skipped.append(SkippedFile(path, reason))
 
     def fail(self, path: str, error: OSError) -> None:
-        self.skip(path, reason_of(error))
-        self.unread.append(path)
+        self.skip(path, describe_error(error))
+        self.unreadable.append(path)
 
 
-def reason_of(error: OSError) -> str:
+def describe_error(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
 
 
-def stamp_of(found: os.stat_result) -> str:
-    return f"{found.st_mtime_ns} {found.st_ctime_ns}"
+def make_stamp(status: os.stat_result) -> str:
+    return f"{status.st_mtime_ns} {status.st_ctime_ns}"
 
 
-def settled(found: os.stat_result) -> bool:
-    """Whether a later change would surely have another stamp."""
-    return max(found.st_mtime_ns, found.st_ctime_ns) + RACY < time.time_ns()
+def is_stamp_reliable(status: os.stat_result) -> bool:
+    """Return whether any later change would surely give another stamp."""
+    return max(status.st_mtime_ns, status.st_ctime_ns) + RACY_NANOSECONDS < time.time_ns()
 
 
 @dataclass(frozen=True)
@@ -68,169 +68,181 @@ class Tree:
     """A folder, or one file, by its real path with slashes."""
 
     root: str
-    limit: int
-    """Bytes of the largest file."""
+    max_file_bytes: int
     patterns: tuple[str, ...] = ()
 
-    def walk(self, start: str | None = None) -> Walked:
-        """All of it, or of what is at a path inside it. Of what is not there, nothing.
+    def walk(self, start: str | None = None) -> WalkResult:
+        """Find everything, or what is at a path inside; nothing if that path does not exist.
 
-        If the root is not there either, nothing is known of what is in it: a disk may not be mounted.
+        If the root itself does not exist, it counts as unreadable: its disk may not be mounted.
         """
-        found = Walked()
+        walk = _Walk(self)
         if start is None or start == self.root:
-            self._begin(found)
+            walk.visit_root()
         else:
             rules = self._rules_in(os.path.dirname(start))  # noqa: PTH120 - paths are texts here: there are very many
             if rules is not None:
-                self._one(start, rules, found, [self.root])
+                walk.visit(start, rules)
             if not os.path.lexists(self.root):
-                found.unread.append(self.root)
-        return found
+                walk.result.unreadable.append(self.root)
+        return walk.result
 
-    def wanted(self, paths: Iterable[str]) -> list[str]:
-        """Without those in folders that are left out, where a build may write thousands: each is asked about once."""
-        inside = [(os.path.dirname(path), path) for path in paths]  # noqa: PTH120
-        left = {folder for folder in {each for each, _ in inside} if self._rules_in(folder) is None}
-        return [path for folder, path in inside if folder not in left]
+    def without_ignored(self, paths: Iterable[str]) -> list[str]:
+        """Return the paths that are not in ignored folders. Each folder is decided once: a build writes thousands."""
+        by_folder = [(os.path.dirname(path), path) for path in paths]  # noqa: PTH120
+        folders = {folder for folder, _ in by_folder}
+        ignored = {folder for folder in folders if self._rules_in(folder) is None}
+        return [path for folder, path in by_folder if folder not in ignored]
 
-    def links_to(self, path: str) -> bool:
-        """Whether a link is on the way to a path. By itself one cannot tell then whether it is found elsewhere."""
+    def is_behind_link(self, path: str) -> bool:
+        """Return whether a path goes through a link. Then only a walk of the whole tree shows where it belongs."""
         folder = os.path.dirname(path)  # noqa: PTH120
         return os.path.islink(path) or PurePath(os.path.realpath(folder)).as_posix() != folder  # noqa: PTH114
 
-    def _begin(self, found: Walked) -> None:
-        """The root itself is wanted, whatever the rules say of it."""
-        try:
-            told = os.stat(self.root)  # noqa: PTH116 - likewise
-        except OSError as error:
-            found.fail(self.root, error)
-            return
-        if self._is_made_up(self.root, told, found):
-            return
-        if stat.S_ISDIR(told.st_mode):
-            self._folder(self.root, rules_of(self.root, self.patterns), found, [self.root])
-        else:
-            self._file(self.root, told, found)
-
-    def _rules_in(self, place: str) -> Rules | None:
-        """Those that hold in a folder below the root; None: it is left out."""
-        rules, folder = rules_of(self.root, self.patterns), self.root
-        for name in filter(None, place[len(self.root) :].split("/")):
-            rules = rules.inside(folder, _names(folder))
+    def _rules_in(self, path: str) -> IgnoreRules | None:
+        """Return the rules that apply in a folder below the root; None if the folder is ignored."""
+        rules, folder = load_rules(self.root, self.patterns), self.root
+        for name in filter(None, path[len(self.root) :].split("/")):
+            rules = rules.with_folder(folder, _list_names(folder))
             folder = f"{folder.rstrip('/')}/{name}"
-            if rules.leave_out(folder, is_folder=True):
+            if rules.is_ignored(folder, is_folder=True):
                 return None
-        return rules.inside(folder, _names(folder))
+        return rules.with_folder(folder, _list_names(folder))
 
-    def _folder(self, path: str, rules: Rules, found: Walked, trees: list[str]) -> None:
+
+class _Walk:
+    """One walk through a tree."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.result = WalkResult()
+        self._tree = tree
+        self._linked_folders = [tree.root]
+        """Real paths of the folders that are walked: the root, and those that links lead to."""
+
+    def visit_root(self) -> None:
+        """Visit the root itself, whatever the rules say about it."""
+        root = self._tree.root
+        try:
+            status = os.stat(root)  # noqa: PTH116 - likewise
+        except OSError as error:
+            self.result.fail(root, error)
+            return
+        if self._skip_kernel_file(root, status):
+            return
+        if stat.S_ISDIR(status.st_mode):
+            self._visit_folder(root, load_rules(root, self._tree.patterns))
+        else:
+            self._add_file(root, status)
+
+    def visit(self, path: str, rules: IgnoreRules) -> None:
+        """Visit a file or a folder with all that is in it."""
+        if self._visit_path(path, rules):
+            self._visit_folder(path, rules)
+
+    def _visit_folder(self, path: str, rules: IgnoreRules) -> None:
         pending = [(path, rules)]
         while pending:
-            folder, above = pending.pop()
+            folder, rules_above = pending.pop()
             try:
                 names = sorted(os.listdir(folder))  # noqa: PTH208 - likewise
             except OSError as error:
-                found.fail(folder, error)
+                self.result.fail(folder, error)
                 continue
-            here = above.inside(folder, names)
-            pending += reversed([(each, here) for each in self._folders(folder, names, here, found, trees)])
+            rules_here = rules_above.with_folder(folder, names)
+            paths = (f"{folder.rstrip('/')}/{name}" for name in names)
+            folders = [each for each in paths if self._visit_path(each, rules_here)]
+            pending += [(each, rules_here) for each in reversed(folders)]
 
-    def _folders(
-        self, folder: str, names: Sequence[str], rules: Rules, found: Walked, trees: list[str]
-    ) -> Iterator[str]:
-        """The folders inside one that are to be looked at; of the rest, what it is."""
-        for name in names:
-            path = f"{folder.rstrip('/')}/{name}"
-            if self._look(path, rules, found, trees):
-                yield path
-
-    def _one(self, path: str, rules: Rules, found: Walked, trees: list[str]) -> None:
-        if self._look(path, rules, found, trees):
-            self._folder(path, rules, found, trees)
-
-    def _look(self, path: str, rules: Rules, found: Walked, trees: list[str]) -> bool:
-        """Whether it is a folder to go into."""
-        told = _told(path, found)
-        if told is None:
+    def _visit_path(self, path: str, rules: IgnoreRules) -> bool:
+        """Add a file to the result. Return whether the path is a folder to go into."""
+        status = self._read_status(path)
+        if status is None:
             return False
-        linked = stat.S_ISLNK(told.st_mode)
-        is_folder = os.path.isdir(path) if linked else stat.S_ISDIR(told.st_mode)  # noqa: PTH112
-        if rules.leave_out(path, is_folder=is_folder, hidden=linked and self._leads_to_hidden(path)):
-            found.ignored += 1
+        is_link = stat.S_ISLNK(status.st_mode)
+        is_folder = os.path.isdir(path) if is_link else stat.S_ISDIR(status.st_mode)  # noqa: PTH112
+        if rules.is_ignored(path, is_folder=is_folder, is_hidden=is_link and self._leads_to_hidden(path)):
+            self.result.ignored += 1
             return False
-        if linked:
-            told = self._followed(path, found, trees)
-        if told is None or stat.S_ISDIR(told.st_mode):
-            return told is not None and not self._is_made_up(path, told, found)
-        self._file(path, told, found)
+        if is_link:
+            status = self._follow_link(path)
+            if status is None:
+                return False
+        if stat.S_ISDIR(status.st_mode):
+            return not self._skip_kernel_file(path, status)
+        self._add_file(path, status)
         return False
 
-    def _leads_to_hidden(self, path: str) -> bool:
-        """Somebody else may have made the link, in a repository for instance, and keys are in folders like `.ssh`."""
-        there = {*PurePath(os.path.realpath(path)).parts} - {*PurePath(self.root).parts}
-        return any(name.startswith(".") for name in there)
-
-    def _followed(self, path: str, found: Walked, trees: list[str]) -> os.stat_result | None:
+    def _read_status(self, path: str) -> os.stat_result | None:
         try:
-            told = os.stat(path)  # noqa: PTH116
+            path.encode()
+            return os.lstat(path)
+        except UnicodeEncodeError:
+            self.result.skip(path.encode("utf-8", "backslashreplace").decode(), "its name is not UTF-8")
         except FileNotFoundError:
-            found.skip(path, "a link that leads nowhere")
+            pass  # deleted meanwhile
+        except OSError as error:
+            self.result.fail(path, error)
+        return None
+
+    def _leads_to_hidden(self, path: str) -> bool:
+        """Return whether a link leads to something hidden. A repository may link to folders with keys, like `.ssh`."""
+        names = {*PurePath(os.path.realpath(path)).parts} - {*PurePath(self._tree.root).parts}
+        return any(name.startswith(".") for name in names)
+
+    def _follow_link(self, path: str) -> os.stat_result | None:
+        """Return the status of the target of a link; None if it is not to be followed."""
+        try:
+            status = os.stat(path)  # noqa: PTH116
+        except FileNotFoundError:
+            self.result.skip(path, "a link that leads nowhere")
             return None
         except OSError as error:  # a link to itself, among others
-            found.fail(path, error)
+            self.result.fail(path, error)
             return None
-        real = os.path.realpath(path)
-        if _within(os.path.realpath(os.path.dirname(path)), real):  # noqa: PTH120
-            found.skip(path, "a link to a folder that it is in")
+        target = os.path.realpath(path)
+        is_folder = stat.S_ISDIR(status.st_mode)
+        if is_within(os.path.realpath(os.path.dirname(path)), target):  # noqa: PTH120
+            self.result.skip(path, "a link to a folder that it is in")
             return None
-        if any(_within(real, tree) or (stat.S_ISDIR(told.st_mode) and _within(tree, real)) for tree in trees):
-            return None
-        if stat.S_ISDIR(told.st_mode):
-            trees.append(real)
-        return told
+        for folder in self._linked_folders:
+            if is_within(target, folder) or (is_folder and is_within(folder, target)):
+                return None  # found at its own place
+        if is_folder:
+            self._linked_folders.append(target)
+        return status
 
-    def _is_made_up(self, path: str, told: os.stat_result, found: Walked) -> bool:
-        """Folders such as `/proc` have no end, and nothing in them is a document."""
-        if is_made_up(told):
-            found.skip(path, "made up by the system, not on a disk")
-        return is_made_up(told)
+    def _skip_kernel_file(self, path: str, status: os.stat_result) -> bool:
+        """Skip folders such as `/proc`: they have no end, and nothing in them is a document."""
+        if not is_kernel_file(status):
+            return False
+        self.result.skip(path, "made up by the system, not on a disk")
+        return True
 
-    def _file(self, path: str, told: os.stat_result, found: Walked) -> None:
-        kind = readable(PurePath(path))
+    def _add_file(self, path: str, status: os.stat_result) -> None:
+        kind = find_kind(PurePath(path))
+        limit = self._tree.max_file_bytes
         if kind is None:
-            found.unknown += 1
-        elif not stat.S_ISREG(told.st_mode) or is_made_up(told):
-            found.skip(path, "not a regular file")
-        elif told.st_size > self.limit:
-            found.skip(path, f"{_kb(told.st_size)} KB, over the limit of {_kb(self.limit)} KB")
-        elif len(path.encode()) > LONGEST_PATH:
-            found.skip(path, f"its path has more than {LONGEST_PATH} bytes")
+            self.result.unknown += 1
+        elif not stat.S_ISREG(status.st_mode) or is_kernel_file(status):
+            self.result.skip(path, "not a regular file")
+        elif status.st_size > limit:
+            self.result.skip(path, f"{_to_kb(status.st_size)} KB, over the limit of {_to_kb(limit)} KB")
+        elif len(path.encode()) > MAX_PATH_BYTES:
+            self.result.skip(path, f"its path has more than {MAX_PATH_BYTES} bytes")
         else:
-            found.entries.append(Entry(path, kind, told.st_size, told.st_mtime_ns // 1000, stamp_of(told)))
+            found = FoundFile(path, kind, status.st_size, status.st_mtime_ns // 1000, make_stamp(status))
+            self.result.files.append(found)
 
 
-def _told(path: str, found: Walked) -> os.stat_result | None:
-    try:
-        path.encode()
-        return os.lstat(path)
-    except UnicodeEncodeError:
-        found.skip(path.encode("utf-8", "backslashreplace").decode(), "its name is not UTF-8")
-    except FileNotFoundError:
-        pass  # it went away meanwhile
-    except OSError as error:
-        found.fail(path, error)
-    return None
-
-
-def _kb(size: int) -> str:
-    return f"{size / 1000:.0f}"
-
-
-def _within(path: str, folder: str) -> bool:
+def is_within(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
-def _names(folder: str) -> list[str]:
+def _to_kb(size: int) -> str:
+    return f"{size / 1000:.0f}"
+
+
+def _list_names(folder: str) -> list[str]:
     try:
         return os.listdir(folder)  # noqa: PTH208
     except OSError:

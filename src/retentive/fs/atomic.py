@@ -1,18 +1,22 @@
-"""Files that are there whole or not at all.
+"""Files that exist completely or not at all.
 
-One is filled under a passing name in the folder it is for, and then gets its own. Whoever fills it holds a lock on it;
-a passing name that nobody holds was left by a process that was killed, and the next one who comes by removes it. The
-same goes for folders that are filled.
+A file is filled under a temporary name in its target folder, synced to the disk, and then renamed. The process that
+fills it holds a lock on it. So a temporary file without a lock is a leftover of a killed process: whoever next writes
+in that folder removes it. Folders are filled in the same way.
+
+`atomic_write` and `open_atomic` write one file. `temporary_file` and `publish_file` are for callers that have another
+program fill the file, such as SQLite, or that need to see it before it gets its name.
 """
 
 import os
 import shutil
+import stat
 import sys
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from retentive.errors import Conflict
 from retentive.fs.paths import translate_os_error
@@ -20,86 +24,113 @@ from retentive.fs.regular_files import require_regular
 
 _PREFIX, _SUFFIX = ".retentive-", ".part"
 SQLITE_LOGS = ("-wal", "-shm", "-journal")  # what SQLite keeps beside a database file
+PRIVATE_MODE = 0o600
 
-_mine: set[Path] = set()
-"""Those that this process fills. Where locks are those of processes, as on NFS, they would not tell."""
+_own_paths: set[Path] = set()
+"""Temporary paths of this process. Locks on NFS belong to processes, so they do not show its own."""
 
 
 class Unfinished(NamedTuple):
-    """What is in a folder under passing names."""
+    """The temporary files and folders in a folder."""
 
-    left: list[Path]
-    """By processes that were killed."""
+    leftovers: list[Path]
+    """Leftovers of processes that were killed."""
     busy: list[Path]
-    """Those that somebody is filling."""
+    """Temporary files and folders that are being written."""
+
+
+def atomic_write(path: Path, data: bytes, mode: int | None = None, *, like: Path | None = None) -> None:
+    """Write a file durably, in place of the one that is there. Raises `OSError`; then the old file is unchanged.
+
+    The new file gets the permissions `mode`, or else permissions and owner of the file `like`. By default that is the
+    old file, so they stay as they were; a new file is for the owner alone. A link is replaced: resolve it before.
+    """
+    with open_atomic(path) as file:
+        file.write(data)
+        if mode is not None:
+            Path(file.name).chmod(mode)
+        else:
+            _copy_permissions(like or path, Path(file.name))
 
 
 @contextmanager
-def passing(folder: Path, *, is_folder: bool = False) -> Iterator[Path]:
-    """An empty file, or folder, for the owner alone. What is left under this name at the end is removed."""
-    with writable(folder):
-        sweep(folder)
-        path, handle = _made(folder, is_folder=is_folder)
+def open_atomic(path: Path) -> Iterator[IO[bytes]]:
+    """Yield a file to write into, for the owner alone. It replaces `path` when the block ends without an error."""
+    remove_leftovers(path.parent)
+    part, handle = _make_locked(path.parent, is_folder=False)
+    try:
+        with part.open("wb") as file:
+            yield file
+        publish_file(part, path, overwrite=True)
+    finally:
+        _release(part, handle)
+
+
+@contextmanager
+def temporary_file(folder: Path, *, is_folder: bool = False) -> Iterator[Path]:
+    """Yield an empty temporary file or folder, for the owner alone. It is removed at the end unless it was renamed."""
+    with reraise_write_errors(folder):
+        remove_leftovers(folder)
+        path, handle = _make_locked(folder, is_folder=is_folder)
     try:
         yield path
     finally:
-        os.close(handle)
-        remove(path)
-        _mine.discard(path.resolve())
+        _release(path, handle)
 
 
 def find_unfinished(folder: Path) -> Unfinished:
-    """Whether somebody fills each of them is told by its lock; in doubt somebody does."""
+    """Sort the temporary files of a folder by their locks. One whose lock cannot be tried counts as busy."""
     found = Unfinished([], [])
     for path in sorted(folder.glob(f"{_PREFIX}*{_SUFFIX}")):
-        (found.busy if path.resolve() in _mine or _is_locked(path) else found.left).append(path)
+        is_busy = path.resolve() in _own_paths or _is_locked(path)
+        (found.busy if is_busy else found.leftovers).append(path)
     return found
 
 
-def sweep(folder: Path) -> Unfinished:
-    """Remove what was left in a folder; what there was."""
+def remove_leftovers(folder: Path) -> Unfinished:
+    """Remove the leftovers of killed processes from a folder. Returns what was there before."""
     found = find_unfinished(folder)
-    for path in found.left:
-        with suppress(OSError), _locked(path):
+    for path in found.leftovers:
+        with suppress(OSError), _lock(path):
             remove(path)
     return found
 
 
 @contextmanager
-def writable(where: Path) -> Iterator[None]:
-    """What the system says, as ours, but for a name that is taken, and a reader that has gone."""
+def reraise_write_errors(where: Path) -> Iterator[None]:
+    """Turn an `OSError` into a `StorageError`, except for a name that is taken and a reader that has gone."""
     try:
         yield
     except (FileExistsError, BrokenPipeError):
         raise
     except OSError as error:
-        hint = "See to the permissions, or give another place."
+        hint = "Check the permissions, or give another path."
         raise translate_os_error(error, f"{where} cannot be written", hint) from error
 
 
-def place(path: Path, name: Path, *, overwrite: bool = False) -> None:
+def publish_file(path: Path, name: Path, *, overwrite: bool = False) -> None:
     """Give a finished file its name, durably. `FileExistsError` if it is taken and must not be overwritten."""
-    _synced(path)
+    _sync(path)
     if overwrite:
         path.replace(name)
     else:
-        _named(path, name)
-    _synced(name.parent)
+        _rename_to_free_name(path, name)
+    _sync(name.parent)
 
 
-def free(name: Path, store: Path | None, *, overwrite: bool) -> None:
-    """Refuse a name that is taken, or that of a pipe or a device, which would be replaced by a file."""
+def require_free_name(name: Path, store: Path | None, *, overwrite: bool) -> None:
+    """Refuse a name that is taken, or that of a pipe or a device, which a file would replace."""
     require_regular(name)
     if store is not None and name.exists() and name.samefile(store):
         raise Conflict(f"{name} is the store itself", "Give another name.")
     if used := [end for end in SQLITE_LOGS if Path(f"{name}{end}").exists()]:
         raise Conflict(f"{name}{used[0]} is there, so {name} is a store in use", "Give another name.")
     if not overwrite and (name.exists() or name.is_symlink()):
-        raise Conflict(f"{name} is there already", "Give another name, or --force (overwrite=True) to replace it.")
+        raise Conflict(f"{name} is there already", "Give another name, or replace it with `overwrite=True`.")
 
 
 def remove(path: Path) -> None:
-    """The logs first: if it is killed in between, the next one still finds them by the file."""
+    """Remove a file or folder. The logs of a database go first: after a kill the file still leads to them."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
         return
@@ -108,17 +139,29 @@ def remove(path: Path) -> None:
             Path(f"{path}{end}").unlink(missing_ok=True)
 
 
-def _named(path: Path, name: Path) -> None:
+def _copy_permissions(source: Path, target: Path) -> None:
+    """Copy the permissions, and the owner if we may. Without a source the target stays for the owner alone."""
+    try:
+        status = source.stat()
+    except FileNotFoundError:
+        return
+    if hasattr(os, "chown"):
+        with suppress(PermissionError):
+            os.chown(target, status.st_uid, status.st_gid)
+    target.chmod(stat.S_IMODE(status.st_mode))
+
+
+def _rename_to_free_name(path: Path, name: Path) -> None:
     try:
         os.link(path, name)
     except FileExistsError:
         raise
     except OSError:  # a file system without hard links
-        os.close(os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        os.close(os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL, PRIVATE_MODE))
         path.replace(name)
 
 
-def _synced(path: Path) -> None:
+def _sync(path: Path) -> None:
     if sys.platform == "win32" and path.is_dir():
         return
     handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
@@ -128,38 +171,45 @@ def _synced(path: Path) -> None:
         os.close(handle)
 
 
-def _made(folder: Path, *, is_folder: bool) -> tuple[Path, int]:
+def _make_locked(folder: Path, *, is_folder: bool) -> tuple[Path, int]:
+    """Create a temporary file or folder. Return its path and the handle that holds its lock."""
     while True:
         path = folder / f"{_PREFIX}{uuid.uuid4().hex}{_SUFFIX}"
-        handle = _made_folder(path) if is_folder else os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-        if _take(handle) and path.exists():
-            _mine.add(path.resolve())
+        handle = _make_folder(path) if is_folder else os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, PRIVATE_MODE)
+        if _try_lock(handle) and path.exists():
+            _own_paths.add(path.resolve())
             return path, handle
-        os.close(handle)  # it was taken for one that was left
+        os.close(handle)  # another process took it for a leftover before it was locked
 
 
-def _made_folder(path: Path) -> int:
+def _make_folder(path: Path) -> int:
     path.mkdir(mode=0o700)
     try:
         return _open(path)
-    except (FileNotFoundError, PermissionError):  # it was taken for one that was left; or Windows cannot open a folder
+    except (FileNotFoundError, PermissionError):  # taken for a leftover, or Windows, which cannot open a folder
         return os.open(os.devnull, os.O_RDONLY)
+
+
+def _release(path: Path, handle: int) -> None:
+    os.close(handle)
+    remove(path)
+    _own_paths.discard(path.resolve())
 
 
 def _is_locked(path: Path) -> bool:
     try:
-        with _locked(path):
+        with _lock(path):
             return False
     except OSError:
         return True
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """BlockingIOError: somebody else has it."""
+def _lock(path: Path) -> Iterator[None]:
+    """Hold the lock of a temporary file. `BlockingIOError` if another process holds it."""
     handle = _open(path)
     try:
-        if not _take(handle):
+        if not _try_lock(handle):
             raise BlockingIOError(f"{path} is being written")
         yield
     finally:
@@ -169,10 +219,10 @@ def _locked(path: Path) -> Iterator[None]:
 if sys.platform == "win32":
 
     def _open(path: Path) -> int:
-        """Folders cannot be opened there, so nobody holds one, and those that were left stay."""
+        """Open a file. Windows opens no folders, so nobody holds one, and leftover folders stay."""
         return os.open(path, os.O_RDWR)
 
-    def _take(handle: int) -> bool:  # noqa: ARG001 - an open file cannot be removed there anyway
+    def _try_lock(handle: int) -> bool:  # noqa: ARG001 - Windows removes no open file anyway
         return True
 else:
     import fcntl
@@ -180,7 +230,7 @@ else:
     def _open(path: Path) -> int:
         return os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
 
-    def _take(handle: int) -> bool:
+    def _try_lock(handle: int) -> bool:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

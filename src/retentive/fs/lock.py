@@ -1,4 +1,4 @@
-"""One process at a time, by a lock on a file. The system frees it when its holder ends, however it ends."""
+"""A lock on a file, for one process at a time. The system releases it when its holder ends, even if it is killed."""
 
 from __future__ import annotations
 
@@ -12,56 +12,56 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-PAUSE = 0.002  # seconds between two looks, of one who does not wait for ever
+POLL_SECONDS = 0.002  # between two attempts of a caller with limited patience
 
 
 @contextmanager
-def exclusive(path: Path, patience: float | None = None) -> Iterator[None]:
-    """Waits for its turn; with `patience`, for so many seconds: then it is a TimeoutError, which is an OSError.
+def hold_lock(path: Path, patience: float | None = None) -> Iterator[None]:
+    """Wait for the lock and hold it. After `patience` seconds, raise `TimeoutError`, which is an `OSError`.
 
-    The file stays behind, empty: removing it would let two in.
+    The empty file is not removed: two processes could then hold locks on two files of one name.
     """
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         if patience is None:
-            _take(handle)
+            _lock(handle)
         else:
-            _await(handle, patience)
+            _lock_within(handle, patience)
         yield
     finally:
         os.close(handle)
 
 
-def _await(handle: int, patience: float) -> None:
+def _lock_within(handle: int, patience: float) -> None:
     until = time.monotonic() + patience
-    while not _try(handle):
+    while not _try_lock(handle):
         if time.monotonic() >= until:
             raise TimeoutError("another process holds it")
-        time.sleep(PAUSE)
+        time.sleep(POLL_SECONDS)
 
 
 if sys.platform == "win32":
     import msvcrt
 
-    def _try(handle: int) -> bool:
+    def _try_lock(handle: int) -> bool:
         try:
             msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
         except OSError:
             return False
         return True
 
-    def _take(handle: int) -> None:
-        while not _try(handle):
+    def _lock(handle: int) -> None:
+        while not _try_lock(handle):
             time.sleep(0.05)
 else:
     import fcntl
 
-    def _try(handle: int) -> bool:
+    def _try_lock(handle: int) -> bool:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
         return True
 
-    def _take(handle: int) -> None:
+    def _lock(handle: int) -> None:
         fcntl.flock(handle, fcntl.LOCK_EX)

@@ -1,4 +1,4 @@
-"""Paths that somebody gave, and what the system says of them, as errors of ours."""
+"""Validate paths that users give, and translate errors of the system into errors of Retentive."""
 
 import errno
 import os
@@ -8,13 +8,13 @@ from pathlib import Path
 
 from retentive.errors import DiskFull, Invalid, StorageError, Unwritable
 
-_FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
-_USED_UP = (errno.EMFILE, errno.ENFILE)
+_DISK_FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
+_NO_DESCRIPTORS = (errno.EMFILE, errno.ENFILE)
 CLOSE_SOME = "Close some of them, or raise the limit: `ulimit -n 4096`."
 
 
 def parse_path(given: str | os.PathLike[str]) -> Path:
-    """A path with `~` filled in. `Invalid` if there can be no file of this name."""
+    """Return a path with `~` expanded. `Invalid` if no file can have this name."""
     text = os.fspath(given)
     if not text.strip() or "\0" in text:
         raise Invalid("a file needs a name, without zero bytes", "Give the path of a file.")
@@ -31,17 +31,18 @@ def parse_path(given: str | os.PathLike[str]) -> Path:
 
 
 def translate_os_error(error: OSError, what: str, hint: str = "") -> StorageError:
-    """What the system refused, as an error of ours; `what` could not be done."""
-    said = error.strerror or str(error)
-    if error.errno in _FULL:
-        return DiskFull(f"{what}: {said}")
-    if error.errno in _USED_UP:
-        return Unwritable(f"{what}: {said}", CLOSE_SOME)
-    return Unwritable(f"{what}: {said}", hint)
+    """Return the error to raise for an `OSError`. `what` names what could not be done."""
+    reason = error.strerror or str(error)
+    if error.errno in _DISK_FULL:
+        return DiskFull(f"{what}: {reason}")
+    if error.errno in _NO_DESCRIPTORS:
+        return Unwritable(f"{what}: {reason}", CLOSE_SOME)
+    return Unwritable(f"{what}: {reason}", hint)
 
 
 @contextmanager
-def translated_os_errors(what: str, hint: str = "") -> Iterator[None]:
+def reraise_os_errors(what: str, hint: str = "") -> Iterator[None]:
+    """Turn an `OSError` into a `StorageError`."""
     try:
         yield
     except OSError as error:
@@ -49,19 +50,19 @@ def translated_os_errors(what: str, hint: str = "") -> Iterator[None]:
 
 
 def has_free_descriptor() -> bool:
-    """Whether this process may still open a file: SQLite does not say why it could not."""
+    """Return whether this process can open one more file: SQLite does not say why it could not."""
     try:
         os.close(os.open(os.devnull, os.O_RDONLY))
     except OSError as error:
-        return error.errno not in _USED_UP
+        return error.errno not in _NO_DESCRIPTORS
     return True
 
 
 def require_free_descriptors(count: int) -> None:
-    """Refuse to begin with fewer than so many files that can still be opened."""
+    """Raise `Unwritable` unless this process can open so many more files."""
     taken: list[int] = []
     try:
-        with translated_os_errors("this process cannot open the files that it needs"):
+        with reraise_os_errors("this process cannot open the files that it needs"):
             for _ in range(count):
                 taken.append(os.open(os.devnull, os.O_RDONLY))  # noqa: PERF401 - closed also if one fails
     finally:

@@ -1,15 +1,15 @@
-"""Regular files, opened and read so that it ends.
+"""Open and read regular files only, so that reading always ends.
 
-A path that somebody names may lead to a pipe, a terminal, a device, or a file that the kernel makes up (`/proc`).
-Opening or reading one of these may wait for ever, or never come to an end. So every path that was given is read here:
+A path that a user gives may lead to a pipe, a terminal, a device, or a file that the kernel makes up (`/proc`). Opening
+or reading one of these may wait for ever. So every given path is read here:
 
   a. It is opened without waiting (`O_NONBLOCK`). What was opened is examined, not what had the name a moment before.
-  b. It must be a regular file of at most `max_bytes`. What grows while it is read is read up to that size.
-  c. Files of the kernel say that they are regular. They are known by their file system, or by having bytes and no size.
+  b. It must be a regular file of at most `max_bytes`. A file that grows meanwhile is read up to that size.
+  c. Files of the kernel claim to be regular. Their file system shows what they are, or their bytes without a size.
   d. Opening, and each piece that is read, may take `READ_SECONDS`: a disk across a network may never answer. A thread
      cannot be interrupted there, so a thread of its own does it, and is left behind if need be.
 
-What is wrong with the file is `Invalid`; what the system says (no such file, no permission) stays an `OSError`.
+A file of the wrong kind is `Invalid`; an error of the system (no such file, no permission) stays an `OSError`.
 """
 
 import errno
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 READ_SECONDS = 30.0  # for a piece of a file; a disk that sleeps needs ten, one across a network seconds
-PIECE = 1 << 20  # bytes read at a time: handing one to a thread takes 60 µs, reading it 200
+PIECE_BYTES = 1 << 20  # bytes read at a time: handing one to a thread takes 60 µs, reading it 200
 KERNEL_FOLDERS = ("/proc", "/sys")
 CANNOT_BE_OPENED = (errno.ENXIO, errno.ENODEV, errno.EOPNOTSUPP)  # what the system says of sockets and some devices
 HINT = "Copy what it holds into a file and give that. In a terminal, `-` reads a pipe where a command says so."
@@ -39,9 +39,9 @@ Name = str | os.PathLike[str]
 
 
 def require_regular(path: Name) -> None:
-    """Refuse what is there and is no regular file: for those who have another program open it, such as SQLite.
+    """Refuse a path that exists and is no regular file. For paths that another program opens, such as SQLite.
 
-    What is not there, or cannot be looked at, is left to whoever opens it.
+    A path that does not exist, or cannot be examined, is left to that program.
     """
     try:
         status = _in_time(str(path), READ_SECONDS, Path(path).stat)
@@ -51,12 +51,12 @@ def require_regular(path: Name) -> None:
 
 
 def read_regular(path: Name, max_bytes: int, name: str = "") -> bytes:
-    """All that is in a regular file."""
+    """Return the bytes of a regular file."""
     return use_regular(path, max_bytes, lambda file: file.read(), name)
 
 
 def use_regular(path: Name, max_bytes: int, use: Callable[[BinaryIO], T], name: str = "") -> T:
-    """What `use` makes of an open regular file, all of it within `READ_SECONDS`: one thread instead of several."""
+    """Call `use` with an open regular file, within `READ_SECONDS` in all: one thread instead of several."""
 
     def open_and_use() -> T:
         with _open_reader(path, max_bytes, name or str(path), None) as file:
@@ -66,13 +66,13 @@ def use_regular(path: Name, max_bytes: int, use: Callable[[BinaryIO], T], name: 
 
 
 def open_regular(path: Name, max_bytes: int, name: str = "") -> BinaryIO:
-    """A regular file of at most so many bytes, open for reading. Errors call it by its path, unless it has a `name`."""
+    """Open a regular file of at most so many bytes. Errors name its path, or `name` if given."""
     called = name or str(path)
     return _in_time(called, READ_SECONDS, lambda: _open_reader(path, max_bytes, called, READ_SECONDS))
 
 
-def is_made_up(status: os.stat_result) -> bool:
-    """Whether a file or folder is made up by the kernel, as those of `/proc` are."""
+def is_kernel_file(status: os.stat_result) -> bool:
+    """Return whether a file or folder is made up by the kernel, as those of `/proc` are."""
     return status.st_dev in _kernel_devices()
 
 
@@ -83,7 +83,7 @@ def _open_reader(path: Name, max_bytes: int, name: str, seconds: float | None) -
     except BaseException:
         os.close(handle)
         raise
-    reader = io.BufferedReader(RegularFile(handle, name, max_bytes, seconds), PIECE)
+    reader = io.BufferedReader(RegularFile(handle, name, max_bytes, seconds), PIECE_BYTES)
     return cast("BinaryIO", reader)
 
 
@@ -105,10 +105,10 @@ def too_large(name: str, max_bytes: int) -> Invalid:
 
 
 class RegularFile(io.RawIOBase):
-    """An open descriptor of which each piece is waited for. It may be any that can be read; the tests have a pipe."""
+    """An open descriptor, each read of which has a time limit. Any readable one will do; the tests use a pipe."""
 
     def __init__(self, handle: int, name: str, max_bytes: int, seconds: float | None) -> None:
-        """Without `seconds`, whoever reads is waited for as a whole."""
+        """Without `seconds`, a read has no time limit of its own."""
         super().__init__()
         self._handle, self._name, self._max_bytes, self._seconds = handle, name, max_bytes, seconds
         self._is_stuck = False
@@ -127,13 +127,13 @@ class RegularFile(io.RawIOBase):
 
     def readinto(self, room: "WriteableBuffer") -> int:
         into = memoryview(room).cast("B")
-        data = self._read(min(len(into), PIECE))
+        data = self._read(min(len(into), PIECE_BYTES))
         into[: len(data)] = data
         return len(data)
 
     def readall(self) -> bytes:
         pieces = list[bytes]()
-        while data := self._read(PIECE):
+        while data := self._read(PIECE_BYTES):
             pieces.append(data)
         return b"".join(pieces)
 
@@ -170,7 +170,7 @@ class RegularFile(io.RawIOBase):
 
 
 def wait_for(do: Callable[[], T], seconds: float) -> T:
-    """What it returns or raises; `TimeoutError` if it takes longer. Then its thread is left behind."""
+    """Return or raise what `do` does; `TimeoutError` if it takes longer. Its thread is then left behind."""
     answers: queue.SimpleQueue[tuple[T | None, BaseException | None]] = queue.SimpleQueue()
 
     def run() -> None:
@@ -198,7 +198,7 @@ def _in_time(name: str, seconds: float, do: Callable[[], T]) -> T:
 
 
 def _require_regular(name: str, status: os.stat_result) -> None:
-    if is_made_up(status):
+    if is_kernel_file(status):
         raise Invalid(f"{name} is made up by the system, not a file on a disk", HINT)
     if stat.S_ISDIR(status.st_mode):
         raise Invalid(f"{name} is a folder, not a regular file", "Give a file that is in it.")
@@ -224,6 +224,6 @@ def _kind_of(mode: int) -> str:
 
 @cache
 def _kernel_devices() -> frozenset[int]:
-    """The numbers of the file systems that the kernel makes up; none on systems without them."""
+    """Return the device numbers of the file systems that the kernel makes up, if the system has any."""
     mounted = [Path(folder) for folder in KERNEL_FOLDERS if os.path.ismount(folder)]
     return frozenset(folder.stat().st_dev for folder in mounted)

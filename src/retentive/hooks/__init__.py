@@ -1,7 +1,6 @@
-"""What do the hooks of Claude Code do? They put memories before the model, and keep what was said.
+"""The hooks of Claude Code: they show memories to the model and record the conversation.
 
-A model seldom looks something up by itself. So at the start of a conversation, and with each prompt, what bears on it
-is laid before the model (`show.py`, written by `blocks.py`); when the model stops, the conversation is kept (`keep.py`,
-read by `transcript.py`). `call.py` is how a hook is called, `run.py` what it answers, `marks.py` what is remembered
-between two.
+A model seldom searches by itself. So the start of a conversation and each prompt get the memories that matter
+(`recall.py`, rendered by `blocks.py`). When the model stops, the conversation is stored (`record.py`, parsed by
+`transcript.py`). Read `run.py` first; `request.py` parses a call, `state.py` keeps what two calls share.
 """

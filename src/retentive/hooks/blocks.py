@@ -1,4 +1,4 @@
-"""The text that is laid before the model.
+"""Render memories as the block of text that a hook shows to the model.
 
 Memories are data of unknown origin: nothing in them may end the block they stand in, or open another.
 """
@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-from retentive.model import Memory, Outdated, is_said
-from retentive.text.tokens import estimate
+from retentive.model import Memory, Successor, is_said
+from retentive.text.token_estimate import estimate_tokens
 
 TAG = "retentive-memory"
-LONGEST = 400  # characters of a memory that are shown; a search brings the rest
-MOST = 9_500  # characters of a block: Claude Code shows the model only the beginning of what is beyond 10,000
+MAX_MEMORY_CHARS = 400  # of a memory that are shown; a search returns the rest
+MAX_BLOCK_CHARS = 9_500  # Claude Code cuts an output that is longer than 10,000
 
 _INTRODUCTION = (
     "Remembered from earlier conversations, as background. It may be outdated: what the user says and what the files "
@@ -25,7 +25,7 @@ _TAGS = re.compile(rf"<(?=\s*/?\s*(?:{TAG}|system-reminder)\b)", re.IGNORECASE)
 
 
 class Group(NamedTuple):
-    """Memories under one heading, those that should be there first at the front. Without a heading they stand alone."""
+    """Memories under one heading, the most important first. An empty heading is not shown."""
 
     heading: str
     memories: Sequence[Memory]
@@ -33,42 +33,46 @@ class Group(NamedTuple):
 
 class Block(NamedTuple):
     text: str
-    """Empty if there is nothing to say."""
+    """Empty if there is nothing to show."""
     shown: tuple[str, ...] = ()
-    """The ids of what is in it."""
+    """The ids of the memories in it."""
 
 
-def block(groups: Sequence[Group], budget: int, outdated: Mapping[str, Outdated] | None = None) -> Block:
-    """What fits of several groups, in tokens: all of the first, then of each of the others in turn.
+def build_block(groups: Sequence[Group], budget: int, outdated: Mapping[str, Successor] | None = None) -> Block:
+    """Render the memories that fit a budget of tokens: all of the first group, then one of each other group in turn.
 
     `outdated` has the marks of memories by their ids. Such a memory stands below the newer one, or not at all.
     """
     marks = outdated or {}
     groups = [group._replace(memories=_newer_first(group.memories, marks)) for group in groups]
-    chosen = _chosen(groups, budget, marks)
-    parts = []
+    headings = _choose_fitting(groups, budget, marks)
+    if not headings:
+        return Block("")
+    lines: list[str] = []
     for group in groups:
-        lines = [line(each, marks.get(each.id)) for each in group.memories if chosen.get(each.id) == group.heading]
-        parts += [f"{group.heading}:"] * bool(lines and group.heading) + lines
-    text = _framed("\n".join(parts), has_quotes=_has_quotes(groups))
-    return Block(text, tuple(chosen)) if parts else Block("")
+        chosen = [each for each in group.memories if headings.get(each.id) == group.heading]
+        if chosen and group.heading:
+            lines.append(f"{group.heading}:")
+        lines += [render_memory(each, marks.get(each.id)) for each in chosen]
+    return Block(_frame("\n".join(lines), has_quotes=_has_quotes(groups)), tuple(headings))
 
 
 def _has_quotes(groups: Sequence[Group]) -> bool:
     return any(not is_said(memory.source) for group in groups for memory in group.memories)
 
 
-def line(memory: Memory, outdated: Outdated | None = None) -> str:
-    """On one line."""
+def render_memory(memory: Memory, outdated: Successor | None = None) -> str:
+    """Render a memory on one line."""
     text = " ".join(memory.content.split())
-    text = text if len(text) <= LONGEST else f"{text[:LONGEST].rstrip()} …"
+    if len(text) > MAX_MEMORY_CHARS:
+        text = f"{text[:MAX_MEMORY_CHARS].rstrip()} …"
     mark = f"{memory.valid_from:%Y-%m-%d}" + (f", {outdated.mark}" if outdated else "")
     if is_said(memory.source):
-        return f"- {_tame(text)} ({mark})"
-    return f"- > {_tame(text)} ({memory.source}, {mark})"
+        return f"- {_escape_tags(text)} ({mark})"
+    return f"- > {_escape_tags(text)} ({memory.source}, {mark})"
 
 
-def _newer_first(memories: Sequence[Memory], marks: Mapping[str, Outdated]) -> list[Memory]:
+def _newer_first(memories: Sequence[Memory], marks: Mapping[str, Successor]) -> list[Memory]:
     """Move each memory that may be outdated directly below the newer one, if that is in the group."""
     known = {each.id for each in memories}
     below: dict[str, list[Memory]] = {}
@@ -85,34 +89,39 @@ def _newer_first(memories: Sequence[Memory], marks: Mapping[str, Outdated]) -> l
     return [*ordered.values(), *(each for each in memories if each.id not in ordered)]
 
 
-def _framed(body: str, *, has_quotes: bool) -> str:
+def _frame(body: str, *, has_quotes: bool) -> str:
     introduction = _INTRODUCTION + _QUOTED if has_quotes else _INTRODUCTION
     return f"<{TAG}>\n{introduction}\n{body}\n{_MORE}\n</{TAG}>"
 
 
-def _chosen(groups: Sequence[Group], budget: int, marks: Mapping[str, Outdated]) -> dict[str, str]:
-    """The ids of what fits, each with its heading."""
+def _choose_fitting(groups: Sequence[Group], budget: int, marks: Mapping[str, Successor]) -> dict[str, str]:
+    """Choose the memories that fit. Return their ids, each with its heading."""
     offered = {memory.id for group in groups for memory in group.memories}
-    frame = _framed("", has_quotes=_has_quotes(groups))
-    left, room = budget - estimate(frame), MOST - len(frame)
+    frame = _frame("", has_quotes=_has_quotes(groups))
+    tokens_left = budget - estimate_tokens(frame)
+    chars_left = MAX_BLOCK_CHARS - len(frame)
     chosen: dict[str, str] = {}
-    for heading, memory in _in_turn(groups):
+    for heading, memory in _take_turns(groups):
         mark = marks.get(memory.id)
         if mark and mark.newer_id in offered and mark.newer_id not in chosen:
             continue
-        text = line(memory, mark) if heading in chosen.values() else f"{heading}\n{line(memory, mark)}"
-        if memory.id not in chosen and estimate(text) <= left and len(text) < room:
-            left, room = left - estimate(text), room - len(text) - 2
+        text = render_memory(memory, mark)
+        if heading not in chosen.values():
+            text = f"{heading}\n{text}"
+        if memory.id not in chosen and estimate_tokens(text) <= tokens_left and len(text) < chars_left:
+            tokens_left -= estimate_tokens(text)
+            chars_left -= len(text) + 2
             chosen[memory.id] = heading
     return chosen
 
 
-def _in_turn(groups: Sequence[Group]) -> Iterator[tuple[str, Memory]]:
+def _take_turns(groups: Sequence[Group]) -> Iterator[tuple[str, Memory]]:
+    """Yield memories with their headings: all of the first group, then one of each other group in turn."""
     first, *others = groups
     yield from ((first.heading, memory) for memory in first.memories)
     for row in zip_longest(*(group.memories for group in others)):
         yield from ((group.heading, memory) for group, memory in zip(others, row, strict=True) if memory)
 
 
-def _tame(text: str) -> str:
-    return _TAGS.sub("‹", text)  # noqa: RUF001 - looks like it, and is not
+def _escape_tags(text: str) -> str:
+    return _TAGS.sub("‹", text)  # noqa: RUF001 - it looks like a tag and is none

@@ -1,4 +1,4 @@
-"""The conversation, kept as a session of the store: each line of its transcript once, whatever happens in between."""
+"""Record the conversation as a session of the store: each line of its transcript once, even after a crash."""
 
 from __future__ import annotations
 
@@ -7,83 +7,86 @@ from typing import TYPE_CHECKING, Any
 
 from retentive.errors import Busy, Conflict, NotFound, SecretFound
 from retentive.fs.regular_files import open_regular
-from retentive.hooks.recall import is_model_ready
-from retentive.hooks.request import Called, Options, place
-from retentive.hooks.transcript import Said, first_folder, said
+from retentive.hooks.recall import can_embed_at_once
+from retentive.hooks.request import NO_EMBEDDER, HookCall, HookOptions, find_target
+from retentive.hooks.transcript import TranscriptMessage, find_first_folder, parse_transcript
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from retentive.api import Retentive
-    from retentive.hooks.state import Marks
+    from retentive.hooks.state import HookState
     from retentive.model import Event, Session
 
 CLIENT = "claude-code"
-RECENT = 50  # messages of a session that are looked at for how far it was kept
-PAGE = 1000
-TRIES = 5
+MAX_RECENT_EVENTS = 50  # newest messages of the session in which the last recorded line is looked for
+PAGE_SIZE = 1000
+MAX_ATTEMPTS = 5
 MAX_TRANSCRIPT_BYTES = 2_000_000_000  # a conversation of months has some hundred million
 
 
-def keep(call: Called, options: Options, *, ended: bool = False) -> int:
-    """Keep what was said since the last time, and say how many messages that were.
+def record_conversation(call: HookCall, options: HookOptions, *, is_ended: bool = False) -> int:
+    """Store what was said since the last call. Return the number of messages.
 
-    No model is waited for: vectors and memories are made of it in the background, by whichever server runs next. Only
-    at the end of a conversation it is learned from, without a language model.
+    No model is waited for: the next server makes vectors and memories in the background. Only at the end of a
+    conversation the hook itself learns from it, without a language model.
     """
     if call.transcript is None or not call.transcript.exists():
         return 0
     with open_regular(call.transcript, MAX_TRANSCRIPT_BYTES) as lines:
-        folder = first_folder(lines)
+        folder = find_first_folder(lines)
         lines.seek(0)
-        talk = [*said(lines)]
-    here, name = place(call, options, Path(folder) if folder else None), f"{CLIENT}/{call.session}"
-    with here.open("none") as memory:
-        kept = _kept(memory, name, talk, here.marks) if talk else 0
-        is_due = ended and here.settings.llm == "none" and _session(memory, name) is not None
-    if is_due and is_model_ready(here.settings, here.settings.embedder):
-        with here.open(here.settings.embedder) as memory:  # what is worth keeping shows in the vectors of its sentences
-            memory.learn(name)
-    return kept
+        messages = parse_transcript(lines)
+    target = find_target(call, options, Path(folder) if folder else None)
+    session = f"{CLIENT}/{call.session}"
+    with target.open(NO_EMBEDDER) as memory:
+        count = _record_messages(memory, session, messages, target.state) if messages else 0
+        can_learn = is_ended and target.settings.llm == "none" and _find_session(memory, session) is not None
+    if can_learn and can_embed_at_once(target.settings, target.settings.embedder):
+        with target.open(target.settings.embedder) as memory:  # learning judges sentences by their vectors
+            memory.learn(session)
+    return count
 
 
-def _kept(memory: Retentive, name: str, talk: Sequence[Said], marks: Marks) -> int:
-    for _ in range(TRIES):
-        last, fresh = _fresh(memory, name, talk, marks.through())
+def _record_messages(memory: Retentive, name: str, messages: Sequence[TranscriptMessage], state: HookState) -> int:
+    for _ in range(MAX_ATTEMPTS):
+        last, new = _find_new(memory, name, messages, state.load_last_recorded())
         try:
-            _append(memory, name, fresh, last)
-        except Conflict:  # another hook of the same conversation was first: what it kept is not fresh any more
+            _append(memory, name, new, last)
+        except Conflict:  # another hook of the conversation was first: its messages are no longer new
             continue
-        marks.reach(talk[-1].uuid)
-        return len(fresh)
+        state.save_last_recorded(messages[-1].uuid)
+        return len(new)
     raise Busy(f"others kept appending to session {name!r}", "The next hook goes on with it.")
 
 
-def _fresh(memory: Retentive, name: str, talk: Sequence[Said], through: str | None) -> tuple[int, list[Said]]:
-    """The last number of the session, and what comes after the last line that was kept.
+def _find_new(
+    memory: Retentive, name: str, messages: Sequence[TranscriptMessage], last_recorded: str | None
+) -> tuple[int, list[TranscriptMessage]]:
+    """Return the last sequence of the session, and the messages after the last one that was recorded.
 
-    Read in this order, so that who appends between the two makes the numbers that follow a `Conflict`. A transcript
-    only grows. If none of the last messages is in it, it was written anew: then every line is looked up.
+    The session is read first: if another hook appends in between, the numbers that follow are a `Conflict`. A
+    transcript only grows. If it has none of the newest messages, it was rewritten, and every line is looked up.
     """
-    session = _session(memory, name)
-    events = memory.sessions.events(name, RECENT) if session and session.events else []
-    known = {*map(_uuid, events), through}
-    ends = [at for at, each in enumerate(talk) if each.uuid in known]
-    if events and not ends:
-        known |= {*map(_uuid, _all(memory, name))}
-    after = talk[max(ends) + 1 :] if ends else talk
-    return session.last_sequence if session else 0, [each for each in after if each.uuid not in known]
+    session = _find_session(memory, name)
+    events = memory.sessions.events(name, MAX_RECENT_EVENTS) if session and session.events else []
+    known = {*map(_get_uuid, events), last_recorded}
+    recorded = [number for number, each in enumerate(messages) if each.uuid in known]
+    if events and not recorded:
+        known |= {*map(_get_uuid, _iterate_events(memory, name))}
+    rest = messages[max(recorded) + 1 :] if recorded else messages
+    return session.last_sequence if session else 0, [each for each in rest if each.uuid not in known]
 
 
-def _append(memory: Retentive, name: str, fresh: Sequence[Said], last: int) -> None:
-    if not fresh:
+def _append(memory: Retentive, name: str, new: Sequence[TranscriptMessage], last: int) -> None:
+    if not new:
         return
     if not last:
         memory.sessions.put(name, agent=CLIENT)
-    messages = [_message(each, number) for number, each in enumerate(fresh, start=last + 1)]
+    messages = [_build_message(each, sequence) for sequence, each in enumerate(new, start=last + 1)]
     try:
         memory.sessions.append_many(name, messages)
-    except SecretFound:  # where such messages are refused, the others are kept
+    except SecretFound:  # messages with secrets are refused; the others are stored
         _append_each(memory, name, messages)
 
 
@@ -95,29 +98,29 @@ def _append_each(memory: Retentive, name: str, messages: Iterable[dict[str, Any]
             continue
 
 
-def _message(each: Said, number: int) -> dict[str, Any]:
-    """With the name of its line, by which it is known the next time; one that is purged keeps it."""
+def _build_message(each: TranscriptMessage, sequence: int) -> dict[str, Any]:
+    """Make the message to append. Its payload has the uuid of its line, which also survives a purge."""
     return {
         "role": each.role,
         "content": each.text,
         "time": each.time,
-        "sequence": number,
+        "sequence": sequence,
         "payload": {"id": each.uuid},
     }
 
 
-def _uuid(event: Event) -> str | None:
+def _get_uuid(event: Event) -> str | None:
     return event.payload.get("id") if isinstance(event.payload, dict) else None
 
 
-def _all(memory: Retentive, name: str) -> Iterable[Event]:
+def _iterate_events(memory: Retentive, name: str) -> Iterable[Event]:
     after = 0
-    while events := memory.sessions.events(name, PAGE, after=after):
+    while events := memory.sessions.events(name, PAGE_SIZE, after=after):
         yield from events
         after = events[-1].sequence
 
 
-def _session(memory: Retentive, name: str) -> Session | None:
+def _find_session(memory: Retentive, name: str) -> Session | None:
     try:
         return memory.sessions.get(name)
     except NotFound:

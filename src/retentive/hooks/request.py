@@ -1,4 +1,4 @@
-"""How a hook is called: what Claude Code says, what the command line asks for, and the store they are about."""
+"""The call of a hook: the input from Claude Code, the options of the command line, and the store they lead to."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from retentive import config
 from retentive.errors import Invalid
-from retentive.hooks.state import Marks
-from retentive.served_namespaces import Whose, whose
+from retentive.hooks.state import HookState
+from retentive.served_namespaces import ServedNamespaces, find_namespaces
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     from retentive.api import Retentive
 
 
-LATE = "retentive-late"  # a thread that may still be at work when the answer is out
+LATE_THREAD_NAME = "retentive-late"  # the name of a thread that may still run after the answer was written
+_INPUT_HINT = "It is what Claude Code gives to a hook."
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
-    """What Claude Code says when it calls a hook, checked."""
+class HookCall:
+    """The validated input of a hook."""
 
     session: str
     folder: Path
@@ -33,67 +34,71 @@ class Called:
     source: str
 
 
+NO_EMBEDDER = "none"
+
+
 @dataclass(frozen=True, slots=True)
-class Options:
+class HookOptions:
     namespace: str | None = None
     also: Sequence[str] = ()
     budget: int | None = None
     db: str | None = None
     embedder: str | None = None
-    limit: float = 5.0
-    """Seconds that there are for all of it."""
+    time_limit: float = 5.0
+    """Seconds that the whole hook may take."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Whose memories, in which store, and what is remembered of the conversation."""
+class HookTarget:
+    """The store and namespaces that a hook works on, and the state of its conversation."""
 
     settings: config.Config
     db: str | None
-    who: Whose
-    marks: Marks
+    served: ServedNamespaces
+    state: HookState
 
     def open(self, embedder: str) -> Retentive:
         from retentive.api import Retentive
 
-        logged = self.settings.access_log and self.settings.hooks == "all"  # the log has the words of questions
+        is_logged = self.settings.access_log and self.settings.hooks == "all"  # the log has the words of questions
         return Retentive.open(
             self.db,
-            namespace=self.who.namespace,
-            person=self.who.person or "",
+            namespace=self.served.namespace,
+            person=self.served.person or "",
             embedder=embedder,
-            access_log=logged,
-            daily_log=config.served(self.settings),
+            access_log=is_logged,
+            daily_log=config.resolve_daily_log(self.settings),
         )
 
 
-def called(given: bytes) -> Called:
+def parse_call(given: bytes) -> HookCall:
+    """Parse the JSON that Claude Code writes to a hook's standard input."""
     try:
-        told = json.loads(given)
+        fields = json.loads(given)
     except (ValueError, RecursionError) as error:
-        raise Invalid(f"the input is not JSON: {error}", "It is what Claude Code gives to a hook.") from error
-    if not isinstance(told, dict):
-        raise Invalid("the input is not a JSON object", "It is what Claude Code gives to a hook.")
-    session, folder, transcript = (_text(told, name) for name in ("session_id", "cwd", "transcript_path"))
+        raise Invalid(f"the input is not JSON: {error}", _INPUT_HINT) from error
+    if not isinstance(fields, dict):
+        raise Invalid("the input is not a JSON object", _INPUT_HINT)
+    session, folder, transcript = (_get_text(fields, name) for name in ("session_id", "cwd", "transcript_path"))
     if not re.fullmatch(r"[\w.-]{1,100}", session):
         raise Invalid(f"the input has no session_id that can be used: {session[:40]!r}")
-    return Called(
+    return HookCall(
         session,
         Path(folder or "."),
         Path(transcript).expanduser() if transcript else None,
-        _text(told, "prompt"),
-        _text(told, "source"),
+        _get_text(fields, "prompt"),
+        _get_text(fields, "source"),
     )
 
 
-def place(call: Called, options: Options, folder: Path | None = None) -> Place:
-    """Of the folder the hook was called in, if no other is given."""
+def find_target(call: HookCall, options: HookOptions, folder: Path | None = None) -> HookTarget:
+    """Find the target of a call: that of `folder`, or of the folder the hook was called in."""
     settings = config.load(db=options.db, embedder=options.embedder, namespace=options.namespace)
-    who = whose(settings.namespace, options.also, folder or call.folder, settings.person)
-    marks = Marks.of(config.data_folder() / "hooks", settings.db, who.namespace, call.session)
-    return Place(settings, options.db, who, marks)
+    served = find_namespaces(settings.namespace, options.also, folder or call.folder, settings.person)
+    state = HookState.of(config.data_folder() / "hooks", settings.db, served.namespace, call.session)
+    return HookTarget(settings, options.db, served, state)
 
 
-def _text(told: dict[str, Any], name: str) -> str:
-    found = told.get(name)
+def _get_text(fields: dict[str, Any], name: str) -> str:
+    found = fields.get(name)
     return found if isinstance(found, str) else ""

@@ -1,33 +1,34 @@
-"""What a hook answers.
+"""Run a hook and return its output.
 
-Nothing is caught here: who calls it has the clock, and sees to it that a failure does not become the user's
-(`cli/hook.py`).
+Nothing is caught here: `cli/hook.py` has the time limit and keeps failures away from the user.
 """
 
 import json
 
 from retentive import config
-from retentive.hooks.request import Called, Options
+from retentive.hooks.request import HookCall, HookOptions
 
-NAMES = {"session-start": "SessionStart", "prompt": "UserPromptSubmit"}
-"""Those that answer, and what Claude Code calls them."""
+EVENT_NAMES = {"session-start": "SessionStart", "prompt": "UserPromptSubmit"}
+"""The hooks that have an output, and Claude Code's names for them."""
 
 
-def answer(event: str, call: Called, options: Options) -> str:
-    """What goes to standard output: nothing, or the JSON that Claude Code expects."""
+def run_hook(event: str, call: HookCall, options: HookOptions) -> str:
+    """Return the text for standard output: nothing, or the JSON that Claude Code expects."""
     allowed = config.load().hooks
-    if allowed == "off" or (allowed == "recall" and event not in NAMES):
+    if allowed == "off" or (allowed == "recall" and event not in EVENT_NAMES):
         return ""
     match event:
         case "session-start":
-            from retentive.hooks.recall import start as shown
+            from retentive.hooks.recall import recall_at_start as recall
         case "prompt":
-            from retentive.hooks.recall import recall as shown
+            from retentive.hooks.recall import recall_for_prompt as recall
         case _:
-            from retentive.hooks.record import keep
+            from retentive.hooks.record import record_conversation
 
-            keep(call, options, ended=event == "session-end")
+            record_conversation(call, options, is_ended=event == "session-end")
             return ""
-    text = shown(call, options).text
-    output = {"hookEventName": NAMES[event], "additionalContext": text}
-    return json.dumps({"hookSpecificOutput": output}, ensure_ascii=False) if text else ""
+    text = recall(call, options).text
+    if not text:
+        return ""
+    output = {"hookEventName": EVENT_NAMES[event], "additionalContext": text}
+    return json.dumps({"hookSpecificOutput": output}, ensure_ascii=False)

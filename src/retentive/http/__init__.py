@@ -1,18 +1,20 @@
-"""The door of the network: who may come in, under which name, how much and how often; and a way out without loss.
+"""The HTTP server: host checks, authentication, limits, a health check, and a shutdown that loses nothing.
 
-    Hosts        a page that points a name of its own at us (DNS rebinding) is turned away: 421, 403
-    /health      does the store answer? No token needed
-    /mcp         Bearer   who it is, and what they may see: 401, 403
-                 Rate     how often: 429
-                 Share    how many at once: 429
-                 Body     how much: 413
-                 Owner    whose session of MCP it is
-                 Sessions how many of them each caller has: 429
-                 InFlight no two requests of one id at once: 409
-                 the application, which finds in `scope["state"]` the `token` (or None) and `memory`: the store as this
-                 caller may see it, in the namespace that `X-Retentive-Namespace` names
+A request passes these layers, from the outside in. `uvicorn_server.py` runs the whole application.
 
-Each is a plain ASGI class that knows nothing of the others. What is behind them may be any ASGI application.
+    HostCheck             refuses web pages that point a name of their own at us (DNS rebinding): 421, 403
+    /health               whether the store answers; needs no token
+    /mcp                  BearerAuth        authenticates the caller and restricts the store: 401, 403
+                          RateLimit         limits requests per second: 429
+                          ConcurrencyLimit  limits concurrent requests: 429
+                          BodyLimit         limits the size of a body: 413
+                          SessionOwner      binds an MCP session to its token
+                          SessionLimit      limits the MCP sessions of a caller: 429
+                          DuplicateIdCheck  refuses two concurrent requests of one id: 409
+                          the application, which finds in `scope["state"]` the `token` (or None) and `memory`: the
+                          store as this caller may see it, in the namespace that `X-Retentive-Namespace` names
+
+Each is a plain ASGI class that knows nothing of the others. The application behind them may be any ASGI application.
 """
 
 from collections.abc import Callable
@@ -30,48 +32,52 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from retentive.api import Retentive
 from retentive.errors import BadConfig, RetentiveError
-from retentive.http.bearer import Bearer
-from retentive.http.body import Body
-from retentive.http.health import Health
-from retentive.http.hosts import Hosts
-from retentive.http.in_flight import InFlight
-from retentive.http.owner import Owner
-from retentive.http.rate import Rate, Share
-from retentive.http.responses import refusal, told
-from retentive.http.sessions import Sessions
-from retentive.http.settings import Settings, settings_of
+from retentive.http.bearer import BearerAuth
+from retentive.http.body import BodyLimit
+from retentive.http.health import HealthCheck
+from retentive.http.hosts import HostCheck
+from retentive.http.in_flight import DuplicateIdCheck
+from retentive.http.owner import SessionOwner
+from retentive.http.rate import ConcurrencyLimit, RateLimit
+from retentive.http.responses import error_response, refusal
+from retentive.http.sessions import SessionLimit
+from retentive.http.settings import HttpSettings, make_settings
 from retentive.http.uvicorn_server import serve
 
 Lifespan = Callable[[Starlette], AbstractAsyncContextManager[Any]]
 
 
 def open_app(
-    memory: Retentive, mcp_app: ASGIApp, settings: Settings | None = None, lifespan: Lifespan | None = None
+    memory: Retentive, mcp_app: ASGIApp, settings: HttpSettings | None = None, lifespan: Lifespan | None = None
 ) -> Starlette:
-    """The whole application. `lifespan` is entered when the server starts, and left when the last request is done."""
-    known = settings or Settings()
-    _check(memory, known)
-    inside = guarded(Owner(Sessions(InFlight(mcp_app))), memory, known)
+    """Build the whole application. `lifespan` is entered at the start, and left when the last request is done."""
+    settings = settings or HttpSettings()
+    _require_safe_start(memory, settings)
+    inside = protect_app(SessionOwner(SessionLimit(DuplicateIdCheck(mcp_app))), memory, settings)
     return Starlette(
         routes=[
-            Route("/health", Health(memory).answer, methods=["GET"]),
-            Route("/mcp", _Mounted(inside, "/mcp")),
+            Route("/health", HealthCheck(memory).answer, methods=["GET"]),
+            Route("/mcp", _ServeWithoutSlash(inside, "/mcp")),
             Mount("/mcp", inside),
         ],
-        middleware=[Middleware(Hosts, settings=known)],
-        exception_handlers={HTTPException: _http, RetentiveError: _ours, Exception: _unexpected},
+        middleware=[Middleware(HostCheck, settings=settings)],
+        exception_handlers={
+            HTTPException: _on_http_error,
+            RetentiveError: _on_own_error,
+            Exception: _on_unexpected_error,
+        },
         lifespan=lifespan,
     )
 
 
-def guarded(app: ASGIApp, memory: Retentive, settings: Settings) -> ASGIApp:
-    """An application behind tokens and limits."""
-    share = Share(Body(app, settings.max_request), settings.requests_at_once)
-    return Bearer(Rate(share, settings), memory, settings)
+def protect_app(app: ASGIApp, memory: Retentive, settings: HttpSettings) -> ASGIApp:
+    """Put an application behind tokens and limits."""
+    limited = ConcurrencyLimit(BodyLimit(app, settings.max_request), settings.requests_at_once)
+    return BearerAuth(RateLimit(limited, settings), memory, settings)
 
 
-class _Mounted:
-    """Without a slash at its end the address is the same: a client that posts is not sent elsewhere."""
+class _ServeWithoutSlash:
+    """Serve the mounted path also without a trailing slash, so that a POST is not redirected."""
 
     def __init__(self, app: ASGIApp, path: str) -> None:
         self._app, self._path = app, path
@@ -81,31 +87,31 @@ class _Mounted:
         await self._app({**scope, "root_path": root, "path": f"{root}/"}, receive, send)
 
 
-def _check(memory: Retentive, settings: Settings) -> None:
-    """Nobody opens a store to a network by mistake; and what would fail with the first request fails now."""
+def _require_safe_start(memory: Retentive, settings: HttpSettings) -> None:
+    """Refuse to open a store without tokens to a network."""
     if not settings.needs_token:
         return
     if not settings.require_token and not any(token.revoked is None for token in memory.tokens.list()):
-        hint = "Make a token first (retentive token create), or say --require-token to make one later."
+        hint = "Make a token first (retentive token create), or use --require-token to make one later."
         raise BadConfig(f"{settings.host} can be reached from other machines, and the store has no token", hint)
-    memory.restricted(memory.namespace)
+    memory.restricted(memory.namespace)  # every request with a token does this: fail now if it cannot
 
 
-async def _http(_: Request, error: Exception) -> Response:
+async def _on_http_error(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - what it is registered for
     hint = "MCP is at /mcp, the health check at /health." if error.status_code == HTTPStatus.NOT_FOUND else ""
     return refusal(error.status_code, "HTTPError", error.detail, hint, headers=error.headers)
 
 
-async def _ours(_: Request, error: Exception) -> Response:
+async def _on_own_error(_: Request, error: Exception) -> Response:
     assert isinstance(error, RetentiveError)  # noqa: S101 - what it is registered for
-    return told(error)
+    return error_response(error)
 
 
-async def _unexpected(_: Request, __: Exception) -> Response:
-    """The connection is closed after it: whoever would use it again is told so."""
-    said = "something unexpected went wrong; the server's log says what"
-    return refusal(500, "RetentiveError", said, headers={"Connection": "close"})
+async def _on_unexpected_error(_: Request, __: Exception) -> Response:
+    """Answer 500. The connection is closed after it, and the client is informed."""
+    message = "something unexpected went wrong; the server's log says what"
+    return refusal(500, "RetentiveError", message, headers={"Connection": "close"})
 
 
-__all__ = ["Settings", "guarded", "open_app", "serve", "settings_of"]
+__all__ = ["HttpSettings", "make_settings", "open_app", "protect_app", "serve"]

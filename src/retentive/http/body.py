@@ -1,6 +1,6 @@
-"""How much: bodies up to a limit, read whole before anyone works on them.
+"""Limit the size of request bodies, and read each one completely before the application sees it.
 
-So a body that is too long, too slow or broken off never reaches the application, which could only answer it badly.
+A body that is too long, too slow or broken off never reaches the application.
 """
 
 from anyio import move_on_after
@@ -11,11 +11,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from retentive.http.responses import refusal
 
-SECONDS = 30.0  # for a body to arrive
-LINGER = 1.0  # seconds for the rest of one that is refused
+BODY_SECONDS = 30.0  # for a body to arrive
+LINGER_SECONDS = 1.0  # for the rest of a body that is refused
 
 
-class Body:
+class BodyLimit:
     def __init__(self, app: ASGIApp, limit: int) -> None:
         self._app, self._limit = app, limit
 
@@ -27,13 +27,13 @@ class Body:
         if isinstance(body, Response):
             await body(scope, receive, send)
         else:
-            await self._app(scope, again(body, receive), send)
+            await self._app(scope, replay_body(body, receive), send)
 
     async def _read(self, announced: str, receive: Receive) -> bytes | Response:
         if announced.isdecimal() and int(announced) > self._limit:
-            return await self._too_long(receive)
+            return await self._refuse_too_long(receive)
         parts, size = list[bytes](), 0
-        with move_on_after(SECONDS):
+        with move_on_after(BODY_SECONDS):
             while True:
                 message = await receive()
                 if message["type"] == "http.disconnect":
@@ -41,26 +41,26 @@ class Body:
                 parts.append(message.get("body", b""))
                 size += len(parts[-1])
                 if size > self._limit:
-                    return await self._too_long(receive)
+                    return await self._refuse_too_long(receive)
                 if not message.get("more_body"):
                     return b"".join(parts)
-        return refusal(408, "Timeout", f"the body did not arrive within {SECONDS:.0f} s", headers=_CLOSE)
+        return refusal(408, "Timeout", f"the body did not arrive within {BODY_SECONDS:.0f} s", headers=_CLOSE)
 
-    async def _too_long(self, receive: Receive) -> Response:
-        """Of what is still being sent some is taken in: who is cut off in the middle does not read the answer."""
+    async def _refuse_too_long(self, receive: Receive) -> Response:
+        """Read some more of the body, then refuse: a client that is cut off while sending never reads the answer."""
         left = self._limit
-        with move_on_after(LINGER):
+        with move_on_after(LINGER_SECONDS):
             while left > 0 and (message := await receive()).get("more_body"):
                 left -= len(message.get("body", b""))
         hint = "Send less at once; the limit is the setting max_request."
         return refusal(413, "TooLarge", f"the body is longer than {self._limit:,} bytes", hint, headers=_CLOSE)
 
 
-_CLOSE = {"Connection": "close"}  # the rest of it is still to come
+_CLOSE = {"Connection": "close"}  # the rest of the body is still to come
 
 
-def again(body: bytes, receive: Receive) -> Receive:
-    """What was read, then whatever follows: that the client went away."""
+def replay_body(body: bytes, receive: Receive) -> Receive:
+    """Make a `receive` that returns the body that was read, and then what follows: a disconnect."""
     first = True
 
     async def receive_again() -> Message:

@@ -1,4 +1,4 @@
-"""Does the store answer? For whoever watches the server: no token, nothing that tells of anybody."""
+"""The health check: whether the store answers. It needs no token and reveals no data."""
 
 import asyncio
 import time
@@ -10,39 +10,39 @@ from starlette.responses import JSONResponse, Response
 from retentive.api import Retentive
 from retentive.errors import RetentiveError
 
-FRESH_SECONDS = 1.0  # for which an answer is given again: asking costs nothing, however often
-PATIENCE = 2.0  # seconds; who watches does not wait for a database that is being restarted
+FRESH_SECONDS = 1.0  # for which an answer is reused, so that frequent checks cost nothing
+MAX_WAIT_SECONDS = 2.0  # a monitor does not wait for a database that is being restarted
 
-Known = tuple[int, dict[str, Any]]
+HealthStatus = tuple[int, dict[str, Any]]
 
 
-class Health:
+class HealthCheck:
     def __init__(self, memory: Retentive) -> None:
         self._memory = memory
-        self._known: Known = (503, {})
-        self._until = float("-inf")
-        self._looking: asyncio.Task[Known] | None = None
+        self._latest: HealthStatus = (503, {})
+        self._fresh_until = float("-inf")
+        self._running: asyncio.Task[HealthStatus] | None = None
 
     async def answer(self, _: Request) -> Response:
-        status, said = await self._look()
-        return JSONResponse(said, status, {"Cache-Control": "no-store"})
+        status, body = await self._check()
+        return JSONResponse(body, status, {"Cache-Control": "no-store"})
 
-    async def _look(self) -> Known:
-        """One look at a time, whoever asks."""
-        if time.monotonic() < self._until:
-            return self._known
-        if self._looking is None:
-            self._looking = asyncio.create_task(asyncio.to_thread(self._ask))
-        looking = self._looking
-        await asyncio.wait({looking}, timeout=PATIENCE)
-        if not looking.done():
+    async def _check(self) -> HealthStatus:
+        """Return the status. One query runs at a time, however many callers ask."""
+        if time.monotonic() < self._fresh_until:
+            return self._latest
+        if self._running is None:
+            self._running = asyncio.create_task(asyncio.to_thread(self._query))
+        running = self._running
+        await asyncio.wait({running}, timeout=MAX_WAIT_SECONDS)
+        if not running.done():
             return 503, _unavailable("the store does not answer")
-        if looking is self._looking:
-            self._looking = None
-            self._known, self._until = looking.result(), time.monotonic() + FRESH_SECONDS
-        return self._known
+        if running is self._running:
+            self._running = None
+            self._latest, self._fresh_until = running.result(), time.monotonic() + FRESH_SECONDS
+        return self._latest
 
-    def _ask(self) -> Known:
+    def _query(self) -> HealthStatus:
         try:
             return 200, {"status": "ok", **self._memory.health()}
         except RetentiveError as error:

@@ -1,9 +1,8 @@
-"""Whom a request was meant for, and which page it came from.
+"""Check the Host and Origin headers against DNS rebinding.
 
-A page in a browser can point a name of its own at 127.0.0.1 and then talk to what listens there (DNS rebinding). Its
-requests carry that name as Host, and its own address as Origin. So both must be ours: a name of loopback, the address
-we are bound to, or a name that was allowed. An address in digits cannot be rebound; where we listen on all addresses,
-any of them may be ours.
+A web page can point a name of its own at 127.0.0.1 and then call the server there. Its requests carry that name as
+Host, and its own address as Origin. So both must be ours: a name of loopback, the address we are bound to, or an
+allowed name. A numeric address cannot be rebound; if we listen on all addresses, any of them may be ours.
 """
 
 import re
@@ -12,18 +11,18 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from retentive.http.responses import refusal
-from retentive.http.settings import Settings, address_of
+from retentive.http.settings import HttpSettings, parse_address
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[^\s:/@\[\]?#]{1,253})(?::\d{1,5})?")
 _ORIGIN = re.compile(r"https?://(.+)", re.IGNORECASE)
 
 
-class Hosts:
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+class HostCheck:
+    def __init__(self, app: ASGIApp, settings: HttpSettings) -> None:
         self._app = app
         self._bound = settings.address
         given = (settings.host, *settings.allow_hosts)
-        self._names = {"localhost", *(name for each in given if (name := _name(each)))}
+        self._names = {"localhost", *(name for each in given if (name := _parse_host_name(each)))}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -47,18 +46,18 @@ class Hosts:
         return bool(found and self._is_ours(found[1]))
 
     def _is_ours(self, host: str) -> bool:
-        name = _name(host)
+        name = _parse_host_name(host)
         if name is None or name in self._names:
             return name is not None
-        address = address_of(name)
+        address = parse_address(name)
         if address is None:
             return False
         return address.is_loopback or address == self._bound or bool(self._bound and self._bound.is_unspecified)
 
 
-def _name(host: str) -> str | None:
-    """Without its port, in lower case."""
-    if address := address_of(host):
+def _parse_host_name(host: str) -> str | None:
+    """Return the host name without its port, in lower case; None if it is invalid."""
+    if address := parse_address(host):
         return str(address)
     found = _HOST.fullmatch(host)
     return found[1].strip("[]").rstrip(".").lower() if found else None

@@ -1,8 +1,7 @@
-"""Which requests of a session of MCP are being answered.
+"""Refuse a request whose id another request of the same MCP session is using.
 
-A client tells answers apart by the ids that it gave to its requests, and so does the SDK. If two requests of a session
-had one id at the same time, one would get the answer of the other. So the second is refused while the first is under
-way. That may be longer than its connection lives: whoever went away does not end what was begun.
+The client and the SDK match answers to requests by id. If two concurrent requests had one id, one would get the answer
+of the other. So the second is refused while the first runs, also if its client has disconnected.
 """
 
 import json
@@ -16,21 +15,21 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from retentive.http.body import again
-from retentive.http.rate import holder
-from retentive.http.sessions import SESSION
+from retentive.http.body import replay_body
+from retentive.http.rate import caller_key
+from retentive.http.sessions import SESSION_HEADER
 
 INVALID_REQUEST = -32600  # of JSON-RPC
-SHOWN = 60  # characters of an id that are repeated
+MAX_ID_CHARS = 60  # of an id in an error message
 
 Key = tuple[str, str, str]
 
 
 class Flight:
-    """One request, held by all who have still to do with it."""
+    """One running request, whose id is reserved. It ends when its last holder releases it."""
 
-    def __init__(self, over: Callable[["Flight"], None]) -> None:
-        self._over = over
+    def __init__(self, on_end: Callable[["Flight"], None]) -> None:
+        self._on_end = on_end
         self._holders = 0
 
     @contextmanager
@@ -41,47 +40,47 @@ class Flight:
         finally:
             self._holders -= 1
             if not self._holders:
-                self._over(self)
+                self._on_end(self)
 
 
-class InFlight:
+class DuplicateIdCheck:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._under_way: dict[Key, Flight] = {}
-        """By caller, session and id. The SDK does not tell 1 from "1"."""
+        self._running: dict[Key, Flight] = {}
+        """By caller, session and id. The SDK does not distinguish 1 from "1"."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        session = Headers(scope=scope).get(SESSION)
+        session = Headers(scope=scope).get(SESSION_HEADER)
         if session is None or scope["method"] != "POST":
             await self._app(scope, receive, send)
             return
         message = await receive()
         body = message.get("body", b"")
-        id = _id_of(body)
-        key = holder(scope), session, str(id)
-        if id is not None and key in self._under_way:
-            await _refusal(id)(scope, receive, send)
+        id = _parse_id(body)
+        key = caller_key(scope), session, str(id)
+        if id is not None and key in self._running:
+            await _duplicate_id_response(id)(scope, receive, send)
             return
         flight = Flight(lambda flight: self._end(key, flight))
         if id is not None:
-            self._under_way[key] = flight
+            self._running[key] = flight
         state = {**scope.get("state", {}), "flight": flight}
         with flight.hold():
-            await self._app({**scope, "state": state}, again(body, receive), send)
+            await self._app({**scope, "state": state}, replay_body(body, receive), send)
 
     def _end(self, key: Key, flight: Flight) -> None:
-        if self._under_way.get(key) is flight:
-            del self._under_way[key]
+        if self._running.get(key) is flight:
+            del self._running[key]
 
 
-def hold(request: Request | None) -> AbstractContextManager[None]:
-    """Keep a request among those under way while it is worked on."""
+def reserve_request_id(request: Request | None) -> AbstractContextManager[None]:
+    """Keep the id of a request reserved while it is handled."""
     flight = request.scope.get("state", {}).get("flight") if request else None
     return flight.hold() if isinstance(flight, Flight) else nullcontext()
 
 
-def _id_of(body: bytes) -> str | int | None:
-    """The id of a request; None if it is a notification, an answer or nonsense, which others judge."""
+def _parse_id(body: bytes) -> str | int | None:
+    """Return the id of a request; None for a notification, an answer or an invalid message."""
     try:
         message: Any = json.loads(body)
     except (ValueError, RecursionError):
@@ -92,9 +91,9 @@ def _id_of(body: bytes) -> str | int | None:
     return id if isinstance(id, str | int) and not isinstance(id, bool) else None
 
 
-def _refusal(id: str | int) -> Response:
-    shown = repr(id if isinstance(id, int) else id[:SHOWN])
-    told = {"type": "Conflict", "hint": "Give each request an id of its own.", "retryable": False}
-    message = f"a request of this session with the id {shown} is being answered. {told['hint']}"
-    error = {"code": INVALID_REQUEST, "message": message, "data": told}
+def _duplicate_id_response(id: str | int) -> Response:
+    shown = repr(id if isinstance(id, int) else id[:MAX_ID_CHARS])
+    data = {"type": "Conflict", "hint": "Give each request an id of its own.", "retryable": False}
+    message = f"a request of this session with the id {shown} is being answered. {data['hint']}"
+    error = {"code": INVALID_REQUEST, "message": message, "data": data}
     return JSONResponse({"jsonrpc": "2.0", "id": id, "error": error}, HTTPStatus.CONFLICT)

@@ -1,4 +1,4 @@
-"""How often, and how many at once: a bucket of requests for each caller, refilled at a steady pace, and a share."""
+"""Limit the requests of each caller: per second (a token bucket) and at the same time."""
 
 import threading
 import time
@@ -8,18 +8,18 @@ from ipaddress import IPv6Address, IPv6Network
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from retentive.http.responses import too_many
-from retentive.http.settings import BURST_SECONDS, Settings, address_of
+from retentive.http.settings import BURST_SECONDS, HttpSettings, parse_address
 
-MOST = 10_000  # callers that are remembered, those that asked last
+MAX_CALLERS = 10_000  # that are remembered, the most recent ones
 
 
 class Buckets:
-    """`take` one from the bucket of a key: 0.0, or the seconds until there is one."""
+    """Token buckets by key. `take` returns 0.0, or the seconds to wait."""
 
     def __init__(self, per_second: float, size: float) -> None:
         self._per_second, self._size = per_second, size
         self._held: dict[str, tuple[float, float]] = {}
-        """By key: how much was left, and when."""
+        """By key: what was left, and at which time."""
         self._lock = threading.Lock()
 
     def take(self, key: str) -> float:
@@ -37,59 +37,59 @@ class Buckets:
 
     def _put(self, key: str, left: float, now: float) -> None:
         self._held.pop(key, None)
-        self._held[key] = left, now  # the last used at the end
-        if len(self._held) > MOST:
+        self._held[key] = left, now  # the most recent at the end
+        if len(self._held) > MAX_CALLERS:
             del self._held[next(iter(self._held))]
 
 
-class Rate:
-    """Of one token; of one address, where there is none."""
+class RateLimit:
+    """Limits requests per second of a token, or of an address without one."""
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+    def __init__(self, app: ASGIApp, settings: HttpSettings) -> None:
         self._app = app
         rate = settings.requests_per_second
         self._buckets = Buckets(rate, max(1.0, rate * BURST_SECONDS)) if rate else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        wait = self._buckets.take(holder(scope)) if self._buckets else 0.0
+        wait = self._buckets.take(caller_key(scope)) if self._buckets else 0.0
         if wait:
             await too_many(wait, "too many requests")(scope, receive, send)
         else:
             await self._app(scope, receive, send)
 
 
-class Share:
-    """How many at once, of one token or one address: streams that stay open among them.
+class ConcurrencyLimit:
+    """Limits concurrent requests of a token or an address, open streams included.
 
-    So nobody takes up all the connections that the server has.
+    So nobody takes all connections of the server.
     """
 
     def __init__(self, app: ASGIApp, limit: int) -> None:
         self._app, self._limit = app, limit
-        self._under_way: Counter[str] = Counter()
+        self._running: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        who = holder(scope)
-        if self._under_way[who] >= self._limit:
+        key = caller_key(scope)
+        if self._running[key] >= self._limit:
             await too_many(0, f"{self._limit} requests of this caller are under way already")(scope, receive, send)
             return
-        self._under_way[who] += 1
+        self._running[key] += 1
         try:
             await self._app(scope, receive, send)
         finally:
-            self._under_way[who] -= 1
-            if not self._under_way[who]:
-                del self._under_way[who]
+            self._running[key] -= 1
+            if not self._running[key]:
+                del self._running[key]
 
 
-def holder(scope: Scope) -> str:
-    """Whose request it is: the token's, or the address's where there is none."""
+def caller_key(scope: Scope) -> str:
+    """Return the id of the token of a request, or its address if it has none."""
     token = scope.get("state", {}).get("token")
-    return str(token.id) if token else caller(scope)
+    return str(token.id) if token else client_address(scope)
 
 
-def caller(scope: Scope) -> str:
-    """Its address; of IPv6 the network, since whoever has one address there has 2^64 of them."""
+def client_address(scope: Scope) -> str:
+    """Return the address of a request; for IPv6 its /64 network, because a client has all 2^64 addresses of it."""
     host = str((scope.get("client") or ("unknown",))[0])
-    address = address_of(host)
+    address = parse_address(host)
     return str(IPv6Network((address, 64), strict=False)) if isinstance(address, IPv6Address) else host

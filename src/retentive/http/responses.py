@@ -1,4 +1,4 @@
-"""How a request is refused: the same JSON as at every door."""
+"""Error responses: the JSON of errors is the same over HTTP, MCP and on the command line."""
 
 import logging
 from collections.abc import Mapping
@@ -20,16 +20,17 @@ def refusal(
     retryable: bool = False,
     headers: Mapping[str, str] | None = None,
 ) -> JSONResponse:
-    said = {"type": kind, "message": message, "hint": hint, "retryable": retryable}
-    return JSONResponse({"error": said}, status, headers)
+    """Build a response that refuses a request."""
+    error = {"type": kind, "message": message, "hint": hint, "retryable": retryable}
+    return JSONResponse({"error": error}, status, headers)
 
 
-def told(error: RetentiveError) -> JSONResponse:
-    return JSONResponse(serialize.error(outward(error)), outcome(error).http)
+def error_response(error: RetentiveError) -> JSONResponse:
+    return JSONResponse(serialize.error(redact_error(error)), outcome(error).http)
 
 
-def outward(error: RetentiveError) -> RetentiveError:
-    """As the network may see it: what is wrong with the call; what is wrong here, with folders and hosts, is logged."""
+def redact_error(error: RetentiveError) -> RetentiveError:
+    """Return the error that a network client may see. Errors of the server itself, with paths and hosts, are logged."""
     if isinstance(error, Invalid | NotFound | Forbidden | Conflict) and not isinstance(error, BadConfig):
         return error
     log.warning("%s: %s", type(error).__name__, error)
@@ -38,6 +39,7 @@ def outward(error: RetentiveError) -> RetentiveError:
 
 
 def too_many(wait: float, message: str) -> JSONResponse:
-    """Come back after so many seconds, a little more rather than less."""
-    after = {"Retry-After": str(int(wait) + 1)}
-    return refusal(429, "TooManyRequests", message, f"Retry in {int(wait) + 1} s.", retryable=True, headers=after)
+    """Build a 429 response that asks to retry after `wait` seconds, rounded up."""
+    seconds = int(wait) + 1
+    headers = {"Retry-After": str(seconds)}
+    return refusal(429, "TooManyRequests", message, f"Retry in {seconds} s.", retryable=True, headers=headers)

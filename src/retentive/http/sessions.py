@@ -1,11 +1,11 @@
-"""How many sessions of MCP a caller may have open.
+"""Limit the number of open MCP sessions per caller.
 
-A session lives until its client ends it, or until nothing was asked in it for a while. The SDK limits how many there
-are in all, so one caller could take all of them. Here each token, or each address where there is none, has a number of
-its own. Who opens one more loses the session that was idle for the longest: a client that is started again and again
-leaves sessions behind. The new one is refused only if all are in use.
+A session lives until its client ends it, or until it was idle for a while. The SDK only limits the total, so one caller
+could take all sessions. Here each token has a limit of its own, or each address without a token. At the limit, a new
+session replaces the one that was idle longest: a client that is restarted often leaves sessions behind. The new session
+is refused only if all others are in use.
 
-Whether a session was opened or ended is read from the answers that pass by. In the newer era there are no sessions.
+Opened and ended sessions are recognised by the responses. Newer versions of the protocol have no sessions.
 """
 
 import time
@@ -17,39 +17,39 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from retentive.http.rate import holder
+from retentive.http.rate import caller_key
 from retentive.http.responses import too_many
 
-SESSION = "mcp-session-id"
-VERSION = "mcp-protocol-version"
-MAX_SESSIONS = 100  # of one caller: a session for each conversation of a busy day
-IDLE_SECONDS = 30 * 60.0  # after which a session ends in which nothing is asked
+SESSION_HEADER = "mcp-session-id"
+VERSION_HEADER = "mcp-protocol-version"
+MAX_SESSIONS = 100  # per caller: one for each conversation of a busy day
+IDLE_SECONDS = 30 * 60.0  # after which an idle session ends
 
 
 @dataclass(slots=True)
-class Session:
+class OpenSession:
     owner: str
-    under_way: int = 0
-    """Requests, and streams that are open."""
-    last_asked: float = field(default_factory=time.monotonic)
+    running: int = 0
+    """The number of requests and open streams."""
+    last_used: float = field(default_factory=time.monotonic)
 
     @property
-    def is_over(self) -> bool:
-        """Whether the SDK has ended it."""
-        return not self.under_way and time.monotonic() - self.last_asked > IDLE_SECONDS
+    def is_expired(self) -> bool:
+        """Whether it was idle so long that the SDK has ended it."""
+        return not self.running and time.monotonic() - self.last_used > IDLE_SECONDS
 
 
-class Sessions:
+class SessionLimit:
     def __init__(self, app: ASGIApp, limit: int = MAX_SESSIONS) -> None:
         self._app, self._limit = app, limit
-        self._open: dict[str, Session] = {}
+        self._open: dict[str, OpenSession] = {}
         self._opening: Counter[str] = Counter()
-        """By owner: requests under way that may open one."""
+        """By owner: the number of running requests that may open a session."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers, owner = Headers(scope=scope), holder(scope)
-        if session := self._open.get(headers.get(SESSION, "")):
-            await self._go_on(headers[SESSION], session, scope, receive, send)
+        headers, owner = Headers(scope=scope), caller_key(scope)
+        if session := self._open.get(headers.get(SESSION_HEADER, "")):
+            await self._continue(headers[SESSION_HEADER], session, scope, receive, send)
         elif not _may_open(scope["method"], headers):
             await self._app(scope, receive, send)
         elif await self._make_room(owner, scope):
@@ -59,13 +59,13 @@ class Sessions:
             await too_many(0, message)(scope, receive, send)
 
     async def _begin(self, owner: str, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand on a request that may open a session. Its id is in the answer then."""
+        """Pass on a request that may open a session. The response then has its id."""
 
         async def watch(message: Message) -> None:
             is_accepted = message["type"] == "http.response.start" and message["status"] < HTTPStatus.BAD_REQUEST
-            id = Headers(raw=message["headers"]).get(SESSION) if is_accepted else None
+            id = Headers(raw=message["headers"]).get(SESSION_HEADER) if is_accepted else None
             if id:
-                self._open[id] = Session(owner)
+                self._open[id] = OpenSession(owner)
             await send(message)
 
         self._opening[owner] += 1
@@ -73,9 +73,9 @@ class Sessions:
             await self._app(scope, receive, watch)
         finally:
             self._opening[owner] -= 1
-            self._opening += Counter()  # drops what is zero
+            self._opening += Counter()  # drops zero counts
 
-    async def _go_on(self, id: str, session: Session, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _continue(self, id: str, session: OpenSession, scope: Scope, receive: Receive, send: Send) -> None:
         async def watch(message: Message) -> None:
             if message["type"] == "http.response.start":
                 was_ended = scope["method"] == "DELETE" and message["status"] < HTTPStatus.BAD_REQUEST
@@ -83,27 +83,27 @@ class Sessions:
                     self._open.pop(id, None)
             await send(message)
 
-        session.under_way += 1
+        session.running += 1
         try:
             await self._app(scope, receive, watch)
         finally:
-            session.under_way -= 1
-            session.last_asked = time.monotonic()
+            session.running -= 1
+            session.last_used = time.monotonic()
 
     async def _make_room(self, owner: str, scope: Scope) -> bool:
-        """Whether this owner may open one more. If need be, one that is idle is ended for it."""
+        """Return whether this owner may open one more session. End its longest idle one if needed."""
         own = {id: each for id, each in self._open.items() if each.owner == owner}
-        for id in [id for id, each in own.items() if each.is_over]:
+        for id in [id for id, each in own.items() if each.is_expired]:
             del self._open[id], own[id]
         if len(own) + self._opening[owner] < self._limit:
             return True
-        idle = [id for id, each in own.items() if not each.under_way]
+        idle = [id for id, each in own.items() if not each.running]
         if not idle:
             return False
-        await self._end(min(idle, key=lambda id: own[id].last_asked), scope)
+        await self._end_session(min(idle, key=lambda id: own[id].last_used), scope)
         return True
 
-    async def _end(self, id: str, scope: Scope) -> None:
+    async def _end_session(self, id: str, scope: Scope) -> None:
         """End a session as its client would."""
         self._open.pop(id, None)
         hosts = [(name, value) for name, value in scope["headers"] if name == b"host"]
@@ -113,11 +113,11 @@ class Sessions:
 
         async def send(_: Message) -> None: ...
 
-        headers = [*hosts, (SESSION.encode(), id.encode("latin-1"))]
+        headers = [*hosts, (SESSION_HEADER.encode(), id.encode("latin-1"))]
         await self._app({**scope, "method": "DELETE", "headers": headers}, receive, send)
 
 
 def _may_open(method: str, headers: Headers) -> bool:
-    version = headers.get(VERSION)
-    is_older_era = version is None or version in HANDSHAKE_PROTOCOL_VERSIONS
-    return method == "POST" and is_older_era and SESSION not in headers
+    version = headers.get(VERSION_HEADER)
+    has_handshake = version is None or version in HANDSHAKE_PROTOCOL_VERSIONS
+    return method == "POST" and has_handshake and SESSION_HEADER not in headers

@@ -1,71 +1,71 @@
-"""What a server of the network is like."""
+"""The settings of the HTTP server."""
 
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from retentive.config import Config
 
-SHARES = 10  # callers that could take up all connections only together
-BURST_SECONDS = 4  # of requests that may come at once after a pause: a client that starts asks for much
+MIN_CALLERS = 10  # it takes at least so many callers to use all connections
+BURST_SECONDS = 4  # of requests that may come at once after a pause: a starting client sends many
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class HttpSettings:
     host: str = "127.0.0.1"
     port: int = 8765
-    """0: one that is free."""
+    """0 chooses a free port."""
     require_token: bool = False
-    """On loopback, too. Elsewhere one is always required."""
+    """Require a token on loopback, too. Elsewhere one is always required."""
     allow_hosts: tuple[str, ...] = ()
-    """Names by which clients may call the server, beside its address."""
+    """Host names that clients may use, besides the address of the server."""
     trusted_proxies: tuple[str, ...] = ("127.0.0.1", "::1")
-    """Whose word on where a request came from is believed."""
+    """Addresses of proxies whose `X-Forwarded-For` is trusted."""
     max_request: int = 4 << 20
-    """Bytes of a body."""
+    """The maximum size of a body in bytes."""
     requests_per_second: float = 50.0
-    """Of one token; of one address, where there is none. 0: any number."""
+    """Per token, or per address without a token. 0: no limit."""
 
     max_connections: int = 1000
-    """Beyond it, those that wait for a request give way to new ones."""
+    """Beyond it, new connections replace idle ones."""
     idle_seconds: int = 30
-    """For which a connection is kept open without a whole request."""
+    """How long a connection is kept open without a complete request."""
     drain_seconds: int = 10
-    """For what runs when the server is told to end; streams that never end are ended then."""
+    """How long running requests may take after the server was asked to stop. Then open streams are ended."""
 
     @property
     def address(self) -> IPv4Address | IPv6Address | None:
-        """None: it is a name."""
-        return address_of(self.host)
+        """The address of `host`; None if it is a name."""
+        return parse_address(self.host)
 
     @property
     def requests_at_once(self) -> int:
-        """Of one token, or of one address where there is none: a part of all, so that nobody takes up the server."""
-        return max(1, self.max_connections // SHARES)
+        """Maximum concurrent requests per token, or per address without one: a part of all connections."""
+        return max(1, self.max_connections // MIN_CALLERS)
 
     @property
     def needs_token(self) -> bool:
-        loopback = self.address.is_loopback if self.address else self.host.lower() == "localhost"
-        return self.require_token or not loopback
+        is_loopback = self.address.is_loopback if self.address else self.host.lower() == "localhost"
+        return self.require_token or not is_loopback
 
 
-def settings_of(config: Config) -> Settings:
-    return Settings(
+def make_settings(config: Config) -> HttpSettings:
+    return HttpSettings(
         host=config.serve_host,
         port=config.serve_port,
         require_token=config.require_token,
-        allow_hosts=_several(config.allow_hosts),
-        trusted_proxies=_several(config.trusted_proxies),
+        allow_hosts=_split_list(config.allow_hosts),
+        trusted_proxies=_split_list(config.trusted_proxies),
         max_request=config.max_request,
         requests_per_second=config.requests_per_second,
     )
 
 
-def address_of(text: str) -> IPv4Address | IPv6Address | None:
+def parse_address(text: str) -> IPv4Address | IPv6Address | None:
     try:
         return ip_address(text.strip("[]").partition("%")[0])
     except ValueError:
         return None
 
 
-def _several(text: str) -> tuple[str, ...]:
+def _split_list(text: str) -> tuple[str, ...]:
     return tuple(each.strip() for each in text.split(",") if each.strip())

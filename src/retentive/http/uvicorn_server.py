@@ -1,11 +1,16 @@
-"""The server itself: uvicorn, with limits, and an end that loses nothing.
+"""Run the application in uvicorn, with connection limits and a shutdown that loses nothing.
 
-On SIGTERM or Ctrl-C nobody new is let in, what runs is finished, and `serve` returns, so that its caller closes the
-store. (By itself uvicorn would then let the signal end the process.) A second Ctrl-C waits for nothing.
+On SIGTERM or Ctrl-C new connections are refused, running requests are finished, and `serve` returns, so that its caller
+can close the store. (Unchanged, uvicorn would then let the signal end the process.) A second Ctrl-C stops at once.
 
-Nobody is kept out by the connections of others. Where there are too many, some give way that wait for a request: the
-oldest of the address that has the most of them. (By itself uvicorn would answer every request with 503 then, also those
-of connections that were there before.) Only if none waits, a new one is turned away.
+A caller with many connections locks nobody out. Above the limit, idle connections are closed: the oldest of the address
+that has most of them. (Unchanged, uvicorn would answer all requests with 503, also on older connections.) A new
+connection is refused only if none is idle.
+
+uvicorn has no public way to see which connections are idle. So `_Connection` extends its HTTP protocol, which
+`uvicorn.Config(http=...)` accepts as a class, and reads the attributes `client`, `connections`, `cycle`, `loop`,
+`timeout_keep_alive` and `transport` of it, and `response_complete` of the cycle. `_Server` overrides `startup` and
+`capture_signals`. `tests/http/test_uvicorn_contract.py` fails if a new version of uvicorn changes one of them.
 """
 
 import asyncio
@@ -19,24 +24,26 @@ from contextlib import contextmanager
 import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
-from uvicorn.server import HANDLED_SIGNALS
 
 from retentive.errors import BadConfig
-from retentive.http.rate import caller
-from retentive.http.settings import Settings
+from retentive.http.rate import client_address
+from retentive.http.settings import HttpSettings
 
 BACKLOG = 256
-FILES_FOR_OTHERS = 200  # descriptors that are left to the store, beside those of the connections
-GIVING_WAY = 20  # shares of the waiting connections of one address, of which one gives way: looking costs 0.1 ms
-BUSY = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+RESERVED_FILES = 200  # descriptors that are left to the store
+CLOSED_PART = 20  # one in so many idle connections of an address is closed at a time: finding them takes 0.1 ms
+STOP_SIGNALS = [signal.SIGINT, signal.SIGTERM]
+if sys.platform == "win32":
+    STOP_SIGNALS.append(signal.SIGBREAK)  # Ctrl-Break
+BUSY_RESPONSE = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
-def serve(app: ASGIApp, settings: Settings, started: Callable[[str], None] | None = None) -> None:
-    """Until it is told to end, by a signal. `started` hears the address, which has the true port."""
-    listening = _listening(settings)
+def serve(app: ASGIApp, settings: HttpSettings, started: Callable[[str], None] | None = None) -> None:
+    """Serve until a signal says stop. `started` is called with the address, which has the actual port."""
+    listener = _open_listener(settings)
     config = uvicorn.Config(
         app,
-        http=_connections(_affordable(settings.max_connections)),
+        http=_connection_class(_limit_connections(settings.max_connections)),
         ws="none",
         lifespan="on",
         log_config=None,
@@ -48,96 +55,98 @@ def serve(app: ASGIApp, settings: Settings, started: Callable[[str], None] | Non
         timeout_graceful_shutdown=settings.drain_seconds,
         backlog=BACKLOG,
     )
-    with listening:
-        _Server(config, lambda: (started or _say)(_shown(listening))).run([listening])
+    on_start = started or _print_address
+    with listener:
+        _Server(config, lambda: on_start(_format_address(listener))).run([listener])
 
 
 class _Connection(H11Protocol):
-    """Closed when no request began for a while, though half of one did: else a few clients could hold them all."""
+    """Closes itself if no complete request starts for a while, so that half-sent requests cannot hold connections."""
 
     limit: int
     connections: "set[_Connection]"  # type: ignore[assignment]  # all are of this class
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
         super().connection_made(transport)
-        self.address = caller({"client": self.client})
-        self.since = self.loop.time()
-        self._watch()
+        self.address = client_address({"client": self.client})
+        self.opened_at = self.loop.time()
+        self._start_timer()
         if len(self.connections) > self.limit:
-            self._make_room()
+            self._close_idle()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._timer.cancel()
         super().connection_lost(exc)
 
     @property
-    def is_waiting(self) -> bool:
-        """Whether no request is under way: not the first, or not the next."""
-        cycle: RequestResponseCycle | None = self.cycle  # uvicorn has none before the first
+    def is_idle(self) -> bool:
+        """Whether no request is running."""
+        cycle: RequestResponseCycle | None = self.cycle  # None before the first request
         return cycle is None or cycle.response_complete
 
-    def _watch(self) -> None:
-        self._seen: RequestResponseCycle | None = self.cycle
-        self._timer = self.loop.call_later(self.timeout_keep_alive, self._look)
+    def _start_timer(self) -> None:
+        self._last_cycle: RequestResponseCycle | None = self.cycle
+        self._timer = self.loop.call_later(self.timeout_keep_alive, self._close_if_unused)
 
-    def _look(self) -> None:
-        waiting = self._seen is None or self._seen.response_complete
-        if waiting and self.cycle is self._seen:
+    def _close_if_unused(self) -> None:
+        """Close the connection if no request was started since the timer was."""
+        if self.is_idle and self.cycle is self._last_cycle:
             self.transport.close()
         else:
-            self._watch()
+            self._start_timer()
 
-    def _make_room(self) -> None:
+    def _close_idle(self) -> None:
+        """Close the oldest idle connections of the address that has most of them. Refuse this one if none is idle."""
         by_address: dict[str, list[_Connection]] = {}
         for each in self.connections:
-            if each.is_waiting and each is not self:
+            if each.is_idle and each is not self:
                 by_address.setdefault(each.address, []).append(each)
         if not by_address:
-            self.transport.write(BUSY)
+            self.transport.write(BUSY_RESPONSE)
             self.transport.close()
             return
         most = max(by_address.values(), key=len)
-        most.sort(key=lambda each: each.since)
-        for each in most[: max(1, len(most) // GIVING_WAY)]:
+        most.sort(key=lambda each: each.opened_at)
+        for each in most[: max(1, len(most) // CLOSED_PART)]:
             each.transport.abort()
 
 
-def _connections(limit: int) -> type[_Connection]:
+def _connection_class(limit: int) -> type[_Connection]:
     return type("_Connection", (_Connection,), {"limit": limit})
 
 
-def _affordable(wanted: int) -> int:
-    """As many connections as the process may have files open. That limit is raised, as far as it may be."""
+def _limit_connections(wanted: int) -> int:
+    """Return how many connections the process can have open. Raises the limit of open files as far as possible."""
     try:
         import resource
     except ImportError:  # Windows has no such limit
         return wanted
-    needed = wanted + FILES_FOR_OTHERS
+    needed = wanted + RESERVED_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY:
         needed = min(needed, hard)
     if soft != resource.RLIM_INFINITY and soft < needed:
         resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
-    return max(1, min(wanted, needed - FILES_FOR_OTHERS))
+    return max(1, min(wanted, needed - RESERVED_FILES))
 
 
 class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
         super().__init__(config)
-        self._tell = started
+        self._on_start = started
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
-            self._tell()
+            self._on_start()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """As uvicorn does it, but a signal that was heard is not sent again."""
+        """Handle signals as uvicorn does, but do not raise them again after the shutdown."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = {each: signal.signal(each, self.handle_exit) for each in HANDLED_SIGNALS}
+        before = {each: signal.signal(each, self.handle_exit) for each in STOP_SIGNALS}
         try:
             yield
         finally:
@@ -145,7 +154,7 @@ class _Server(uvicorn.Server):
                 signal.signal(each, handler)
 
 
-def _listening(settings: Settings) -> socket.socket:
+def _open_listener(settings: HttpSettings) -> socket.socket:
     try:
         found = socket.getaddrinfo(
             settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE | socket.AI_ADDRCONFIG
@@ -153,16 +162,16 @@ def _listening(settings: Settings) -> socket.socket:
         family, address = found[0][0], found[0][4]
         return socket.create_server(address, family=family, backlog=BACKLOG)
     except (OSError, OverflowError, UnicodeError) as error:
-        said = getattr(error, "strerror", None) or error
+        reason = getattr(error, "strerror", None) or error
         hint = "Is another server there? Choose another port; 0 takes one that is free."
-        raise BadConfig(f"cannot listen on {settings.host} port {settings.port}: {said}", hint) from error
+        raise BadConfig(f"cannot listen on {settings.host} port {settings.port}: {reason}", hint) from error
 
 
-def _shown(listening: socket.socket) -> str:
-    host, port = listening.getsockname()[:2]
+def _format_address(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def _say(address: str) -> None:
+def _print_address(address: str) -> None:
     sys.stderr.write(f"retentive serves at {address}\n")
     sys.stderr.flush()

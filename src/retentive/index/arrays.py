@@ -1,9 +1,9 @@
-"""What the images share: names for arrays, arrays that grow, wider floats, and the best of an array of scores.
+"""Array helpers of the images: names of types, arrays that grow, wider floats, and the best of an array of scores.
 
 The best of many. `argpartition` touches every score several times: 142 us for 50 of 100,000. A lower bound of the
 limit-th best score is enough, and cheap: fold the scores into lanes, take each lane's maximum, and the limit-th
 largest of those maxima. At least `limit` scores reach it and hardly more do, so one comparison finds them: 31 us.
-Ties with the last place are all among them; whoever orders the few that are left decides between them.
+Ties with the last place are all among them; the caller orders the few that are left.
 
 Wider floats. numpy turns float16 into float32 one by one, 2 ns each. Here the bits are shifted into place and the
 exponent's bias is corrected by a multiplication, for all at once: 0.55 ns. That is exact for every finite number, the
@@ -31,7 +31,7 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 TIE = 1e-6
 
 # Scores per lane: 8 to 64 measure the same at 10,000 scores, 32 is best at 100,000.
-_FOLD = 32
+_LANE_SCORES = 32
 
 # After the shift the sign is spread over bits 28 to 31; it belongs in 31 only, above the magnitude in 13 to 27.
 _SIGN_AND_MAGNITUDE = np.int32(-0x7000_2000)
@@ -42,7 +42,7 @@ _LANES_PER_RESULT = 3
 
 
 def grow(array: NDArray[Scalar], need: int, used: int) -> NDArray[Scalar]:
-    """The array, or a longer copy of its first `used` entries when it cannot hold `need`."""
+    """Return the array, or a longer copy of its first `used` entries if it cannot hold `need`."""
     if need <= len(array):
         return array
     # A quarter to spare: amortised appends, without the half that doubling would leave empty in a large matrix.
@@ -52,6 +52,7 @@ def grow(array: NDArray[Scalar], need: int, used: int) -> NDArray[Scalar]:
 
 
 def widen(halves: Halves) -> Floats:
+    """Convert float16 to float32, exactly."""
     bits = halves.view(np.int16).astype(np.int32)
     bits <<= 13
     bits &= _SIGN_AND_MAGNITUDE
@@ -60,24 +61,26 @@ def widen(halves: Halves) -> Floats:
     return floats
 
 
-def best(scores: Floats, limit: int | None, floor: float, slack: float = TIE) -> Ints:
-    """Where the `limit` best scores of at least `floor` are, in no order, with all within `slack` of the last."""
+def select_best(scores: Floats, limit: int | None, min_score: float, slack: float = TIE) -> Ints:
+    """The indexes of the `limit` best scores from `min_score` on, in no order, with all within `slack` of the last."""
     if limit is not None and limit < len(scores):
-        floor = max(floor, _bound(scores, limit) - slack)
-    return np.flatnonzero(scores >= np.float32(floor))
+        min_score = max(min_score, _bound_best(scores, limit) - slack)
+    return np.flatnonzero(scores >= np.float32(min_score))
 
 
-def _bound(scores: Floats, limit: int) -> float:
+def _bound_best(scores: Floats, limit: int) -> float:
+    """A lower bound of the `limit`-th best score."""
     if limit == 0:
         return np.inf
-    lanes = len(scores) // _FOLD
+    lanes = len(scores) // _LANE_SCORES
     if lanes >= limit * _LANES_PER_RESULT:
-        scores = scores[: lanes * _FOLD].reshape(_FOLD, lanes).max(axis=0)
-    place = len(scores) - limit
-    return float(np.partition(scores, place)[place])
+        scores = scores[: lanes * _LANE_SCORES].reshape(_LANE_SCORES, lanes).max(axis=0)
+    index = len(scores) - limit
+    return float(np.partition(scores, index)[index])
 
 
-def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+def split_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Yield lists of at most `size` items."""
     source = iter(items)
     while batch := list(islice(source, size)):
         yield batch

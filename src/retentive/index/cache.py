@@ -1,6 +1,6 @@
-"""The images of a store: one per namespace that is asked, the least recently asked given up first.
+"""The images of a store: one per namespace that is searched. The least recently searched is dropped first.
 
-A vector question loads the image it needs and waits for that (10,000 rows: 40 ms). A text question never waits: the
+A vector search loads the image that it needs and waits for that (10,000 rows: 40 ms). A keyword search never waits: the
 database can answer it too, so until the postings are loaded in the background the answer is None.
 """
 
@@ -15,62 +15,46 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from retentive.errors import Invalid
-from retentive.index import CAPACITY, FEW, HNSW_FROM, ROOM, TERMS_FROM
 from retentive.index.graph_file import erase_files
-from retentive.index.image import Image, Setting
-from retentive.index.worker import Worker
+from retentive.index.image import Image, ImageSettings
+from retentive.index.worker import IndexWorker
 from retentive.model import Match, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
-    from retentive.index import Source
     from retentive.index.arrays import Floats
     from retentive.model import Scope, Space
 
 
-_EMPTY = 15  # rows that an image counts for by itself: 25 KB, at 2 KB a row
+_ROWS_PER_IMAGE = 15  # rows that an image counts for by itself: 25 KB, at 2 KB a row
 
 
 def _best_first(match: Match) -> tuple[float, int, int]:
     return -match.score, -match.time, -match.chunk
 
 
-def _merge(parts: list[list[Match]], limit: int | None) -> list[Match]:
+def _merge_matches(parts: list[list[Match]], limit: int | None) -> list[Match]:
     if len(parts) == 1:
         return parts[0]
     return sorted((match for part in parts for match in part), key=_best_first)[:limit]
 
 
 class Images:
-    """Thread-safe. `close` ends the background thread; nothing else needs it."""
+    """The images of a store. Thread-safe. `close` ends the background thread."""
 
-    def __init__(
-        self,
-        source: Source,
-        *,
-        weights: Sequence[float],
-        cache: Path | None = None,
-        store_id: str = "",
-        terms_from: int = TERMS_FROM,
-        few: int = FEW,
-        hnsw_from: int = HNSW_FROM,
-        capacity: int = CAPACITY,
-        room: int = ROOM,
-    ) -> None:
-        self._source = source
+    def __init__(self, settings: ImageSettings, *, terms_from: int, min_images: int, max_rows: int) -> None:
+        self._settings = settings
         self._terms_from = terms_from
-        self._capacity, self._room = capacity, room
-        self._setting = Setting(source, tuple(weights), cache, store_id, hnsw_from, few)
+        self._min_images, self._max_rows = min_images, max_rows
         self._images: OrderedDict[str, Image] = OrderedDict()
         self._lock = Lock()
         self._counted: dict[str, tuple[int, int]] = {}
-        """Of a namespace: how many rows at which change."""
-        self._worker = Worker()
+        """The number of rows of each namespace, and the change at which they were counted."""
+        self._worker = IndexWorker()
 
     def answers(self, scope: Scope) -> bool:
-        """Whether images can answer this: they hold what is active now."""
+        """Whether images can answer this scope: they hold only rows that are active now."""
         wanted = scope.filter
         return tuple(wanted.statuses) == (Status.ACTIVE,) and not wanted.past and not wanted.ignored
 
@@ -80,92 +64,96 @@ class Images:
         space: Space,
         scope: Scope,
         limit: int | None,
-        floor: float | None = None,
+        min_score: float | None = None,
         head: int | None = None,
     ) -> list[Match]:
-        """The nearest by cosine, best first: at most `limit`, of at least `floor`; None sets no bound.
+        """The nearest rows by cosine, best first: at most `limit`, of at least `min_score`; None sets no bound.
 
-        `vector` is L2-normalised float32. In step with what was committed before the call, or before `head` was read:
-        whoever asks for several things at once looks only once.
+        `vector` is L2-normalised float32. The images are in step with all commits before the call, or before `head`
+        was read: a caller that searches several times reads the head once.
         """
         vector = np.ascontiguousarray(vector, np.float32)
         parts = []
-        for image in self._of(scope):
-            parts.append(image.near(vector, space, scope, limit, floor, head))
-            self._see_to(image)
-        return _merge(parts, limit)
+        for image in self._open_images(scope):
+            parts.append(image.search_vectors(vector, space, scope, limit, min_score, head))
+            self._schedule_job(image)
+        return _merge_matches(parts, limit)
 
     def cosines(self, vector: Floats, space: Space, scope: Scope, chunks: Sequence[int]) -> dict[int, float]:
-        """How near each of these rows is to a vector, whatever else is; those without a vector are left out."""
+        """The cosines of these rows with a vector, by chunk; rows without a vector are left out."""
         vector, rows = np.ascontiguousarray(vector, np.float32), np.array(chunks, np.int64)
         cosines: dict[int, float] = {}
-        for image in self._of(scope):
+        for image in self._open_images(scope):
             cosines |= image.cosines(vector, space, rows)
         return cosines
 
     def follow(self, head: int) -> None:
-        """Bring what is loaded in step with what was committed up to this change: then the next question need not."""
+        """Bring loaded images in step with this change, so that the next search need not."""
         with self._lock:
             images = list(self._images.values())
         for image in images:
             image.follow(head)
-            self._see_to(image)
+            self._schedule_job(image)
 
     def prepare(self, space: Space, scope: Scope) -> None:
-        """Begin to load what `search_vectors` will want, in the background."""
-        for image in self._of(scope):
+        """Start to load in the background what `search_vectors` will need."""
+        for image in self._open_images(scope):
             if not image.has_vectors(space):
                 self._worker.submit((image.namespace, "load"), partial(image.load_vectors, space), urgent=True)
 
     def search_text(
         self, terms: Sequence[str], scope: Scope, limit: int, head: int | None = None
     ) -> list[Match] | None:
-        """The best by BM25, best first; None: ask the database.
+        """The best by BM25, best first; None if the database must be searched.
 
         `terms` are tokens of the source's tokenizer. None when a namespace of the scope is small, or still loading;
         the first call starts the loading.
         """
         parts = []
-        for image in self._of(scope):
-            part = image.match(terms, scope, limit, head)
+        for image in self._open_images(scope):
+            part = image.search_terms(terms, scope, limit, head)
             if part is None:
                 if self._is_large(image.namespace, head):
                     self._worker.submit((image.namespace, "terms"), image.load_terms, urgent=True)
             else:
                 parts.append(part)
-        return _merge(parts, limit) if len(parts) == len(set(scope.namespaces)) else None
+        return _merge_matches(parts, limit) if len(parts) == len(set(scope.namespaces)) else None
 
-    def _is_large(self, namespace: str, seen: int | None) -> bool:
-        """Counting costs as much as the question: not again before enough has changed to make a difference."""
-        head = self._source.head() if seen is None else seen
-        known = self._counted.get(namespace)
-        if known is None or abs(head - known[1]) >= abs(known[0] - self._terms_from):
-            known = self._counted[namespace] = self._source.count(namespace), head
-        return known[0] >= self._terms_from
+    def _is_large(self, namespace: str, head: int | None) -> bool:
+        """Whether the terms of a namespace are worth loading.
+
+        Counting costs as much as a search: it is repeated only when enough has changed to make a difference.
+        """
+        head = self._settings.source.head() if head is None else head
+        rows, counted_at = self._counted.get(namespace, (0, None))
+        if counted_at is None or abs(head - counted_at) >= abs(rows - self._terms_from):
+            rows = self._settings.source.count(namespace)
+            self._counted[namespace] = rows, head
+        return rows >= self._terms_from
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Until no background work is left; False when that took longer."""
+        """Wait until no background work is left; False if that takes longer than the timeout."""
         return self._worker.wait(timeout)
 
     def drop(self, namespace: str | None = None) -> None:
-        """Forget the image of a namespace, or all; the next question loads it again."""
+        """Drop the image of a namespace, or all; the next search loads it again."""
         with self._lock:
             for name in [namespace] if namespace is not None else list(self._images):
                 self._images.pop(name, None)
 
     def erase(self, namespace: str, spaces: Iterable[str]) -> None:
-        """Forget a namespace here and in the files of the cache: what was removed from it must not stay in a graph."""
+        """Drop the image of a namespace and delete its files: removed rows must not stay in a graph."""
         with self._lock:
             image = self._images.pop(namespace, None)
         if image is not None:
             with image.saving:  # a graph that is being built ends without being saved
                 image.erased = True
-        if self._setting.cache is not None:
+        if self._settings.cache_folder is not None:
             for space in spaces:
-                erase_files(self._setting.cache, self._setting.store, namespace, space)
+                erase_files(self._settings.cache_folder, self._settings.store_id, namespace, space)
 
     def stats(self) -> dict[str, dict[str, Any]]:
-        """For each namespace: rows, vectors, tier ("flat", "hnsw" or None), terms loaded, bytes, and errors by job."""
+        """By namespace: rows, vectors, tier ("flat", "hnsw" or None), terms loaded, bytes, and errors by job."""
         with self._lock:
             images = list(self._images.values())
         errors = dict(self._worker.errors)
@@ -176,38 +164,38 @@ class Images:
         }
 
     def close(self) -> None:
-        """Stop background work, save the graphs that changed much, let go of everything."""
+        """Stop background work, save the graphs that changed much, and release everything."""
         self._worker.close()
         with self._lock:
             for image in self._images.values():
-                # A graph that could not be saved is built again next time; that is no reason not to close.
+                # A graph that could not be saved is rebuilt next time; that must not keep the store from closing.
                 with suppress(OSError, RuntimeError):
                     image.save_if_due()
             self._images.clear()
 
-    def _see_to(self, image: Image) -> None:
-        if (chore := image.chore()) is not None:
-            name, job = chore
+    def _schedule_job(self, image: Image) -> None:
+        if (due := image.choose_job()) is not None:
+            name, job = due
             self._worker.submit((image.namespace, name), job)
 
-    def _of(self, scope: Scope) -> list[Image]:
+    def _open_images(self, scope: Scope) -> list[Image]:
         if not self.answers(scope):
             raise Invalid("images hold active rows only", hint="Ask the database when `Images.answers` says no.")
         names = dict.fromkeys(scope.namespaces)
         with self._lock:
             new = [name for name in names if name not in self._images]
-            self._images.update((name, Image(name, self._setting)) for name in new)
+            self._images.update((name, Image(name, self._settings)) for name in new)
             for name in names:
                 self._images.move_to_end(name)
             if new:
-                self._give_up(len(names))
+                self._drop_oldest(len(names))
             return [self._images[name] for name in names]
 
-    def _give_up(self, asked: int) -> None:
-        """Those asked longest ago, until there is room for the rest.
+    def _drop_oldest(self, searched: int) -> None:
+        """Drop the images that were searched longest ago, until the rest fits.
 
-        A question about more namespaces than there is room for must not load them all each time.
+        The `searched` images of the running search stay: or a search of many namespaces would load them each time.
         """
-        rows = sum(_EMPTY + image.size for image in self._images.values())
-        while len(self._images) > max(self._capacity, asked) and rows > self._room:
-            rows -= _EMPTY + self._images.popitem(last=False)[1].size
+        rows = sum(_ROWS_PER_IMAGE + image.size for image in self._images.values())
+        while len(self._images) > max(self._min_images, searched) and rows > self._max_rows:
+            rows -= _ROWS_PER_IMAGE + self._images.popitem(last=False)[1].size

@@ -1,18 +1,18 @@
-"""The facets of a namespace's active rows, as columns: what a filter asks about, and what a match tells.
+"""The columns of a namespace's active rows: the values that filters compare and that matches carry.
 
-A slot is a row's place in every column. Slots are given in the order of arrival, which is the order of chunk numbers
-but for rows that became active again; so a chunk's slot is found by bisection, with a dict for those few strays. That
-is 8 bytes a row where a dict of all would be about 150. A row that is gone leaves its slot dead until `compact`.
+A position is a row's index in every column. Positions are given in the order of arrival, which is the order of chunk
+numbers but for rows that became active again; so a chunk's position is found by bisection, with a dict for those few
+strays. This takes 8 bytes a row; a dict of all would take about 150. A removed row leaves its position dead until
+`compact`.
 
-`mask` answers a filter for all rows at once (a few us per condition and 10,000 rows) and is None when every live row
-may be seen, which is the usual question. Expiry is compared with the moment of the question, never applied as a
-change: a row disappears at its instant though nobody writes.
+`mask` evaluates a filter for all rows at once (a few us per condition and 10,000 rows). It is None if every live row
+may be seen, as in most searches. Expiry is compared with the moment of the search, never applied as a change: a row
+disappears at its instant though nobody writes.
 """
 
 import json
 from array import array
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from itertools import repeat
 from typing import Any
 
@@ -20,15 +20,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retentive.index.arrays import Ints, Mask, grow
-from retentive.model import REPLY, Match, Scope, Type
+from retentive.model import REPLY, ItemType, Match, Scope
+from retentive.text.caches import text_cache
 
 AnyRow = tuple[Any, ...]
-"""The fields of `retentive.index.Row`, in its order."""
+"""The fields of `retentive.index.IndexRow`, in its order."""
 
 NEVER = np.iinfo(np.int64).max
 
 # Compacting 100,000 rows with their vectors and postings takes about 0.1 s; a quarter of waste pays for it.
-_UNTIDY_SHARE = 4
+_UNTIDY_DIVISOR = 4
 _UNTIDY_FROM = 1000
 
 _COLUMNS = {
@@ -46,16 +47,20 @@ _COLUMNS = {
 }
 
 
-@lru_cache(4096)
+def read_chunk_numbers(rows: Sequence[AnyRow]) -> Ints:
+    return np.fromiter((row[0] for row in rows), np.int64, len(rows))
+
+
+@text_cache(4096)
 def _parse_tags(text: str | None) -> tuple[str, ...]:
-    """The tags of a row; none of one whose tags are damaged."""
+    """Parse the tags of a row; none if they are damaged."""
     try:
         return tuple(dict.fromkeys(json.loads(text))) if text else ()
     except (ValueError, TypeError):
         return ()
 
 
-def _either(column: NDArray[np.integer], codes: set[int]) -> Mask:
+def _is_any_of(column: NDArray[np.integer], codes: set[int]) -> Mask:
     allowed = np.zeros(len(column), np.bool_)
     for code in codes:
         allowed |= column == code
@@ -63,6 +68,8 @@ def _either(column: NDArray[np.integer], codes: set[int]) -> Mask:
 
 
 class Rows:
+    """The rows of one namespace, column by column."""
+
     def __init__(self, namespace: str = "") -> None:
         self.namespace = namespace
         for name, kind in _COLUMNS.items():
@@ -96,45 +103,49 @@ class Rows:
         return sum(getattr(self, name).nbytes for name in _COLUMNS)
 
     @property
-    def untidy(self) -> bool:
+    def is_untidy(self) -> bool:
+        """Whether compacting is worth it."""
         waste = self.used - self.live + len(self._strays)
-        return waste >= _UNTIDY_FROM and waste * _UNTIDY_SHARE >= self.used
+        return waste >= _UNTIDY_FROM and waste * _UNTIDY_DIVISOR >= self.used
+
+    def live_chunks(self) -> Ints:
+        return self.chunk[: self.used][self.alive[: self.used]]
 
     def find(self, chunks: Ints) -> Ints:
-        """The slots of these chunks, -1 for those that are not here."""
+        """The positions of these chunks, -1 for those that are not here."""
         ordered = self.chunk[: self._ordered]
         if not len(ordered):
-            slots = np.full(len(chunks), -1)
+            positions = np.full(len(chunks), -1)
         else:
             at = np.searchsorted(ordered, chunks).clip(max=len(ordered) - 1)
-            slots = np.where((ordered[at] == chunks) & self.alive[at], at, -1)
+            positions = np.where((ordered[at] == chunks) & self.alive[at], at, -1)
         if self._strays:
-            for i in np.flatnonzero(slots < 0):
-                slots[i] = self._strays.get(int(chunks[i]), -1)
-        return slots
+            for i in np.flatnonzero(positions < 0):
+                positions[i] = self._strays.get(int(chunks[i]), -1)
+        return positions
 
     def put(self, rows: Sequence[AnyRow]) -> Ints:
-        """Make these rows as given, new or known, and tell their slots."""
-        chunks = np.fromiter((row[0] for row in rows), np.int64, len(rows))
-        slots = self.find(chunks)
-        new = np.flatnonzero(slots < 0)
-        slots[new] = self._append(chunks[new])
-        self._write(slots, rows)
-        return slots
+        """Insert or update rows, and return their positions."""
+        chunks = read_chunk_numbers(rows)
+        positions = self.find(chunks)
+        new = np.flatnonzero(positions < 0)
+        positions[new] = self._append(chunks[new])
+        self._write(positions, rows)
+        return positions
 
     def remove(self, chunks: Ints) -> Ints:
-        """Let go of these chunks; the slots of those that were here."""
-        slots = self.find(chunks)
-        slots = slots[slots >= 0]
-        self.alive[slots] = False
-        self.live -= len(slots)
-        for slot in slots.tolist():
-            self._strays.pop(int(self.chunk[slot]), None)
-            self._retag(slot, ())
-        return slots
+        """Remove chunks, and return the positions of those that were here."""
+        positions = self.find(chunks)
+        positions = positions[positions >= 0]
+        self.alive[positions] = False
+        self.live -= len(positions)
+        for position in positions.tolist():
+            self._strays.pop(int(self.chunk[position]), None)
+            self._set_tags(position, ())
+        return positions
 
     def compact(self) -> Ints:
-        """Give the live rows new slots in the order of their chunks; the new slot of each old one, -1 for none."""
+        """Move the live rows together, by chunk. Returns the new position of each old one, -1 for none."""
         kept = np.flatnonzero(self.alive[: self.used])
         kept = kept[np.argsort(self.chunk[kept])]
         moved = np.full(self.used, -1)
@@ -145,13 +156,13 @@ class Rows:
         self._strays.clear()
         tags, self._tags = self._tags, {}
         self._tagged.clear()
-        for slot, names in tags.items():
-            self._retag(int(moved[slot]), names)
+        for position, names in tags.items():
+            self._set_tags(int(moved[position]), names)
         return moved
 
     def mask(self, scope: Scope) -> Mask | None:
-        """Which slots a question may see; None when it may see every live row."""
-        conditions = list(self._conditions(scope))
+        """Mask the positions that a scope includes; None if it includes every live row."""
+        conditions = list(self._list_conditions(scope))
         if not conditions:
             return None
         allowed = conditions[0]
@@ -161,55 +172,55 @@ class Rows:
             allowed &= self.alive[: self.used]
         return None if np.count_nonzero(allowed) == self.live else allowed
 
-    def matches(self, slots: Ints, scores: NDArray[np.floating], limit: int | None) -> list[Match]:
-        """The best first; of equals the newer, then the higher chunk."""
+    def matches(self, positions: Ints, scores: NDArray[np.floating], limit: int | None) -> list[Match]:
+        """Make matches of positions, the best first; of equals the newer, then the higher chunk."""
         scores = scores.astype(np.float64)
-        order = np.lexsort((-self.chunk[slots], -self.time[slots], -scores))[:limit]
-        slots = slots[order]
+        order = np.lexsort((-self.chunk[positions], -self.time[positions], -scores))[:limit]
+        positions = positions[order]
         columns = (self.chunk, self.owner, self.type, self.time, self.confidence, self.importance)
-        chunk, owner, code, time, confidence, importance = (column[slots].tolist() for column in columns)
+        chunk, owner, code, time, confidence, importance = (column[positions].tolist() for column in columns)
         names = ["", *self._types]
         type, best = [names[each] for each in code], scores[order].tolist()
-        whose = repeat(self.namespace, len(chunk))
-        rows = zip(chunk, best, owner, type, time, confidence, importance, whose, strict=True)
+        namespaces = repeat(self.namespace, len(chunk))
+        rows = zip(chunk, best, owner, type, time, confidence, importance, namespaces, strict=True)
         return [*map(Match._make, rows)]
 
     def _append(self, chunks: Ints) -> Ints:
         start, end = self.used, self.used + len(chunks)
         for name in _COLUMNS:
             setattr(self, name, grow(getattr(self, name), end, start))
-        slots = np.arange(start, end)
-        self.chunk[slots] = chunks
-        self.alive[slots] = True
+        positions = np.arange(start, end)
+        self.chunk[positions] = chunks
+        self.alive[positions] = True
         last = self.chunk[start - 1] if start else -1
         if self._ordered == start and len(chunks) and chunks[0] > last and bool((np.diff(chunks) > 0).all()):
             self._ordered = end
         else:
-            self._strays.update(zip(chunks.tolist(), slots.tolist(), strict=True))
+            self._strays.update(zip(chunks.tolist(), positions.tolist(), strict=True))
         self.used = end
         self.live += len(chunks)
-        return slots
+        return positions
 
-    def _write(self, slots: Ints, rows: Sequence[AnyRow]) -> None:
+    def _write(self, positions: Ints, rows: Sequence[AnyRow]) -> None:
         if not rows:
             return
         _, owner, type, session, kind, source, importance, confidence, tags, time, expires, _ = zip(*rows, strict=True)
-        self.owner[slots] = owner
-        self.type[slots] = self._codes(self._types, type)
-        self.session[slots] = self._codes(self._sessions, session)
-        self.kind[slots] = self._codes(self._kinds, kind)
-        self.source[slots] = self._codes(self._sources, source)
-        self.importance[slots] = importance
-        self.confidence[slots] = confidence
-        self.time[slots] = time
-        self.expires[slots] = [NEVER if moment is None else moment for moment in expires]
-        self._soonest = min(self._soonest, int(self.expires[slots].min()))
-        for slot, text in zip(slots.tolist(), tags, strict=True):
-            if text or slot in self._tags:
-                self._retag(slot, _parse_tags(text))
+        self.owner[positions] = owner
+        self.type[positions] = self._encode(self._types, type)
+        self.session[positions] = self._encode(self._sessions, session)
+        self.kind[positions] = self._encode(self._kinds, kind)
+        self.source[positions] = self._encode(self._sources, source)
+        self.importance[positions] = importance
+        self.confidence[positions] = confidence
+        self.time[positions] = time
+        self.expires[positions] = [NEVER if moment is None else moment for moment in expires]
+        self._soonest = min(self._soonest, int(self.expires[positions].min()))
+        for position, text in zip(positions.tolist(), tags, strict=True):
+            if text or position in self._tags:
+                self._set_tags(position, _parse_tags(text))
 
     @staticmethod
-    def _codes(known: dict[str, int], names: Sequence[str | None]) -> list[int]:
+    def _encode(known: dict[str, int], names: Sequence[str | None]) -> list[int]:
         """Numbers for names, from 1 on; 0 stands for None."""
         return [0 if name is None else known.setdefault(name, len(known) + 1) for name in names]
 
@@ -217,34 +228,35 @@ class Rows:
     def _codes_of(known: dict[str, int], *names: str | None) -> set[int]:
         return {known[name] for name in names if name is not None and name in known}
 
-    def _retag(self, slot: int, names: tuple[str, ...]) -> None:
-        before = self._tags.pop(slot, ())
+    def _set_tags(self, position: int, names: tuple[str, ...]) -> None:
+        before = self._tags.pop(position, ())
         if before != names:
             for name in before:
-                self._tagged[name].remove(slot)
+                self._tagged[name].remove(position)
             for name in names:
-                self._tagged.setdefault(name, array("q")).append(slot)
+                self._tagged.setdefault(name, array("q")).append(position)
         if names:
-            self._tags[slot] = names
+            self._tags[position] = names
 
-    def _conditions(self, scope: Scope) -> Iterator[Mask]:
+    def _list_conditions(self, scope: Scope) -> Iterator[Mask]:
+        """Yield a mask for each condition of a scope that may hide a row."""
         used, filter = self.used, scope.filter
         if self._sessions or not self._types.keys() <= {*scope.types}:
-            yield self._visible(scope)
+            yield self._is_visible(scope)
         if self._soonest <= scope.now:
             yield self.expires[:used] > scope.now
         if filter.kinds:
-            yield _either(self.kind[:used], self._codes_of(self._kinds, *filter.kinds))
+            yield _is_any_of(self.kind[:used], self._codes_of(self._kinds, *filter.kinds))
         if filter.without_replies and REPLY in self._kinds:
             yield self.kind[:used] != self._kinds[REPLY]
         if filter.sources:
-            yield _either(self.source[:used], self._codes_of(self._sources, *filter.sources))
+            yield _is_any_of(self.source[:used], self._codes_of(self._sources, *filter.sources))
         for name in filter.tags:
-            yield self._having(name)
-        yield from self._bounds(scope)
+            yield self._has_tag(name)
+        yield from self._list_bounds(scope)
 
-    def _bounds(self, scope: Scope) -> Iterator[Mask]:
-        """Which rows are above or below the numbers and times that a filter names."""
+    def _list_bounds(self, scope: Scope) -> Iterator[Mask]:
+        """Yield masks of the rows within the numbers and times of a filter."""
         used, filter = self.used, scope.filter
         if filter.min_importance is not None:
             yield self.importance[:used] >= filter.min_importance
@@ -255,22 +267,22 @@ class Rows:
         if filter.until is not None:
             yield self.time[:used] < filter.until
 
-    def _visible(self, scope: Scope) -> Mask:
-        """Global rows and those of the asker's session; of events, those of all sessions or of one."""
+    def _is_visible(self, scope: Scope) -> Mask:
+        """Mask global rows and those of the asker's session; for events, those of all sessions or of one."""
         session, own = self.session[: self.used], self.namespace == scope.namespaces[0]
-        local = _either(session, {0, *self._codes_of(self._sessions, scope.session if own else None)})
-        if Type.EVENT not in self._types and self._types.keys() <= {*scope.types}:
+        local = _is_any_of(session, {0, *self._codes_of(self._sessions, scope.session if own else None)})
+        if ItemType.EVENT not in self._types and self._types.keys() <= {*scope.types}:
             return local
-        said: Mask = self.type[: self.used] == self._types.get(Type.EVENT, -1)
+        said: Mask = self.type[: self.used] == self._types.get(ItemType.EVENT, -1)
         local &= ~said
-        if scope.within is not None:
-            said &= _either(session, self._codes_of(self._sessions, scope.within if own else None))
+        if scope.events_of_session is not None:
+            said &= _is_any_of(session, self._codes_of(self._sessions, scope.events_of_session if own else None))
         local |= said
-        local &= _either(self.type[: self.used], self._codes_of(self._types, *scope.types))
+        local &= _is_any_of(self.type[: self.used], self._codes_of(self._types, *scope.types))
         return local
 
-    def _having(self, tag: str) -> Mask:
+    def _has_tag(self, tag: str) -> Mask:
         having = np.zeros(self.used, np.bool_)
-        if slots := self._tagged.get(tag):
-            having[np.frombuffer(slots, np.int64)] = True
+        if positions := self._tagged.get(tag):
+            having[np.frombuffer(positions, np.int64)] = True
         return having

@@ -1,16 +1,15 @@
-"""A graph kept in a file beside the database, so that a restart need not build it again.
+"""The file of a graph beside the database, so that a restart need not rebuild it.
 
 Layout: what usearch wrote | JSON header | length of the header, 8 bytes little-endian | magic, 8 bytes. The header is
 at the end because usearch writes, and reads, from the start of a file; it stops before ours.
 
-The naive way, handing usearch whatever the file holds, ends the process when a power cut left zeros in it. So the
-header carries a checksum (crc32: 20 ms per 100 MB) and is compared before usearch sees a byte. It says whose the file
-is and with which change the graph was in step; the reader catches up from there. It is not to be trusted beyond that:
-anything strange, and the file is deleted and the graph built anew. Writers never meet: each writes a file of its own
-and renames it into place, the last one wins. A process that was killed meanwhile leaves its file behind; whoever saves
-next removes it.
+If a power cut left zeros in the file, usearch would end the process on reading it. So the header carries a checksum
+(crc32: 20 ms per 100 MB), which is compared before usearch reads a byte. The header also names the store, and the
+change with which the graph was in step; the reader catches up from there. If anything in it is strange, the file is
+deleted and the graph rebuilt. Writers never meet: each writes a file of its own and renames it into place, the last one
+wins. A process that was killed meanwhile leaves its file behind; the next save removes it.
 
-A graph that is still being built (`growth.py`) has a file of the same layout beside it.
+A graph that is still being built (`graph_build.py`) has a file of the same layout beside it.
 """
 
 import json
@@ -21,24 +20,30 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, BinaryIO, Self
+from typing import Any, BinaryIO, NamedTuple, Self
 
 from retentive.fs.folders import make_private
 from retentive.index.hnsw import Hnsw
 
 _FORMAT = 1
 _MAGIC = b"RTVHNSW\n"
-_BLOCK = 1 << 20
-_LONGEST_HEADER = 1 << 16
+_BLOCK_BYTES = 1 << 20
+_MAX_HEADER_BYTES = 1 << 16
 _TEMPORARY = ".tmp"
 
-# Saving takes 0.1 s per 100,000 rows: the file of somebody who is still at it is never as old.
-_ABANDONED_AFTER = 3600.0
+# Saving takes 0.1 s per 100,000 rows: the file of a running save is never as old.
+_ABANDONED_SECONDS = 3600.0
+
+
+class SavedGraph(NamedTuple):
+    graph: Hnsw
+    sequence: int
+    """The change with which the graph is in step."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sidecar:
-    """Where the graph of a namespace and space is kept, and whose it is."""
+class GraphFile:
+    """The place of the file of a namespace and space, and the identity in its header."""
 
     folder: Path
     store: str
@@ -49,11 +54,11 @@ class Sidecar:
 
     @property
     def path(self) -> Path:
-        finished = self.folder / f"{_stem(self.store, self.namespace, self.space)}.hnsw"
+        finished = self.folder / f"{_file_stem(self.store, self.namespace, self.space)}.hnsw"
         return finished.with_suffix(".unfinished.hnsw") if self.is_unfinished else finished
 
-    def unfinished(self) -> Self:
-        """Where the graph is kept while it is being built."""
+    def unfinished_file(self) -> Self:
+        """The file of the same graph while it is being built."""
         return replace(self, is_unfinished=True)
 
     def remove(self) -> None:
@@ -61,28 +66,28 @@ class Sidecar:
             self.path.unlink(missing_ok=True)
 
     def save(self, graph: Hnsw, sequence: int) -> None:
-        """OSError: the folder cannot be written. RuntimeError: usearch could not."""
+        """Write the file. Raises OSError if the folder cannot be written, RuntimeError if usearch fails."""
         make_private(self.folder)
         _remove_abandoned(self.folder)
         import tempfile
 
         # mkstemp makes it 0600.
-        stem = _stem(self.store, self.namespace, self.space)
+        stem = _file_stem(self.store, self.namespace, self.space)
         handle, name = tempfile.mkstemp(prefix=f"{stem}.", suffix=_TEMPORARY, dir=self.folder)
         os.close(handle)
         try:
             graph.save(name)
             with Path(name).open("r+b") as file:
-                checksum = _checksum(file, Path(name).stat().st_size)
-                header = json.dumps(self._header(graph) | {"sequence": sequence, "checksum": checksum}).encode()
+                checksum = _compute_checksum(file, Path(name).stat().st_size)
+                header = json.dumps(self._make_header(graph) | {"sequence": sequence, "checksum": checksum}).encode()
                 file.write(header + len(header).to_bytes(8, "little") + _MAGIC)
             Path(name).replace(self.path)
         finally:
             Path(name).unlink(missing_ok=True)
         graph.unsaved = 0
 
-    def load(self, floor: int, head: int) -> tuple[Hnsw, int] | None:
-        """The graph and the sequence it is in step with; None (and no file) when it is of no use."""
+    def load(self, floor: int, head: int) -> SavedGraph | None:
+        """Load the graph if it is in step with a change from `floor` to `head`; else delete the file."""
         try:
             with self.path.open("rb") as file:
                 header = _read_header(file)
@@ -90,7 +95,7 @@ class Sidecar:
                 graph = Hnsw.load(str(self.path), self.dimension, header["effort"])
                 graph.built = header["built"]
                 if len(graph) == header["count"]:
-                    return graph, header["sequence"]
+                    return SavedGraph(graph, header["sequence"])
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, TypeError, RuntimeError):
@@ -98,7 +103,7 @@ class Sidecar:
         self.remove()
         return None
 
-    def _header(self, graph: Hnsw) -> dict[str, Any]:
+    def _make_header(self, graph: Hnsw) -> dict[str, Any]:
         about = {"count": len(graph), "effort": graph.effort, "built": graph.built}
         return self._identity() | about
 
@@ -115,12 +120,12 @@ class Sidecar:
 
 def erase_files(folder: Path, store: str, namespace: str, space: str) -> None:
     """Remove every file of a graph: the finished one, an unfinished one, and what a killed process left."""
-    for path in folder.glob(f"{_stem(store, namespace, space)}.*"):
+    for path in folder.glob(f"{_file_stem(store, namespace, space)}.*"):
         with suppress(OSError):  # where no file can be, there is none
             path.unlink(missing_ok=True)
 
 
-def _stem(store: str, namespace: str, space: str) -> str:
+def _file_stem(store: str, namespace: str, space: str) -> str:
     name = f"{store}\0{namespace}\0{space}"
     return blake2b(name.encode(), digest_size=16).hexdigest()
 
@@ -128,31 +133,31 @@ def _stem(store: str, namespace: str, space: str) -> str:
 def _remove_abandoned(folder: Path) -> None:
     for path in folder.glob(f"*{_TEMPORARY}"):
         with suppress(OSError):
-            if path.stat().st_mtime < time.time() - _ABANDONED_AFTER:
+            if path.stat().st_mtime < time.time() - _ABANDONED_SECONDS:
                 path.unlink()
 
 
-def _checksum(file: BinaryIO, size: int) -> int:
-    """Of the first bytes; the file is left standing behind them."""
+def _compute_checksum(file: BinaryIO, size: int) -> int:
+    """The checksum of the first `size` bytes; the file position is left behind them."""
     checksum = 0
     file.seek(0)
-    while size and (block := file.read(min(size, _BLOCK))):
+    while size and (block := file.read(min(size, _BLOCK_BYTES))):
         checksum = zlib.crc32(block, checksum)
         size -= len(block)
     return checksum
 
 
 def _read_header(file: BinaryIO) -> dict[str, Any]:
-    """ValueError: not a whole file of ours."""
+    """Read and verify the header. Raises ValueError if it is not a whole file of ours."""
     end = file.seek(0, os.SEEK_END)
     file.seek(max(end - 16, 0))
     tail = file.read(16)
     length = int.from_bytes(tail[:8], "little")
-    if tail[8:] != _MAGIC or length > min(end - 16, _LONGEST_HEADER):
+    if tail[8:] != _MAGIC or length > min(end - 16, _MAX_HEADER_BYTES):
         raise ValueError("no header")
     body = end - 16 - length
     file.seek(body)
     header = json.loads(file.read(length))
-    if not isinstance(header, dict) or header.get("checksum") != _checksum(file, body):
+    if not isinstance(header, dict) or header.get("checksum") != _compute_checksum(file, body):
         raise ValueError("damaged")
     return header

@@ -1,19 +1,20 @@
 """The graph of a large namespace's vectors (HNSW, by usearch), keyed by chunk, float16.
 
-A graph trades recall for speed by its effort: how many candidates a question keeps while it walks. What effort a
+A graph trades recall for speed by its effort: how many candidates a question keeps while it walks. The effort that a
 recall needs depends on the data. Measured at 20,000 rows of 384 dimensions, connectivity 16, recall@10:
 
     effort           64     128    256    512    1024   2048
     clustered        1.00                                       0.12 ms at 64
     unclustered      0.26   0.44   0.63   0.83   0.95   0.996   0.19 ms at 64, 2.8 ms at 2048; exact: 0.6 ms
 
-Text clusters, but nobody promises it. So a graph is examined while it is built: questions near stored vectors, their
-exact answers gathered batch by batch as the vectors pass, and then the least effort that finds them. If that effort
-costs as much as scoring every row, there is no graph and the exact answer stays.
+Text clusters, but that is not certain. So each graph has a recall test. Its questions are near stored vectors; their
+exact answers are gathered while the graph is built; at the end, the least effort that finds them is set. If that effort
+costs as much as scoring every row, no graph is used and every row is scored.
 
-Connectivity 32 with twice the care in building needs half the effort on unclustered data and none less on clustered,
-but 2.6 times the build (10.8 s against 4.0 s for 20,000) and slower questions. The metric is the inner product: on
-normalised vectors it is the cosine, a quarter faster.
+Connectivity 32 with twice the effort in building needs half the effort on unclustered data, and as much on clustered.
+But building takes 2.6 times as long (10.8 s against 4.0 s for 20,000), and searches are slower.
+
+The metric is the inner product: on normalised vectors it is the cosine, a quarter faster.
 """
 
 import ctypes
@@ -27,7 +28,7 @@ import numpy as np
 from retentive.index.arrays import Floats, Ints, Mask, widen
 
 _CONNECTIVITY = 16
-_CARE = 128
+_BUILD_EFFORT = 128
 
 _EFFORTS = (64, 128, 256, 512, 1024)
 
@@ -36,23 +37,23 @@ _EFFORTS = (64, 128, 256, 512, 1024)
 _ROWS_PER_EFFORT = 80
 
 _QUESTIONS = 100
-_PLACES = 10
+_NEAREST = 10
 
-# The promise is a recall@10 of 0.98. A sample of 1000 places has a standard error of 0.004 there, so ask for more.
-_RECALL = 0.99
+# The promise is a recall@10 of 0.98. A sample of 1000 answers has a standard error of 0.004 there, so ask for more.
+_MIN_RECALL = 0.99
 
 # A graph of 1000 is built in a fraction of a second, and walks around the gaps of fewer.
-_WORN_FROM = 1000
+_REBUILD_FROM = 1000
 
 _THREADS = min(4, os.cpu_count() or 1)
 
 
-def _matches(found: Any) -> Ints:
+def _read_chunks(found: Any) -> Ints:
     return np.asarray(found.keys).astype(np.int64)
 
 
-def _usearch() -> Any:
-    """The library, loaded so that ONNX Runtime can be loaded after it.
+def _load_usearch() -> Any:
+    """Load the library so that ONNX Runtime can be loaded after it.
 
     On Linux its wheel shows others its own copy of the C++ library, and ONNX Runtime, loaded later, dies of it
     (usearch 2.26 with onnxruntime 1.31). The system's copy, if it is there first, is the one that both use.
@@ -66,21 +67,23 @@ def _usearch() -> Any:
 
 
 class Hnsw:
+    """A graph of vectors by chunk."""
+
     def __init__(self, dimension: int) -> None:
         self._dimension = dimension
-        self._index: Any = _usearch().Index(
-            ndim=dimension, metric="ip", dtype="f16", connectivity=_CONNECTIVITY, expansion_add=_CARE
+        self._index: Any = _load_usearch().Index(
+            ndim=dimension, metric="ip", dtype="f16", connectivity=_CONNECTIVITY, expansion_add=_BUILD_EFFORT
         )
         self.effort = _EFFORTS[0]
         self.built = 0
-        """Its size when it was examined last."""
+        """The size of the graph when its effort was set."""
         self.removed = 0
         self.unsaved = 0
-        """Rows added and removed since it was saved."""
+        """How many rows were added and removed since the graph was saved."""
 
     @classmethod
     def load(cls, path: str, dimension: int, effort: int) -> Self:
-        """RuntimeError: usearch cannot read it."""
+        """Load a graph from a file. Raises RuntimeError if usearch cannot read it."""
         graph = cls(dimension)
         graph._index.load(path)
         if graph._index.ndim != dimension:
@@ -99,9 +102,9 @@ class Hnsw:
         return int(self._index.memory_usage)
 
     @property
-    def worn(self) -> bool:
-        """Better built anew: a quarter of it is gone, or it is twice the size it was examined at."""
-        return (self.removed >= _WORN_FROM and self.removed * 4 >= self.built) or len(self) >= 2 * self.built
+    def needs_rebuild(self) -> bool:
+        """Whether a quarter of the rows is gone, or the graph is twice as large as when its effort was set."""
+        return (self.removed >= _REBUILD_FROM and self.removed * 4 >= self.built) or len(self) >= 2 * self.built
 
     def set_effort(self, effort: int) -> None:
         self.effort = effort
@@ -123,11 +126,11 @@ class Hnsw:
             self.unsaved += count
 
     def search(self, query: Floats, count: int) -> Ints:
-        """About the nearest `count`, best first."""
-        return _matches(self._index.search(query, count, threads=1))
+        """About the nearest `count` chunks, best first."""
+        return _read_chunks(self._index.search(query, count, threads=1))
 
     def fetch(self, chunks: Ints) -> tuple[Mask, Floats]:
-        """Which of the chunks are here, and their vectors."""
+        """Mask the chunks that are here, and return their vectors."""
         vectors = self._index.get(chunks.astype(np.uint64)) if len(chunks) else ()
         here = np.array([vector is not None for vector in vectors], np.bool_)
         if not here.any():
@@ -135,15 +138,15 @@ class Hnsw:
         found = vectors if here.all() else [vector for vector in vectors if vector is not None]
         return here, widen(np.concatenate(found).reshape(-1, self._dimension))
 
-    def same(self, chunks: Ints, vectors: Floats) -> Mask:
-        """Which of the chunks are here with just this vector."""
+    def holds_same(self, chunks: Ints, vectors: Floats) -> Mask:
+        """Mask the chunks that are here with exactly this vector."""
         here, stored = self.fetch(chunks)
         here[here] = (stored == vectors[here]).all(axis=1)
         return here
 
 
-class Exam:
-    """Questions for a graph that is being built, and their exact answers so far."""
+class RecallTest:
+    """Questions to a graph, with their exact answers among the rows so far."""
 
     def __init__(self, sample: Floats) -> None:
         # The seed is fixed: the same rows get the same graph. A question shares about 0.7 of its direction with a row.
@@ -154,30 +157,32 @@ class Exam:
         self._scores: Floats = np.empty((len(sample), 0), np.float32)
 
     @staticmethod
-    def sample(chunks: Ints) -> Ints:
+    def choose_questions(chunks: Ints) -> Ints:
+        """Choose chunks whose vectors become questions."""
         return np.random.default_rng(1).choice(chunks, min(_QUESTIONS, len(chunks)), replace=False)
 
-    def see(self, chunks: Ints, vectors: Floats) -> None:
+    def add_answers(self, chunks: Ints, vectors: Floats) -> None:
+        """Compare rows with the questions, and keep the nearest so far."""
         scores = np.hstack((self._scores, self._questions @ vectors.T))
         known = np.hstack((self._chunks, np.broadcast_to(chunks, (len(scores), len(chunks)))))
-        places = np.argsort(-scores, axis=1)[:, :_PLACES]
-        self._scores = np.take_along_axis(scores, places, axis=1)
-        self._chunks = np.take_along_axis(known, places, axis=1)
+        nearest = np.argsort(-scores, axis=1)[:, :_NEAREST]
+        self._scores = np.take_along_axis(scores, nearest, axis=1)
+        self._chunks = np.take_along_axis(known, nearest, axis=1)
 
-    def grade(self, graph: Hnsw) -> bool:
-        """Set the least effort with which the graph passes; False when none is worth it."""
+    def find_effort(self, graph: Hnsw) -> bool:
+        """Set the least effort with which the graph passes; False if every such effort costs too much."""
         most = max(_EFFORTS[0], len(graph) // _ROWS_PER_EFFORT)
         for effort in _EFFORTS:
             if effort > most:
                 return False
             graph.set_effort(effort)
-            if self._recall(graph) >= _RECALL:
+            if self._measure_recall(graph) >= _MIN_RECALL:
                 return True
         return False
 
-    def _recall(self, graph: Hnsw) -> float:
+    def _measure_recall(self, graph: Hnsw) -> float:
         found = sum(
-            len(set(graph.search(question, _PLACES).tolist()).intersection(right))
+            len(set(graph.search(question, _NEAREST).tolist()).intersection(right))
             for question, right in zip(self._questions, self._chunks.tolist(), strict=True)
         )
         return found / max(self._chunks.size, 1)

@@ -28,18 +28,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from retentive.index.arrays import Floats, Ints, Mask, best, grow
+from retentive.index import TermPostings
+from retentive.index.arrays import Floats, Ints, Mask, grow, select_best
 
 _K1 = 1.2
 _B = 0.75
-_LEAST_IDF = 1e-6
+_MIN_IDF = 1e-6
 
 # Merging rewrites the base: 6 ms at 10,000 short rows, 100 ms at 100,000, or at 12,000 messages with their neighbours.
 # Until then each term of a question has two lists instead of one, which costs about 3 us.
 _MERGE_FROM = 1000
-_MERGE_SHARE = 8
+_MERGE_DIVISOR = 8
 
-_SMALLEST = float(np.finfo(np.float32).tiny)
+_MIN_SCORE = float(np.finfo(np.float32).tiny)
 
 Docs = NDArray[np.int32]
 
@@ -70,7 +71,7 @@ class Base(NamedTuple):
     offsets: Ints
     postings: Postings
 
-    def of(self, term: str) -> Postings | None:
+    def find(self, term: str) -> Postings | None:
         id = self.ids.get(term)
         if id is None:
             return None
@@ -82,17 +83,17 @@ class Base(NamedTuple):
 class Parsed(NamedTuple):
     base: Base
     chunks: Ints
-    """Of each document."""
+    """The chunk of each document."""
     lengths: Floats
 
 
-def parse(postings: Iterable[tuple[str, str, str]], weights: Sequence[float]) -> Parsed:
+def parse_postings(postings: Iterable[TermPostings], weights: Sequence[float]) -> Parsed:
     """Read all occurrences at once: a call per term would cost more than the numbers in it."""
     entries = list(postings)
     ids = {term: id for id, (term, _, _) in enumerate(entries)}
     counts = np.array([chunks.count(",") + 1 for _, chunks, _ in entries], np.int64)
-    chunks = _numbers(text for _, text, _ in entries)
-    weight = np.asarray(weights, np.float64)[_numbers(text for _, _, text in entries)]
+    chunks = _parse_numbers(text for _, text, _ in entries)
+    weight = np.asarray(weights, np.float64)[_parse_numbers(text for _, _, text in entries)]
     known, docs = np.unique(chunks, return_inverse=True)
     # One number per (term, document), ascending if each term's chunks are; then occurrences of one are neighbours.
     keys = np.repeat(np.arange(len(entries)) * max(len(known), 1), counts) + docs
@@ -104,57 +105,57 @@ def parse(postings: Iterable[tuple[str, str, str]], weights: Sequence[float]) ->
     lengths = np.bincount(docs, minlength=len(known)).astype(np.float32)
     terms, where = np.divmod(keys[starts], max(len(known), 1))
     columns = Postings(where.astype(np.int32), frequencies.astype(np.float32), lengths[where])
-    return Parsed(Base(ids, _offsets(terms, len(ids)), columns), known, lengths)
+    return Parsed(Base(ids, _count_offsets(terms, len(ids)), columns), known, lengths)
 
 
-def gathered(rows: Iterable[tuple[int, Sequence[Sequence[str]]]]) -> Iterator[tuple[str, str, str]]:
-    """The tokens of rows, field by field, as `parse` takes them: term by term."""
+def group_by_term(rows: Iterable[tuple[int, Sequence[Sequence[str]]]]) -> Iterator[TermPostings]:
+    """Group the tokens of rows by term, in the form that `parse_postings` reads."""
     found: dict[str, tuple[list[str], list[str]]] = {}
     for chunk, fields in rows:
         number = str(chunk)
-        for field, tokens in enumerate(fields):
-            place = str(field)
+        for index, tokens in enumerate(fields):
+            field = str(index)
             for token in tokens:
-                chunks, places = found.setdefault(token, ([], []))
-                chunks.append(number)
-                places.append(place)
-    return ((term, ",".join(chunks), ",".join(places)) for term, (chunks, places) in found.items())
+                term_chunks, term_fields = found.setdefault(token, ([], []))
+                term_chunks.append(number)
+                term_fields.append(field)
+    return ((term, ",".join(chunks), ",".join(fields)) for term, (chunks, fields) in found.items())
 
 
-def _numbers(texts: Iterable[str]) -> Ints:
+def _parse_numbers(texts: Iterable[str]) -> Ints:
     joined = ",".join(texts)
     return np.fromstring(joined, np.int64, sep=",") if joined else np.empty(0, np.int64)
 
 
-def _offsets(terms: Ints, count: int) -> Ints:
+def _count_offsets(terms: Ints, count: int) -> Ints:
     return np.concatenate(([0], np.cumsum(np.bincount(terms, minlength=count))))
 
 
 class Terms:
-    """Not for two threads at once: the image's lock is held by whoever calls."""
+    """The postings of a namespace. Not for two threads at once: the caller holds the image's lock."""
 
-    def __init__(self, parsed: Parsed, slots: Ints, weights: Sequence[float]) -> None:
-        """`slots` of the parsed chunks; -1 for those that are not of this namespace, or not active."""
+    def __init__(self, parsed: Parsed, positions: Ints, weights: Sequence[float]) -> None:
+        """`positions` are those of the parsed chunks' rows; -1 for chunks of other namespaces, or not active."""
         self._weights = list(weights)
         self._base = parsed.base
         self._fresh: dict[str, _Fresh] = {}
-        self._lengths, self._slots = parsed.lengths, slots
-        self._live: Mask = slots >= 0
-        self._used = self._merged = len(slots)
+        self._lengths, self._positions = parsed.lengths, positions
+        self._live: Mask = positions >= 0
+        self._used = self._merged = len(positions)
         self._count = int(np.count_nonzero(self._live))
         self._tokens = int(self._lengths[self._live].sum(dtype=np.float64))
         self._docs: Ints = np.empty(0, np.int64)
-        """By slot; -1 for none."""
-        self._index_slots()
+        """The document of each row, by its position; -1 for none."""
+        self._index_positions()
 
     @property
     def bytes(self) -> int:
-        columns = (*self._base.postings, self._base.offsets, self._lengths, self._slots, self._live, self._docs)
+        columns = (*self._base.postings, self._base.offsets, self._lengths, self._positions, self._live, self._docs)
         return sum(column.nbytes for column in columns)
 
-    def add(self, slot: int, fields: Sequence[Sequence[str]]) -> None:
-        """The text of a row that has none here: after `remove`, or new."""
-        doc, length = self._append(slot, sum(map(len, fields)))
+    def add(self, position: int, fields: Sequence[Sequence[str]]) -> None:
+        """Add the text of a row that is new here, or was removed before."""
+        doc, length = self._append(position, sum(map(len, fields)))
         frequencies: dict[str, float] = {}
         for weight, tokens in zip(self._weights, fields, strict=True):
             for token in tokens:
@@ -167,80 +168,80 @@ class Terms:
             fresh.frequencies.append(frequency)
             fresh.lengths.append(length)
 
-    def remove(self, slots: Ints) -> None:
-        slots = slots[slots < len(self._docs)]
-        docs = self._docs[slots]
+    def remove(self, positions: Ints) -> None:
+        positions = positions[positions < len(self._docs)]
+        docs = self._docs[positions]
         docs = docs[docs >= 0]
-        self._docs[slots] = -1
+        self._docs[positions] = -1
         self._live[docs] = False
         self._count -= len(docs)
         self._tokens -= int(self._lengths[docs].sum(dtype=np.float64))
 
     def search(self, terms: Sequence[str], mask: Mask | None, rows: int, limit: int) -> tuple[Ints, Floats]:
-        """Slots and scores of the best, in no order, with ties of the last. `rows` are all live rows."""
+        """Positions and scores of the best, in no order, with ties of the last. `rows` are all live rows."""
         scores = np.zeros(self._used, np.float32)
         for term in terms:
-            parts = self._of(term)
-            count = sum(map(self._living, parts))
+            parts = self._find_postings(term)
+            count = sum(map(self._count_live, parts))
             if count:
                 idf = log((rows - count + 0.5) / (count + 0.5))
-                self._score(scores, parts, idf if idf > 0 else _LEAST_IDF, self._tokens / rows)
+                self._add_scores(scores, parts, idf if idf > 0 else _MIN_IDF, self._tokens / rows)
         if self._count < self._used:
             scores *= self._live[: self._used]
         if mask is not None and len(scores):
-            scores *= mask[self._slots[: self._used]]
-        found = best(scores, limit, _SMALLEST)
-        return self._slots[found], scores[found]
+            scores *= mask[self._positions[: self._used]]
+        found = select_best(scores, limit, _MIN_SCORE)
+        return self._positions[found], scores[found]
 
     def renumber(self, moved: Ints) -> None:
-        slots = self._slots[: self._used]
+        positions = self._positions[: self._used]
         live = self._live[: self._used]
-        slots[live] = moved[slots[live]]
-        slots[~live] = -1
-        self._index_slots()
+        positions[live] = moved[positions[live]]
+        positions[~live] = -1
+        self._index_positions()
 
     def tidy(self) -> None:
-        """Merge when enough is fresh or dead to be worth it."""
+        """Merge the fresh documents into the base and drop the dead ones, if there are many."""
         waste = self._used - min(self._merged, self._count)
-        if waste >= _MERGE_FROM and waste * _MERGE_SHARE >= self._used:
+        if waste >= _MERGE_FROM and waste * _MERGE_DIVISOR >= self._used:
             self._merge()
 
-    def _append(self, slot: int, length: int) -> tuple[int, int]:
+    def _append(self, position: int, length: int) -> tuple[int, int]:
         doc, end = self._used, self._used + 1
         self._lengths = grow(self._lengths, end, doc)
-        self._slots = grow(self._slots, end, doc)
+        self._positions = grow(self._positions, end, doc)
         self._live = grow(self._live, end, doc)
         covered = len(self._docs)
-        self._docs = grow(self._docs, slot + 1, covered)
+        self._docs = grow(self._docs, position + 1, covered)
         self._docs[covered:] = -1
-        self._lengths[doc], self._slots[doc], self._live[doc], self._docs[slot] = length, slot, True, doc
+        self._lengths[doc], self._positions[doc], self._live[doc], self._docs[position] = length, position, True, doc
         self._used = end
         self._count += 1
         self._tokens += length
         return doc, length
 
-    def _of(self, term: str) -> list[Postings]:
-        old, fresh = self._base.of(term), self._fresh.get(term)
+    def _find_postings(self, term: str) -> list[Postings]:
+        old, fresh = self._base.find(term), self._fresh.get(term)
         return [part for part in (old, fresh and fresh.view()) if part]
 
-    def _living(self, part: Postings) -> int:
+    def _count_live(self, part: Postings) -> int:
         if self._count == self._used:
             return len(part.docs)
         return int(np.count_nonzero(self._live.take(part.docs)))
 
     @staticmethod
-    def _score(scores: Floats, parts: list[Postings], idf: float, average: float) -> None:
+    def _add_scores(scores: Floats, parts: list[Postings], idf: float, average: float) -> None:
         for docs, frequencies, lengths in parts:
             norm = lengths * (_K1 * _B / average)
             norm += frequencies
             norm += _K1 * (1 - _B)
             np.add.at(scores, docs, frequencies * (idf * (_K1 + 1)) / norm)
 
-    def _index_slots(self) -> None:
+    def _index_positions(self) -> None:
         live = np.flatnonzero(self._live[: self._used])
-        slots = self._slots[live]
-        self._docs = np.full(int(slots.max(initial=-1)) + 1, -1)
-        self._docs[slots] = live
+        positions = self._positions[live]
+        self._docs = np.full(int(positions.max(initial=-1)) + 1, -1)
+        self._docs[positions] = live
 
     def _merge(self) -> None:
         ids, live = self._base.ids, self._live[: self._used]
@@ -256,9 +257,11 @@ class Terms:
         # Two ascending runs: the stable sort merges them in one pass.
         order = kept[np.argsort(terms[kept], kind="stable")]
         docs = (np.cumsum(live) - 1)[columns[0][order]].astype(np.int32)
-        self._base = Base(ids, _offsets(terms[order], len(ids)), Postings(docs, columns[1][order], columns[2][order]))
+        self._base = Base(
+            ids, _count_offsets(terms[order], len(ids)), Postings(docs, columns[1][order], columns[2][order])
+        )
         self._fresh = {}
-        self._lengths, self._slots = self._lengths[: self._used][live], self._slots[: self._used][live]
-        self._live = np.ones(len(self._slots), np.bool_)
-        self._used = self._merged = len(self._slots)
-        self._index_slots()
+        self._lengths, self._positions = self._lengths[: self._used][live], self._positions[: self._used][live]
+        self._live = np.ones(len(self._positions), np.bool_)
+        self._used = self._merged = len(self._positions)
+        self._index_positions()

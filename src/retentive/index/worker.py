@@ -1,47 +1,57 @@
-"""Work that a search must not wait for: one thread per store, one job at a time, none twice.
+"""The background worker of the images: one thread per store, one job at a time, none twice.
 
-Jobs that make the next question quicker are urgent: they come first, and a long job lets them in between two pieces of
-its work. Building the graph of 300,000 vectors takes minutes; until the postings are loaded, a question takes 145 ms
+Jobs that make the next question quicker are urgent: they come first, and a long job runs them between two pieces of its
+own work. Building the graph of 300,000 vectors takes minutes; until the postings are loaded, a question takes 145 ms
 instead of 4.
 """
 
 import ctypes
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from itertools import takewhile
+from typing import TypeVar
+
+T = TypeVar("T")
 
 Key = tuple[str, str]
-"""Whose work it is, and what."""
+"""The namespace and the kind of work."""
 
 
-class Turn:
-    """A job's turn at work. A long job asks here, between two pieces of its work, what to do; it holds no lock then."""
+class JobControl:
+    """What a running job can ask of the worker, between two pieces of its work and without holding a lock."""
 
-    def __init__(self, worker: "Worker") -> None:
+    def __init__(self, worker: "IndexWorker") -> None:
         self._worker = worker
 
-    def is_over(self) -> bool:
+    def must_stop(self) -> bool:
         """Whether to return early, because the store is being closed."""
         return self._worker.is_closing()
 
-    def give_way(self) -> None:
-        """Run the urgent jobs that wait."""
-        self._worker.run_urgent()
+    def run_urgent_jobs(self) -> None:
+        """Run the urgent jobs that wait, in this thread."""
+        self._worker.run_urgent_jobs()
 
-    def rest(self, seconds: float) -> bool:
-        """Do nothing but urgent jobs for so long; whether to return early."""
+    def run_urgent_jobs_for(self, seconds: float) -> bool:
+        """Run only urgent jobs for some seconds; True if the job must stop."""
         until = time.monotonic() + seconds
-        while not self.is_over() and (left := until - time.monotonic()) > 0:
+        while not self.must_stop() and (left := until - time.monotonic()) > 0:
             self._worker.wait_for_urgent(left)
-            self.give_way()
-        return self.is_over()
+            self.run_urgent_jobs()
+        return self.must_stop()
+
+    def until_stop(self, items: Iterable[T]) -> Iterator[T]:
+        """Yield the items until the job must stop."""
+        return takewhile(lambda _: not self.must_stop(), items)
 
 
-Job = Callable[[Turn], None]
+Job = Callable[[JobControl], None]
 
 
-class Worker:
+class IndexWorker:
+    """Runs jobs in one thread, urgent ones first."""
+
     # After a failure a job is not started again for this long: a load that always fails would otherwise run all the
     # time under a steady stream of questions.
     pause = 5.0
@@ -52,14 +62,14 @@ class Worker:
         self._urgent: dict[Key, Job] = {}
         self._jobs: dict[Key, Job] = {}
         self._running: set[Key] = set()
-        """A long job, and the urgent one that it gave way to."""
+        """The job of the thread, and the urgent one that it runs meanwhile."""
         self._not_before: dict[Key, float] = {}
         self._changed = threading.Condition()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
     def submit(self, key: Key, job: Job, *, urgent: bool = False) -> None:
-        """Run it soon, unless a job of this key waits, runs, or failed just now."""
+        """Run a job soon, unless one of the same key waits, runs, or failed just now."""
         with self._changed:
             if self._stop.is_set() or key in self._jobs or key in self._urgent or key in self._running:
                 return
@@ -72,12 +82,12 @@ class Worker:
             self._changed.notify_all()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Until there is nothing to do; False when that took too long."""
+        """Wait until there is nothing to do; False if that takes longer than the timeout."""
         with self._changed:
             return self._changed.wait_for(lambda: not (self._jobs or self._urgent or self._running), timeout)
 
     def close(self) -> None:
-        """Stop at the next chance; return when stopped."""
+        """Stop the running job at its next check, drop the others, and end the thread."""
         with self._changed:
             self._stop.set()
             self._jobs.clear()
@@ -89,19 +99,19 @@ class Worker:
     def is_closing(self) -> bool:
         return self._stop.is_set()
 
-    def run_urgent(self) -> None:
-        """In a job's own thread."""
+    def run_urgent_jobs(self) -> None:
+        """Run the urgent jobs that wait, in the thread of the calling job."""
         while (key_and_job := self._take(self._urgent)) is not None:
-            self._do(*key_and_job)
+            self._run(*key_and_job)
 
     def wait_for_urgent(self, timeout: float) -> None:
-        """Until an urgent job waits, or the worker is closing."""
+        """Wait until there is an urgent job, or the worker is closing."""
         with self._changed:
             self._changed.wait_for(lambda: self._urgent or self._stop.is_set(), timeout)
 
     def _work(self) -> None:
         while (key_and_job := self._next()) is not None:
-            self._do(*key_and_job)
+            self._run(*key_and_job)
 
     def _next(self) -> tuple[Key, Job] | None:
         with self._changed:
@@ -117,10 +127,10 @@ class Worker:
             self._running.add(key)
             return key, jobs.pop(key)
 
-    def _do(self, key: Key, job: Job) -> None:
+    def _run(self, key: Key, job: Job) -> None:
         error = None
         try:
-            job(Turn(self))
+            job(JobControl(self))
         except Exception as problem:  # noqa: BLE001 - the top of a thread is an edge; it is kept, shown and retried
             error = problem
         give_memory_back()
@@ -138,7 +148,7 @@ class Worker:
 def give_memory_back() -> None:
     """Return freed memory to the system, where the C library can (glibc).
 
-    It keeps what a load needed on the way: of 10,000 rows 11 MB, a tenth of the whole process. This takes 1 ms.
+    The library keeps memory that a load has freed: 11 MB after 10,000 rows, a tenth of the process. This takes 1 ms.
     """
     with suppress(OSError, AttributeError, TypeError):  # TypeError: Windows has no library without a name
         ctypes.CDLL(None).malloc_trim(0)

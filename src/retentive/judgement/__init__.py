@@ -1,4 +1,4 @@
-"""What is worth keeping, and what replaces what? Pure functions on texts and vectors."""
+"""Judge meaning: which statements are worth keeping, and which replace others. Pure functions on texts and vectors."""
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
@@ -10,14 +10,14 @@ from retentive.model import Claim, Event, Kind
 if TYPE_CHECKING:
     from retentive.judgement.corrections.compare import Verdict
     from retentive.judgement.corrections.statement import Statement
-    from retentive.judgement.extract.candidates import Candidate
+    from retentive.judgement.extract.candidates import CandidateSentence
     from retentive.judgement.requests.find_requests import Request
 
 
 MAX_STATEMENT_CHARS = 300  # a longer text states several things, and none of them surely
-CROWD = 24  # memories that one is compared with: where so much is known, more look alike by chance
-VECTOR_SPACE = "all-MiniLM-L6-v2"
-"""The model whose vectors the judges were trained on: a space's name begins with it."""
+MAX_COMPARED_MEMORIES = 24  # with one new statement; among more, too many look alike by chance
+TRAINED_SPACE = "all-MiniLM-L6-v2"
+"""The model whose vectors the judges were trained on. The name of its space begins with it."""
 
 
 class Correction(NamedTuple):
@@ -27,10 +27,10 @@ class Correction(NamedTuple):
     value: str
 
 
-class Rules:
-    """What can be told from words and by the judges.
+class Judgement:
+    """The functions of this package, each imported on first use.
 
-    Each is loaded when it is first asked for: compiling all their patterns takes 100 ms, and an add needs few of them.
+    Compiling all their patterns takes 100 ms, and an add needs few of them.
     """
 
     @cached_property
@@ -48,7 +48,7 @@ class Rules:
 
     @cached_property
     def score_replacements(self) -> "Callable[[Sequence[Statement], Statement, Sequence[Any], Any], list[float]]":
-        """How likely a newer statement replaces each of several older ones, by all of them and their vectors."""
+        """How likely a newer statement replaces each of several older ones."""
         from retentive.judgement.corrections.judge import score_replacements
 
         return score_replacements
@@ -74,7 +74,7 @@ class Rules:
 
     @cached_property
     def find_question_words(self) -> Callable[[str], str | None]:
-        """The words in which people ask for what is in a slot."""
+        """The words in which people ask for the value of a slot."""
         from retentive.judgement.corrections.slots import find_question_words
 
         return find_question_words
@@ -88,21 +88,21 @@ class Rules:
 
     @cached_property
     def is_vital(self) -> Callable[[str], bool]:
-        """Whether a statement bears on somebody's safety, whatever is asked."""
+        """Whether a statement concerns somebody's safety, whatever the question."""
         from retentive.judgement.extract.kinds import is_vital
 
         return is_vital
 
     @cached_property
-    def ends(self) -> Callable[[str, datetime], tuple[datetime | None, datetime | None]]:
-        """From when and until when a statement of that moment holds, if its words say so."""
-        from retentive.text.dates import ends
+    def find_validity(self) -> Callable[[str, datetime], tuple[datetime | None, datetime | None]]:
+        """The period in which a statement of that moment holds, if its words say so."""
+        from retentive.text.dates import find_validity
 
-        return ends
+        return find_validity
 
     @cached_property
     def find_requests(self) -> "Callable[[str], tuple[Request, ...]]":
-        """What a message asks to be kept, forgotten or corrected."""
+        """The requests of a message to keep, forget or correct something."""
         from retentive.judgement.requests.find_requests import find_requests
 
         return find_requests
@@ -114,8 +114,8 @@ class Rules:
         return make_dates_absolute
 
     @cached_property
-    def find_candidates(self) -> "Callable[[Sequence[Event]], list[Candidate]]":
-        """The sentences of a conversation that may be worth keeping."""
+    def find_candidates(self) -> "Callable[[Sequence[Event]], list[CandidateSentence]]":
+        """The sentences of a conversation that may become claims."""
         from retentive.judgement.extract.candidates import find_candidates
 
         return find_candidates
@@ -123,15 +123,15 @@ class Rules:
     @cached_property
     def choose_claims(
         self,
-    ) -> "Callable[[Sequence[Candidate], Sequence[Any] | None, Iterable[Correction]], list[Claim]]":
-        """Those that are, by the judges; with the vectors of all, if there are any, and what later messages correct."""
+    ) -> "Callable[[Sequence[CandidateSentence], Sequence[Any] | None, Iterable[Correction]], list[Claim]]":
+        """The claims among candidates, by the judges, their vectors and the corrections of later messages."""
         from retentive.judgement.extract.choose import choose_claims
 
         return choose_claims
 
     @cached_property
     def score_personal(self) -> Callable[[str, Any], float]:
-        """How likely a statement in the first person, with its vector, is about the person rather than the project."""
-        from retentive.judgement.extract.about_person import score_personal
+        """How likely a statement in the first person is about the person rather than the project."""
+        from retentive.judgement.extract.sentence_features import score_personal
 
         return score_personal

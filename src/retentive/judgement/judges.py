@@ -1,7 +1,7 @@
-"""Small learned judges: logistic models over a few features of the form and, where there are vectors, over those too.
+"""Small learned judges: logistic models over features of the form and, if there is one, over the vector.
 
-Weights are data files (`weights/*.json`), made by `python -m benchmarks.train_judges`, which also writes down what they
-were trained on and how they did on data left out. Judges of sentences have two sets of weights: one for vectors of
+Weights are data files (`weights/*.json`), made by `python -m benchmarks.train_judges`. Each file also records the
+training data and the figures on held-out data. Judges of sentences have two sets of weights: one for vectors of
 all-MiniLM-L6-v2, and one for the features alone, used with any other embedder or none. The judge of pairs needs
 vectors.
 """
@@ -38,7 +38,7 @@ class Judge:
 
 
 def score(name: str, features: Mapping[str, float], vector: Any = None) -> float:
-    """The probability of a yes by the judge of this name: `keep`, `instruction`, `person` or `replace`."""
+    """The probability of a yes from the judge `keep`, `instruction`, `person` or `replace`."""
     return load_judge(name, with_vector=vector is not None).score(features, vector)
 
 

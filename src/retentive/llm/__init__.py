@@ -1,7 +1,11 @@
-"""Who writes prose for us? The seam between learning and a language model. Optional: without one, rules do it.
+"""Language models: `LanguageModel` asks a provider's model one question at a time.
 
-`service.py` has what is the same whoever is asked: forms of an answer, short waits, errors. `claude.py` asks Anthropic,
-`compatible.py` OpenAI and all who speak its protocol.
+A language model is optional: without one, learning and summaries go on by rules. `service.py` has the code that all
+providers share: formats of an answer, retries, errors. `claude.py` has the protocol of Anthropic, `compatible.py` that
+of OpenAI and of all servers that speak it.
+
+A provider that speaks one of these protocols is a row of `providers/registry.py`. Another protocol is a subclass of
+`HttpLanguageModel` in a module here, and a branch in `open_language_model`.
 """
 
 from __future__ import annotations
@@ -18,26 +22,28 @@ if TYPE_CHECKING:
 
     from retentive.config import Config
 
-__all__ = ["Writer", "Written", "open_configured", "open_writer"]
+__all__ = ["Completion", "LanguageModel", "open_configured", "open_language_model"]
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class Completion:
+    """The answer of a language model, and what it cost."""
+
     text: str
     tokens_in: int
     tokens_out: int
-    """As the provider counts them, thinking included; estimated where it does not say."""
+    """The provider's count, thinking included; an estimate if the provider gives none."""
 
 
-class Writer(Protocol):
+class LanguageModel(Protocol):
     """Asks a language model one question at a time.
 
-    Guarantees: the text is the model's whole answer; one that was cut off is an error. If there is a schema, the model
-    was made to keep to it where its server can do so, else told to: callers check the answer whatever it is.
-    Nothing is sent but `instructions`, `material` and the schema, and to no other server than the one it was opened
-    with. A call that was turned away with the request to come back within seconds is repeated, twice at most. A server
-    that fails is left alone for a while: then nothing is sent, and the error is `Paused`.
-    Errors: `LlmError` or a subclass, nothing else; no message of theirs has the key. A failed call may be repeated.
+    Guarantees: the text is the model's whole answer; one that was cut off is an error. The server enforces the schema
+    if it can; else the model is only asked to follow it. So callers must check every answer.
+    Only `instructions`, `material` and the schema are sent, and only to the server that it was opened with. A call that
+    is refused with a pause of seconds is repeated, at most twice. After a failure the server is not called for a while:
+    then nothing is sent, and the error is `Paused`.
+    Errors: `LlmError` or a subclass, nothing else; no message contains the key. A failed call may be repeated.
     Threads: every method may be called from any thread at any time, not from a forked process.
     Must not know: memories, conversations, what the answer is for, how much was asked today.
     """
@@ -47,23 +53,25 @@ class Writer(Protocol):
         """Provider and model, as in the setting `llm`."""
         ...
 
-    def write(self, instructions: str, material: str, schema: Mapping[str, Any] | None, *, tokens: int) -> Written:
-        """`schema` is a JSON schema for the answer; None asks for prose. It has at most `tokens`, thinking included."""
+    def complete(
+        self, instructions: str, material: str, schema: Mapping[str, Any] | None, *, max_tokens: int
+    ) -> Completion:
+        """Ask the model. `schema` is a JSON schema, None for prose; `max_tokens` limits answer and thinking."""
         ...
 
     def close(self) -> None: ...
 
 
-def open_configured(settings: Config) -> Writer | None:
-    """The language model that the settings name."""
-    return open_writer(settings.llm, key=settings.llm_key, url=settings.llm_url, timeout=settings.llm_timeout)
+def open_configured(settings: Config) -> LanguageModel | None:
+    """Open the language model of the settings."""
+    return open_language_model(settings.llm, key=settings.llm_key, url=settings.llm_url, timeout=settings.llm_timeout)
 
 
-def open_writer(spec: str, *, key: str = "", url: str = "", timeout: float = 60.0) -> Writer | None:
-    """The model of `PROVIDER:MODEL`; "none" gives None. Nothing is sent before the first question."""
+def open_language_model(spec: str, *, key: str = "", url: str = "", timeout: float = 60.0) -> LanguageModel | None:
+    """Open the model `PROVIDER:MODEL`; None for "none". Nothing is sent before the first question."""
     if spec == "none":
         return None
-    chosen = _complete(spec, url)
+    chosen = _parse_model(spec, url)
     provider = chosen.provider
     key = key or find_in_keyring(provider, url)
     if not key and not url and provider.needs_key:
@@ -84,17 +92,17 @@ def open_writer(spec: str, *, key: str = "", url: str = "", timeout: float = 60.
     return Compatible(chosen, Client(base, key=key, timeout=timeout, retries=RETRIES))
 
 
-def _complete(spec: str, url: str) -> ModelSpec:
-    """Provider and model, as far as they can be asked."""
-    from retentive.providers.client import can_be_asked
+def _parse_model(spec: str, url: str) -> ModelSpec:
+    """Parse provider and model. Raises `BadConfig` if they cannot be asked."""
+    from retentive.providers.client import is_server_address
 
     if not is_provider_spec(spec):
         known = ", ".join(name for name, provider in PROVIDERS.items() if provider.writes)
         raise BadConfig(f"There is no language model {spec!r}.", f"Write it as PROVIDER:MODEL. Providers: {known}.")
     chosen = parse_spec(spec)
     name = chosen.provider.name
-    if url and not can_be_asked(url):
-        raise BadConfig("llm_url cannot be read as an address.", "It is as http://localhost:11434/v1.")
+    if url and not is_server_address(url):
+        raise BadConfig("llm_url cannot be read as an address.", "An example is http://localhost:11434/v1.")
     if not url and not chosen.provider.url:
         raise BadConfig(f"llm is {spec!r}, and has no address.", "Set llm_url, up to and with /v1.")
     if chosen.model or name == COMPATIBLE:

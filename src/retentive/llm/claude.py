@@ -1,51 +1,45 @@
 """Anthropic's Messages.
 
-No sampling parameters and no setting of thinking: newer models refuse what older ones took. Their thinking counts as
-written tokens and comes as blocks of its own, which are not the answer.
+Requests have no sampling parameters and no setting of thinking, because newer models refuse those of older ones.
+Thinking counts as written tokens. It comes in blocks of its own, which are not part of the answer.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-from retentive.errors import Declined, Unusable
-from retentive.llm import Written
-from retentive.llm.service import Form, Question, Service, counted, mappings
+from retentive.llm import Completion
+from retentive.llm.service import AnswerFormat, HttpLanguageModel, LlmQuestion, filter_mappings, make_completion
 
-VERSION = "2023-06-01"  # of the protocol, which every request names
-READ = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+PROTOCOL_VERSION = "2023-06-01"  # every request names it
+INPUT_TOKEN_FIELDS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
 
 def make_headers(key: str) -> Mapping[str, str]:
-    return {"anthropic-version": VERSION, **({"x-api-key": key} if key else {})}
+    return {"anthropic-version": PROTOCOL_VERSION, **({"x-api-key": key} if key else {})}
 
 
-class Claude(Service):
+class Claude(HttpLanguageModel):
     path = "/v1/messages"
-    forms = (Form.SCHEMA, Form.TEXT)
+    formats = (AnswerFormat.JSON_SCHEMA, AnswerFormat.FREE_TEXT)
 
-    def _make_request(self, question: Question, form: Form) -> Mapping[str, Any]:
+    def _make_request(self, question: LlmQuestion, format: AnswerFormat) -> Mapping[str, Any]:
         request = {
             "model": self.model,
-            "max_tokens": question.tokens,
-            "system": question.told(form),
+            "max_tokens": question.max_tokens,
+            "system": question.make_instructions(format),
             "messages": [{"role": "user", "content": question.material}],
         }
-        if form is Form.SCHEMA:
+        if format is AnswerFormat.JSON_SCHEMA:
             request["output_config"] = {"format": {"type": "json_schema", "schema": question.schema}}
         return request
 
-    def _read(self, question: Question, answer: Mapping[str, Any]) -> Written:
-        blocks = mappings(answer.get("content"))
+    def _parse_answer(self, question: LlmQuestion, answer: Mapping[str, Any]) -> Completion:
+        blocks = filter_mappings(answer.get("content"))
         text = "".join(str(block.get("text", "")) for block in blocks if block.get("type") == "text")
-        written = counted(question, text, answer.get("usage"), READ, "output_tokens")
-        spent = written.tokens_in + written.tokens_out
-        match answer.get("stop_reason"):
-            case "refusal":
-                raise Declined(f"{self.name} declined", tokens=spent, tokens_out=written.tokens_out)
-            case "max_tokens" | "model_context_window_exceeded":
-                raise Unusable(
-                    f"{self.name}: the answer is too long and was cut off", tokens=spent, tokens_out=written.tokens_out
-                )
-        if not text.strip():
-            raise Unusable(f"{self.name}: the answer is empty", tokens=spent, tokens_out=written.tokens_out)
-        return written
+        completion = make_completion(question, text, answer.get("usage"), INPUT_TOKEN_FIELDS, "output_tokens")
+        reason = answer.get("stop_reason")
+        return self._require_usable(
+            completion,
+            is_declined=reason == "refusal",
+            is_cut_off=reason in ("max_tokens", "model_context_window_exceeded"),
+        )

@@ -1,54 +1,47 @@
-"""OpenAI's Chat Completions: OpenAI itself and all who speak it."""
+"""OpenAI's Chat Completions, for OpenAI and all servers with its protocol."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from retentive.errors import Declined, LlmError, Unusable
-from retentive.llm import Written
-from retentive.llm.service import Form, Question, Service, counted, mappings
+from retentive.errors import LlmError
+from retentive.llm import Completion
+from retentive.llm.service import AnswerFormat, HttpLanguageModel, LlmQuestion, filter_mappings, make_completion
 
 
-class Compatible(Service):
+class Compatible(HttpLanguageModel):
     path = "/chat/completions"
-    forms = (Form.SCHEMA, Form.OBJECT, Form.TEXT)
+    formats = (AnswerFormat.JSON_SCHEMA, AnswerFormat.ANY_JSON, AnswerFormat.FREE_TEXT)
 
-    def _make_request(self, question: Question, form: Form) -> Mapping[str, Any]:
+    def _make_request(self, question: LlmQuestion, format: AnswerFormat) -> Mapping[str, Any]:
         request: dict[str, Any] = {
             "messages": [
-                {"role": "system", "content": question.told(form)},
+                {"role": "system", "content": question.make_instructions(format)},
                 {"role": "user", "content": question.material},
             ],
-            _name_limit(self._client.host): question.tokens,
+            _name_limit(self._client.host): question.max_tokens,
         }
-        if self.model:  # a server that has but one may not care for its name
+        if self.model:  # a server with one model needs no name
             request["model"] = self.model
-        match form:
-            case Form.SCHEMA:
+        match format:
+            case AnswerFormat.JSON_SCHEMA:
                 schema = {"name": "answer", "strict": True, "schema": question.schema}
                 request["response_format"] = {"type": "json_schema", "json_schema": schema}
-            case Form.OBJECT:
+            case AnswerFormat.ANY_JSON:
                 request["response_format"] = {"type": "json_object"}
         return request
 
-    def _read(self, question: Question, answer: Mapping[str, Any]) -> Written:
-        if answer.get("error"):  # some servers that pass on to others find out after they said 200
+    def _parse_answer(self, question: LlmQuestion, answer: Mapping[str, Any]) -> Completion:
+        if answer.get("error"):  # a gateway may find an error after it has sent status 200
             raise LlmError(f"{self.name}: {str(answer['error'])[:300]}")
-        choice = next(iter(mappings(answer.get("choices"))), {})
+        choice = next(iter(filter_mappings(answer.get("choices"))), {})
         message = choice.get("message")
         message = message if isinstance(message, Mapping) else {}
-        said = message.get("content")
-        text = said if isinstance(said, str) else ""
-        written = counted(question, text, answer.get("usage"), ("prompt_tokens",), "completion_tokens")
-        spent = written.tokens_in + written.tokens_out
-        if message.get("refusal") or choice.get("finish_reason") == "content_filter":
-            raise Declined(f"{self.name} declined", tokens=spent, tokens_out=written.tokens_out)
-        if choice.get("finish_reason") == "length":
-            raise Unusable(
-                f"{self.name}: the answer is too long and was cut off", tokens=spent, tokens_out=written.tokens_out
-            )
-        if not text.strip():
-            raise Unusable(f"{self.name}: the answer is empty", tokens=spent, tokens_out=written.tokens_out)
-        return written
+        content = message.get("content")
+        text = content if isinstance(content, str) else ""
+        completion = make_completion(question, text, answer.get("usage"), ("prompt_tokens",), "completion_tokens")
+        reason = choice.get("finish_reason")
+        is_declined = bool(message.get("refusal")) or reason == "content_filter"
+        return self._require_usable(completion, is_declined=is_declined, is_cut_off=reason == "length")
 
 
 def _name_limit(host: str) -> str:

@@ -1,26 +1,27 @@
-"""Finds what is wrong with the rows of a store: damaged values, rows that are missing, vectors that are none.
+"""Find damage in the rows of a store: damaged values, missing rows, invalid vectors.
 
-`doctor` counts what is found here, `repair` mends it. Each function goes through all namespaces.
+`doctor` reports what is found here, `repair` repairs it. Each function goes through all namespaces.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import fields
 from typing import Any, NamedTuple
 
-from retentive.conversations.chunks import slices
+from retentive.conversations.chunks import chunk_message
 from retentive.errors import DamagedRow
 from retentive.model import Session
 from retentive.records.fields import read_record
-from retentive.storage.brute_force import keep_unit_vectors
 from retentive.storage.columns import TABLES, Table
+from retentive.storage.tables.health import DamageChecks
 from retentive.storage.tables.quarantine import PAGE_SIZE, read_table
-from retentive.storage.tables.records import Row
+from retentive.storage.tables.records import RecordRow
 from retentive.store import OpenStore
-from retentive.text.normalize import content_hash
+from retentive.text.normalize import hash_content
 
-OTHER_TEXT = "its content is not the one that its hash is of"
-OTHER_FIELDS = "its fields are not those of this version in its history"
-OWNERLESS = "what it belongs to is not there"
+HASH_DIFFERS = "its content does not match its hash"
+HISTORY_DIFFERS = "its fields are not those of this version in its history"
+OWNER_MISSING = "the row that it belongs to is missing"
 
 
 class Damaged(NamedTuple):
@@ -36,14 +37,14 @@ class Damaged(NamedTuple):
 
 
 class MissingMessages(NamedTuple):
-    """A session that says it has more messages than there are."""
+    """A session that counts more messages than it has."""
 
     namespace: str
     session: str
     expected: int
     there: int
     gaps: tuple[int, ...]
-    """The numbers that are not there. Callers may leave some out, so these are more than are missing."""
+    """Message numbers that do not exist. Callers may skip numbers, so not every gap is a missing message."""
 
     def __str__(self) -> str:
         numbers = ", ".join(map(str, self.gaps[:5])) or "unknown"
@@ -55,35 +56,36 @@ class Unsearchable(NamedTuple):
 
     session: Session
     stale: tuple[str, ...]
-    """The hashes of chunks that no message says: a message was changed."""
+    """Hashes of chunks whose text is in no message: a message was changed."""
 
 
 def find_damaged(store: OpenStore) -> Iterator[Damaged]:
-    """Rows that are not what the store wrote."""
-    changed = {row[:3] for row in store.engine.read("record_changed")}
-    for table in _tables(store):
+    """Yield the rows that are not what the store wrote."""
+    changed = DamageChecks(store.engine).find_changed_records()
+    for table in _list_checked_tables(store):
         for values in read_table(store.engine, table):
             reason = table.find_damage(values) or _find_deep_damage(table.name, values)
-            if not reason and table.name == "records" and (*values.values(),)[:3] in changed:
-                reason = OTHER_FIELDS
+            if not reason and table.name == "records":
+                key = (values["namespace"], values["type"], values["id"])
+                reason = HISTORY_DIFFERS if key in changed else ""
             if reason:
                 yield Damaged(table.name, values, reason)
 
 
-def _tables(store: OpenStore) -> Iterator[Table]:
+def _list_checked_tables(store: OpenStore) -> Iterator[Table]:
     for name, table in TABLES.items():
-        is_hidden = name == "tokens" and store.config.restrict_to  # such connections have no right to it
+        is_hidden = name == "tokens" and store.config.restrict_to  # restricted connections may not read it
         if name != "vectors" and not is_hidden:
             yield table
 
 
 def _find_deep_damage(table: str, values: dict[str, Any]) -> str:
-    """What no single column shows."""
-    if table == "memories" and content_hash(values["content"]) != values["content_hash"]:
-        return OTHER_TEXT
+    """Return what is wrong between the columns of a row, or an empty text."""
+    if table == "memories" and hash_content(values["content"]) != values["content_hash"]:
+        return HASH_DIFFERS
     if table == "records":
-        numbers = (values[name] for name in ("version", "created", "updated", "deleted", "merged_into"))
-        row = Row(values["namespace"], values["type"], values["id"], json.loads(values["body"]), *numbers)
+        columns = {each.name: values[each.name] for each in fields(RecordRow)}
+        row = RecordRow(**{**columns, "body": json.loads(values["body"])})
         try:
             read_record(row)
         except DamagedRow as error:
@@ -92,53 +94,42 @@ def _find_deep_damage(table: str, values: dict[str, Any]) -> str:
 
 
 def find_orphans(store: OpenStore) -> Iterator[Damaged]:
-    """Chunks, and changes of memories and records, that belong to something that is not there."""
+    """Yield chunks, and history entries of memories and records, whose owner does not exist."""
+    health = DamageChecks(store.engine)
     for table in ("chunks", "memory_history", "record_history"):
-        columns = TABLES[table].columns
-        for row in store.engine.read(f"orphan_{table}"):
-            yield Damaged(table, dict(zip(columns, row, strict=True)), OWNERLESS)
+        for values in health.orphans(table):
+            yield Damaged(table, values, OWNER_MISSING)
 
 
 def find_missing_messages(store: OpenStore) -> Iterator[MissingMessages]:
-    for namespace, session, expected, last, there, highest in store.engine.read("state_counts"):
-        is_sound = isinstance(expected, int) and isinstance(last, int) and isinstance(highest, int)
-        if is_sound and expected > there:
-            key = {"namespace": namespace, "session": session}
-            numbers = {number for (number,) in store.engine.read("event_numbers", key)}
-            gaps = tuple(number for number in range(1, last + 1) if number not in numbers)
-            yield MissingMessages(namespace, session, expected, there, gaps)
+    """Yield the sessions that have fewer messages than they count."""
+    health = DamageChecks(store.engine)
+    for count in health.wrong_counts():
+        is_readable = all(isinstance(number, int) for number in (count.expected, count.last, count.highest))
+        if is_readable and count.expected > count.there:
+            numbers = health.message_numbers(count.namespace, count.session)
+            gaps = tuple(number for number in range(1, count.last + 1) if number not in numbers)
+            yield MissingMessages(count.namespace, count.session, count.expected, count.there, gaps)
 
 
 def find_lost_sessions(store: OpenStore) -> list[str]:
-    """Sessions of which a part is missing beside the messages."""
-    return [str(session) for _, session in store.engine.read("sessions_missing")]
+    """Return the names of sessions of which a row beside the messages is missing."""
+    return DamageChecks(store.engine).incomplete_sessions()
 
 
 def find_lost_namespaces(store: OpenStore) -> list[str]:
-    return [str(name) for (name,) in store.engine.read("namespaces_missing")]
+    """Return the names of namespaces that have rows but no entry of their own."""
+    return DamageChecks(store.engine).missing_namespaces()
 
 
 def find_bad_vectors(store: OpenStore) -> Iterator[Damaged]:
-    """Vectors that are cut short, not finite, or not of length one."""
-    table = TABLES["vectors"]
-    after = table.after(None)
-    while page := store.engine.read("copy_vectors", {**after, "limit": PAGE_SIZE}):
-        for row in _not_unit(page):
-            yield Damaged("vectors", dict(zip(table.columns, row, strict=True)), "it is not of length one")
-        after = table.after(page[-1])
-
-
-def _not_unit(page: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Rows of namespace, chunk, space, dimension and vector."""
-    sound: set[tuple[int, str]] = set()
-    for dimension in {row[3] for row in page if isinstance(row[3], int) and row[3] > 0}:
-        rows = [row for row in page if row[3] == dimension]
-        sound |= {(row[1], row[2]) for row in keep_unit_vectors(rows, 4, dimension)}
-    return [row for row in page if (row[1], row[2]) not in sound]
+    """Yield the vectors that are cut short, not finite, or not of length one."""
+    for values in DamageChecks(store.engine).bad_vectors():
+        yield Damaged("vectors", values, "it is not of length one")
 
 
 def find_unsearchable(store: OpenStore) -> Iterator[Unsearchable]:
-    """Sessions of all namespaces with a message whose words are not in the index, or with words that none says."""
+    """Yield the sessions whose chunks are not exactly those of their messages."""
     rows = store.tables.conversations
     for namespace, name in rows.names():
         try:
@@ -147,9 +138,11 @@ def find_unsearchable(store: OpenStore) -> Iterator[Unsearchable]:
             continue  # found as a damaged row
         if session is None:
             continue
-        known, said, after = rows.hashes(namespace, name), set[str](), 0
-        while page := rows.oldest(namespace, name, PAGE_SIZE, after):
-            said.update(each.hash for event in page for each in slices(event))
+        indexed = rows.hashes(namespace, name)
+        expected: set[str] = set()
+        after = 0
+        while page := rows.list_oldest(namespace, name, PAGE_SIZE, after):
+            expected.update(each.hash for event in page for each in chunk_message(event))
             after = page[-1].sequence
-        if said != known:
-            yield Unsearchable(session, tuple(known - said))
+        if expected != indexed:
+            yield Unsearchable(session, tuple(indexed - expected))

@@ -1,13 +1,14 @@
-"""What there is to do in the background, and how each piece of it is done.
+"""The jobs of background work: which are due, and how each is run.
 
-A job is a generator that tells a number after each piece. A piece is a commit or less than one, so whoever stops
-between two loses nothing; it takes a fraction of a second, but for questions to a language model and for rewriting the
-file after a purge. All of them may be done by two at once without harm: what decides is in the guards of the steps.
+A job is a generator that yields a count after each piece. A piece is one commit or less, so a job that is stopped
+between two pieces loses nothing. A piece takes a fraction of a second, except for requests to a language model and for
+rewriting the file after a purge. Two workers may run the same job at once without harm: the steps are guarded.
 """
 
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 from retentive import clock
 from retentive.consolidation import consolidate
@@ -16,104 +17,114 @@ from retentive.errors import NotFound
 from retentive.learning import learn
 from retentive.memories import forget, write
 from retentive.model import Task
-from retentive.purge import purge
+from retentive.purge.proof import scrub_pending
 from retentive.store import OpenStore
 from retentive.store.active_model import with_active_model
 from retentive.store.vectors import embed_pending
 from retentive.transfer import leftover_files
 
-KEEP_CHANGES = 200_000  # rows of the change log kept for indexes that lag; further behind they load anew
-BATCH = 16  # texts embedded at once: 0.15 s on a slow core, for which a question may have to wait
-SLICE = 5.0  # seconds of filling in vectors before other work has its turn
-GIVE_WAY = 0.25  # seconds of rest after a batch during which a question came: where one is, more follow
-FIRST_REST = 5.0  # seconds until what failed is tried again; twice as many after each further failure
-LONGEST_REST = 600.0
-REGULAR = ("retention", "changes", "copies", "proposals", "consolidate")  # are not looked for at every look
+MAX_KEPT_CHANGES = 200_000  # rows of the change log for indexes that lag; an index further behind is rebuilt
+EMBED_BATCH_SIZE = 16  # texts: 0.15 s on a slow core, for which a question may have to wait
+EMBED_SECONDS = 5.0  # of computing vectors before other jobs have their turn
+YIELD_SECONDS = 0.25  # pause after a batch during which a question came: more may follow
+FIRST_PAUSE_SECONDS = 5.0  # until a failed task is tried again; doubled after each further failure
+MAX_PAUSE_SECONDS = 600.0
+CHORES = ("retention", "changes", "copies", "proposals", "consolidate")  # looked for once in `CHORE_SECONDS`
 
 
-class Later(Exception):
-    """It cannot be done now, through no fault of the store's."""
+class CannotRunYet(Exception):
+    """A job cannot run now, though the store is fine."""
+
+
+class _Pause(NamedTuple):
+    """The pause of a task that failed or did nothing."""
+
+    until: float
+    """On the monotonic clock."""
+    seconds: float
 
 
 class Jobs:
-    """For one thread at a time."""
+    """Finds and runs jobs. For one thread at a time."""
 
-    def __init__(self, store: OpenStore, every: float, pause: Callable[[float], object]) -> None:
+    def __init__(self, store: OpenStore, chore_seconds: float, wait: Callable[[float], object]) -> None:
         self._store = store
-        self._every = every
-        self._pause = pause
-        self._next = 0.0
-        """When the regular chores are looked at again."""
-        self._filled = 0
-        """Up to this number all chunks have their vectors."""
-        self._newest = 0
-        """The highest number at the last look."""
-        self._rests: dict[Task, tuple[float, float]] = {}
-        """Of what failed: until when it rests, and for how long."""
+        self._chore_seconds = chore_seconds
+        self._wait = wait
+        self._next_chores = 0.0
+        """When chores are looked for again."""
+        self._embedded_upto = 0
+        """All chunks up to this number have vectors."""
+        self._last_newest = 0
+        """The highest chunk number at the last check."""
+        self._pauses: dict[Task, _Pause] = {}
+        """By task. A pause that is over stays: the next one is longer."""
 
-    def due(self) -> list[Task]:
-        """What can be done now. One small query, if that is nothing."""
+    def refresh_due(self) -> list[Task]:
+        """Look for tasks that can run now. If there are none, this costs one small query."""
         self._follow_model()
-        store, now = self._store, clock.now()
-        silent = now - round(store.config.learn_after * 1e6)
-        seen = store.tables.metrics.due(now, silent)
-        if store.images.made and store.engine.in_process:
+        store, moment = self._store, clock.now()
+        silent = moment - round(store.config.learn_after * 1e6)
+        seen = store.tables.metrics.due(moment, silent)
+        if store.images.made and store.engine.uses_local_index:
             store.images.made.follow(seen.head)
-        tasks = [*self._regular()]
+        tasks = [*self._find_chores()]
         if seen.expired:
             tasks.append(Task("expiry"))
         if seen.unlearned:
-            tasks += [Task("learn", *each) for each in store.tables.learning.waiting(silent)]
-        if self._wants_vectors(seen.newest):
+            tasks += [Task("learn", *each) for each in store.tables.learning.list_due_of_all(silent)]
+        if self._has_pending_vectors(seen.newest):
             tasks.append(Task("vectors"))
         if seen.purges:
             tasks.append(Task("purges"))
-        self._rests = {task: rest for task, rest in self._rests.items() if task in tasks or task.job in REGULAR}
-        return [task for task in tasks if self._rests.get(task, (0.0, 0.0))[0] <= time.monotonic()]
+        self._pauses = {task: pause for task, pause in self._pauses.items() if task in tasks or task.job in CHORES}
+        now = time.monotonic()
+        return [task for task in tasks if task not in self._pauses or self._pauses[task].until <= now]
 
     def _follow_model(self) -> None:
-        """Work with the model of the active space. In another space all vectors are looked at once more."""
+        """Use the model of the active space. After a change of space all vectors are checked again."""
         before = self._store.space
         self._store = with_active_model(self._store)
         if self._store.space != before:
-            self._filled = self._newest = 0
+            self._embedded_upto = self._last_newest = 0
 
-    def do(self, task: Task) -> Iterator[int]:
-        """Piece by piece: how much each came to."""
+    def run(self, task: Task) -> Iterator[int]:
+        """Run a task. Yields the count of each piece."""
         jobs: dict[str, Callable[[], Iterator[int]]] = {
             "learn": lambda: self._learn(task),
-            "vectors": self._vectors,
-            "expiry": lambda: write.expire(self._store),
+            "vectors": self._embed_pending,
+            "expiry": lambda: write.expire_memories(self._store),
             "retention": lambda: forget.apply_retention(self._store),
-            "purges": self._purges,
-            "proposals": self._proposals,
-            "changes": self._changes,
-            "copies": self._copies,
+            "purges": self._scrub_purges,
+            "proposals": self._prune_proposals,
+            "changes": self._prune_changes,
+            "copies": self._remove_copies,
             "consolidate": lambda: self._consolidate(task),
         }
         return jobs[task.job]()
 
-    def failed(self, task: Task) -> None:
-        _, before = self._rests.get(task, (0.0, FIRST_REST / 2))
-        rest = min(2 * before, LONGEST_REST)
-        self._rests[task] = (time.monotonic() + rest, rest)
+    def pause_task(self, task: Task) -> None:
+        """Pause a task that failed or did nothing, each time for longer."""
+        before = self._pauses.get(task)
+        seconds = min(2 * before.seconds, MAX_PAUSE_SECONDS) if before else FIRST_PAUSE_SECONDS
+        self._pauses[task] = _Pause(time.monotonic() + seconds, seconds)
 
-    def succeeded(self, task: Task) -> None:
-        self._rests.pop(task, None)
+    def resume_task(self, task: Task) -> None:
+        self._pauses.pop(task, None)
 
-    def rests(self, task: Task) -> bool:
-        """Whether it failed, and is still to be done."""
-        return task in self._rests
+    def has_been_paused(self, task: Task) -> bool:
+        """Whether the task failed or did nothing, and is still due. This stays true when the pause is over."""
+        return task in self._pauses
 
-    def _regular(self) -> Iterator[Task]:
-        """What nothing points to, looked for now and then: here because a look costs more."""
-        if time.monotonic() < self._next:
+    def _find_chores(self) -> Iterator[Task]:
+        """Chores, which nothing announces. They are looked for rarely, because that costs more."""
+        if time.monotonic() < self._next_chores:
             return
-        self._next = time.monotonic() + self._every
-        self._filled = self._newest = 0  # what was restored, or committed late, may have been passed over
-        if next(forget.outlived(self._store), None):
+        self._next_chores = time.monotonic() + self._chore_seconds
+        self._embedded_upto = self._last_newest = 0  # rows restored or committed late may have been skipped
+        if next(forget.find_unretained(self._store), None):
             yield Task("retention")
-        if self._store.tables.metrics.prunable(KEEP_CHANGES):
+        if self._store.tables.metrics.find_prunable(MAX_KEPT_CHANGES):
             yield Task("changes")
         if self._store.tables.proposals.has_outdated(clock.now()):
             yield Task("proposals")
@@ -122,61 +133,61 @@ class Jobs:
         if self._store.config.consolidate:
             yield from (Task("consolidate", each) for each in consolidate.find_due_namespaces(self._store))
 
-    def _wants_vectors(self, newest: int) -> bool:
-        """Only what came since the last look is looked at.
+    def _has_pending_vectors(self, newest: int) -> bool:
+        """Whether a chunk since the last check has no vector.
 
-        On a server, numbers are not committed in their order: what was the newest at one look is passed at the next.
+        On a server, numbers are not committed in order. So a check covers the newest chunk only at the next check.
         """
         space = self._store.space
-        if space is None or newest == self._filled:
+        if space is None or newest == self._embedded_upto:
             return False
-        if self._store.tables.chunks.pending(space, self._filled, 1):
+        if self._store.tables.chunks.list_pending(space, self._embedded_upto, 1):
             return True
-        self._filled, self._newest = self._newest or newest, newest
+        self._embedded_upto, self._last_newest = self._last_newest or newest, newest
         return False
 
     def _learn(self, task: Task) -> Iterator[int]:
-        """First a summary, if one is due that no append made: each session that was spoken in passes here."""
-        # Sessions of all namespaces: whose each one is was recorded with it, and our own setting says nothing of that.
+        """Learn from a session. First its summary, if no append has made one that is due."""
+        # The person of a session is recorded with it. Our own setting is about our sessions only.
         store = replace(self._store, namespace=task.namespace, person="")
-        summaries.keep_up(store, task.session)
+        summaries.summarise_if_due(store, task.session)
         try:
-            for state in learn.pieces(store, task.session, learn.Tally()):
-                if state.left or state.upto < state.last:
+            for state in learn.learn_stepwise(store, task.session, learn.LearningTally()):
+                if not state.is_finished:
                     yield 0
         except NotFound:
             return  # deleted meanwhile
         yield 1
 
-    def _vectors(self) -> Iterator[int]:
-        until = time.monotonic() + SLICE
+    def _embed_pending(self) -> Iterator[int]:
+        until = time.monotonic() + EMBED_SECONDS
         while time.monotonic() < until:
-            asked = self._store.journal.asked
-            filled = embed_pending(self._store, self._filled, BATCH)
+            questions_before = self._store.journal.question_count
+            filled = embed_pending(self._store, self._embedded_upto, EMBED_BATCH_SIZE)
             if not filled:
                 return
-            self._filled = filled[-1].chunk
+            self._embedded_upto = filled[-1].chunk
             yield len(filled)
-            if self._store.journal.asked != asked:
-                self._pause(GIVE_WAY)
+            if self._store.journal.question_count != questions_before:
+                self._wait(YIELD_SECONDS)
 
-    def _purges(self) -> Iterator[int]:
-        done, why = purge.finish(self._store)
-        if why:
-            raise Later(f"bytes of purged rows are {why}")
+    def _scrub_purges(self) -> Iterator[int]:
+        done, obstacle = scrub_pending(self._store)
+        if obstacle:
+            raise CannotRunYet(f"bytes of purged rows are {obstacle}")
         yield done
 
-    def _changes(self) -> Iterator[int]:
-        self._store.tables.metrics.prune_changes(KEEP_CHANGES)
+    def _prune_changes(self) -> Iterator[int]:
+        self._store.tables.metrics.prune_changes(MAX_KEPT_CHANGES)
         yield 1
 
-    def _copies(self) -> Iterator[int]:
+    def _remove_copies(self) -> Iterator[int]:
         copies = leftover_files.sweep(self._store)
         if copies.busy:
-            raise Later("a copy of the store is being written")
+            raise CannotRunYet("a copy of the store is being written")
         yield copies.removed or 1
 
-    def _proposals(self) -> Iterator[int]:
+    def _prune_proposals(self) -> Iterator[int]:
         self._store.tables.proposals.prune(clock.now())
         yield 1
 

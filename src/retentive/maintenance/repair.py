@@ -1,13 +1,12 @@
-"""Repairs a store: what is derived is rebuilt, what is damaged and not derived goes to the quarantine.
+"""Repair a store: rebuild derived rows, and move damaged rows that cannot be derived to the quarantine.
 
-The order matters. What is missing is counted while all rows are still there; a text whose owner is gone is kept before
-what has no owner is dropped; damaged rows go before anything is rebuilt from the tables they were in. Each row is
-moved in a transaction of its own with guards, so whoever writes meanwhile does no harm, and a repair that was stopped
-is simply repeated.
+The order matters. Missing messages are counted while all rows are still there. Chunks without an owner are saved
+before other rows without an owner are dropped. Damaged rows are moved before anything is rebuilt from their tables.
+Each row is moved in a guarded transaction of its own. So concurrent writers do no harm, and a repair that was stopped
+can be repeated.
 """
 
 import json
-import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -17,63 +16,66 @@ from typing import Any
 
 from retentive import clock
 from retentive.config import Config
-from retentive.conversations.append import index_anew
+from retentive.conversations.append import reindex_session
 from retentive.conversations.imported import mark_imported
 from retentive.errors import Corrupt, DamagedRow, EmbedError, Invalid, NotFound, Stale
-from retentive.files.reindex import index_anew as index_file
+from retentive.files.reindex import reindex_file
 from retentive.maintenance import diagnose
 from retentive.maintenance.diagnose import Damaged, Unsearchable
-from retentive.memories.edit import chunks_anew
-from retentive.memories.write import embedded, expire
-from retentive.model import RECORDS, QuarantinedRow, Repaired
+from retentive.memories.edit import rechunk_steps
+from retentive.memories.write import embed_texts, expire_memories
+from retentive.model import RECORDS, QuarantinedRow, RepairResult
 from retentive.opening import open_store
-from retentive.records.fuzzy_names import folded
-from retentive.records.reindex import index_anew as index_record
-from retentive.records.reindex import unsearchable
-from retentive.storage import Step, step
+from retentive.records.fuzzy_names import fold_name
+from retentive.records.reindex import find_unsearchable as find_unsearchable_records
+from retentive.records.reindex import reindex_record
+from retentive.storage import Step
 from retentive.storage.columns import TABLES
 from retentive.storage.damage import collect_damage
 from retentive.storage.integrity import row_name
-from retentive.storage.tables import chunks, quarantine
+from retentive.storage.tables import chunks, health, quarantine
 from retentive.storage.tables.conversations import update_step
-from retentive.storage.tables.memories import unchanged_step
+from retentive.storage.tables.health import DamageChecks
+from retentive.storage.tables.memories import require_unchanged_step
 from retentive.store import OpenStore, backfill, validate
+from retentive.store.vectors import EMBED_BATCH_SIZE
 from retentive.transfer.backups import store_file
 from retentive.transfer.salvage import Salvaged, is_damaged, salvage
 
-TAMPERED = "it was changed without the key of integrity mode"
-DERIVED = frozenset(("memory", "event", *RECORDS))  # owners from which chunks can be made again; files are on the disk
+TAMPERED_REASON = "it was changed without the key of integrity mode"
+REBUILDABLE_OWNERS = frozenset(("memory", "event", *RECORDS))  # chunks are rebuilt from these; files are on disk
 
 
-def repair(store: OpenStore, salvaged: Salvaged | None = None) -> Repaired:
-    """`salvaged` is what became of a store that was written anew just now."""
-    before, pending = _known_ids(store), 0 if salvaged else _count_pending(store)
+def repair(store: OpenStore, salvaged: Salvaged | None = None) -> RepairResult:
+    """Repair an open store. `salvaged` is given if its file was rewritten just now."""
+    quarantined_before = _load_quarantine_ids(store)
+    pending_before = 0 if salvaged else _count_pending(store)
     salvaged = salvaged or _salvage(store)
-    with collect_damage():  # what cannot be read is dealt with here
+    with collect_damage():  # unreadable rows are handled here
         _rebuild_text(store)
-        _note_missing(store)
-        _move_all(store, (each for each in diagnose.find_orphans(store) if each.table == "chunks"))
-        _move_damaged(store)
+        _record_missing_messages(store)
+        _quarantine_rows(store, (each for each in diagnose.find_orphans(store) if each.table == "chunks"))
+        _quarantine_damaged(store)
         tampered = _find_tampered(store)
         _restore_records(store, tampered)
-        _move_all(store, (each for each in diagnose.find_orphans(store) if each.table != "chunks"))
-        _move_tampered_states(store, tampered)
+        _quarantine_rows(store, (each for each in diagnose.find_orphans(store) if each.table != "chunks"))
+        _quarantine_tampered_states(store, tampered)
         _rebuild_sessions(store)
         store.engine.rebuild()
         _rebuild_derived(store)
         _rebuild_vectors(store)
-    moved = tuple(row for row in store.tables.quarantine.all() if row.id not in before)
-    if _count_pending(store) > pending or any(row.table == "spaces" for row in moved):
-        with suppress(EmbedError):  # or there is no embedder; the check-up tells what is pending
-            backfill.backfill(store, backfill.BATCH, None)
+    moved = tuple(row for row in store.tables.quarantine.all() if row.id not in quarantined_before)
+    if _count_pending(store) > pending_before or any(row.table == "spaces" for row in moved):
+        with suppress(EmbedError):  # without an embedder, the doctor reports what is pending
+            backfill.backfill(store, EMBED_BATCH_SIZE, None)
     if store.images.made:
         store.images.made.drop(None)
     if salvaged is None:
-        return Repaired(moved)
-    return Repaired(moved, salvaged.kept, salvaged.rows, salvaged.unreadable)
+        return RepairResult(moved)
+    return RepairResult(moved, kept=salvaged.kept, salvaged=salvaged.rows, unreadable=salvaged.unreadable)
 
 
-def _known_ids(store: OpenStore) -> set[str]:
+def _load_quarantine_ids(store: OpenStore) -> set[str]:
     try:
         return {row.id for row in store.tables.quarantine.all()}
     except Corrupt:
@@ -81,25 +83,25 @@ def _known_ids(store: OpenStore) -> set[str]:
 
 
 def _count_pending(store: OpenStore) -> int:
-    """Chunks without a vector: more of them after a repair than before are its doing. None, if that is unknown."""
+    """Return the number of chunks without a vector, 0 if it is unknown. A repair may add some."""
     try:
-        return store.tables.chunks.pending_count(store.space)
+        return store.tables.chunks.count_pending(store.space)
     except Corrupt:
         return 0
 
 
 def _salvage(store: OpenStore) -> Salvaged | None:
-    """Write the store anew if pages of its file are damaged. Servers see to their own files."""
+    """Rewrite the store file if its pages are damaged. A server takes care of its own files."""
     file = store_file(store)
     if file is None or not is_damaged(file):
         return None
     return salvage(file, _ignore, key_file(store.config))
 
 
-def salvage_store(settings: Config) -> Repaired:
-    """Write a store anew that cannot be opened, and repair it."""
+def salvage_store(settings: Config) -> RepairResult:
+    """Rewrite the file of a store that cannot be opened, and repair it."""
     if "://" in settings.db or settings.db == ":memory:":
-        raise Invalid("only the store of a file can be salvaged", "A server has backups of its own.")
+        raise Invalid("only a store in a file can be salvaged", "Restore a backup of the database server.")
     salvaged = salvage(Path(settings.db).expanduser().absolute(), _ignore, key_file(settings))
     store = open_store(settings)
     try:
@@ -111,7 +113,7 @@ def salvage_store(settings: Config) -> Repaired:
 
 
 def key_file(settings: Config) -> Path | None:
-    """That of integrity mode."""
+    """Return the key file of integrity mode, if one is set."""
     return Path(settings.integrity_key).expanduser().absolute() if settings.integrity_key else None
 
 
@@ -124,88 +126,88 @@ def list_quarantine(store: OpenStore) -> list[QuarantinedRow]:
 
 def discard_quarantine(store: OpenStore, ids: str | Sequence[str]) -> int:
     rows = {row.id: row for row in store.tables.quarantine.all()}
-    named = [*rows] if ids == "*" else [validate.plain(id, "id") for id in validate.each_of(ids, "ids")]
+    named = [*rows] if ids == "*" else [validate.require_text(id, "id") for id in validate.as_list(ids, "ids")]
     if unknown := [id for id in named if id not in rows]:
-        raise NotFound(f"the quarantine has no {unknown[0][:60]!r}", "See `retentive doctor --quarantine`.")
+        raise NotFound(f"the quarantine has no {unknown[0][:60]!r}", "See `quarantine()`.")
     store.engine.apply([quarantine.discard_step(rows[id]) for id in named])
     return len(named)
 
 
 def _rebuild_text(store: OpenStore) -> None:
-    """So that rows can be deleted from the full-text index: one that is damaged refuses that."""
-    if store.engine.in_process:
+    """Rebuild a damaged full-text index, which would refuse the deletion of rows."""
+    if store.engine.uses_local_index:
         try:
-            store.engine.apply([step("text_check")])
+            store.engine.apply([health.check_text_step()])
         except Corrupt:
-            store.engine.apply([step("text_rebuild")])
+            store.engine.apply([health.rebuild_text_step()])
 
 
-def _note_missing(store: OpenStore) -> None:
-    """Write down which messages are missing. They are nowhere, so the session then counts those that are there."""
+def _record_missing_messages(store: OpenStore) -> None:
+    """Record in the quarantine which messages are missing: the message count is corrected later."""
     now = clock.now()
     for each in diagnose.find_missing_messages(store):
         values = {"namespace": each.namespace, "session": each.session, "events": each.expected, "gaps": [*each.gaps]}
         store.engine.apply([quarantine.insert_step("session_state", values, f"missing: {each}", now)])
 
 
-def _move_all(store: OpenStore, rows: Iterable[Damaged]) -> None:
+def _quarantine_rows(store: OpenStore, rows: Iterable[Damaged]) -> None:
     for each in [*rows]:
-        with suppress(Stale):  # it is gone meanwhile
+        with suppress(Stale):  # it was deleted meanwhile
             store.engine.apply([*quarantine.move_steps(each.table, each.values, each.reason, clock.now())])
 
 
-def _move_damaged(store: OpenStore) -> None:
+def _quarantine_damaged(store: OpenStore) -> None:
     for each in [*diagnose.find_damaged(store)]:
         if _is_derived(each):
             store.engine.apply([quarantine.remove_step(each.table, each.values)])
         else:
-            _move_all(store, [each])
+            _quarantine_rows(store, [each])
 
 
 def _is_derived(damaged: Damaged) -> bool:
-    """Whether it can be made again: a chunk of something that is there. Others have no owner any more, or a file."""
-    return damaged.table == "chunks" and damaged.values["owner_type"] in DERIVED
+    """Return whether a row can be rebuilt: a chunk whose owner is in the store. Those of files are read from disk."""
+    return damaged.table == "chunks" and damaged.values["owner_type"] in REBUILDABLE_OWNERS
 
 
 def _find_tampered(store: OpenStore) -> frozenset[str]:
-    """In integrity mode, the rows that were changed without the key. What a repair writes is sealed as right."""
+    """Return the rows that were changed without the key of integrity mode. A repair would seal them as right."""
     mode = store.engine.integrity
     if mode is None or not mode.is_on or mode.key is None:
         return frozenset()
     return frozenset(each.row for each in mode.verify(lambda _: None))
 
 
-def _move_tampered_states(store: OpenStore, tampered: frozenset[str]) -> None:
-    """States that are about to be written with another count; they are made anew from the messages."""
-    wrong = {(namespace, session) for namespace, session, *_ in store.engine.read("state_counts")}
-    for values in [*quarantine.read_table(store.engine, TABLES["session_state"])] if tampered else []:
+def _quarantine_tampered_states(store: OpenStore, tampered: frozenset[str]) -> None:
+    """Quarantine tampered session states whose count is about to be corrected. They are rebuilt from the messages."""
+    if not tampered:
+        return
+    wrong = {(count.namespace, count.session) for count in DamageChecks(store.engine).wrong_counts()}
+    for values in [*quarantine.read_table(store.engine, TABLES["session_state"])]:
         key = (values["namespace"], values["session"])
         if key in wrong and row_name("session_state", key) in tampered:
-            _move_all(store, [Damaged("session_state", values, TAMPERED)])
+            _quarantine_rows(store, [Damaged("session_state", values, TAMPERED_REASON)])
 
 
 def _restore_records(store: OpenStore, tampered: frozenset[str]) -> None:
-    """Records that are gone, from the newest version in their history. One that was tampered with is not believed."""
-    columns = TABLES["record_history"].columns
+    """Restore missing records from the newest version in their history, unless the history was tampered with."""
     histories: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
-    for row in store.engine.read("orphan_record_history"):
-        values = dict(zip(columns, row, strict=True))
+    for values in DamageChecks(store.engine).orphans("record_history"):
         histories[values["namespace"], values["type"], values["id"]].append(values)
     for key, history in histories.items():
         if any(row_name("record_history", (*key, each["version"])) in tampered for each in history):
             continue
         with suppress(Stale):  # its name is taken by now; its history goes to the quarantine
-            store.engine.apply([Step("put_records", [_last_version(history)])])
+            store.engine.apply([health.insert_record_step(_last_version(history))])
 
 
 def _last_version(history: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The row of a record as its history, oldest first, leaves it."""
+    """Return the row of a record as its history, oldest first, ends."""
     first, last = history[0], history[-1]
     bodies = [each["body"] for each in history if each["body"] is not None]
     body = bodies[-1] if bodies else "{}"
     return {
         **{name: last[name] for name in ("namespace", "type", "id", "version")},
-        "key": folded(str(json.loads(body).get("name", ""))),
+        "key": fold_name(str(json.loads(body).get("name", ""))),
         "body": body,
         "created": first["at"],
         "updated": last["at"],
@@ -215,75 +217,74 @@ def _last_version(history: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _rebuild_sessions(store: OpenStore) -> None:
-    """What the store knows of its sessions and namespaces beside what was said there, and its own name."""
-    lost = store.engine.read("sessions_lost")
-    store.engine.apply([step("sessions_rebuild"), step("namespaces_rebuild")])
+    """Rebuild missing rows of sessions and namespaces, correct message counts, and give the store an id again."""
+    rows = DamageChecks(store.engine)
+    lost = rows.sessions_without_row()
+    store.engine.apply(health.rebuild_sessions_steps())
     for namespace, session in lost:
-        _distrust(store, namespace, session)
-    for namespace, session, expected, last, there, highest in store.engine.read("state_counts"):
-        counted = {"events": there, "last_sequence": max(last, highest), "before": expected}
-        with suppress(Stale):  # somebody appends
-            store.engine.apply([step("state_recount", expect=1, namespace=namespace, session=session, **counted)])
+        _mark_untrusted(store, namespace, session)
+    for count in rows.wrong_counts():
+        with suppress(Stale):  # a concurrent append
+            store.engine.apply([health.recount_step(count)])
     if not store.config.restrict_to and not store.tables.metrics.store_id():
-        store.engine.apply([step("meta_set", key="store_id", value=uuid.uuid4().hex)])
+        store.engine.apply([health.new_store_id_step()])
 
 
-def _distrust(store: OpenStore, namespace: str, name: str) -> None:
-    """Mark what was said in a session as imported: whether it was, is lost with what the store knew of it."""
+def _mark_untrusted(store: OpenStore, namespace: str, name: str) -> None:
+    """Mark the messages of a session as imported: the row that said whether they were is lost."""
     session = store.tables.conversations.get(namespace, name)
     if session and session.events:
         marked = replace(session, metadata=mark_imported({}, session.last_sequence))
-        with suppress(Stale):  # somebody says what it is about
+        with suppress(Stale):  # the session was changed meanwhile
             store.engine.apply([update_step(session, marked)])
 
 
 def _rebuild_derived(store: OpenStore) -> None:
-    """Chunks that are missing or not those of their owners."""
-    sum(expire(store))
+    """Rebuild the chunks that are missing or differ from the text of their owners."""
+    sum(expire_memories(store))
     store.tables.proposals.prune(clock.now())
-    for namespace, id in store.tables.chunks.broken():
+    for namespace, id in store.tables.chunks.list_broken():
         memory = store.tables.memories.find_intact(namespace, id, clock.now())
         if memory:
-            with suppress(Stale):  # whoever changed it meanwhile rebuilt its chunks
-                store.engine.apply([unchanged_step(memory), *chunks_anew(store, memory)])
+            with suppress(Stale):  # a concurrent change rebuilt its chunks
+                store.engine.apply([require_unchanged_step(memory), *rechunk_steps(store, memory)])
     for each in diagnose.find_unsearchable(store):
-        with suppress(Stale):  # it grew meanwhile; the next repair has it
-            _keep_stale(store, each)
-            index_anew(store, each.session)
-    for namespace, id, _ in store.tables.files.broken():
+        with suppress(Stale):  # it grew meanwhile; the next repair rebuilds it
+            _quarantine_stale(store, each)
+            reindex_session(store, each.session)
+    for namespace, id, _ in store.tables.files.list_broken():
         with suppress(Stale, DamagedRow):
-            index_file(store, namespace, id)
-    for row in unsearchable(store):
+            reindex_file(store, namespace, id)
+    for row in find_unsearchable_records(store):
         with suppress(Stale):
-            index_record(store, row)
+            reindex_record(store, row)
 
 
-def _keep_stale(store: OpenStore, broken: Unsearchable) -> None:
-    """Chunks that no message says: of a message that was changed, they are all there is of what it said."""
+def _quarantine_stale(store: OpenStore, broken: Unsearchable) -> None:
+    """Save chunks whose text is in no message. They are all that is left of a message that was changed."""
     if not broken.stale:
         return
-    key = {"namespace": broken.session.namespace, "session": broken.session.id, "hashes": [*broken.stale]}
-    columns, now = TABLES["chunks"].columns, clock.now()
-    rows = [dict(zip(columns, row, strict=True)) for row in store.engine.read("chunk_some", key)]
-    reason = "no message of its session says this any more"
+    session, now = broken.session, clock.now()
+    rows = DamageChecks(store.engine).chunks_of(session.namespace, session.id, broken.stale)
+    reason = "no message of its session has this text any more"
     store.engine.apply([quarantine.insert_step("chunks", values, reason, now) for values in rows])
 
 
 def _rebuild_vectors(store: OpenStore) -> None:
-    """Embed again what has a bad vector. One that a caller brought goes to the quarantine."""
+    """Embed the chunks with a bad vector again. A vector that a caller brought goes to the quarantine."""
     space = store.space
     for each in [*diagnose.find_bad_vectors(store)]:
         if space is None or each.values["space"] != space.name:
-            _move_all(store, [each])
+            _quarantine_rows(store, [each])
             continue
         store.engine.apply([quarantine.remove_step(each.table, each.values)])
-        pending = store.tables.chunks.pending(space, each.values["chunk"] - 1, 1)
+        pending = store.tables.chunks.list_pending(space, each.values["chunk"] - 1, 1)
         store.engine.apply([*_embed(store, pending, each.values["chunk"])])
 
 
-def _embed(store: OpenStore, pending: Sequence[chunks.Pending], chunk: int) -> Iterator[Step]:
+def _embed(store: OpenStore, pending: Sequence[chunks.PendingChunk], chunk: int) -> Iterator[Step]:
     wanted = [each for each in pending if each.chunk == chunk]
-    made = embedded(store, [each.text for each in wanted])
+    made = embed_texts(store, [each.text for each in wanted])
     ready = [(each, vector) for each, vector in zip(wanted, made, strict=True) if vector]
     if ready and store.space:
         yield from chunks.vector_steps(store.space, ready)

@@ -1,4 +1,4 @@
-"""Figures of a store."""
+"""Collect the statistics of a store, and check whether it answers."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -6,42 +6,43 @@ from typing import Any
 
 from retentive import clock, serialize
 from retentive.consolidation.consolidate import CONSOLIDATIONS
-from retentive.maintenance.worker import status
+from retentive.maintenance.worker import describe_worker
 from retentive.model import SpaceState
 from retentive.storage.columns import show_text
+from retentive.storage.tables.metrics import MeasureCount
 from retentive.store import OpenStore
-from retentive.store.journal import seconds_of
+from retentive.store.journal import read_bucket
 
 COUNTERS = (
     "upserts", "queries", "answered", "llm_calls", "llm_tokens", "embed_calls", "embed_tokens", CONSOLIDATIONS,
 )  # fmt: skip
-DESCRIBED = ("space", "loaded", "url", "dimension", "breaker", "requests", "tokens", "degraded")
+EMBEDDER_FACTS = ("space", "loaded", "url", "dimension", "breaker", "requests", "tokens", "degraded")
 
 
-def stats(store: OpenStore) -> dict[str, Any]:
+def collect_stats(store: OpenStore) -> dict[str, Any]:
     store.journal.flush()
-    counts = store.tables.metrics.counts(store.namespace, clock.now())
+    counts = store.tables.metrics.count_memories(store.namespace, clock.now())
     measures = store.tables.metrics.measures(store.namespace)
     sessions, events = store.tables.conversations.counts(store.namespace)
     files, passages = store.tables.files.counts(store.namespace)
-    names = store.tables.memories.namespaces()
-    seen = names if store.bounds else None
+    names = store.tables.memories.list_namespaces()
+    visible = names if store.bounds else None
     totals = Counter[str]()
     for measure, _, _, count in measures:
         totals[measure] += count if measure in COUNTERS else 0
     return {
         "namespace": store.namespace,
         "namespaces": [*names],
-        "memories": sum(row[3] for row in counts),
-        "by_kind": _summed(counts, 0),
-        "by_source": _summed(counts, 1),
-        "by_status": _summed(counts, 2),
+        "memories": sum(each.total for each in counts),
+        "by_kind": _sum_counts((each.kind, each.total) for each in counts),
+        "by_source": _sum_counts((each.source, each.total) for each in counts),
+        "by_status": _sum_counts((each.status, each.total) for each in counts),
         "sessions": sessions,
         "events": events,
         "files": files,
         "passages": passages,
-        "vectors_pending": store.tables.chunks.pending_count(store.space, seen),
-        "spaces": _list_spaces(store, seen),
+        "vectors_pending": store.tables.chunks.count_pending(store.space, visible),
+        "spaces": _list_spaces(store, visible),
         "model_difference": store.active.difference,
         "upserts": totals["upserts"],
         "queries": totals["queries"],
@@ -52,44 +53,45 @@ def stats(store: OpenStore) -> dict[str, Any]:
         "embed_tokens": totals["embed_tokens"],
         "latency_ms": _latencies(measures),
         "store": dict(store.engine.facts()),
-        "embedder": {} if store.bounds else _embedder(store),
-        "index": _index(store),
-        "worker": {} if store.bounds else serialize.worker(status(store)),
+        "embedder": {} if store.bounds else _describe_embedder(store),
+        "index": _index_stats(store),
+        "worker": {} if store.bounds else serialize.worker_status(describe_worker(store)),
         "failures": {} if store.bounds else dict(store.journal.failures),
     }
 
 
-def _embedder(store: OpenStore) -> dict[str, str]:
-    """The model, and the provider that is asked in this process; paths are for `doctor`."""
+def _describe_embedder(store: OpenStore) -> dict[str, str]:
+    """Describe the model and its provider. File paths are left out; `doctor` shows them."""
     described = store.embedder.describe() if store.embedder else {}
-    return {name: described[name] for name in DESCRIBED if name in described}
+    return {name: described[name] for name in EMBEDDER_FACTS if name in described}
 
 
-def _list_spaces(store: OpenStore, seen: Sequence[str] | None) -> list[dict[str, Any]]:
-    """Those that have vectors, or are about to."""
+def _list_spaces(store: OpenStore, visible: Sequence[str] | None) -> list[dict[str, Any]]:
+    """Return the spaces that have vectors or will have some."""
     stored = {each.name: each for each in store.tables.spaces.all() if each.state is not SpaceState.DROPPED}
     return [
         {"name": name, "dimension": size, "vectors": count, "state": stored[name].state, "model": stored[name].model}
-        for name, size, count in store.tables.chunks.vector_counts(seen)
+        for name, size, count in store.tables.chunks.count_vectors(visible)
         if name in stored
     ]
 
 
-def _index(store: OpenStore) -> dict[str, Any]:
-    """Of the namespaces that may be seen."""
-    found = store.images.made.stats() if store.images.made else {}
-    return {name: figures for name, figures in found.items() if store.bounds is None or store.bounds.cover(name)}
+def _index_stats(store: OpenStore) -> dict[str, Any]:
+    """Return the index figures of the namespaces that this view may read."""
+    stats = store.images.made.stats() if store.images.made else {}
+    return {name: figures for name, figures in stats.items() if store.bounds is None or store.bounds.cover(name)}
 
 
-def _summed(rows: Iterable[tuple[Any, ...]], column: int) -> dict[str, int]:
-    counts = Counter[str]()
-    for row in rows:
-        counts[show_text(row[column])] += row[3]
-    return dict(sorted(counts.items()))
+def _sum_counts(counts: Iterable[tuple[Any, int]]) -> dict[str, int]:
+    """Return the sum of the counts of each value."""
+    totals = Counter[str]()
+    for value, count in counts:
+        totals[show_text(value)] += count
+    return dict(sorted(totals.items()))
 
 
-def _latencies(measures: Iterable[tuple[Any, ...]]) -> dict[str, dict[str, dict[str, float]]]:
-    """By tier, by stage: how many, and the 50th, 95th and 99th percentile."""
+def _latencies(measures: Iterable[MeasureCount]) -> dict[str, dict[str, dict[str, float]]]:
+    """Return for each tier and stage the number of calls, and the 50th, 95th and 99th percentile."""
     histograms: dict[str, dict[str, list[tuple[int, int]]]] = defaultdict(lambda: defaultdict(list))
     for measure, tier, bucket, count in measures:
         if measure not in COUNTERS:
@@ -105,16 +107,18 @@ def _percentiles(histogram: list[tuple[int, int]]) -> dict[str, float]:
         for bucket, count in histogram:
             seen += count
             if seen * 100 >= total * percent:
-                figures[f"p{percent}"] = round(seconds_of(bucket) * 1000, 3)
+                figures[f"p{percent}"] = round(read_bucket(bucket) * 1000, 3)
                 break
     return figures
 
 
-def health(store: OpenStore) -> dict[str, Any]:
-    """An error, if the store does not answer."""
+def check_health(store: OpenStore) -> dict[str, Any]:
+    """Return that the store answers, its schema, and the state of the model. Raise an error if it does not answer."""
     schema = store.engine.facts()["schema"]
     if store.embedder is None:
         return {"store": "ok", "schema": schema, "model": "off"}
-    said = store.embedder.describe()
-    loaded = "loaded" if said.get("loaded") == "yes" else "missing" if "degraded" in said else "not loaded yet"
-    return {"store": "ok", "schema": schema, "model": loaded}
+    description = store.embedder.describe()
+    model = "missing" if "degraded" in description else "not loaded yet"
+    if description.get("loaded") == "yes":
+        model = "loaded"
+    return {"store": "ok", "schema": schema, "model": model}

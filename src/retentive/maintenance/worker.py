@@ -1,276 +1,268 @@
-"""The work that nobody waits for, done by a thread of its own: one worker at a time, over all processes of a store.
+"""Background work: a thread that runs due tasks. Of all processes of a store, one works at a time.
 
-Every few seconds it asks one small question: is there anything to do? If so, it takes a lease (`leases.py`),
-does all there is, and lets go. An idle store is therefore only read, and a disk may sleep. While there is work a second
-thread keeps the lease; if it is lost all the same, the work stops between two pieces. A holder that died is succeeded
-when its lease has run out.
+Every few seconds the worker runs one small query: is a task due? If so, it takes a lease
+(`storage/tables/leases.py`), runs all due tasks and releases the lease. An idle store is therefore only read, and its
+disk may sleep. During the work a second thread extends the lease; if the lease is lost, the work stops between two
+pieces. If a worker dies, another one takes over when the lease expires.
 
-What fails rests, longer each time, and the rest goes on. If the store cannot be reached everything rests.
+A task that fails pauses, longer each time, while the others go on. If the store cannot be reached, everything pauses.
 """
 
 import os
-import platform
 import random
 import threading
 import time
-import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
 from retentive import clock
-from retentive.errors import Closed, Conflict, RetentiveError, StorageError, Unwritable
+from retentive.errors import Closed, Conflict, StorageError, Unwritable
 from retentive.maintenance.jobs import Jobs
 from retentive.model import Task, WorkerStatus, from_micros
 from retentive.storage.tables.leases import STORE, Leases
 from retentive.store import OpenStore
-from retentive.store.background import Background
+from retentive.store.background import Background, LeaseKeeper
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-LEASE = "work"
-POLL = 10.0  # seconds between two looks, give or take half, so that many processes do not look at once
-LEASED = 30.0  # seconds after which the work of one that died goes on elsewhere
-EVERY = 3600.0  # seconds between the chores that a look every few seconds would be too dear for
-SETTLE = 0.2  # seconds at least between two looks: of a hundred writes in a row, not each one wakes it
-FIRST_PAUSE = 1.0  # seconds, when the store cannot be reached; twice as many each time
-LONGEST_PAUSE = 60.0
-REFUSED = 300.0  # seconds, where we are not allowed to take the lease: somebody has to change that
+WORK_LEASE = "work"
+POLL_SECONDS = 10.0  # between two checks, plus or minus half, so that many processes do not check at once
+LEASE_SECONDS = 30.0  # after this, another worker takes over from one that died
+CHORE_SECONDS = 3600.0  # between checks for tasks that are too expensive to look for every few seconds
+SETTLE_SECONDS = 0.2  # at least between two checks, so that not each of a hundred writes in a row wakes it
+FIRST_PAUSE_SECONDS = 1.0  # when the store cannot be reached; doubled each time
+MAX_PAUSE_SECONDS = 60.0
+REFUSED_PAUSE_SECONDS = 300.0  # after a lease was refused for lack of permission: a person has to change that
 
 Progress = Callable[[Task, int], None]
 
-STORE_ITSELF = Task("store")  # what failed is to find out what there is to do
+CHECK_TASK = Task("store")  # stands for the check itself in `failures`
 
 _starting = threading.Lock()
 
 
 class Worker(Background):
-    """`start` and `stop` it, or use it as a context manager; or `once`. Any thread may call its methods."""
+    """A thread that runs due tasks: `start` and `stop` it, or use it as a context manager. `once` needs no thread.
 
-    NAME = "retentive-worker"
-    PATIENCE = 2.0  # a piece of work takes less, a question to a language model may not
+    Any thread may call its methods.
+    """
+
+    THREAD_NAME = "retentive-worker"
+    STOP_SECONDS = 2.0  # a piece of work takes less, a question to a language model may not
 
     def __init__(
         self,
         store: OpenStore,
         *,
-        poll: float = POLL,
-        lease: float = LEASED,
-        every: float = EVERY,
+        poll: float = POLL_SECONDS,
+        lease: float = LEASE_SECONDS,
+        every: float = CHORE_SECONDS,
         progress: Progress | None = None,
     ) -> None:
         super().__init__()
         self._store = store
-        self._poll, self._lease = poll, lease
+        self._poll_seconds, self._lease_seconds = poll, lease
         self._progress = progress
-        self._leases = Leases(store.engine, f"{platform.node()}-{self._process}-{uuid.uuid4().hex[:8]}")
-        self._restricted = restricted_to(store)
+        self._leases = Leases(store.engine)
         self._wake = threading.Event()
-        self._lost = threading.Event()
         self._jobs = Jobs(store, every, self._stop.wait)
-        self._trouble = 0.0
-        self._holding = False
+        self._pause_seconds = 0.0
+        self._keeper: LeaseKeeper | None = None
+        """Extends the lease during the work."""
         self._done = Counter[str]()
-        self._last: datetime | None = None
+        self._last_work: datetime | None = None
         self._failures: dict[Task, Exception] = {}
-        self._refused = ""
-        self._barred = 0.0
-        """Until when the lease is not asked for."""
+        self._refusal = ""
+        self._refused_until = 0.0
+        """The monotonic time until which the lease is not requested."""
 
     def start(self) -> Self:
-        """Begin, in a thread of its own that ends with the program."""
+        """Start the thread. It ends with the program."""
         with _starting:
-            self._check_alone()
+            self._require_only_worker()
             self._wake.clear()
-            self._begin()
+            self._start_thread()
             self._store.workers[:] = [self]
-            self._store.journal.heard = self.nudge
+            self._store.journal.on_write = self.nudge
         return self
 
-    def _hurry(self) -> None:
+    def _interrupt_wait(self) -> None:
         self._wake.set()
 
-    def _ended(self) -> None:
+    def _unregister(self) -> None:
         if self in self._store.workers:
             self._store.workers.remove(self)
-            self._store.journal.heard = None
+            self._store.journal.on_write = None
 
     def nudge(self) -> None:
-        """Look now whether there is something to do."""
+        """Wake the thread, so that it looks for due tasks. A forked process has no such thread: nothing happens."""
         if os.getpid() == self._process:
             self._wake.set()
 
     def once(self) -> WorkerStatus:
-        """Do what is due now, in this thread, and return; `stop` ends it early. Errors are among the `failures`."""
-        self._check_alone()
+        """Run the tasks that are due now, in this thread. `stop` ends it early. Errors are in `failures`."""
+        self._require_only_worker()
         self._stop.clear()
         try:
-            self._round()
+            self._work_once()
         except StorageError as error:
-            self._failures[STORE_ITSELF] = error
+            self._failures[CHECK_TASK] = error
         return self.status()
 
     @property
     def failures(self) -> Mapping[str, Exception]:
-        """By job the last one, until it succeeds or is no longer to be done."""
+        """The last error of each job, until it succeeds or is no longer due. The tasks of one job share an entry."""
         return {task.job: error for task, error in [*self._failures.items()]}
 
     def status(self) -> WorkerStatus:
+        namespaces = list_restricted_namespaces(self._store)
         return WorkerStatus(
             running=self.running,
-            holder=None if self._trouble else holder(self._store),
-            working=self._holding,
+            # During the pause after a failed check the store is not asked: it may be out of reach, and this would hang.
+            holder=None if self._pause_seconds else find_holder(self._store),
+            working=self._keeper is not None,
             done=dict(self._done),
-            last=self._last,
+            last=self._last_work,
             failures={job: str(error) for job, error in self.failures.items()},
-            note=self._refused or (f"only {', '.join(self._restricted)}: restrict_to" if self._restricted else ""),
+            note=self._refusal or (f"only {', '.join(namespaces)}: restrict_to" if namespaces else ""),
         )
 
-    def _check_alone(self) -> None:
+    def _require_only_worker(self) -> None:
         if any(each.running for each in self._store.workers):
-            raise Conflict("this store has a worker that runs", "One for each open store is enough.")
+            raise Conflict("a worker of this store is running", "Use that one: each open store has one worker.")
 
     def _run(self) -> None:
         try:
             while not self._stop.is_set():
-                self._rest(self._turn())
+                self._wait(self._check_and_work())
             with suppress(StorageError):
                 self._store.journal.flush()
         except Closed:
             pass  # the store was closed: there is nothing left to work on
 
-    def _rest(self, seconds: float) -> None:
-        if self._trouble:
+    def _wait(self, seconds: float) -> None:
+        """Wait until the next check. After an error, wait the full pause: a write does not end it."""
+        if self._pause_seconds:
             self._stop.wait(seconds)
         elif self._wake.wait(seconds):
-            self._stop.wait(SETTLE)
+            self._stop.wait(SETTLE_SECONDS)
         self._wake.clear()
 
-    def _turn(self) -> float:
-        """A look, and the work it finds. How long to rest then."""
+    def _check_and_work(self) -> float:
+        """Check for due tasks and run them. Returns how many seconds to wait afterwards."""
         try:
-            seconds = self._round()
+            seconds = self._work_once()
         except Closed:
             raise
         except Exception as error:  # noqa: BLE001 - the top of a thread is an edge; it is shown, and tried again
-            self._failures[STORE_ITSELF] = error
-            self._trouble = min(max(FIRST_PAUSE, 2 * self._trouble), LONGEST_PAUSE)
-            return self._trouble * random.uniform(0.75, 1.25)  # noqa: S311 - nothing depends on it
-        self._trouble = 0.0
-        self._failures.pop(STORE_ITSELF, None)
+            self._failures[CHECK_TASK] = error
+            self._pause_seconds = min(max(FIRST_PAUSE_SECONDS, 2 * self._pause_seconds), MAX_PAUSE_SECONDS)
+            return self._pause_seconds * random.uniform(0.75, 1.25)  # noqa: S311 - nothing depends on it
+        self._pause_seconds = 0.0
+        self._failures.pop(CHECK_TASK, None)
         return seconds
 
-    def _round(self) -> float:
-        tasks = self._due()
-        soon = self._poll * random.uniform(0.5, 1.5)  # noqa: S311 - nothing depends on it
-        if not tasks or time.monotonic() < self._barred:
-            return soon
-        place = self._restricted[0] if self._restricted else STORE
-        held = self._leases.held(LEASE, place)
+    def _work_once(self) -> float:
+        """Run the due tasks, unless another worker is at work. Returns how many seconds to wait afterwards."""
+        tasks = self._refresh_due()
+        seconds = self._poll_seconds * random.uniform(0.5, 1.5)  # noqa: S311 - nothing depends on it
+        if not tasks or time.monotonic() < self._refused_until:
+            return seconds
+        namespace = _find_lease_namespace(self._store)
+        held = self._leases.find_holder(WORK_LEASE, namespace)
         if held and held.holder != self._leases.holder:
-            return min(soon, held.seconds + SETTLE)
-        try:
-            taken = self._leases.take(LEASE, self._lease, place)
-        except Unwritable as error:
-            self._refused = f"cannot take the lease: {error}"
-            self._barred = time.monotonic() + REFUSED
-            return soon
-        self._refused = ""
-        if taken:
-            with self._kept(place):
-                self._work(tasks)
-        return soon
+            return min(seconds, held.seconds + SETTLE_SECONDS)
+        with LeaseKeeper(self._leases, namespace, self._lease_seconds) as keeper:
+            if self._take_lease(keeper):
+                self._work_under_lease(keeper, tasks)
+        return seconds
 
-    def _due(self) -> list[Task]:
-        tasks = self._jobs.due()
-        self._failures = {each: error for each, error in self._failures.items() if self._jobs.rests(each)}
+    def _take_lease(self, keeper: LeaseKeeper) -> bool:
+        """Take the lease of the work. If it is refused for lack of permission, it is not requested for a while."""
+        try:
+            is_taken = keeper.take(WORK_LEASE)
+        except Unwritable as error:
+            self._refusal = f"cannot take the lease: {error}"
+            self._refused_until = time.monotonic() + REFUSED_PAUSE_SECONDS
+            return False
+        self._refusal = ""
+        return is_taken
+
+    def _work_under_lease(self, keeper: LeaseKeeper, tasks: Sequence[Task]) -> None:
+        self._keeper = keeper
+        try:
+            while tasks and not self._is_stopped():
+                for task in tasks:
+                    if self._is_stopped():
+                        return
+                    self._run_task(task)
+                tasks = self._refresh_due()
+        finally:
+            self._keeper = None
+
+    def _refresh_due(self) -> list[Task]:
+        """The tasks that can run now. Errors of tasks that are no longer due are forgotten."""
+        tasks = self._jobs.refresh_due()
+        self._failures = {each: error for each, error in self._failures.items() if self._jobs.has_been_paused(each)}
         return tasks
 
-    def _work(self, tasks: Sequence[Task]) -> None:
-        while tasks and not self._halted():
-            for task in tasks:
-                if self._halted():
-                    return
-                self._do(task)
-            tasks = self._due()
-
-    def _do(self, task: Task) -> None:
+    def _run_task(self, task: Task) -> None:
         done = 0
         try:
-            for count in self._jobs.do(task):
+            for count in self._jobs.run(task):
                 done += count
-                self._note(task, count)
-                if self._halted():
+                self._count_done(task, count)
+                if self._is_stopped():
                     return
         except Closed:
             raise
         except Exception as error:
             self._failures[task] = error
-            self._jobs.failed(task)
+            self._jobs.pause_task(task)
             if isinstance(error, StorageError) and error.retryable:
                 raise  # the next one would fail, too
             return
         self._failures.pop(task, None)
-        (self._jobs.succeeded if done else self._jobs.failed)(task)  # what comes to nothing is not tried again at once
+        if done:
+            self._jobs.resume_task(task)
+        else:
+            self._jobs.pause_task(task)  # nothing was done, and the task may be due again at once
 
-    def _note(self, task: Task, count: int) -> None:
+    def _count_done(self, task: Task, count: int) -> None:
         if count:
+            self._failures.pop(task, None)  # before the count: a status never shows both
             self._done[task.job] += count
-            self._last = from_micros(clock.now())
+            self._last_work = from_micros(clock.now())
             if self._progress:
                 self._progress(task, count)
 
-    def _halted(self) -> bool:
-        return self._stop.is_set() or self._lost.is_set()
-
-    @contextmanager
-    def _kept(self, place: str) -> Iterator[None]:
-        """The lease, for as long as there is work."""
-        over = threading.Event()
-        self._lost.clear()
-        self._holding = True
-        keeper = threading.Thread(target=self._keep, args=(place, over), name="retentive-lease", daemon=True)
-        keeper.start()
-        try:
-            yield
-        finally:
-            over.set()
-            keeper.join()
-            self._holding = False
-            with suppress(StorageError):  # then it runs out
-                self._leases.release(LEASE, place)
-
-    def _keep(self, place: str, over: threading.Event) -> None:
-        taken = time.monotonic()
-        while not over.wait(self._lease / 3):
-            try:
-                kept = self._leases.take(LEASE, self._lease, place)
-                taken = time.monotonic() if kept else taken
-            except RetentiveError:  # it may be back before the lease has run out
-                kept = time.monotonic() - taken < self._lease
-            if not kept:
-                self._lost.set()
-                return
+    def _is_stopped(self) -> bool:
+        return self._stop.is_set() or (self._keeper is not None and self._keeper.lost.is_set())
 
 
-def restricted_to(store: OpenStore) -> list[str]:
-    """The namespaces that connections are let through to; none: all. The lease is then that of the first."""
+def list_restricted_namespaces(store: OpenStore) -> list[str]:
+    """The namespaces of the setting `restrict_to`; none if all may be used."""
     return [name.strip() for name in store.config.restrict_to.split(",") if name.strip()]
 
 
-def holder(store: OpenStore) -> str | None:
-    """Who is at work on the store now, in whichever process."""
-    names = restricted_to(store)
+def _find_lease_namespace(store: OpenStore) -> str:
+    """The namespace that has the lease: that of the whole store, or the first one of a restricted connection."""
+    return next(iter(list_restricted_namespaces(store)), STORE)
+
+
+def find_holder(store: OpenStore) -> str | None:
+    """The worker that holds the lease now, in any process. None also if the store cannot be asked."""
     try:
-        held = Leases(store.engine).held(LEASE, names[0] if names else STORE)
+        held = Leases(store.engine).find_holder(WORK_LEASE, _find_lease_namespace(store))
     except StorageError:
         return None
     return held.holder if held else None
 
 
-def status(store: OpenStore) -> WorkerStatus:
-    """Of the worker of this process; without one, who is at work elsewhere."""
+def describe_worker(store: OpenStore) -> WorkerStatus:
+    """The status of the worker of this process; without one, only the holder of the lease."""
     running = [each.status() for each in store.workers]
-    return running[0] if running else WorkerStatus(running=False, holder=holder(store))
+    return running[0] if running else WorkerStatus(running=False, holder=find_holder(store))

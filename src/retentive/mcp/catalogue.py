@@ -8,7 +8,7 @@ from typing import Any
 from retentive.mcp import conversation_tools, maintenance_tools, memory_tools, record_tools, transfer_tools
 from retentive.mcp.tool import Tool
 
-CHARACTERS = 4  # to a token, roughly
+CHARACTERS_PER_TOKEN = 4  # roughly
 
 
 class Offer(StrEnum):
@@ -17,28 +17,28 @@ class Offer(StrEnum):
     READ = "read"
 
 
-def offered(offer: Offer, *, person: bool = False) -> Mapping[str, Tool]:
-    """By name. `person` is whether there is a place of its own for what concerns the person."""
+def select_tools(offer: Offer, *, person: bool = False) -> Mapping[str, Tool]:
+    """The tools of an offer by name. `person` is whether the person has a namespace of their own."""
     writes = offer is not Offer.READ
     tools = [
-        *memory_tools.tools(person=person),
-        *record_tools.tools(writes=writes),
-        *maintenance_tools.tools(),
-        *conversation_tools.tools(writes=writes),
+        *memory_tools.list_default_tools(person=person),
+        *record_tools.list_default_tools(writes=writes),
+        *maintenance_tools.list_default_tools(),
+        *conversation_tools.list_default_tools(writes=writes),
     ]
     if offer is not Offer.DEFAULT:
         tools += [
-            *memory_tools.more(person=person),
-            *conversation_tools.more(writes=writes),
-            *record_tools.more(),
-            *maintenance_tools.more(),
-            *transfer_tools.more(),
+            *memory_tools.list_further_tools(person=person),
+            *conversation_tools.list_further_tools(writes=writes),
+            *record_tools.list_further_tools(),
+            *maintenance_tools.list_further_tools(),
+            *transfer_tools.list_further_tools(),
         ]
     return {tool.name: tool for tool in tools if writes or tool.reads}
 
 
-def shown(tool: Tool) -> dict[str, Any]:
-    """As the protocol has it."""
+def describe_tool(tool: Tool) -> dict[str, Any]:
+    """The tool as the protocol lists it."""
     hints = {"readOnlyHint": tool.reads, "openWorldHint": False}
     if not tool.reads:
         hints |= {"destructiveHint": tool.destroys, "idempotentHint": tool.repeatable}
@@ -52,6 +52,9 @@ def shown(tool: Tool) -> dict[str, Any]:
     }
 
 
-def cost(tools: Mapping[str, Tool]) -> Mapping[str, int]:
-    """Tokens that a model reads in every conversation, by tool."""
-    return {name: -(-len(json.dumps(shown(tool), separators=(",", ":"))) // CHARACTERS) for name, tool in tools.items()}
+def estimate_tokens(tools: Mapping[str, Tool]) -> Mapping[str, int]:
+    """Tokens that a model reads in every conversation, by tool: an estimate."""
+    return {
+        name: -(-len(json.dumps(describe_tool(tool), separators=(",", ":"))) // CHARACTERS_PER_TOKEN)
+        for name, tool in tools.items()
+    }

@@ -7,112 +7,117 @@ from retentive import serialize
 from retentive.conversations.turns import is_foreign
 from retentive.errors import Invalid, RetentiveError
 from retentive.mcp import render
-from retentive.mcp.caller import Reached
-from retentive.mcp.tool import Answer, Tool, choice, flag, several, text, thing, whole
-from retentive.model import Event, Heard, Memory, Role
-from retentive.text.quote import flatten, indent, quote
+from retentive.mcp.caller import Caller
+from retentive.mcp.tool import Answer, Tool, choice, flag, integer, several, text, thing
+from retentive.model import Event, HandledRequest, Memory, Role
+from retentive.text.quote import indent_lines, join_lines, quote_lines
 
-SESSION = text("Name of the conversation")
-READ = 20  # messages of a session read at a time, unless asked otherwise
+SESSION_NAME = text("Name of the conversation")
+MESSAGES_PER_READ = 20  # messages of a session read at a time, unless asked otherwise
 
 
-def append(reached: Reached, session: str, messages: Sequence[Mapping[str, Any]]) -> Answer:
-    """In their order, each durable before the next."""
+def append_messages(caller: Caller, session: str, messages: Sequence[Mapping[str, Any]]) -> Answer:
+    """Append messages in order, each durable before the next."""
     events: list[Event] = []
     for each in messages:
         try:
-            events.append(reached.memory.sessions.append(session, **each))
+            events.append(caller.memory.sessions.append(session, **each))
         except RetentiveError as error:
             if events:
                 kept = f"The first {len(events)} were kept, up to {events[-1].id}. {error.hint}".strip()
                 raise type(error)(str(error), kept) from error
             raise
-    heard = [one for event in events for one in event.heard]
-    told = [f"Kept {len(events)} up to {events[-1].id}.", *map(_heeded, heard)]
+    requests = [one for event in events for one in event.requests]
+    lines = [f"Kept {len(events)} up to {events[-1].id}.", *map(_describe_request, requests)]
     data = {
         "first": events[0].sequence,
         "last": events[-1].sequence,
-        "heard": [serialize.heard(each) for each in heard],
+        "requests": [serialize.handled_request(each) for each in requests],
     }
-    return Answer("\n".join(told), data)
+    return Answer("\n".join(lines), data)
 
 
-def _heeded(heard: Heard) -> str:
-    """What was done about a request in the words."""
-    if heard.refused:
-        return f"Not kept: {heard.refused}"
-    if heard.memories:
-        return f"{'Remembered' if heard.verb == 'keep' else 'Forgotten'}: {heard.text}"
-    meant = "; ".join(f"[{each.id}] {render.line(each.content)}" for each in heard.candidates)
-    return f"Unclear what to forget by {heard.text!r}: {meant or 'nothing like it is known'}"
+def _describe_request(request: HandledRequest) -> str:
+    """Report what was done about a request found in a message."""
+    if request.refused:
+        return f"Not kept: {request.refused}"
+    if request.memories:
+        return f"{'Remembered' if request.verb == 'keep' else 'Forgotten'}: {request.text}"
+    meant = "; ".join(f"[{each.id}] {render.shorten(each.content)}" for each in request.candidates)
+    return f"Unclear what to forget by {request.text!r}: {meant or 'nothing like it is known'}"
 
 
 def note(
-    reached: Reached, action: str | None = None, note_id: str | None = None, text: str | None = None, **options: Any
+    caller: Caller, action: str | None = None, note_id: str | None = None, text: str | None = None, **options: Any
 ) -> Answer:
-    """Without an action: what the other arguments are for."""
+    """Read or write a note. Without an action, the other arguments decide."""
     action = action or ("put" if text else "get" if note_id else "list")
     if action == "list":
-        rows = [render.memory(each) for each in reached.memory.notes.list(**options)]
-        return Answer(render.listed(rows) or "No notes.", {"notes": rows})
+        rows = [render.serialize_memory(each) for each in caller.memory.notes.list(**options)]
+        return Answer(render.join_rows(rows) or "No notes.", {"notes": rows})
     if action == "put":
         if not text:
             raise Invalid("a note needs text", "To read one, use action get.")
-        return _noted(reached.memory.notes.put(text, note_id, **options))
+        return _answer_note(caller.memory.notes.put(text, note_id=note_id, **options))
     if note_id is None:
         raise Invalid(f"{action} needs a note_id", "note with action list shows them.")
     if action == "get":
-        return _noted(reached.first(lambda memory: memory.notes.get(note_id)))
-    done = reached.memory.notes.delete(note_id)
+        return _answer_note(caller.find_first(lambda memory: memory.notes.get(note_id)))
+    done = caller.memory.notes.delete(note_id)
     return Answer("Deleted." if done else f"There was no note {note_id}.", {"notes": [], "done": done})
 
 
-def _noted(found: Memory) -> Answer:
-    return Answer(f"[{found.id}] {found.content}", {"notes": [render.whole(found)]})
+def _answer_note(found: Memory) -> Answer:
+    return Answer(f"[{found.id}] {found.content}", {"notes": [render.serialize_item(found)]})
 
 
-def sessions(reached: Reached, limit: int = 20, before: str | None = None) -> Answer:
-    rows = [serialize.shown(each) for each in reached.memory.sessions.list(limit, before)]
-    told = [f"{row['id']}: {row['events']} messages, last on {row['active'][:10]}" for row in rows]
-    return Answer("\n".join(told) or "None.", {"sessions": rows})
+def list_sessions(caller: Caller, limit: int = 20, after: str | None = None) -> Answer:
+    rows = [serialize.encode_fields(each) for each in caller.memory.sessions.list(limit, after)]
+    lines = [f"{row['id']}: {row['events']} messages, last on {row['active'][:10]}" for row in rows]
+    return Answer("\n".join(lines) or "None.", {"sessions": rows})
 
 
-def read(reached: Reached, session: str, limit: int = READ, **where: Any) -> Answer:
-    events = reached.first(lambda memory: memory.sessions.events(session, limit, **where))
-    told = [_said(each) for each in events]
-    return Answer("\n".join(told) or "No messages there.", {"messages": [render.whole(each) for each in events]})
-
-
-def _said(event: Event) -> str:
-    mark = "(forgotten) " if event.is_hidden else ""
-    who, words = flatten(event.speaker or event.role), indent(event.content)
-    if is_foreign(event):
-        words = quote(event.content)
-    return f"#{event.sequence} {event.time:%Y-%m-%d %H:%M} {who}: {mark}{words}"
-
-
-def delete(reached: Reached, session: str, *, dry_run: bool = True) -> Answer:
-    gone = reached.memory.sessions.delete(session, dry_run=dry_run)
-    told = f"{'Would delete' if dry_run else 'Deleted'} {gone.events} messages and {gone.memories} memories of its own"
-    return Answer(f"{told}; {gone.kept} learned from it stay.", {**serialize.shown(gone), "done": not dry_run})
-
-
-def summary(reached: Reached, session: str, *, make: bool = False) -> Answer:
-    found = (
-        reached.memory.sessions.summarise(session)
-        if make
-        else reached.first(lambda memory: memory.sessions.summary(session))
+def read_session(caller: Caller, session: str, limit: int = MESSAGES_PER_READ, **where: Any) -> Answer:
+    events = caller.find_first(lambda memory: memory.sessions.events(session, limit, **where))
+    lines = [_render_message(each) for each in events]
+    return Answer(
+        "\n".join(lines) or "No messages there.", {"messages": [render.serialize_item(each) for each in events]}
     )
-    return Answer(found.text or "It is short: there is no summary yet.", serialize.shown(found))
 
 
-def learn(reached: Reached, session: str | None = None) -> Answer:
-    done = [serialize.learned(each) for each in reached.memory.learn(session)]
-    told = [f"{each['session']}: {each['events']} messages, {len(each['kept'])} memories kept" for each in done]
-    return Answer("\n".join(told) or "Nothing to learn from yet.", {"sessions": done})
+def _render_message(event: Event) -> str:
+    mark = "(forgotten) " if event.is_hidden else ""
+    speaker, words = join_lines(event.speaker or event.role), indent_lines(event.content)
+    if is_foreign(event):
+        words = quote_lines(event.content)
+    return f"#{event.sequence} {event.time:%Y-%m-%d %H:%M} {speaker}: {mark}{words}"
 
 
-def tools(*, writes: bool) -> Sequence[Tool]:
+def delete_session(caller: Caller, session: str, *, dry_run: bool = True) -> Answer:
+    gone = caller.memory.sessions.delete(session, dry_run=dry_run)
+    verb = "Would delete" if dry_run else "Deleted"
+    summary = (
+        f"{verb} {gone.events} messages and {gone.memories} memories of its own; {gone.kept} learned from it stay."
+    )
+    return Answer(summary, {**serialize.encode_fields(gone), "done": not dry_run})
+
+
+def show_summary(caller: Caller, session: str, *, make: bool = False) -> Answer:
+    found = (
+        caller.memory.sessions.summarise(session)
+        if make
+        else caller.find_first(lambda memory: memory.sessions.summary(session))
+    )
+    return Answer(found.text or "It is short: there is no summary yet.", serialize.encode_fields(found))
+
+
+def learn_sessions(caller: Caller, session: str | None = None) -> Answer:
+    done = [serialize.learn_result(each) for each in caller.memory.learn(session)]
+    lines = [f"{each['session']}: {each['events']} messages, {len(each['kept'])} memories kept" for each in done]
+    return Answer("\n".join(lines) or "Nothing to learn from yet.", {"sessions": done})
+
+
+def list_default_tools(*, writes: bool) -> Sequence[Tool]:
     actions = ("put", "get", "list", "delete") if writes else ("get", "list")
     message = thing(
         {"role": choice(tuple(Role)), "content": text("", 1_000_000), "speaker": text(), "time": text("", 40)},
@@ -123,8 +128,8 @@ def tools(*, writes: bool) -> Sequence[Tool]:
             "session_append", "Log messages",
             "Log what was said, in order, so that it can be recalled and learned from later. Use it when you are "
             "asked to log or remember a conversation; not where your client logs it by itself.",
-            append, {"session": SESSION, "messages": several(message, 100)}, ("session", "messages"),
-            {"first": "integer", "last": "integer", "heard": "array"},
+            append_messages, {"session": SESSION_NAME, "messages": several(message, 100)}, ("session", "messages"),
+            {"first": "integer", "last": "integer", "requests": "array"},
         ),
         Tool(
             "note", "Notes",
@@ -139,34 +144,36 @@ def tools(*, writes: bool) -> Sequence[Tool]:
     )  # fmt: skip
 
 
-def more(*, writes: bool) -> Sequence[Tool]:
-    """Those of the full set."""
+def list_further_tools(*, writes: bool) -> Sequence[Tool]:
+    """Tools of the full set only."""
     condense = {"make": flag("Condense first, if it is time")} if writes else {}
     return (
         Tool(
             "session_list", "List conversations", "The conversations there are, the most recently active first.",
-            sessions, {"limit": whole(1, 100, 20), "before": SESSION}, (), {"sessions": "array"}, reads=True,
+            list_sessions, {"limit": integer(1, 100, 20), "after": SESSION_NAME}, (), {"sessions": "array"}, reads=True,
         ),
         Tool(
             "session_read", "Read a conversation",
             "Messages of a conversation in order: the newest, or those before, after or around a sequence number.",
-            read,
-            {"session": SESSION, "limit": whole(1, 200, READ), "before": whole(1, 10**12), "after": whole(0, 10**12),
-             "around": whole(1, 10**12)},
+            read_session,
+            {"session": SESSION_NAME, "limit": integer(1, 200, MESSAGES_PER_READ), "before": integer(1, 10**12),
+             "after": integer(0, 10**12),
+             "around": integer(1, 10**12)},
             ("session",), {"messages": "array"}, reads=True,
         ),
         Tool(
             "session_summary", "Summary of a conversation",
             "What the older messages of a long conversation came to.",
-            summary, {"session": SESSION, **condense}, ("session",),
+            show_summary, {"session": SESSION_NAME, **condense}, ("session",),
             {"session": "string", "text": "string", "upto": "integer", "epoch": "integer"},
             reads=not writes, repeatable=True, long=True,
         ),
         Tool(
             "session_delete", "Delete a conversation",
-            "Remove a conversation for good, with its own memories; those learned from it for all stay. Only when the "
-            "user asks. A dry run unless dry_run is false.",
-            delete, {"session": SESSION, "dry_run": flag("Only tell what would go", default=True)}, ("session",),
+            "Remove a conversation permanently, with its own memories; those learned from it for all stay. Only when "
+            "the user asks. A dry run unless dry_run is false.",
+            delete_session,
+            {"session": SESSION_NAME, "dry_run": flag("Only tell what would go", default=True)}, ("session",),
             {"session": "string", "events": "integer", "memories": "integer", "done": "boolean"},
             destroys=True, repeatable=True,
         ),
@@ -174,6 +181,6 @@ def more(*, writes: bool) -> Sequence[Tool]:
             "session_learn", "Learn from conversations",
             "Read what was said since the last time and keep what is worth keeping: of one session at once, or of all "
             "that are idle. The server does it by itself when a conversation rests.",
-            learn, {"session": SESSION}, (), {"sessions": "array"}, repeatable=True, long=True,
+            learn_sessions, {"session": SESSION_NAME}, (), {"sessions": "array"}, repeatable=True, long=True,
         ),
     )  # fmt: skip

@@ -1,6 +1,6 @@
-"""What a model is told about the server before anything else: when to use memory, and how to be natural about it."""
+"""Instructions to the model about the server: when to use memory, and how to be natural about it."""
 
-from retentive.served_namespaces import Whose
+from retentive.served_namespaces import ServedNamespaces
 
 _ALL = """\
 Retentive is your long-term memory: what you learned in earlier conversations, about the user, their people, their \
@@ -23,11 +23,11 @@ absolute dates instead of "he" and "tomorrow". A correction is a new memory: add
 """
 
 
-def instructions(whose: Whose, *, writes: bool) -> str:
-    told = _ALL.format(writing=_WRITING if writes else "\n")
-    if whose.person:
-        told += (
-            f"\n\nThis memory is that of the project {whose.namespace!r}; what concerns the user as a person is shared "
-            "by all projects: keep it with personal=true."
+def instructions(served: ServedNamespaces, *, writes: bool) -> str:
+    text = _ALL.format(writing=_WRITING if writes else "\n")
+    if served.person:
+        text += (
+            f"\n\nThis memory is that of the project {served.namespace!r}; what concerns the user as a person is "
+            "shared by all projects: keep it with personal=true."
         )
-    return told
+    return text

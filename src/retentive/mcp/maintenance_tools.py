@@ -2,28 +2,28 @@
 
 from collections.abc import Sequence
 
-from retentive.mcp.caller import Reached
+from retentive.mcp.caller import Caller
 from retentive.mcp.tool import Answer, Tool
 
 _SHOWN = "namespace memories by_kind by_status sessions events vectors_pending queries hit_rate".split()
 
 
-def stats(reached: Reached) -> Answer:
-    figures = reached.memory.stats()
-    data = {name: figures[name] for name in _SHOWN} | {"failures": dict(reached.failures())}
-    if reached.also:
-        data["reads_also"] = [*reached.also]
-    told = [f"{name}: {value}" for name, value in data.items() if value not in (None, {}, [])]
-    return Answer("\n".join(told), data)
+def stats(caller: Caller) -> Answer:
+    figures = caller.memory.stats()
+    data = {name: figures[name] for name in _SHOWN} | {"failures": dict(caller.failures())}
+    if caller.also_read:
+        data["reads_also"] = [*caller.also_read]
+    lines = [f"{name}: {value}" for name, value in data.items() if value not in (None, {}, [])]
+    return Answer("\n".join(lines), data)
 
 
-def backfill(reached: Reached) -> Answer:
-    filled = reached.memory.backfill()
+def backfill(caller: Caller) -> Answer:
+    filled = caller.memory.backfill()
     data = {"done": filled.done, "remaining": filled.remaining}
     return Answer(f"Vectors made: {filled.done}, remaining: {filled.remaining}.", data)
 
 
-def tools() -> Sequence[Tool]:
+def list_default_tools() -> Sequence[Tool]:
     return (
         Tool(
             "memory_stats", "How much is known",
@@ -33,7 +33,7 @@ def tools() -> Sequence[Tool]:
     )  # fmt: skip
 
 
-def more() -> Sequence[Tool]:
+def list_further_tools() -> Sequence[Tool]:
     return (
         Tool(
             "memory_backfill", "Make missing vectors",

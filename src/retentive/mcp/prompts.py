@@ -5,23 +5,23 @@ from typing import NamedTuple
 
 from retentive.errors import Invalid
 from retentive.mcp import memory_tools, resources
-from retentive.mcp.caller import Reached
+from retentive.mcp.caller import Caller
 
-BUDGET = 2000  # tokens of a recall
+RECALL_TOKENS = 2000  # tokens of a recall
 
 
 class Prompt(NamedTuple):
     name: str
     title: str
     description: str
-    say: Callable[[Reached, Mapping[str, str]], str]
+    render: Callable[[Caller, Mapping[str, str]], str]
     argument: str = ""
     meaning: str = ""
     writes: bool = False
 
 
-def prompt(name: str, arguments: Mapping[str, str] | None, *, writes: bool) -> Prompt:
-    known = offered(writes=writes)
+def find_prompt(name: str, arguments: Mapping[str, str] | None, *, writes: bool) -> Prompt:
+    known = list_prompts(writes=writes)
     if name not in known:
         raise Invalid(f"there is no prompt {name[:60]!r}", f"There are: {', '.join(known)}.")
     found, given = known[name], arguments or {}
@@ -32,17 +32,17 @@ def prompt(name: str, arguments: Mapping[str, str] | None, *, writes: bool) -> P
     return found
 
 
-def offered(*, writes: bool) -> Mapping[str, Prompt]:
-    return {each.name: each for each in _ALL if writes or not each.writes}
+def list_prompts(*, writes: bool) -> Mapping[str, Prompt]:
+    return {each.name: each for each in _PROMPTS if writes or not each.writes}
 
 
-def _recall(reached: Reached, given: Mapping[str, str]) -> str:
+def _render_recall(caller: Caller, given: Mapping[str, str]) -> str:
     topic = given["topic"]
-    known = memory_tools.context(reached, topic, budget=BUDGET).text
+    known = memory_tools.context(caller, topic, budget=RECALL_TOKENS).text
     return f"This is what your long-term memory holds on {topic!r}:\n\n{known}\n\nTell me what you know about it."
 
 
-def _remember(_: Reached, __: Mapping[str, str]) -> str:
+def _render_remember(_: Caller, __: Mapping[str, str]) -> str:
     return (
         "Go through our conversation so far and keep what will matter in later ones: facts about me, my people and my "
         "work, preferences, decisions with their reasons, instructions on how I want things done. Look each up with "
@@ -52,16 +52,16 @@ def _remember(_: Reached, __: Mapping[str, str]) -> str:
     )
 
 
-def _about_me(reached: Reached, _: Mapping[str, str]) -> str:
+def _render_about_me(caller: Caller, _: Mapping[str, str]) -> str:
     return (
-        f"This is what your long-term memory holds about me:\n\n{resources.profile(reached)}\n\n"
+        f"This is what your long-term memory holds about me:\n\n{resources.read_profile(caller)}\n\n"
         "Tell me what you know about me, in your own words and grouped sensibly. Say what seems outdated or doubtful, "
         "and ask me to correct it."
     )
 
 
-_ALL = (
-    Prompt("recall", "Recall", "What is known about a topic", _recall, "topic", "What to recall"),
-    Prompt("remember", "Remember this conversation", "Keep what matters of it", _remember, writes=True),
-    Prompt("about_me", "What do you know about me?", "All that is known of you", _about_me),
+_PROMPTS = (
+    Prompt("recall", "Recall", "What is known about a topic", _render_recall, "topic", "What to recall"),
+    Prompt("remember", "Remember this conversation", "Keep what matters of it", _render_remember, writes=True),
+    Prompt("about_me", "What do you know about me?", "All that is known of you", _render_about_me),
 )

@@ -1,4 +1,4 @@
-"""What can be read by address: a memory, a conversation, the newest memories, what is known of the person."""
+"""Resources, read by address: a memory, a conversation, the newest memories, the profile of the person."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -6,16 +6,16 @@ from urllib.parse import quote, unquote
 
 from retentive.errors import NotFound
 from retentive.mcp import conversation_tools, memory_tools, render
-from retentive.mcp.caller import Reached
+from retentive.mcp.caller import Caller
 from retentive.model import Kind, Memory, is_said
 
 SCHEME = "memory://"
-SESSION = f"{SCHEME}session/"
-RECENT = 30  # memories
-SESSIONS = 20  # that are listed
-KNOWN = 200  # memories of each kind that the profile shows
-ABOUT = (Kind.INSTRUCTION, Kind.PREFERENCE, Kind.PERSONAL, Kind.BACKGROUND, Kind.CONTACT)
-"""Kinds that tell of the person, in the order of the profile."""
+SESSION_PREFIX = f"{SCHEME}session/"
+MAX_RECENT = 30  # memories
+MAX_SESSIONS = 20  # that are listed
+MAX_PROFILE_MEMORIES = 200  # memories of each kind that the profile shows
+PROFILE_KINDS = (Kind.INSTRUCTION, Kind.PREFERENCE, Kind.PERSONAL, Kind.BACKGROUND, Kind.CONTACT)
+"""Kinds about the person, in the order of the profile."""
 
 
 class Resource(NamedTuple):
@@ -25,67 +25,69 @@ class Resource(NamedTuple):
     description: str
 
 
-FIXED = (
+FIXED_RESOURCES = (
     Resource(f"{SCHEME}profile", "profile", "What is known of the user", "Profile, instructions, preferences, facts"),
-    Resource(f"{SCHEME}recent", "recent", "Newest memories", f"The {RECENT} newest memories, a line each"),
+    Resource(f"{SCHEME}recent", "recent", "Newest memories", f"The {MAX_RECENT} newest memories, a line each"),
 )
-TEMPLATES = (
+RESOURCE_TEMPLATES = (
     Resource(f"{SCHEME}{{id}}", "memory", "One memory", "The whole of a memory, by its id"),
-    Resource(f"{SESSION}{{+id}}", "session", "One conversation", "Summary and newest messages of a conversation"),
+    Resource(
+        f"{SESSION_PREFIX}{{+id}}", "session", "One conversation", "Summary and newest messages of a conversation"
+    ),
 )
 
 
-def listed(reached: Reached) -> Sequence[Resource]:
-    sessions = reached.memory.sessions.list(SESSIONS)
-    return [*FIXED, *(_session(each.id, each.events) for each in sessions)]
+def list_resources(caller: Caller) -> Sequence[Resource]:
+    sessions = caller.memory.sessions.list(MAX_SESSIONS)
+    return [*FIXED_RESOURCES, *(_make_session_resource(each.id, each.events) for each in sessions)]
 
 
-def read(reached: Reached, uri: str) -> str:
+def read_resource(caller: Caller, uri: str) -> str:
     if not uri.startswith(SCHEME) or len(uri) == len(SCHEME):
         raise NotFound(f"no resource has the address {uri[:80]!r}", f"Addresses begin with {SCHEME}")
-    if uri.startswith(SESSION):
-        return _talk(reached, unquote(uri.removeprefix(SESSION)))
+    if uri.startswith(SESSION_PREFIX):
+        return _read_session(caller, unquote(uri.removeprefix(SESSION_PREFIX)))
     name = unquote(uri.removeprefix(SCHEME))
-    return _FIXED[name](reached) if name in _FIXED else memory_tools.get(reached, [name]).text
+    return _READERS[name](caller) if name in _READERS else memory_tools.get(caller, [name]).text
 
 
-def profile(reached: Reached) -> str:
-    """What is known of the person: the vital first, then kind by kind."""
-    known = [memory.profile.text() for memory in reached.readable()]
-    sections = [*known, *(_section(reached, kind) for kind in ABOUT)]
+def read_profile(caller: Caller) -> str:
+    """Render what is known of the person: their profile, then memories kind by kind, the important ones first."""
+    known = [memory.profile.text() for memory in caller.readable_views()]
+    sections = [*known, *(_render_section(caller, kind) for kind in PROFILE_KINDS)]
     return "\n\n".join(each for each in sections if each) or "Nothing is known of the user yet."
 
 
-def recent(reached: Reached) -> str:
-    rows = [render.memory(each) for each in reached.memory.list(RECENT)]
-    return render.listed(rows) or "There are no memories yet."
+def read_recent(caller: Caller) -> str:
+    rows = [render.serialize_memory(each) for each in caller.memory.list(MAX_RECENT)]
+    return render.join_rows(rows) or "There are no memories yet."
 
 
-def _section(reached: Reached, kind: Kind) -> str:
-    found = [each for memory in reached.readable() for each in memory.list(KNOWN, kind=kind)]
-    found.sort(key=_vital, reverse=True)
-    told = [_line(each) for each in found[:KNOWN]]
-    return "\n".join([f"{kind.title()}:", *told]) if told else ""
+def _render_section(caller: Caller, kind: Kind) -> str:
+    found = [each for memory in caller.readable_views() for each in memory.list(MAX_PROFILE_MEMORIES, kind=kind)]
+    found.sort(key=_importance_and_time, reverse=True)
+    lines = [_render_line(each) for each in found[:MAX_PROFILE_MEMORIES]]
+    return "\n".join([f"{kind.title()}:", *lines]) if lines else ""
 
 
-def _line(memory: Memory) -> str:
+def _render_line(memory: Memory) -> str:
     """A memory on one line: quoted, with its source, if it is not the user's own word."""
-    text = render.line(memory.content, 500)
+    text = render.shorten(memory.content, 500)
     return f"- {text}" if is_said(memory.source) else f"- > {text} ({memory.source})"
 
 
-def _vital(memory: Memory) -> tuple[int, float]:
+def _importance_and_time(memory: Memory) -> tuple[int, float]:
     return memory.importance, memory.valid_from.timestamp()
 
 
-def _talk(reached: Reached, session: str) -> str:
-    found = reached.first(lambda memory: memory.sessions.summary(session))
-    messages = conversation_tools.read(reached, session, limit=50).text
+def _read_session(caller: Caller, session: str) -> str:
+    found = caller.find_first(lambda memory: memory.sessions.summary(session))
+    messages = conversation_tools.read_session(caller, session, limit=50).text
     return "\n\n".join(each for each in (found.text, messages) if each)
 
 
-def _session(id: str, events: int) -> Resource:
-    return Resource(SESSION + quote(id), id, f"Conversation {id}", f"{events} messages")
+def _make_session_resource(id: str, events: int) -> Resource:
+    return Resource(SESSION_PREFIX + quote(id), id, f"Conversation {id}", f"{events} messages")
 
 
-_FIXED: dict[str, Callable[[Reached], str]] = {"profile": profile, "recent": recent}
+_READERS: dict[str, Callable[[Caller], str]] = {"profile": read_profile, "recent": read_recent}

@@ -1,9 +1,11 @@
-"""The protocol around the tools, resources and prompts: the same on standard input and over HTTP, in both eras."""
+"""The protocol around the tools, resources and prompts, for standard input and HTTP.
+
+The SDK speaks the versions of the protocol that begin with a handshake, and those without.
+"""
 
 import asyncio
-import json
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext, suppress
 from functools import partial
@@ -17,49 +19,44 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from retentive import __version__, serialize
 from retentive.errors import Invalid, NotFound, RetentiveError
+from retentive.hints import for_tools
 from retentive.mcp import arguments, catalogue, prompts, resources
-from retentive.mcp.caller import Reached
+from retentive.mcp.caller import Caller
 from retentive.mcp.catalogue import Offer
 from retentive.mcp.tool import Tool
 
-CALL = "retentive-call"  # how its threads are called
-THREADS = 8  # calls at work at once; each thread holds a connection to the store
-LONG_THREADS = 2  # for calls that may take minutes, such as an import: whatever they wait for, questions are answered
-
-_HERE = {
-    "`retentive list`": "memory_search",
-    "`retentive search`": "memory_search",
-    "`retentive note list`": "note with action list",
-    "`retentive session list`": "the list of resources",
-}
-"""What hints that were written for the terminal say here."""
+CALL_THREAD_NAME = "retentive-call"  # prefix of the threads' names
+CALL_THREADS = 8  # concurrent calls; each thread has a connection to the store
+LONG_CALL_THREADS = 2  # for calls that may take minutes, such as an import, so that no question waits for them
 
 T = TypeVar("T")
 P = TypeVar("P")
 R = TypeVar("R")
-Asked = ServerRequestContext[Any, Any]
-Reach = Callable[[Asked], Awaitable[Reached]]
-Shown = Callable[[RetentiveError], RetentiveError]
-Hold = Callable[[Asked], AbstractContextManager[None]]
+RequestContext = ServerRequestContext[Any, Any]
+FindCaller = Callable[[RequestContext], Awaitable[Caller]]
+RedactError = Callable[[RetentiveError], RetentiveError]
+ReserveId = Callable[[RequestContext], AbstractContextManager[None]]
 log = logging.getLogger(__name__)
 
 
 def open_server(
-    reach: Reach,
+    find_caller: FindCaller,
     offer: Offer,
     instructions: str,
     *,
     in_order: bool = False,
-    shown: Shown = lambda error: error,
-    hold: Hold = lambda _: nullcontext(),
+    redact: RedactError = lambda error: error,
+    reserve_request_id: ReserveId = lambda _: nullcontext(),
 ) -> Server[Any]:
-    """`reach` tells of each request how far it may reach; `shown` is an error as whoever asks may see it.
+    """Make a server of the SDK.
 
-    `in_order` is for a single client: what it writes is done in the order in which it came, though it may not wait.
-    `hold` is entered while a request is worked on, also if whoever asked is gone.
+    `find_caller` finds the caller of a request. `redact` removes from an error what callers may not see.
+    `in_order` is for a single client: its writes, except long calls, are done in the order in which they came, even if
+    it does not wait for the answers. `reserve_request_id` is entered while a request is handled, also if its client has
+    disconnected.
     """
-    handlers = Handlers(reach, offer, shown, in_order=in_order)
-    held = partial(_held, hold)
+    handlers = Handlers(find_caller, offer, redact, in_order=in_order)
+    reserving = partial(_with_reserved_id, reserve_request_id)
     return Server(
         "retentive",
         version=__version__,
@@ -67,195 +64,209 @@ def open_server(
         description="Long-term memory for AI agents",
         instructions=instructions,
         lifespan=handlers.life,
-        on_list_tools=held(handlers.list_tools),
-        on_call_tool=held(handlers.call_tool),
-        on_list_resources=held(handlers.list_resources),
-        on_list_resource_templates=held(handlers.list_templates),
-        on_read_resource=held(handlers.read_resource),
-        on_list_prompts=held(handlers.list_prompts),
-        on_get_prompt=held(handlers.get_prompt),
+        on_list_tools=reserving(handlers.list_tools),
+        on_call_tool=reserving(handlers.call_tool),
+        on_list_resources=reserving(handlers.list_resources),
+        on_list_resource_templates=reserving(handlers.list_templates),
+        on_read_resource=reserving(handlers.read_resource),
+        on_list_prompts=reserving(handlers.list_prompts),
+        on_get_prompt=reserving(handlers.get_prompt),
     )
 
 
-def _held(hold: Hold, handle: Callable[[Asked, P], Awaitable[R]]) -> Callable[[Asked, P], Awaitable[R]]:
-    async def handle_held(asked: Asked, params: P) -> R:
-        with hold(asked):
-            return await handle(asked, params)
+def _with_reserved_id(
+    reserve_request_id: ReserveId, handle: Callable[[RequestContext, P], Awaitable[R]]
+) -> Callable[[RequestContext, P], Awaitable[R]]:
+    async def reserve_and_handle(context: RequestContext, params: P) -> R:
+        with reserve_request_id(context):
+            return await handle(context, params)
 
-    return handle_held
+    return reserve_and_handle
 
 
 class Threads:
-    """Worker threads of which one caller takes up a half, so that nobody waits for the calls of one other alone."""
+    """Worker threads. One caller may take half of them, so that it cannot block the others."""
 
     def __init__(self, count: int) -> None:
-        self._pool = ThreadPoolExecutor(count, CALL)
+        self._pool = ThreadPoolExecutor(count, CALL_THREAD_NAME)
         self._share = max(1, count // 2)
         self._turns: dict[str, asyncio.Semaphore] = {}
 
-    async def run(self, do: Callable[[], T], caller: str = "") -> T:
-        """A caller without a name has all of them."""
-        if not caller:
+    async def run(self, do: Callable[[], T], caller_id: str = "") -> T:
+        """Run on a free thread. A caller without an id may take all threads."""
+        if not caller_id:
             return await asyncio.wrap_future(self._pool.submit(do))
-        turn = self._turns.setdefault(caller, asyncio.Semaphore(self._share))
+        turn = self._turns.setdefault(caller_id, asyncio.Semaphore(self._share))
         await turn.acquire()
         work = self._pool.submit(do)
         loop = asyncio.get_running_loop()
-        work.add_done_callback(lambda _: _tell(loop, turn.release))  # whoever asked may be gone before
+        work.add_done_callback(lambda _: _call_in_loop(loop, turn.release))  # also after its request was cancelled
         return await asyncio.wrap_future(work)
 
     def shutdown(self) -> None:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _tell(loop: asyncio.AbstractEventLoop, what: Callable[[], None]) -> None:
+def _call_in_loop(loop: asyncio.AbstractEventLoop, do: Callable[[], None]) -> None:
     with suppress(RuntimeError):  # the loop has ended
-        loop.call_soon_threadsafe(what)
+        loop.call_soon_threadsafe(do)
 
 
 class Handlers:
-    """What is asked, answered on worker threads: the store is not asynchronous.
+    """Handle requests on worker threads: the store is not asynchronous.
 
-    Who is cancelled, as all are when the server ends, does not wait for a call at work; its thread is taken until then.
+    A cancelled request ends at once. Its thread is busy until the call ends.
     """
 
-    def __init__(self, reach: Reach, offer: Offer, shown: Shown, *, in_order: bool) -> None:
-        self._reach = reach
+    def __init__(self, find_caller: FindCaller, offer: Offer, redact: RedactError, *, in_order: bool) -> None:
+        self._find_caller = find_caller
         self._offer = offer
-        self._shown = shown
-        self._threads = Threads(THREADS)
-        self._long = Threads(LONG_THREADS)
-        self._writing = Threads(1) if in_order else self._threads
+        self._redact = redact
+        self._threads = Threads(CALL_THREADS)
+        self._long_call_threads = Threads(LONG_CALL_THREADS)
+        self._write_threads = Threads(1) if in_order else self._threads
 
     @asynccontextmanager
     async def life(self, _: Server[Any]) -> AsyncIterator[None]:
         try:
             yield
         finally:
-            for threads in (self._threads, self._long, self._writing):
+            for threads in (self._threads, self._long_call_threads, self._write_threads):
                 threads.shutdown()
 
-    async def list_tools(self, asked: Asked, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        tools = self._tools(await self._reach(asked)).values()
-        return types.ListToolsResult(tools=[types.Tool.model_validate(catalogue.shown(each)) for each in tools])
+    async def list_tools(
+        self, context: RequestContext, _: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        tools = self._tools_for(await self._find_caller(context)).values()
+        return types.ListToolsResult(tools=[types.Tool.model_validate(catalogue.describe_tool(each)) for each in tools])
 
-    async def call_tool(self, asked: Asked, params: types.CallToolRequestParams) -> types.CallToolResult:
-        reached = await self._reach(asked)
-        tools = self._tools(reached)
+    async def call_tool(self, context: RequestContext, params: types.CallToolRequestParams) -> types.CallToolResult:
+        caller = await self._find_caller(context)
+        tools = self._tools_for(caller)
         if params.name not in tools:
-            return _no_such_tool(asked, params.name, tools)
+            return _answer_unknown_tool(context, params.name, tools)
         tool = tools[params.name]
         try:
-            given = arguments.checked(tool, params.arguments)
-            answer = await self._threads_for(tool).run(partial(tool.run, reached, **given), reached.caller)
+            given = arguments.validate_arguments(tool, params.arguments)
+            answer = await self._threads_for(tool).run(partial(tool.run, caller, **given), caller.id)
         except RetentiveError as error:
-            return _failed(self._shown(error))
-        except Exception as error:  # noqa: BLE001 - an edge; the log has it
-            return _failed(_unexpected(tool.name, error))
-        return _result(answer.text, dict(answer.data))
+            return _error_result(self._redact(error), tools)
+        except Exception as error:  # noqa: BLE001 - the edge of the program; it is logged
+            return _error_result(_unexpected(tool.name, error), tools)
+        return _tool_result(answer.text, dict(answer.data))
 
-    async def list_resources(self, asked: Asked, _: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
-        reached = await self._reach(asked)
-        found = await self._answered(partial(resources.listed, reached), reached.caller)
-        return types.ListResourcesResult(resources=[_resource(each) for each in found])
+    async def list_resources(
+        self, context: RequestContext, _: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        caller = await self._find_caller(context)
+        found = await self._run(partial(resources.list_resources, caller), caller)
+        return types.ListResourcesResult(resources=[_to_mcp_resource(each) for each in found])
 
     async def list_templates(
-        self, _: Asked, __: types.PaginatedRequestParams | None
+        self, _: RequestContext, __: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
-        return types.ListResourceTemplatesResult(resource_templates=[_template(each) for each in resources.TEMPLATES])
-
-    async def read_resource(self, asked: Asked, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        uri, reached = str(params.uri), await self._reach(asked)
-        told = await self._answered(partial(resources.read, reached, uri), reached.caller, uri=uri)
-        return types.ReadResourceResult(
-            contents=[types.TextResourceContents(uri=uri, mime_type="text/plain", text=told)]
+        return types.ListResourceTemplatesResult(
+            resource_templates=[_to_mcp_template(each) for each in resources.RESOURCE_TEMPLATES]
         )
 
-    async def list_prompts(self, asked: Asked, _: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
-        offered = prompts.offered(writes=self._writes(await self._reach(asked)))
-        return types.ListPromptsResult(prompts=[_prompt(each) for each in offered.values()])
+    async def read_resource(
+        self, context: RequestContext, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        uri, caller = str(params.uri), await self._find_caller(context)
+        text = await self._run(partial(resources.read_resource, caller, uri), caller, uri=uri)
+        return types.ReadResourceResult(
+            contents=[types.TextResourceContents(uri=uri, mime_type="text/plain", text=text)]
+        )
 
-    async def get_prompt(self, asked: Asked, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        reached = await self._reach(asked)
-        find = partial(prompts.prompt, params.name, params.arguments, writes=self._writes(reached))
-        found = await self._answered(find, reached.caller)
-        told = await self._answered(partial(found.say, reached, params.arguments or {}), reached.caller)
-        message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=told))
+    async def list_prompts(
+        self, context: RequestContext, _: types.PaginatedRequestParams | None
+    ) -> types.ListPromptsResult:
+        offered = prompts.list_prompts(writes=self._can_write(await self._find_caller(context)))
+        return types.ListPromptsResult(prompts=[_to_mcp_prompt(each) for each in offered.values()])
+
+    async def get_prompt(self, context: RequestContext, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        caller = await self._find_caller(context)
+        find = partial(prompts.find_prompt, params.name, params.arguments, writes=self._can_write(caller))
+        found = await self._run(find, caller)
+        text = await self._run(partial(found.render, caller, params.arguments or {}), caller)
+        message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
         return types.GetPromptResult(description=found.description, messages=[message])
 
     def _threads_for(self, tool: Tool) -> Threads:
         if tool.long:
-            return self._long
-        return self._threads if tool.reads else self._writing
+            return self._long_call_threads
+        return self._threads if tool.reads else self._write_threads
 
-    def _writes(self, reached: Reached) -> bool:
-        return reached.writes and self._offer is not Offer.READ
+    def _can_write(self, caller: Caller) -> bool:
+        return caller.can_write and self._offer is not Offer.READ
 
-    def _tools(self, reached: Reached) -> Mapping[str, Tool]:
-        offer = self._offer if self._writes(reached) else Offer.READ
-        known = catalogue.offered(offer, person=reached.person is not None)
-        return {name: tool for name, tool in known.items() if reached.near or not tool.near}
+    def _tools_for(self, caller: Caller) -> Mapping[str, Tool]:
+        offer = self._offer if self._can_write(caller) else Offer.READ
+        known = catalogue.select_tools(offer, person=caller.person is not None)
+        return {name: tool for name, tool in known.items() if caller.is_local or not tool.is_local}
 
-    async def _answered(self, do: Callable[[], T], caller: str = "", **about: str) -> T:
-        """What is no tool has no place for an error of its own: it becomes one of the protocol, `about` what it is."""
+    async def _run(self, do: Callable[[], T], caller: Caller, **about: str) -> T:
+        """Run a request for resources or prompts on a thread. Its errors get `about` as data."""
         try:
-            return await self._threads.run(do, caller)
+            return await self._threads.run(do, caller.id)
         except RetentiveError as error:
-            raise _as_protocol(self._shown(error), about) from error
+            raise _to_mcp_error(self._redact(error), self._tools_for(caller), about) from error
         except Exception as error:
-            raise _as_protocol(_unexpected("what was asked", error), about) from error
+            raise _to_mcp_error(_unexpected("what was asked", error), self._tools_for(caller), about) from error
 
 
 def _unexpected(what: str, error: Exception) -> RetentiveError:
-    """Whoever asks need not see our insides."""
+    """Log the error and return one that shows nothing of the inside."""
     log.error("%s failed", what, exc_info=error)
     return RetentiveError(f"{what} failed unexpectedly", "See the server's log.")
 
 
-def _as_protocol(error: RetentiveError, about: Mapping[str, str]) -> MCPError:
+def _to_mcp_error(error: RetentiveError, tools: Collection[str], about: Mapping[str, str]) -> MCPError:
     code = types.INVALID_PARAMS if isinstance(error, Invalid | NotFound) else types.INTERNAL_ERROR
-    return MCPError(code=code, message=_told(error), data={**serialize.error(error)["error"], **about})
+    return MCPError(code=code, message=_describe(error, tools), data={**_serialize(error, tools)["error"], **about})
 
 
-def _result(text: str, data: dict[str, Any], *, failed: bool = False) -> types.CallToolResult:
+def _tool_result(text: str, data: dict[str, Any], *, failed: bool = False) -> types.CallToolResult:
     content: list[Any] = [types.TextContent(type="text", text=text)]
-    return types.CallToolResult(content=content, structured_content=json.loads(json.dumps(data)), is_error=failed)
+    return types.CallToolResult(content=content, structured_content=data, is_error=failed)
 
 
-def _no_such_tool(asked: Asked, name: str, tools: Iterable[str]) -> types.CallToolResult:
-    """An error of the protocol where the era wants one; before, a result, since that is what models are shown."""
+def _answer_unknown_tool(context: RequestContext, name: str, tools: Collection[str]) -> types.CallToolResult:
+    """Return a result that shows the error to the model. Versions without a handshake want an `MCPError`: raise it."""
     missing = NotFound(f"there is no tool {name[:60]!r}", f"There are: {', '.join(tools)}.")
-    if asked.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
-        return _failed(missing)
-    raise _as_protocol(missing, {})
+    if context.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
+        return _error_result(missing, tools)
+    raise _to_mcp_error(missing, tools, {})
 
 
-def _failed(error: RetentiveError) -> types.CallToolResult:
-    return _result(f"Error: {_told(error)}", serialize.error(error), failed=True)
+def _error_result(error: RetentiveError, tools: Collection[str]) -> types.CallToolResult:
+    return _tool_result(f"Error: {_describe(error, tools)}", _serialize(error, tools), failed=True)
 
 
-def _told(error: RetentiveError) -> str:
+def _serialize(error: RetentiveError, tools: Collection[str]) -> dict[str, Any]:
+    return serialize.error(error, lambda hint: for_tools(hint, tools))
+
+
+def _describe(error: RetentiveError, tools: Collection[str]) -> str:
+    """Say in one line what went wrong, what helps, and whether to try again."""
     again = " It may succeed if tried again." if error.retryable else ""
-    hint = error.hint
-    for verb, here in _HERE.items():
-        hint = hint.replace(verb, here)
-    return f"{str(error).rstrip('.')}. {hint}{again}".strip()
+    return f"{str(error).rstrip('.')}. {for_tools(error.hint, tools)}{again}".strip()
 
 
-def _resource(each: resources.Resource) -> types.Resource:
+def _to_mcp_resource(each: resources.Resource) -> types.Resource:
     return types.Resource(
         uri=each.uri, name=each.name, title=each.title, description=each.description, mime_type="text/plain"
     )
 
 
-def _template(each: resources.Resource) -> types.ResourceTemplate:
+def _to_mcp_template(each: resources.Resource) -> types.ResourceTemplate:
     return types.ResourceTemplate(
         uri_template=each.uri, name=each.name, title=each.title, description=each.description, mime_type="text/plain"
     )
 
 
-def _prompt(each: prompts.Prompt) -> types.Prompt:
-    taken = types.PromptArgument(name=each.argument, description=each.meaning, required=True) if each.argument else None
-    return types.Prompt(
-        name=each.name, title=each.title, description=each.description, arguments=[taken] if taken else []
-    )
+def _to_mcp_prompt(each: prompts.Prompt) -> types.Prompt:
+    arguments = []
+    if each.argument:
+        arguments.append(types.PromptArgument(name=each.argument, description=each.meaning, required=True))
+    return types.Prompt(name=each.name, title=each.title, description=each.description, arguments=arguments)

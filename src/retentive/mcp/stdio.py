@@ -27,33 +27,33 @@ from mcp.server.lowlevel import Server
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-LONGEST = 16 * 1024 * 1024  # bytes of one message; the longest memory and the longest message of a talk fit in
-CHUNK = 1 << 16
+MAX_MESSAGE_BYTES = 16 * 1024 * 1024  # the longest memory, or message of a conversation, fits
+READ_BYTES = 1 << 16
 DRAIN_SECONDS = 10.0  # for the answers to what was asked before the end
 LAST_SECONDS = 1.0  # for the last of them to be read
-SHOWN = 200  # characters of what is wrong with a message
+MAX_FAULT_CHARS = 200  # of the error about a message that is not JSON
 
 Incoming = SessionMessage | Exception
-Answers = types.JSONRPCResponse | types.JSONRPCError
+Response = types.JSONRPCResponse | types.JSONRPCError
 
 
-def serve(server: Server[Any], answered: Callable[[], None] = lambda: None) -> None:
-    """Until the input ends, or SIGTERM or SIGINT. `answered` is called after the first answer."""
-    with _descriptors() as (source, sink):
-        anyio.run(_serve, server, source, sink, answered)
+def serve(server: Server[Any], on_first_answer: Callable[[], None] = lambda: None) -> None:
+    """Run until the input ends, or SIGTERM or SIGINT. `on_first_answer` is called after the first answer."""
+    with _redirect_descriptors() as (source, sink):
+        anyio.run(_serve, server, source, sink, on_first_answer)
 
 
-async def _serve(server: Server[Any], source: int, sink: int, answered: Callable[[], None]) -> None:
-    wire = Wire(source, sink, answered)
+async def _serve(server: Server[Any], source: int, sink: int, on_first_answer: Callable[[], None]) -> None:
+    wire = Wire(source, sink, on_first_answer)
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_heed_signals, wire, tasks.cancel_scope)
+        tasks.start_soon(_handle_signals, wire, tasks.cancel_scope)
         async with wire.streams() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
         tasks.cancel_scope.cancel()
 
 
-async def _heed_signals(wire: "Wire", everything: anyio.CancelScope) -> None:
-    """The first ends it in good order, the second at once, also while the store is being closed."""
+async def _handle_signals(wire: "Wire", everything: anyio.CancelScope) -> None:
+    """End in good order at the first signal; at the second end at once, also while the store is being closed."""
     try:
         with suppress(NotImplementedError), anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
             async for _ in signals:
@@ -68,14 +68,14 @@ async def _heed_signals(wire: "Wire", everything: anyio.CancelScope) -> None:
 class Wire:
     """Lines in, lines out, and which requests still wait for their answer."""
 
-    def __init__(self, source: int, sink: int, answered: Callable[[], None]) -> None:
+    def __init__(self, source: int, sink: int, on_first_answer: Callable[[], None]) -> None:
         self.ended = anyio.Event()
-        """Nothing more is taken."""
+        """No more requests are accepted."""
         self._source = source
         self._writer = Writer(sink)
         self._waiting: set[str | int] = set()
         self._settled = anyio.Event()
-        self._answered = answered
+        self._on_first_answer = on_first_answer
 
     @asynccontextmanager
     async def streams(self) -> AsyncIterator[tuple[Any, Any]]:
@@ -105,20 +105,20 @@ class Wire:
 
     async def _take_all(self, lines: ObjectReceiveStream[bytes | None], to_server: ObjectSendStream[Incoming]) -> None:
         async for line in lines:
-            message = await self._understood(line)
+            message = await self._parse_line(line)
             if message is not None:
                 self._expect(message)
                 await to_server.send(SessionMessage(message))
         self.ended.set()
 
-    async def _understood(self, line: bytes | None) -> types.JSONRPCMessage | None:
+    async def _parse_line(self, line: bytes | None) -> types.JSONRPCMessage | None:
         if line is None:
-            await self._complain(types.INVALID_REQUEST, f"the message is longer than {LONGEST:,} bytes")
+            await self._complain(types.INVALID_REQUEST, f"the message is longer than {MAX_MESSAGE_BYTES:,} bytes")
             return None
         try:
             return types.jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValidationError:
-            await self._complain(*_fault(line))
+            await self._complain(*_describe_fault(line))
             return None
 
     def _expect(self, message: types.JSONRPCMessage) -> None:
@@ -138,10 +138,10 @@ class Wire:
     async def _send(self, from_server: ObjectReceiveStream[SessionMessage]) -> None:
         async for item in from_server:
             await self._write(item.message.model_dump_json(by_alias=True, exclude_unset=True).encode())
-            if isinstance(item.message, Answers):
+            if isinstance(item.message, Response):
                 self._settle(item.message.id)
-                self._answered()
-                self._answered = lambda: None
+                self._on_first_answer()
+                self._on_first_answer = lambda: None
 
     async def _complain(self, code: int, fault: str, id: Any = None) -> None:
         error = {"code": code, "message": fault}
@@ -154,12 +154,12 @@ class Wire:
             self._settled.set()
 
 
-def _fault(line: bytes) -> tuple[int, str, Any]:
-    """What is wrong with it, and its id, if that much can be told."""
+def _describe_fault(line: bytes) -> tuple[int, str, Any]:
+    """The error code, the fault, and the id of the message if it can be read."""
     try:
         given = json.loads(line)
     except (ValueError, RecursionError) as error:
-        return types.PARSE_ERROR, f"not JSON: {str(error)[:SHOWN]}", None
+        return types.PARSE_ERROR, f"not JSON: {str(error)[:MAX_FAULT_CHARS]}", None
     id = given.get("id") if isinstance(given, dict) else None
     known = id if isinstance(id, str | int) and not isinstance(id, bool) else None
     return types.INVALID_REQUEST, "not a JSON-RPC 2.0 request, notification or response", known
@@ -186,13 +186,13 @@ def _lines(source: int) -> Iterator[bytes | None]:
         *whole, tail = chunk.split(b"\n")
         for part in whole:
             rest += part
-            if lost or len(rest) > LONGEST:
+            if lost or len(rest) > MAX_MESSAGE_BYTES:
                 yield None
             elif rest.strip():
                 yield bytes(rest)
             rest, lost = bytearray(), False
         rest += tail
-        if len(rest) > LONGEST:
+        if len(rest) > MAX_MESSAGE_BYTES:
             rest, lost = bytearray(), True
     if rest.strip():
         yield bytes(rest)
@@ -200,7 +200,7 @@ def _lines(source: int) -> Iterator[bytes | None]:
 
 def _read(source: int) -> bytes:
     try:
-        return os.read(source, CHUNK)
+        return os.read(source, READ_BYTES)
     except OSError:
         return b""
 
@@ -235,8 +235,8 @@ class Writer:
 
 
 @contextmanager
-def _descriptors() -> Iterator[tuple[int, int]]:
-    """Those of the protocol; meanwhile 0 is empty, and 1 is standard error."""
+def _redirect_descriptors() -> Iterator[tuple[int, int]]:
+    """Yield the descriptors of the protocol; meanwhile 0 is empty, and 1 is standard error."""
     sys.stdout.flush()
     source, sink = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)

@@ -1,4 +1,4 @@
-"""What a tool is: a plain function, a schema of what it takes and gives, and words that tell a model when to use it.
+"""A tool: a plain function, schemas of its arguments and its answer, and a description that says when to use it.
 
 The list of tools is read by every model in every conversation, so schemas are written here by hand, and short.
 """
@@ -11,7 +11,7 @@ Schema = Mapping[str, Any]
 
 
 class Answer(NamedTuple):
-    """The same twice: in few words for a model, and as data for a program."""
+    """One answer in two forms: a short text for a model, and data for a program."""
 
     text: str
     data: Mapping[str, Any]
@@ -23,20 +23,19 @@ class Tool:
     title: str
     description: str
     run: Callable[..., Answer]
-    """Called with a `Reached` and the arguments by name."""
+    """Called with a `Caller` and the arguments by name."""
     takes: Mapping[str, Schema] = field(default_factory=dict)
     required: tuple[str, ...] = ()
     gives: Mapping[str, str] = field(default_factory=dict)
     """The JSON type of each key that is always in the data."""
     reads: bool = False
-    """Changes nothing."""
     destroys: bool = False
     repeatable: bool = False
     """The same call again changes nothing more."""
     long: bool = False
-    """May take so long that others should not wait for it."""
-    near: bool = False
-    """Names files of this machine, and is for those on it alone."""
+    """Whether other calls should not wait for it."""
+    is_local: bool = False
+    """Whether its arguments name files of this machine. Only callers on it may use it."""
 
     @property
     def input_schema(self) -> dict[str, Any]:
@@ -50,25 +49,25 @@ class Tool:
 
 
 def text(description: str = "", most: int = 200, least: int = 1) -> Schema:
-    return _described({"type": "string", "minLength": least, "maxLength": most}, description)
+    return _add_description({"type": "string", "minLength": least, "maxLength": most}, description)
 
 
-def whole(low: int, high: int, default: int | None = None, description: str = "") -> Schema:
+def integer(low: int, high: int, default: int | None = None, description: str = "") -> Schema:
     given = {} if default is None else {"default": default}
-    return _described({"type": "integer", "minimum": low, "maximum": high, **given}, description)
+    return _add_description({"type": "integer", "minimum": low, "maximum": high, **given}, description)
 
 
 def choice(options: tuple[str, ...], default: str | None = None, description: str = "") -> Schema:
     given = {} if default is None else {"default": default}
-    return _described({"type": "string", "enum": [*options], **given}, description)
+    return _add_description({"type": "string", "enum": [*options], **given}, description)
 
 
 def flag(description: str, *, default: bool = False) -> Schema:
-    return _described({"type": "boolean", "default": default}, description)
+    return _add_description({"type": "boolean", "default": default}, description)
 
 
 def several(item: Schema, most: int, description: str = "", least: int = 1) -> Schema:
-    return _described({"type": "array", "items": item, "minItems": least, "maxItems": most}, description)
+    return _add_description({"type": "array", "items": item, "minItems": least, "maxItems": most}, description)
 
 
 def thing(properties: Mapping[str, Schema], required: tuple[str, ...]) -> Schema:
@@ -80,5 +79,5 @@ def thing(properties: Mapping[str, Schema], required: tuple[str, ...]) -> Schema
     }
 
 
-def _described(schema: dict[str, Any], description: str) -> Schema:
+def _add_description(schema: dict[str, Any], description: str) -> Schema:
     return {**schema, "description": description} if description else schema

@@ -6,46 +6,48 @@ from pathlib import Path
 from retentive import serialize
 from retentive.errors import Invalid
 from retentive.fs.paths import parse_path
-from retentive.mcp.caller import Reached
+from retentive.mcp.caller import Caller
 from retentive.mcp.tool import Answer, Tool, choice, flag, several, text
 
-SHOWN = 20  # files that were skipped, with the reason
+MAX_SHOWN_SKIPPED = 20  # files, with the reason
 _FORMATS = (
     "retentive", "mem0", "mcp-memory", "mcp-memory-service", "basic-memory", "claude-memory", "markdown", "csv",
 )  # fmt: skip
 
 
-def index(reached: Reached, paths: Sequence[str], *, dry_run: bool = False) -> Answer:
-    data = serialize.indexed(reached.memory.files.index([_whole(path) for path in paths], dry_run=dry_run))
-    told = [f"{name}: {each}" for name, each in data.items() if isinstance(each, int) and each]
-    told += [f"Skipped {each['path']}: {each['reason']}" for each in data["skipped"][:SHOWN]]
-    return Answer("\n".join(told) or "There is nothing to index.", data)
+def index(caller: Caller, paths: Sequence[str], *, dry_run: bool = False) -> Answer:
+    data = serialize.index_result(
+        caller.memory.files.index([_require_absolute(path) for path in paths], dry_run=dry_run)
+    )
+    lines = [f"{name}: {each}" for name, each in data.items() if isinstance(each, int) and each]
+    lines += [f"Skipped {each['path']}: {each['reason']}" for each in data["skipped"][:MAX_SHOWN_SKIPPED]]
+    return Answer("\n".join(lines) or "There is nothing to index.", data)
 
 
-def export(reached: Reached, path: str, format: str = "jsonl", vectors: bool = False) -> Answer:
-    done = reached.memory.export(_whole(path), format=format, vectors=vectors)
-    told = ", ".join(f"{number} {what}" for what, number in done.counts.items()) or "nothing"
-    return Answer(f"Written to {done.path}: {told}.", serialize.exported(done))
+def export(caller: Caller, path: str, format: str = "jsonl", vectors: bool = False) -> Answer:
+    done = caller.memory.export(_require_absolute(path), format=format, vectors=vectors)
+    summary = ", ".join(f"{number} {what}" for what, number in done.counts.items()) or "nothing"
+    return Answer(f"Written to {done.path}: {summary}.", serialize.export_result(done))
 
 
-def bring_in(reached: Reached, path: str, format: str | None = None, dry_run: bool = False) -> Answer:
-    done = reached.memory.import_memories(_whole(path), format, dry_run=dry_run)
-    told = [f"{'Would be new' if dry_run else 'New'}: {done.created}, known already: {done.known}."]
+def import_memories(caller: Caller, path: str, format: str | None = None, dry_run: bool = False) -> Answer:
+    done = caller.memory.import_memories(_require_absolute(path), format, dry_run=dry_run)
+    lines = [f"{'Would be new' if dry_run else 'New'}: {done.created}, known already: {done.known}."]
     if done.proposed:
-        told.append(f"New ones that may replace what the user said: {done.proposed}. Only the user decides on them.")
-    told += [f"Refused: {each.place}: {each.reason}" for each in done.refusals]
-    return Answer("\n".join([*told, *done.notes]), serialize.imported(done))
+        lines.append(f"New ones that may replace what the user said: {done.proposed}. Only the user decides on them.")
+    lines += [f"Refused: {each.place}: {each.reason}" for each in done.refusals]
+    return Answer("\n".join([*lines, *done.notes]), serialize.import_result(done))
 
 
-def _whole(path: str) -> Path:
-    """A server is started anywhere, so a part of a path says nothing."""
+def _require_absolute(path: str) -> Path:
+    """Refuse a relative path: a server may be started in any folder."""
     found = parse_path(path)
     if not found.is_absolute():
         raise Invalid(f"{path[:200]!r} is not the whole path", "Begin with / or ~.")
     return found
 
 
-def more() -> Sequence[Tool]:
+def list_further_tools() -> Sequence[Tool]:
     where = text("the whole path", 4096)
     return (
         Tool(
@@ -54,7 +56,7 @@ def more() -> Sequence[Tool]:
             "memory_search then finds their passages.",
             index, takes={"paths": several(where, 50), "dry_run": flag("only tell")}, required=("paths",),
             gives={"added": "integer", "updated": "integer", "removed": "integer", "skipped": "array"},
-            repeatable=True, long=True, near=True,
+            repeatable=True, long=True, is_local=True,
         ),
         Tool(
             "memory_export", "Write out the memory",
@@ -63,15 +65,15 @@ def more() -> Sequence[Tool]:
             "export.",
             export, takes={"path": where, "format": choice(("jsonl", "markdown"), "jsonl"),
                            "vectors": flag("JSON Lines with vectors")},
-            required=("path",), gives={"path": "string", "counts": "object"}, repeatable=True, long=True, near=True,
+            required=("path",), gives={"path": "string", "counts": "object"}, repeatable=True, long=True, is_local=True,
         ),
         Tool(
             "memory_import", "Bring in memories",
             "Bring in what a file or folder holds: an export, or the memories of another product. Only if the user "
             "asks for it. Nothing is doubled; dry_run only tells what would come in.",
-            bring_in, takes={"path": where, "format": choice(_FORMATS, description="recognised if not given"),
+            import_memories, takes={"path": where, "format": choice(_FORMATS, description="recognised if not given"),
                              "dry_run": flag("only tell")},
             required=("path",), gives={"created": "integer", "known": "integer", "refused": "integer"},
-            repeatable=True, long=True, near=True,
+            repeatable=True, long=True, is_local=True,
         ),
     )  # fmt: skip

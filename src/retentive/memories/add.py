@@ -1,4 +1,4 @@
-"""What callers give to be kept, one or many: checked, compared with what resembles it, and handed to `keep`."""
+"""Add memories, one or many: check the input, compare it with similar memories, and write it."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -7,20 +7,20 @@ from typing import Any
 
 from retentive import clock
 from retentive.errors import Conflict, Invalid, NotFound, SecretFound
-from retentive.judgement.likeness import NEAR, overlap
+from retentive.judgement.likeness import MIN_RESEMBLANCE, compute_overlap
 from retentive.memories import edit
 from retentive.memories.corrections import apply_corrections
 from retentive.memories.plan import REPLACES
 from retentive.memories.write import check_named, write_memories
 from retentive.model import (
-    Added,
+    AddManyResult,
+    AddResult,
     Draft,
-    Loaded,
     Memory,
     Proposal,
-    Refusal,
+    RefusedItem,
     Replacement,
-    Resemblance,
+    SimilarMemory,
     Space,
     Status,
     Traits,
@@ -29,49 +29,50 @@ from retentive.model import (
 from retentive.search.retrievers import find_like
 from retentive.store import OpenStore, secret_policy, validate
 from retentive.store.active_model import with_active_model
-from retentive.store.scope import scope
-from retentive.store.validate import Options
-from retentive.store.vectors import space_for, with_vectors
-from retentive.text.terms import words
+from retentive.store.scope import make_scope
+from retentive.store.validate import MemoryOptions
+from retentive.store.vectors import find_space_of_vectors, with_vectors
+from retentive.text.terms import find_query_words
 
-BATCH = 2000  # memories that share one commit in a bulk load: a tenth faster than 1,000, and 4,000 gain nothing more
-LONGEST = (
-    8_000_000  # characters that share one commit: 40 MB on the way to a server, and the lock held for a second or two
-)
-MOST_REPLACED = 100  # ids that one memory may name as replaced
-CANDIDATES = 20  # memories looked at for what resembles a new one
-MAX_PROPOSALS_READ = 1000  # open proposals looked through for those of one memory: people decide on them
+BATCH_SIZE = 2000  # memories of one commit in a bulk load: a tenth faster than 1,000; 4,000 gain nothing more
+MAX_COMMIT_CHARS = 8_000_000  # in one commit: 40 MB on the way to a server, and the lock held for a second or two
+MAX_REPLACED = 100  # ids that one memory may name as replaced
+MAX_RELATED = 20  # memories that a new one is compared with
+MAX_PROPOSALS_READ = 1000  # open proposals searched for those of one memory: people keep their number small
 
 
-def add(store: OpenStore, text: Any, vector: Any, options: Mapping[str, Any], actor: str) -> Added:
-    validate.plain(actor, "actor")
-    (draft,) = with_vectors([draft_of(store, text, options)], [vector], space_for(store, [vector]))
-    known = near(store, draft)
-    resembling = _resembling(store, draft, known)
-    (kept,) = write_memories(store, [_replacing(apply_corrections(store, draft, known), draft.corrects)], actor)
-    memory = kept.memory or edit.load(store, kept.id)
-    others = tuple(each for each in resembling if each.id not in (kept.id, *kept.superseded)) if kept.created else ()
-    return Added(
+def add(store: OpenStore, text: Any, vector: Any, options: Mapping[str, Any], actor: str) -> AddResult:
+    """Add one memory, with corrections applied. Report similar memories that stay beside it."""
+    validate.require_text(actor, "actor")
+    draft = make_draft(store, text, options)
+    (draft,) = with_vectors([draft], [vector], find_space_of_vectors(store, [vector]))
+    related = find_related(store, draft)
+    similar = _find_similar(store, draft, related)
+    corrected = apply_corrections(store, draft, related)
+    (result,) = write_memories(store, [_put_named_first(corrected, draft.corrects)], actor)
+    memory = result.memory or edit.load(store, result.id)
+    gone = (result.id, *result.superseded)
+    return AddResult(
         memory=memory,
-        created=kept.created,
-        superseded=kept.superseded,
-        resembles=others,
-        pending=kept.pending,
-        ended=kept.ended,
-        proposals=kept.proposals if kept.created else _find_proposals(store, draft, memory),
+        created=result.created,
+        superseded=result.superseded,
+        similar=tuple(each for each in similar if each.id not in gone) if result.created else (),
+        pending=result.pending,
+        replaced=result.replaced,
+        proposals=result.proposals if result.created else _find_proposals(store, draft, memory),
     )
 
 
 def _find_proposals(store: OpenStore, draft: Draft, known: Memory) -> tuple[Proposal, ...]:
-    """What a known text may replace, if it is from a lesser source than the draft: why that was not done."""
+    """The open proposals of a known text from a less trusted source: they say what it was not allowed to replace."""
     if may_replace(known.source, draft.traits.source):
         return ()
-    found = store.tables.proposals.page(store.namespace, clock.now(), MAX_PROPOSALS_READ)
-    return tuple(each for each in found if each.newer_id == known.id)
+    open_proposals = store.tables.proposals.list_page(store.namespace, clock.now(), MAX_PROPOSALS_READ)
+    return tuple(each for each in open_proposals if each.newer_id == known.id)
 
 
-def _replacing(draft: Draft, named: Sequence[Replacement]) -> Draft:
-    """Have a draft replace what the caller named, before what its words say of the same memories."""
+def _put_named_first(draft: Draft, named: Sequence[Replacement]) -> Draft:
+    """The draft with the replacements that the caller named. They win over those found by rules."""
     ids = {each.id for each in named}
     return draft._replace(
         corrects=(*named, *(each for each in draft.corrects if each.id not in ids)),
@@ -86,73 +87,76 @@ def add_many(
     progress: Callable[[int], None] | None,
     options: Mapping[str, Any],
     actor: str,
-) -> Loaded:
-    validate.plain(actor, "actor")
+) -> AddManyResult:
+    """Add many memories in batches. Items that hold a secret are refused; all others must be valid."""
+    validate.require_text(actor, "actor")
     if "replaces" in options:
         raise Invalid("replaces cannot be set for all memories", "Give it with the item that replaces others.")
     if isinstance(items, str | Mapping) or not isinstance(items, Iterable):
         raise Invalid("add_many takes a list of memories", "Use add for one.")
-    refusals: list[Refusal] = []
-    batches = _batches(store, items, vectors, options, refusals)
-    loaded = _load(store, iter([*batches]) if isinstance(items, Sequence) else batches, progress, actor)
+    refusals: list[RefusedItem] = []
+    batches = _read_batches(store, items, vectors, options, refusals)
+    if isinstance(items, Sequence):
+        batches = iter([*batches])  # a list is checked to its end before anything is written
+    loaded = _write_batches(store, batches, progress, actor)
     return replace(loaded, refusals=tuple(refusals))
 
 
-def _load(
+def _write_batches(
     store: OpenStore, batches: Iterator[Sequence[Draft]], progress: Callable[[int], None] | None, actor: str
-) -> Loaded:
+) -> AddManyResult:
     ids: list[str] = []
     created = superseded = pending = 0
     for batch in batches:
-        if not any(draft.vector for draft in batch):  # vectors that a caller brings are of the model there was at first
+        if not any(draft.vector for draft in batch):  # a caller's vectors are of the model at the start
             store = with_active_model(store, is_writing=True)
-        for kept in write_memories(store, batch, actor):
-            ids.append(kept.id)
-            created += kept.created
-            superseded += len(kept.superseded)
-            pending += kept.pending
+        for result in write_memories(store, batch, actor):
+            ids.append(result.id)
+            created += result.created
+            superseded += len(result.superseded)
+            pending += result.pending
         if progress:
             progress(len(ids))
-    return Loaded(tuple(ids), created, len(ids) - created, superseded, pending)
+    return AddManyResult(tuple(ids), created, len(ids) - created, superseded, pending)
 
 
-def _batches(
+def _read_batches(
     store: OpenStore,
     items: Iterable[str | Mapping[str, Any]],
     vectors: Iterable[Any] | None,
     options: Mapping[str, Any],
-    refusals: list[Refusal],
+    refusals: list[RefusedItem],
 ) -> Iterator[Sequence[Draft]]:
-    """Yield drafts of up to two thousand items, all checked. Items that hold a secret are added to `refusals`."""
-    common = _traits(store, options, "add_many")
-    pairs = _paired(items, vectors)
+    """Yield checked drafts in batches. Items that hold a secret are added to `refusals`."""
+    common = _parse_traits(store, options, "add_many")
+    pairs = _pair_vectors(items, vectors)
     space: Space | None = None
-    done = 0
+    read = 0
     replaced: dict[str, int] = {}
-    while part := [*islice(pairs, BATCH)]:
+    while part := [*islice(pairs, BATCH_SIZE)]:
         numbers: list[int] = []
         drafts: list[Draft] = []
-        given: list[Any] = []
-        for number, (item, vector) in enumerate(part, start=done + 1):
+        own_vectors: list[Any] = []
+        for number, (item, vector) in enumerate(part, start=read + 1):
             try:
-                drafts.append(_numbered(store, number, item, options, common))
+                drafts.append(_read_item(store, number, item, options, common))
             except SecretFound as error:
-                refusals.append(Refusal(f"item {number}", str(error)))
+                refusals.append(RefusedItem(f"item {number}", str(error)))
                 continue
             numbers.append(number)
-            given.append(item.get("vector", vector) if isinstance(item, Mapping) else vector)
+            own_vectors.append(item.get("vector", vector) if isinstance(item, Mapping) else vector)
         _check_replaced(store, drafts, numbers, replaced)
-        space = space or space_for(store, given)
-        yield from cut(with_vectors(drafts, given, space, numbers))
-        done += len(part)
+        space = space or find_space_of_vectors(store, own_vectors)
+        yield from split_by_size(with_vectors(drafts, own_vectors, space, numbers))
+        read += len(part)
 
 
 def _check_replaced(
     store: OpenStore, drafts: Sequence[Draft], numbers: Sequence[int], replaced: dict[str, int]
 ) -> None:
-    """Raise if an item names a memory that it cannot replace. `replaced` has those of earlier items."""
+    """Raise if an item names a memory that it cannot replace. `replaced` maps ids to the items that replace them."""
     names = [each.id for draft in drafts for each in draft.corrects]
-    known = store.tables.memories.named(store.namespace, names, clock.now()) if names else {}
+    known = store.tables.memories.load_by_ids(store.namespace, names, clock.now()) if names else {}
     for number, draft in zip(numbers, drafts, strict=True):
         try:
             check_named(store, [draft], known)
@@ -163,53 +167,59 @@ def _check_replaced(
                 raise Conflict(f"item {number}: {id} is replaced by item {replaced[id]} already", "Name it once.")
 
 
-def cut(drafts: Sequence[Draft]) -> Iterator[Sequence[Draft]]:
-    """Before they grow too long together."""
+def split_by_size(drafts: Sequence[Draft]) -> Iterator[Sequence[Draft]]:
+    """Split drafts into parts whose texts fit into one commit."""
     start = length = 0
-    for at, draft in enumerate(drafts):
-        if at > start and length + len(draft.content) > LONGEST:
-            yield drafts[start:at]
-            start, length = at, 0
+    for index, draft in enumerate(drafts):
+        if index > start and length + len(draft.content) > MAX_COMMIT_CHARS:
+            yield drafts[start:index]
+            start, length = index, 0
         length += len(draft.content)
     if drafts:
         yield drafts[start:]
 
 
-def _numbered(store: OpenStore, number: int, item: Any, options: Mapping[str, Any], common: Traits) -> Draft:
+def _read_item(store: OpenStore, number: int, item: Any, options: Mapping[str, Any], common: Traits) -> Draft:
+    """The draft of one item of `add_many`. Errors name the number of the item."""
     try:
         if isinstance(item, Mapping):
             own = {key: value for key, value in item.items() if key not in ("text", "vector")}
-            return draft_of(store, item.get("text", ""), {**options, **own})
-        return secret_policy.draft(store, validate.draft(item, common, store.config.max_content))
+            return make_draft(store, item.get("text", ""), {**options, **own})
+        return secret_policy.apply_policy_to_draft(store, validate.make_draft(item, common, store.config.max_content))
     except SecretFound:
         raise
     except Invalid as error:
         raise type(error)(f"item {number}: {error}", error.hint) from error
 
 
-def draft_of(store: OpenStore, text: Any, options: Mapping[str, Any]) -> Draft:
+def make_draft(store: OpenStore, text: Any, options: Mapping[str, Any]) -> Draft:
+    """Check a text and its options, apply the policy for secrets, and make a draft of them."""
     own = {name: value for name, value in options.items() if name != "replaces"}
-    draft = secret_policy.draft(store, validate.draft(text, _traits(store, own, "add"), store.config.max_content))
-    ids = dict.fromkeys(validate.plain(id, "replaces") for id in validate.each_of(options.get("replaces"), "replaces"))
-    if len(ids) > MOST_REPLACED:
-        raise Invalid(f"replaces has {len(ids)} ids; a memory replaces up to {MOST_REPLACED}")
+    draft = validate.make_draft(text, _parse_traits(store, own, "add"), store.config.max_content)
+    draft = secret_policy.apply_policy_to_draft(store, draft)
+    given = validate.as_list(options.get("replaces"), "replaces")
+    ids = dict.fromkeys(validate.require_text(id, "replaces") for id in given)
+    if len(ids) > MAX_REPLACED:
+        raise Invalid(f"replaces has {len(ids)} ids; a memory replaces up to {MAX_REPLACED}")
     return draft._replace(corrects=tuple(Replacement(id, REPLACES, "named by the caller") for id in ids))
 
 
-def _traits(store: OpenStore, options: Mapping[str, Any], verb: str) -> Traits:
-    validate.known(options, Options, verb)
-    return validate.traits(max_content=store.config.max_content, **options)
+def _parse_traits(store: OpenStore, options: Mapping[str, Any], verb: str) -> Traits:
+    validate.reject_unknown(options, MemoryOptions, verb)
+    return validate.parse_traits(max_content=store.config.max_content, **options)
 
 
-def _paired(items: Iterable[Any], vectors: Any) -> Iterator[tuple[Any, Any]]:
+def _pair_vectors(items: Iterable[Any], vectors: Any) -> Iterator[tuple[Any, Any]]:
+    """Each item with its vector, or with None if no vectors were given."""
     if vectors is None:
         return ((item, None) for item in items)
     if not isinstance(vectors, Iterable):
         raise Invalid("vectors must be a list", "Give one vector for each item.")
-    return _matched(items, vectors)
+    return _zip_equal(items, vectors)
 
 
-def _matched(items: Iterable[Any], vectors: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+def _zip_equal(items: Iterable[Any], vectors: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    """Pair items with vectors. Raise if there are more of one than of the other."""
     missing = object()
     for item, vector in zip_longest(items, vectors, fillvalue=missing):
         if item is missing or vector is missing:
@@ -217,20 +227,25 @@ def _matched(items: Iterable[Any], vectors: Iterable[Any]) -> Iterator[tuple[Any
         yield item, vector
 
 
-def near(store: OpenStore, draft: Draft, status: Status = Status.ACTIVE) -> Sequence[Memory]:
-    """Memories of the same scope that share telling words."""
-    within = scope([store.namespace], session=draft.traits.session, status=status, include="memories")
-    found = find_like(store, draft.content, within, CANDIDATES)
-    return [memory for memory in found if memory.session == draft.traits.session]
+def find_related(store: OpenStore, draft: Draft, status: Status = Status.ACTIVE) -> Sequence[Memory]:
+    """Memories of the same session that share keywords with a draft, found by keyword search."""
+    within = make_scope([store.namespace], session=draft.traits.session, status=status, include="memories")
+    matches = find_like(store, draft.content, within, MAX_RELATED)
+    return [memory for memory in matches if memory.session == draft.traits.session]
 
 
-def _resembling(store: OpenStore, draft: Draft, known: Sequence[Memory]) -> Sequence[Resemblance]:
-    """Memories of the same kind that share most of the keywords."""
-    tokens = store.engine.tokens
-    own = tokens(" ".join(words(draft.content)))
-    found = (
-        Resemblance(memory.id, memory.content, round(overlap(own, tokens(" ".join(words(memory.content)))), 2))
-        for memory in known
-        if memory.content_hash != draft.content_hash and memory.kind is draft.traits.kind
-    )
-    return sorted((each for each in found if each.overlap >= NEAR), key=lambda each: -each.overlap)
+def _find_similar(store: OpenStore, draft: Draft, related: Sequence[Memory]) -> Sequence[SimilarMemory]:
+    """The related memories of the same kind that share most of the keywords, most similar first."""
+    own = find_keyword_tokens(store, draft.content)
+    similar: list[SimilarMemory] = []
+    for memory in related:
+        if memory.content_hash == draft.content_hash or memory.kind is not draft.traits.kind:
+            continue
+        share = round(compute_overlap(own, find_keyword_tokens(store, memory.content)), 2)
+        if share >= MIN_RESEMBLANCE:
+            similar.append(SimilarMemory(memory.id, memory.content, share))
+    return sorted(similar, key=lambda each: -each.overlap)
+
+
+def find_keyword_tokens(store: OpenStore, text: str) -> Sequence[str]:
+    return store.engine.tokens(" ".join(find_query_words(text)))

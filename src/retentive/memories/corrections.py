@@ -1,9 +1,10 @@
-"""What a new memory replaces: surely, by its form, or perhaps, by a learned judge.
+"""Find what a new memory replaces: surely, by its form, or perhaps, by a learned judge.
 
-It is compared with the memories that share its words, those whose vectors are near, and the one that holds its slot.
-One that it surely replaces is ended with it. One that it may replace is proposed: both stay, and somebody decides.
-Instructions and decisions are never ended by words, nor are several memories at once: those are proposed, too. Several
-are counted among those that are trusted most: an import beside what the user said does not keep them from mending it.
+A draft is compared with the memories that share its keywords, those with near vectors, and the holder of its slot. A
+memory that it surely replaces is ended. One that it may replace is proposed: both stay, and somebody decides.
+
+Instructions and decisions are never ended by the form of a text, and never several memories at once: those are
+proposed. Only the most trusted memories count as several, so an import cannot block a correction of the user's words.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from retentive import clock
 from retentive.errors import EmbedError
-from retentive.judgement import CROWD, MAX_STATEMENT_CHARS, VECTOR_SPACE
+from retentive.judgement import MAX_COMPARED_MEMORIES, MAX_STATEMENT_CHARS, TRAINED_SPACE
 from retentive.model import (
     Draft,
     Kind,
@@ -28,15 +29,15 @@ from retentive.model import (
 )
 from retentive.search.retrievers import find_neighbours
 from retentive.store import OpenStore
-from retentive.store.scope import scope
-from retentive.store.vectors import packed, unpack_vector
+from retentive.store.scope import make_scope
+from retentive.store.vectors import pack_vectors, unpack_vector
 from retentive.text.chunk import CHUNK_SIZE
-from retentive.text.sentences import spans
+from retentive.text.sentences import find_sentences
 
 if TYPE_CHECKING:
     from retentive.judgement.corrections.statement import Statement
 
-MAX_NEIGHBOURS = CROWD  # memories near by vector that a new one is compared with
+MAX_NEIGHBOURS = MAX_COMPARED_MEMORIES  # memories near by vector that a new one is compared with
 MAX_PROPOSALS = 2  # for one new memory: more would be noise
 # The judge's score from which a pair is proposed: in a new store, and what is added where many memories are compared.
 # On lives left out, .6 of the pairs at .36 are replacements, and .75 of those at .54.
@@ -49,7 +50,7 @@ NOT_ENDED_BY_WORDS = frozenset({Kind.INSTRUCTION, Kind.DECISION})
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """An older memory beside a new one."""
+    """An older memory compared with a draft: the verdict of the rules, and the score of the judge."""
 
     memory: Memory
     verdict: Any
@@ -57,10 +58,10 @@ class _Compared:
 
 
 def apply_corrections(store: OpenStore, draft: Draft, near: Iterable[Memory], *, judge: bool = True) -> Draft:
-    """The draft with its slot, the memory it replaces, those it may replace, or the one that replaced it already.
+    """Fill in the slot of a draft, what it replaces, what it may replace, and what replaced it already.
 
-    `near` are memories that share its words. A slot that the caller gave decides alone. Without the judge only what
-    has the form of a correction ends or is proposed.
+    `near` are memories that share its keywords. If the caller gave a slot, the slot alone decides. Without `judge`,
+    only the rules find replacements.
     """
     if not store.config.corrections or draft.traits.kind in NOT_COMPARED:
         return draft
@@ -72,7 +73,7 @@ def apply_corrections(store: OpenStore, draft: Draft, near: Iterable[Memory], *,
     known = _find_known(store, draft, statement, near, vector)
     when = draft.traits.valid_from or from_micros(clock.now())
     older = [memory for memory in known if memory.valid_from <= when]
-    compared = _compare_all(store, older, statement, vector if judge and is_judged(store) else None)
+    compared = _compare_all(store, older, statement, vector if judge and has_trained_vectors(store) else None)
     adds_mostly = draft.traits.kind is Kind.DECISION or (statement.is_event and not statement.says_change)
     ended, proposed = _decide(compared, EVENT_MARGIN if adds_mostly else 0.0, draft.traits.source)
     slot = _find_free_slot(store, statement, known, ended, when)
@@ -85,21 +86,22 @@ def apply_corrections(store: OpenStore, draft: Draft, near: Iterable[Memory], *,
 
 
 def _with_bounds(store: OpenStore, draft: Draft) -> Traits:
-    """With the times between which it holds by its own words, as far as the caller did not give them.
+    """The traits with the times from and until which the text says it holds, unless the caller gave them.
 
-    Words about the one sentence of a memory: the end of one of several is not the end of the others.
+    Only for texts of one sentence: the end of one of several is not the end of the others.
     """
-    traits, said = draft.traits, draft.traits.valid_from or from_micros(clock.now())
-    if traits.expires or len(draft.content) > MAX_STATEMENT_CHARS or len([*spans(draft.content)]) > 1:
+    traits = draft.traits
+    stated_at = traits.valid_from or from_micros(clock.now())
+    if traits.expires or len(draft.content) > MAX_STATEMENT_CHARS or len([*find_sentences(draft.content)]) > 1:
         return traits
-    begun, end = store.rules().ends(draft.content, said)
+    begun, end = store.rules().find_validity(draft.content, stated_at)
     if end is None:
         return traits
     return replace(traits, valid_from=traits.valid_from or begun, expires=end)
 
 
 def _with_vector(store: OpenStore, draft: Draft) -> tuple[Draft, Any]:
-    """The draft with its vector, made once for comparing and for keeping; None where there is no embedder."""
+    """The draft with its vector, and the vector, made once for comparing and writing. None without an embedder."""
     if draft.vector is not None:
         return draft, unpack_vector(draft.vector)
     if store.embedder is None or draft.traits.context or len(draft.content) > CHUNK_SIZE:
@@ -107,26 +109,27 @@ def _with_vector(store: OpenStore, draft: Draft) -> tuple[Draft, Any]:
     try:
         vectors = store.embedder.embed([draft.content])
     except EmbedError:
-        return draft, None  # told by `keep`, which tries again
-    return draft._replace(vector=packed(vectors)[0]), vectors[0]
+        return draft, None  # `write_memories` tries again, and reports it
+    return draft._replace(vector=pack_vectors(vectors)[0]), vectors[0]
 
 
-def is_judged(store: OpenStore) -> bool:
-    """Whether the store's vectors are those that the judges were trained on."""
-    return store.space is not None and store.space.name.startswith(VECTOR_SPACE)
+def has_trained_vectors(store: OpenStore) -> bool:
+    """Whether the store's vectors are of the model that the judges were trained on."""
+    return store.space is not None and store.space.name.startswith(TRAINED_SPACE)
 
 
 def _find_known(
     store: OpenStore, draft: Draft, statement: "Statement", near: Iterable[Memory], vector: Any
 ) -> Sequence[Memory]:
-    """The active memories that it may concern."""
+    """The active memories that a draft may replace or repeat."""
     found = {memory.id: memory for memory in near}
     if vector is not None:
-        within = scope([store.namespace], session=draft.traits.session, include="memories")
+        within = make_scope([store.namespace], session=draft.traits.session, include="memories")
         found |= {memory.id: memory for memory in find_neighbours(store, vector, within, MAX_NEIGHBOURS)}
     slot = store.rules().find_slot(statement)
     if slot:
-        found |= {each.id: each for each in store.tables.memories.same_slot(store.namespace, [slot], clock.now())}
+        holders = store.tables.memories.load_active_by_slot(store.namespace, [slot], clock.now())
+        found |= {each.id: each for each in holders}
     return [
         memory
         for memory in found.values()
@@ -139,16 +142,15 @@ def _find_known(
 
 
 def _compare_all(store: OpenStore, older: Sequence[Memory], newer: "Statement", vector: Any) -> list[_Compared]:
-    """What the form says of each, and how likely the judge finds that it is replaced."""
+    """Compare a statement with older memories, by the rules and by the judge."""
     rules, space = store.rules(), store.space
     vectors: Mapping[str, bytes] = {}
     if vector is not None and space is not None:
-        vectors = store.tables.chunks.memory_vectors(store.namespace, [memory.id for memory in older], space)
+        vectors = store.tables.chunks.list_memory_vectors(store.namespace, [memory.id for memory in older], space)
     stored = [vectors.get(memory.id) for memory in older]
+    unpacked = [unpack_vector(each) if each else None for each in stored]
     statements = [rules.parse(memory.content) for memory in older]
-    scores = rules.score_replacements(
-        statements, newer, [unpack_vector(each) if each else None for each in stored], vector
-    )
+    scores = rules.score_replacements(statements, newer, unpacked, vector)
     return [
         _Compared(memory, rules.compare(statement, newer), score)
         for memory, statement, score in zip(older, statements, scores, strict=True)
@@ -158,27 +160,32 @@ def _compare_all(store: OpenStore, older: Sequence[Memory], newer: "Statement", 
 def _decide(
     compared: Sequence[_Compared], margin: float, source: Source
 ) -> tuple[tuple[Replacement, ...], tuple[Replacement, ...]]:
-    """What is ended, and what is proposed; `margin` is added to the score that is needed."""
-    sure = [each for each in compared if each.verdict and (not each.verdict.needs_judge or each.score >= MIN_AGREED)]
-    proposed = [_name(each) for each in sure]
-    foremost = _find_foremost(sure, source)
-    if len(foremost) == 1 and foremost[0].memory.kind not in NOT_ENDED_BY_WORDS:
-        others = [_name(each) for each in sure if each is not foremost[0]]
-        return (_name(foremost[0]),), tuple(others[:MAX_PROPOSALS])
+    """Return the replacements to carry out and those to propose. `margin` is added to the score that is needed."""
+    sure = [each for each in compared if _is_sure(each)]
+    proposed = [_make_replacement(each) for each in sure]
+    trusted = _find_most_trusted(sure, source)
+    if len(trusted) == 1 and trusted[0].memory.kind not in NOT_ENDED_BY_WORDS:
+        others = [_make_replacement(each) for each in sure if each is not trusted[0]]
+        return (_make_replacement(trusted[0]),), tuple(others[:MAX_PROPOSALS])
     threshold = MIN_PROPOSED + margin + CROWD_MARGIN * min(1.0, len(compared) / MAX_NEIGHBOURS)
     doubtful = [each for each in compared if each not in sure and (each.verdict or each.score >= threshold)]
-    proposed += [_name(each) for each in sorted(doubtful, key=lambda each: -each.score)]
+    proposed += [_make_replacement(each) for each in sorted(doubtful, key=lambda each: -each.score)]
     return (), tuple(proposed[:MAX_PROPOSALS])
 
 
-def _find_foremost(sure: Sequence[_Compared], source: Source) -> list[_Compared]:
-    """The most trusted memories of those that a source may end; all if it may end none."""
+def _is_sure(each: _Compared) -> bool:
+    """Whether the rules find a replacement, and the judge agrees where the form alone is ambiguous."""
+    return bool(each.verdict and (not each.verdict.needs_judge or each.score >= MIN_AGREED))
+
+
+def _find_most_trusted(sure: Sequence[_Compared], source: Source) -> list[_Compared]:
+    """The most trusted of the memories that a source may end, or of all if it may end none."""
     endable = [each for each in sure if may_replace(source, each.memory.source)] or [*sure]
     most = max((find_trust(each.memory.source) for each in endable), default=None)
     return [each for each in endable if find_trust(each.memory.source) is most]
 
 
-def _name(each: _Compared) -> Replacement:
+def _make_replacement(each: _Compared) -> Replacement:
     if each.verdict:
         return Replacement(each.memory.id, each.verdict.rule, each.verdict.reason)
     return Replacement(each.memory.id, "judge", f"the newer one may replace it ({each.score:.0%} sure)")
@@ -187,17 +194,17 @@ def _name(each: _Compared) -> Replacement:
 def _find_free_slot(
     store: OpenStore, statement: "Statement", known: Sequence[Memory], ended: Sequence[Replacement], when: datetime
 ) -> str | None:
-    """The slot that the words name, unless a memory that is not ended holds it."""
+    """The slot that a statement names, unless a memory holds it that is not ended."""
     slot: str | None = store.rules().find_slot(statement)
     if slot is None:
         return None
     gone = {each.id for each in ended}
-    is_held = any(memory.slot == slot and memory.id not in gone and memory.valid_from <= when for memory in known)
-    return None if is_held else slot
+    is_taken = any(memory.slot == slot and memory.id not in gone and memory.valid_from <= when for memory in known)
+    return None if is_taken else slot
 
 
 def _find_successor(store: OpenStore, statement: "Statement", known: Sequence[Memory], when: datetime) -> str | None:
-    """A memory that tells of a later time and surely replaced this one before it came."""
+    """The id of a memory of a later time that surely replaces the statement."""
     for memory in known:
         if memory.valid_from > when:
             verdict = store.rules().compare(statement, store.rules().parse(memory.content))

@@ -1,42 +1,47 @@
-"""The daily log beside the store: what is new goes in, what is removed for good comes out.
+"""Keep the daily log in step with the store: append new memories, remove purged ones.
 
-It is written after the commit: a crash in between costs a line, never a memory. Whatever keeps it from being written is
-told by `stats` and `doctor`, and costs no memory either.
+The log is written after the commit, so a crash in between loses a line, never a memory. If it cannot be written,
+`stats` and `doctor` report why. `daily_files.py` writes the files.
 """
 
 from collections.abc import Iterable
 
-from retentive.memories.daily_files import Entry, Named, Struck
+from retentive.memories.daily_files import LogEntry, LoggedMemory, RemovedLines
 from retentive.model import Draft, Memory, Source, from_micros
 from retentive.store import OpenStore
 
-PART = "daily_log"
+DAILY_LOG_PART = "daily_log"
 
 
-def log(store: OpenStore, made: Iterable[tuple[str, Draft]], now: int) -> None:
-    """New memories with their ids; not what is an index of files, in which the log itself may be."""
+def append_to_log(store: OpenStore, made: Iterable[tuple[str, Draft]], now: int) -> None:
+    """Append new memories with their ids. Chunks of indexed files are left out: the log may be one of those files."""
     daily = store.daily
     if daily is None or not daily.on:
         return
-    created, space = from_micros(now), store.namespace
-    fresh = ((id, draft.content, draft.traits) for id, draft in made if draft.traits.source is not Source.FILE)
+    created = from_micros(now)
+    entries = (
+        LogEntry(id, store.namespace, created, draft.traits.kind, draft.traits.source, draft.content)
+        for id, draft in made
+        if draft.traits.source is not Source.FILE
+    )
     try:
-        daily.append(Entry(id, space, created, traits.kind, traits.source, text) for id, text, traits in fresh)
+        daily.append(entries)
     except OSError as error:
-        store.journal.failed(PART, f"{daily.folder}: {error.strerror or error}")
+        store.journal.record_failure(DAILY_LOG_PART, f"{daily.folder}: {error.strerror or error}")
 
 
-def strike(store: OpenStore, memories: Iterable[Memory], *, dry_run: bool = False) -> Struck:
-    """Also where this process adds nothing to the log: a server may have."""
-    named = [Named(memory.id, memory.namespace, memory.created) for memory in memories]
-    return store.daily.strike(named, dry_run=dry_run) if store.daily else Struck(0)
+def remove_memories(store: OpenStore, memories: Iterable[Memory], *, dry_run: bool = False) -> RemovedLines:
+    """Remove the lines of memories, also if this process does not write the log: a server may have."""
+    logged = [LoggedMemory(memory.id, memory.namespace, memory.created) for memory in memories]
+    return store.daily.remove(logged, dry_run=dry_run) if store.daily else RemovedLines(0)
 
 
-def strike_session(store: OpenStore, session: str) -> None:
-    """Of the memories that go with a session."""
+def remove_session(store: OpenStore, session: str) -> None:
+    """Remove the lines of the memories that are deleted with a session."""
     if store.daily is None:
         return
-    rows = store.tables.memories.of_session(store.namespace, session)
-    struck = store.daily.strike(Named(id, store.namespace, created) for id, created in rows)
-    if struck.left:
-        store.journal.failed(PART, f"{store.daily.folder}: {', '.join(struck.left)} still has what was deleted")
+    rows = store.tables.memories.list_of_session(store.namespace, session)
+    removed = store.daily.remove(LoggedMemory(id, store.namespace, created) for id, created in rows)
+    if removed.failed_files:
+        files = ", ".join(removed.failed_files)
+        store.journal.record_failure(DAILY_LOG_PART, f"{store.daily.folder}: {files} still has what was deleted")

@@ -1,7 +1,7 @@
-"""Expectations: tests of a store that live in it. What a question should find, kept; and looked at when asked.
+"""Expectations: recall tests that are stored with the memories. Each says what a question must find.
 
-Only the question and ids are kept, never the text of a memory. A memory that was superseded since counts as what took
-its place; of one that is gone there is nothing to be found, and the expectation is broken until somebody removes it.
+Only the question and ids are stored, never the text of a memory. If a memory was superseded, its successor counts in
+its place. If a memory is gone, the expectation fails until somebody removes it.
 """
 
 import builtins
@@ -14,42 +14,42 @@ from retentive.errors import Conflict, Invalid, NotFound
 from retentive.ids import new_ids
 from retentive.memories import edit
 from retentive.model import (
-    Checked,
     Expectation,
+    ExpectationResult,
+    ExpectedMemory,
     Fusion,
     Hit,
+    ItemType,
     Memory,
     Mode,
     Query,
     Results,
-    Sought,
     Status,
-    Type,
     from_micros,
 )
 from retentive.search import search
 from retentive.storage.tables import expectations as rows
 from retentive.storage.tables.memories import namespace_step
-from retentive.storage.tables.purges import told
+from retentive.storage.tables.purges import describe_purge
 from retentive.store import OpenStore, secret_policy, validate
 from retentive.store.active_model import with_active_model
-from retentive.store.scope import scope
-from retentive.store.views import writes
+from retentive.store.scope import make_scope
+from retentive.store.views import mutates
 
-WITHIN = 5  # hits that count if not said otherwise: what is read of an answer
-DEEPEST = 1000  # hits that may count
-BEYOND = 100  # hits that are looked at to tell where a memory is that did not come among those that count
-LONGEST = 2000  # characters of a question; what is longer is a text
-MOST = 50  # ids in an expectation
+DEFAULT_WITHIN = 5  # hits that count: as many as people read of an answer
+MAX_WITHIN = 1000  # hits that may count
+MAX_RANK_SHOWN = 100  # hits that are searched for the rank of a memory that is not among those that count
+MAX_QUESTION_CHARS = 2000  # what is longer is a text
+MAX_NAMED_IDS = 50  # in an expectation
 
 
 class Expectations:
-    """The verbs of expectations. They are about one namespace, and nobody takes note of what they ask."""
+    """The verbs of expectations, about one namespace. Their searches are not logged."""
 
     def __init__(self, store: OpenStore) -> None:
         self._store = store
 
-    @writes
+    @mutates
     def add(
         self,
         question: str,
@@ -57,46 +57,47 @@ class Expectations:
         *,
         absent: str | Iterable[str] = (),
         nothing: bool = False,
-        within: int = WITHIN,
+        within: int = DEFAULT_WITHIN,
         session: str | None = None,
     ) -> Expectation:
         """Expect that a question finds these memories, by id, among the first `within` hits of `search`.
 
-        `absent` are those it must not find there. `nothing` instead of both: a search without a limit, for what is
-        similar enough, must come back empty. `session` asks in a session. The same again gives back what is there.
+        `absent` are memories that it must not find there. With `nothing` instead of both, a search without a limit
+        must find nothing that is similar enough. `session` asks in a session. If the same expectation exists, it is
+        returned.
         """
         store = self._store
-        given = _checked(store, question, finds, absent, within, session)
-        if nothing and not given.nothing:
+        expectation = _make_expectation(store, question, finds, absent, within, session)
+        if nothing and not expectation.nothing:
             raise Invalid(
                 "nothing is expected, and also memories", "Give `nothing`, or the ids that it finds or that are absent."
             )
-        if given.nothing and not nothing:
-            hint = "Give the ids that it finds or that are absent, or `nothing` (--finds, --absent, --nothing)."
+        if expectation.nothing and not nothing:
+            hint = "Give the ids that it finds or that are absent: `finds=ID`, `absent=ID`, or `nothing=True`."
             raise Invalid("nothing is said to be expected", hint)
-        for id in given.finds:
-            _findable(store, id, given.session)
-        for id in given.absent:
+        for id in expectation.finds:
+            _require_findable(store, id, expectation.session)
+        for id in expectation.absent:
             edit.load(store, id)
-        for known in self._rows.all(store.namespace):
-            if replace(known, id=given.id, created=given.created) == given:
+        for known in self.list():
+            if replace(known, id=expectation.id, created=expectation.created) == expectation:
                 return known
-        store.engine.apply([namespace_step(store.namespace, clock.now()), rows.insert_step(given)])
-        return given
+        store.engine.apply([namespace_step(store.namespace, clock.now()), rows.insert_step(expectation)])
+        return expectation
 
     def list(self) -> builtins.list[Expectation]:
-        """Those of the namespace, the oldest first."""
-        return self._rows.all(self._store.namespace)
+        """List the expectations of the namespace, oldest first."""
+        return self._store.tables.expectations.all(self._store.namespace)
 
-    @writes
+    @mutates
     def remove(self, id: str) -> Expectation:
-        """Expect it no longer."""
-        wanted = validate.plain(id, "id")
+        """Remove an expectation and return it."""
+        wanted = validate.require_text(id, "id")
         for known in self.list():
             if known.id == wanted:
                 self._store.engine.apply([rows.delete_step(known.namespace, [known.id])])
                 return known
-        hint = "`retentive expect list` shows those there are."
+        hint = "`expectations.list()` shows those there are."
         raise NotFound(f"no expectation {wanted[:60]!r} in namespace {self._store.namespace!r}", hint)
 
     def run(
@@ -107,46 +108,42 @@ class Expectations:
         vector_weight: float | None = None,
         min_similarity: float | None = None,
         progress: Callable[[int, int], None] | None = None,
-    ) -> builtins.list[Checked]:
-        """Hold all expectations of the namespace against what their questions find now; the oldest first.
+    ) -> builtins.list[ExpectationResult]:
+        """Run all expectations of the namespace, oldest first.
 
-        The options are those of `search`. Neither the access log nor the statistics hear of it. `progress` hears how
-        many are done, and how many there are.
+        The options are those of `search`. The searches are neither logged nor counted. `progress` is called with the
+        number of expectations that are done, and the number of all.
         """
         store = with_active_model(self._store)
-        way = Way(
-            mode=validate.one_of(Mode, mode, "mode"),
-            fusion=validate.one_of(Fusion, fusion or store.config.fusion, "fusion"),
-            vector_weight=validate.fraction(vector_weight, "vector_weight", store.config.vector_weight),
-            min_similarity=validate.fraction(min_similarity, "min_similarity", None),
+        options = SearchOptions(
+            mode=validate.parse_choice(Mode, mode, "mode"),
+            fusion=validate.parse_choice(Fusion, fusion or store.config.fusion, "fusion"),
+            vector_weight=validate.parse_fraction(vector_weight, "vector_weight", store.config.vector_weight),
+            min_similarity=validate.parse_fraction(min_similarity, "min_similarity", None),
         )
-        known, done = self.list(), list[Checked]()
-        for each in known:
-            done.append(run_expectation(store, each, way))
+        expectations, results = self.list(), list[ExpectationResult]()
+        for each in expectations:
+            results.append(run_expectation(store, each, options))
             if progress:
-                progress(len(done), len(known))
-        return done
-
-    @property
-    def _rows(self) -> rows.Expectations:
-        return self._store.tables.expectations
+                progress(len(results), len(expectations))
+        return results
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """How the questions of a run are asked."""
+class SearchOptions:
+    """The options with which the questions of expectations are asked."""
 
     mode: Mode
     fusion: Fusion
     vector_weight: float
     min_similarity: float | None
 
-    def asked(self, store: OpenStore, given: Expectation, limit: int | None) -> Results:
+    def search(self, store: OpenStore, expectation: Expectation, limit: int | None) -> Results:
         return search.answer(
             store,
             Query(
-                text=given.question,
-                scope=scope([given.namespace], session=given.session),
+                text=expectation.question,
+                scope=make_scope([expectation.namespace], session=expectation.session),
                 limit=limit,
                 mode=self.mode,
                 fusion=self.fusion,
@@ -157,121 +154,132 @@ class Way:
         )
 
 
-def default_way(store: OpenStore) -> Way:
-    """As `search` asks if nothing else is said."""
-    return Way(Mode.HYBRID, Fusion(store.config.fusion), store.config.vector_weight, None)
+def default_options(store: OpenStore) -> SearchOptions:
+    """The options that `search` has by default."""
+    return SearchOptions(Mode.HYBRID, Fusion(store.config.fusion), store.config.vector_weight, None)
 
 
-def _checked(store: OpenStore, question: Any, finds: Any, absent: Any, within: Any, session: Any) -> Expectation:
-    text = validate.plain(question, "question").strip()
+def _make_expectation(
+    store: OpenStore, question: Any, finds: Any, absent: Any, within: Any, session: Any
+) -> Expectation:
+    """Validate the arguments of `add` and make an expectation of them."""
+    text = validate.require_text(question, "question").strip()
     if not text:
         raise Invalid("the question is empty", "Give the words that are asked.")
-    if len(text) > LONGEST:
-        raise Invalid(f"the question has {len(text):,} characters; an expectation holds up to {LONGEST:,}")
+    if len(text) > MAX_QUESTION_CHARS:
+        limit = f"an expectation holds up to {MAX_QUESTION_CHARS:,}"
+        raise Invalid(f"the question has {len(text):,} characters; {limit}")
     now = clock.now()
-    given = Expectation(
+    expectation = Expectation(
         id=new_ids(now, 1)[0],
         namespace=store.namespace,
-        question=secret_policy.guarded(store, text, "question"),
-        finds=_ids(finds, "finds"),
-        absent=_ids(absent, "absent"),
-        within=validate.limit_of(within, "within", DEEPEST),
-        session=validate.name_of(session, "session"),
+        question=secret_policy.apply_policy(store, text, "question"),
+        finds=_parse_ids(finds, "finds"),
+        absent=_parse_ids(absent, "absent"),
+        within=validate.positive_int(within, "within", MAX_WITHIN),
+        session=validate.optional_name(session, "session"),
         created=from_micros(now),
     )
-    if both := {*given.finds} & {*given.absent}:
+    count = len(expectation.finds)
+    if both := {*expectation.finds} & {*expectation.absent}:
         raise Invalid(f"{min(both)} is to be found and to be absent", "Name it once.")
-    if len(given.finds) > given.within:
-        hint = f"Let more of the hits count: within={len(given.finds)}, or on the terminal --within {len(given.finds)}."
-        raise Invalid(f"{len(given.finds)} memories cannot be among the first {given.within}", hint)
-    return given
+    if count > expectation.within:
+        hint = f"Let more of the hits count: `within={count}`."
+        raise Invalid(f"{count} memories cannot be among the first {expectation.within}", hint)
+    return expectation
 
 
-def _ids(given: Any, name: str) -> tuple[str, ...]:
-    ids = tuple(dict.fromkeys(validate.plain(each, "id") for each in validate.each_of(given, name)))
-    if len(ids) > MOST:
-        raise Invalid(f"{name} has {len(ids)} ids; an expectation names up to {MOST}", "Make several of it.")
+def _parse_ids(given: Any, name: str) -> tuple[str, ...]:
+    ids = tuple(dict.fromkeys(validate.require_text(each, "id") for each in validate.as_list(given, name)))
+    if len(ids) > MAX_NAMED_IDS:
+        raise Invalid(f"{name} has {len(ids)} ids; an expectation names up to {MAX_NAMED_IDS}", "Make several of it.")
     return ids
 
 
-def _findable(store: OpenStore, id: str, session: str | None) -> None:
-    """What can never be found is not worth expecting."""
-    counts = _successor(store, edit.load(store, id))
-    if counts is None or counts.status is not Status.ACTIVE:
-        what = counts.status if counts else "gone"
+def _require_findable(store: OpenStore, id: str, session: str | None) -> None:
+    """Raise `Conflict` if no question can find the memory."""
+    current = _find_successor(store, edit.load(store, id))
+    if current is None or current.status is not Status.ACTIVE:
+        what = current.status if current else "gone"
         raise Conflict(f"{id} is {what}, and not found by any question", "Expect it to be absent, or restore it first.")
-    if counts.session not in (None, session):
-        raise Conflict(f"{id} is of session {counts.session!r} alone", "Ask in that session: give `session`.")
+    if current.session not in (None, session):
+        raise Conflict(f"{id} is of session {current.session!r} alone", "Ask in that session: give `session`.")
 
 
-def run_expectation(store: OpenStore, given: Expectation, way: Way) -> Checked:
-    """Ask its question with the model of `parts`, and compare."""
-    results = way.asked(store, given, None if given.nothing else given.within)
-    ranks = _ranks(results)
-    sought = [_found(store, given, id, ranks) for id in given.finds]
-    if any(each.memory and not each.held for each in sought):
-        further = _ranks(way.asked(store, given, max(BEYOND, given.within)))
-        sought = [each if each.held else _further(each, further, given.within) for each in sought]
-    sought += [_absent(store, given, id, ranks) for id in given.absent]
-    held = not results.hits if given.nothing else all(each.held for each in sought)
-    return Checked(given, held, tuple(sought), results.hits[: given.within], results.tier, results.notes)
+def run_expectation(store: OpenStore, expectation: Expectation, options: SearchOptions) -> ExpectationResult:
+    """Ask the question with the model of `store`, and compare the hits with what is expected."""
+    within = expectation.within
+    results = options.search(store, expectation, None if expectation.nothing else within)
+    ranks = _rank_memories(results)
+    expected = [_check_found(store, expectation, id, ranks) for id in expectation.finds]
+    if any(each.memory and not each.passed for each in expected):
+        deeper = _rank_memories(options.search(store, expectation, max(MAX_RANK_SHOWN, within)))
+        expected = [each if each.passed else _with_deeper_rank(each, deeper, within) for each in expected]
+    expected += [_check_absent(store, expectation, id, ranks) for id in expectation.absent]
+    passed = not results.hits if expectation.nothing else all(each.passed for each in expected)
+    return ExpectationResult(
+        expectation, passed, tuple(expected), hits=results.hits[:within], tier=results.tier, notes=results.notes
+    )
 
 
-def _ranks(hits: Iterable[Hit]) -> dict[str, int]:
-    """By the ids of memories; messages take up places, too."""
-    return {hit.id: rank for rank, hit in enumerate(hits, start=1) if hit.type is Type.MEMORY}
+def _rank_memories(hits: Iterable[Hit]) -> dict[str, int]:
+    """The ranks of memories by id. Messages have ranks, too, and are left out."""
+    return {hit.id: rank for rank, hit in enumerate(hits, start=1) if hit.type is ItemType.MEMORY}
 
 
-def _found(store: OpenStore, given: Expectation, id: str, ranks: dict[str, int]) -> Sought:
-    named = store.tables.memories.get(given.namespace, id, clock.now())
-    counts = _successor(store, named) if named else None
-    rank = ranks.get(counts.id) if counts else None
-    note = _fate(store, given.namespace, id, named, counts)
-    return Sought(id, True, _active(counts), rank, rank is not None, note)
+def _check_found(store: OpenStore, expectation: Expectation, id: str, ranks: dict[str, int]) -> ExpectedMemory:
+    """Check that a memory, or its successor, was found."""
+    named = store.tables.memories.get(expectation.namespace, id, clock.now())
+    current = _find_successor(store, named) if named else None
+    rank = ranks.get(current.id) if current else None
+    note = _describe_change(store, expectation.namespace, id, named, current)
+    memory, passed = _only_active(current), rank is not None
+    return ExpectedMemory(id, wanted=True, memory=memory, rank=rank, passed=passed, note=note)
 
 
-def _further(missed: Sought, ranks: dict[str, int], within: int) -> Sought:
-    """With where it is instead. A longer list may be ordered otherwise; what is not behind is then not told."""
+def _with_deeper_rank(missed: ExpectedMemory, ranks: dict[str, int], within: int) -> ExpectedMemory:
+    """Add the rank in a longer list. That list may be ordered otherwise: a rank within the limit is left out."""
     rank = ranks.get(missed.memory.id) if missed.memory else None
     return replace(missed, rank=rank if rank and rank > within else None)
 
 
-def _absent(store: OpenStore, given: Expectation, id: str, ranks: dict[str, int]) -> Sought:
-    """Of the memory itself: what took its place is another one, and may well be found."""
-    named = store.tables.memories.get(given.namespace, id, clock.now())
+def _check_absent(store: OpenStore, expectation: Expectation, id: str, ranks: dict[str, int]) -> ExpectedMemory:
+    """Check that a memory was not found. Its successor is another memory, and may be found."""
+    named = store.tables.memories.get(expectation.namespace, id, clock.now())
     rank = ranks.get(id)
-    note = _fate(store, given.namespace, id, None, None) if named is None else ""
+    note = _describe_change(store, expectation.namespace, id, None, None) if named is None else ""
     if named and named.status is not Status.ACTIVE:
         note = f"it is {named.status}, and not found by any question"
-    return Sought(id, False, _active(named), rank, rank is None, note)
+    memory, passed = _only_active(named), rank is None
+    return ExpectedMemory(id, wanted=False, memory=memory, rank=rank, passed=passed, note=note)
 
 
-def _active(memory: Memory | None) -> Memory | None:
-    """A report does not tell what was forgotten."""
+def _only_active(memory: Memory | None) -> Memory | None:
+    """The memory if it is active: a report does not show what was forgotten."""
     return memory if memory and memory.status is Status.ACTIVE else None
 
 
-def _successor(store: OpenStore, memory: Memory) -> Memory | None:
-    """What holds in its place, as far as it was superseded; None if that is no longer there."""
+def _find_successor(store: OpenStore, memory: Memory) -> Memory | None:
+    """The last of the memories that superseded one another, which may be the memory itself; None if it is gone."""
     seen = {memory.id}
-    counts: Memory | None = memory
-    while counts and counts.status is Status.SUPERSEDED and counts.superseded_by:
-        if counts.superseded_by in seen:
-            return counts
-        seen.add(counts.superseded_by)
-        counts = store.tables.memories.get(memory.namespace, counts.superseded_by, clock.now())
-    return counts
+    current: Memory | None = memory
+    while current and current.status is Status.SUPERSEDED and current.superseded_by:
+        if current.superseded_by in seen:
+            return current
+        seen.add(current.superseded_by)
+        current = store.tables.memories.get(memory.namespace, current.superseded_by, clock.now())
+    return current
 
 
-def _fate(store: OpenStore, namespace: str, id: str, named: Memory | None, counts: Memory | None) -> str:
-    """What became of a memory since it was named."""
+def _describe_change(store: OpenStore, namespace: str, id: str, named: Memory | None, current: Memory | None) -> str:
+    """Say what changed since the memory was named; empty if nothing did. `current` is its last successor."""
     if named is None:
-        line = store.tables.purges.of(namespace, id)
-        return f"the memory is gone: {told(line) if line else 'it is no longer in the store'}"
-    if counts is None:
+        line = store.tables.purges.get(namespace, id)
+        return f"the memory is gone: {describe_purge(line) if line else 'it is no longer in the store'}"
+    if current is None:
         return "the memory is gone: it was superseded, and what took its place is no longer in the store"
-    superseded = f"superseded by {counts.id}, which counts in its place" if counts.id != id else ""
-    if counts.status is Status.ACTIVE:
+    superseded = f"superseded by {current.id}, which counts in its place" if current.id != id else ""
+    if current.status is Status.ACTIVE:
         return superseded
-    gone = f"the memory is gone: {counts.status} on {counts.updated:%Y-%m-%d %H:%M}"
+    gone = f"the memory is gone: {current.status} on {current.updated:%Y-%m-%d %H:%M}"
     return f"{superseded}; {gone}" if superseded else gone

@@ -1,4 +1,4 @@
-"""What gives a purged text away: the pieces of it that are looked for, in rows and in the bytes of files."""
+"""Fingerprints of a purged text: phrases and words to look for in rows, and pieces to look for in bytes of files."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -6,76 +6,79 @@ from functools import cache
 from typing import NamedTuple
 
 from retentive.embed.tokenizer import VOCABULARY
-from retentive.text.terms import tokens
+from retentive.text.terms import split_words
 
-LONGEST = 200  # characters of a phrase that is looked for in rows
-WINDOW = 24  # characters of a piece that is looked for in files: a long text lies in several pages, cut anywhere
-SHORTEST = 12  # characters of a phrase that says something by itself
-MANY = 8  # phrases, pieces and words of each text
-_BREAKS = re.compile(r'[\x00-\x1f"\\\u2028\u2029]+')  # what JSON writes in another way
-_LETTERS, _MIXED = 6, 5  # characters of a word that tells: of letters, with digits
+MAX_PHRASE_CHARS = 200
+MIN_PHRASE_CHARS = 12  # of a phrase that is distinctive by itself
+PIECE_CHARS = 24  # short, because a long text lies in several pages, cut anywhere
+MAX_OF_EACH = 8  # phrases, pieces and words of one text
+_ESCAPED_IN_JSON = re.compile(r'[\x00-\x1f"\\\u2028\u2029]+')
+_MIN_LETTERS, _MIN_MIXED = 6, 5  # characters of a distinctive word: of letters alone, with digits
 
 
-class Traces(NamedTuple):
+class Fingerprints(NamedTuple):
     phrases: tuple[str, ...]
     """Lines of the text, the longest first."""
     words: tuple[str, ...]
-    """Those that are not in the dictionary: names, numbers, keys."""
+    """Words that are not in the dictionary: names, numbers, keys."""
     pieces: tuple[bytes, ...]
-    """What must not be in a file."""
+    """Bytes that must not be in a file."""
 
     def are_in(self, text: str) -> bool:
-        said = text.casefold()
-        return any(each.casefold() in said for each in (*self.phrases, *self.words))
+        """Whether a text has one of the phrases or words."""
+        folded = text.casefold()
+        return any(each.casefold() in folded for each in (*self.phrases, *self.words))
 
 
-def traces(texts: Iterable[str], about: Iterable[str] = ()) -> Traces:
-    """`about` are the contexts and tags of the texts, which others may share."""
+def make_fingerprints(texts: Iterable[str], about: Iterable[str] = ()) -> Fingerprints:
+    """Make the fingerprints of texts. `about` are their contexts and tags, which other texts may share."""
     texts, about = [*dict.fromkeys(texts)], [*dict.fromkeys(about)]
-    lines = [phrase for text in texts for phrase in phrases(text)]
-    words = [*dict.fromkeys(word for text in (*texts, *about) for word in _telling(text))]
-    pieces = [piece for text in texts for piece in _pieces(text)]
-    spelled = [form for word in words for form in (word, word.lower())]
-    return Traces(tuple(lines), tuple(words), tuple(dict.fromkeys(each.encode() for each in (*pieces, *spelled))))
+    phrases = [phrase for text in texts for phrase in find_phrases(text)]
+    words = [*dict.fromkeys(word for text in (*texts, *about) for word in _find_rare_words(text))]
+    pieces = [piece for text in texts for piece in _cut_pieces(text)]
+    pieces += [form for word in words for form in (word, word.lower())]
+    return Fingerprints(tuple(phrases), tuple(words), tuple(dict.fromkeys(each.encode() for each in pieces)))
 
 
-def _runs(text: str) -> list[str]:
-    return sorted((run.strip() for run in _BREAKS.split(text)), key=len, reverse=True)
+def _split_runs(text: str) -> list[str]:
+    """The parts of a text that JSON writes as they are, longest first."""
+    return sorted((run.strip() for run in _ESCAPED_IN_JSON.split(text)), key=len, reverse=True)
 
 
-def phrases(text: str) -> Sequence[str]:
-    """Its lines, the longest first, as they stand wherever it is repeated."""
-    runs = _runs(text)
-    long = [run[:LONGEST] for run in runs if len(run) >= SHORTEST][:MANY]
-    return long or [run for run in runs[:1] if len(run) >= _LETTERS]
+def find_phrases(text: str) -> Sequence[str]:
+    """The longest lines of a text, as every copy of it has them."""
+    runs = _split_runs(text)
+    long = [run[:MAX_PHRASE_CHARS] for run in runs if len(run) >= MIN_PHRASE_CHARS][:MAX_OF_EACH]
+    return long or [run for run in runs[:1] if len(run) >= _MIN_LETTERS]
 
 
-def _pieces(text: str) -> Iterator[str]:
-    """Windows spread over the text."""
-    for run in phrases(text):
-        yield run[:WINDOW]
-    for run in _runs(text)[:1]:
-        step = max(WINDOW, len(run) // MANY)
-        yield from (run[at : at + WINDOW] for at in range(step, len(run) - WINDOW, step))
+def _cut_pieces(text: str) -> Iterator[str]:
+    """The beginning of each phrase, and pieces spread over the longest run."""
+    for phrase in find_phrases(text):
+        yield phrase[:PIECE_CHARS]
+    longest = _split_runs(text)[0]
+    step = max(PIECE_CHARS, len(longest) // MAX_OF_EACH)
+    for at in range(step, len(longest) - PIECE_CHARS, step):
+        yield longest[at : at + PIECE_CHARS]
 
 
-def _telling(text: str) -> list[str]:
-    found = dict.fromkeys(tokens(text))
-    return sorted((word for word in found if is_rare(word)), key=len, reverse=True)[:MANY]
+def _find_rare_words(text: str) -> list[str]:
+    words = dict.fromkeys(split_words(text))
+    return sorted((word for word in words if is_rare(word)), key=len, reverse=True)[:MAX_OF_EACH]
 
 
 def is_rare(word: str) -> bool:
     """Whether a word is in no dictionary: a name, a number, a key."""
-    least = _MIXED if any(letter.isdigit() for letter in word) else _LETTERS
-    return len(word) >= least and rank_of(word.lower()) is None
+    min_chars = _MIN_MIXED if any(letter.isdigit() for letter in word) else _MIN_LETTERS
+    return len(word) >= min_chars and find_word_rank(word.lower()) is None
 
 
-def rank_of(word: str) -> int | None:
-    """The place of a word in the dictionary, which has the most frequent ones first; None: it is not in there."""
+def find_word_rank(word: str) -> int | None:
+    """The place of a word in the dictionary, which has the most frequent words first; None if it is not there."""
     return _dictionary().get(word)
 
 
 @cache
 def _dictionary() -> Mapping[str, int]:
-    """The thirty thousand words that the model knows whole."""
+    """The thirty thousand words that the vocabulary of the embedding model has whole."""
     return {word: rank for rank, word in enumerate(VOCABULARY.read_text("utf-8").split())}

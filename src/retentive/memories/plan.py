@@ -1,25 +1,27 @@
-"""What is to become of memories that are about to be kept: pure decisions on what is there.
+"""Plan a write: decide what each draft becomes, given the memories that exist. Pure: values in, values out.
 
-A text that is known is not kept twice. A memory with a slot takes the place of the one that holds it, and one whose
-words put an end to others takes theirs; unless it tells of an earlier time than they do: then it comes late, and is
-kept as what held before. A pair of texts that somebody rejected is neither replaced nor proposed again, unless the
-caller names the older memory. Drafts come here after they were weighed (`weigh.py`): what they name, they may end.
+- A known text is not written twice.
+- A memory with a slot replaces the memory that holds the slot. One that corrects others replaces those.
+- A draft about an earlier time than the slot's holder is about the past: it is inserted there, already superseded.
+- A pair of texts that somebody rejected is neither replaced nor proposed again, unless the caller names the older one.
+
+Drafts come here after `trust.py` has limited what they may end by their source.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from retentive.errors import Conflict, Invalid
 from retentive.ids import new_ids
 from retentive.model import (
     ConsolidationRule,
     Draft,
-    Ended,
     Kind,
     Memory,
     Proposal,
+    ReplacedMemory,
     Replacement,
     Source,
     Status,
@@ -33,214 +35,262 @@ from retentive.storage import Step
 from retentive.storage.tables import chunks, memories
 from retentive.storage.tables.proposals import NewProposal
 
-REPLACES = "replaces"  # the rule of memories that the caller named
-RESTATED = "restated"  # the rule by which the user's own words take the place of the same text from elsewhere
+REPLACES = "replaces"  # rule: the caller named the older memory
+RESTATED = "restated"  # rule: the user states what was known only from a less trusted source
 CONSOLIDATION = "consolidation"
-ACTORS = {"model": "model"} | dict.fromkeys(map(str, ConsolidationRule), CONSOLIDATION)  # words are read by rules
-SURELY_NAMED = frozenset({REPLACES, *map(str, ConsolidationRule)})  # rules that name a memory, whatever its time
+ACTORS = {"model": "model", **dict.fromkeys(map(str, ConsolidationRule), CONSOLIDATION)}
+"""The actor in the history, by rule; for all others it is `rules`."""
+TIMELESS_RULES = frozenset({REPLACES, *map(str, ConsolidationRule)})
+"""Rules by which a draft replaces also a memory of a later time."""
 
 
 class WriteResult(NamedTuple):
-    """What became of a draft."""
+    """The outcome for one draft."""
 
     id: str
     created: bool
     superseded: tuple[str, ...] = ()
     pending: bool = False
-    ended: tuple[Ended, ...] = ()
-    """The same as `superseded`, with texts and reasons."""
+    """Whether its vector is still to come. A plan leaves it False; `write.py` sets it."""
+    replaced: tuple[ReplacedMemory, ...] = ()
+    """The superseded memories, with their texts and the reasons."""
     proposals: tuple[Proposal, ...] = ()
     memory: Memory | None = None
-    """As it was written, if it is new and came alone."""
+    """The written memory, if it is new and was the only draft."""
 
 
 @dataclass(slots=True)
 class Plan:
-    """What is to become of a batch."""
+    """The decisions about a batch of drafts."""
 
-    kept: list[WriteResult] = field(default_factory=list)
-    fresh: list[int] = field(default_factory=list)
-    """The places in the batch of what is new."""
+    results: list[WriteResult] = field(default_factory=list)
+    """One for each draft, in their order."""
+    new_indexes: list[int] = field(default_factory=list)
+    """Indexes of the drafts that become new memories."""
     steps: list[Step] = field(default_factory=list)
-    """What happens to memories that are there already."""
-    ended: dict[int, Memory] = field(default_factory=dict)
-    """The places of what came late, each with the memory that has taken its place already."""
+    """Changes of existing memories."""
+    successors: dict[int, Memory] = field(default_factory=dict)
+    """Indexes of drafts about the past, each with the memory that superseded it before it was written."""
     proposals: list[NewProposal] = field(default_factory=list)
-    proposals_of_known: list[NewProposal] = field(default_factory=list)
-    """About memories that are there already: some may have been made before."""
+    proposals_about_known_texts: list[NewProposal] = field(default_factory=list)
+    """Some of them may be stored already."""
+
+    def add_new(self, result: WriteResult) -> None:
+        """Add the result of a draft that becomes a new memory."""
+        self.new_indexes.append(len(self.results))
+        self.results.append(result)
 
 
 @dataclass(slots=True)
 class Existing:
-    """What is active now, by session and hash, and by session and slot; and what drafts name."""
+    """The memories that drafts repeat, share a slot with, or name.
+
+    They are active, or expired but not marked so yet; `decode_memory` gives those the status EXPIRED.
+    """
 
     same_text: dict[Any, Memory] = field(default_factory=dict)
+    """By session and content hash."""
     same_slot: dict[Any, Memory] = field(default_factory=dict)
+    """The holders of slots, by session and slot."""
     named: dict[str, Memory] = field(default_factory=dict)
+    """By id."""
     chains: dict[Any, list[Memory]] = field(default_factory=dict)
-    """Of slots to which something comes late: all that held them, the oldest first."""
+    """By session and slot, if a draft is about the past: all memories that held the slot, oldest first."""
     rejected: set[tuple[str, str]] = field(default_factory=set)
-    """The hashes of pairs of texts, newer and older, that must stay apart."""
+    """Pairs of content hashes (newer, older) that must not replace each other."""
 
 
 def plan_all_new(drafts: Sequence[Draft], now: int) -> Plan | None:
-    """Of drafts that depend on nothing, if no two say the same: the quick way of a load."""
+    """Plan a bulk load without looking at existing memories. None if two drafts have the same text."""
     distinct = {(draft.traits.session, draft.content_hash) for draft in drafts}
     if len(distinct) < len(drafts):
         return None
     return Plan([WriteResult(id, created=True) for id in new_ids(now, len(drafts))], [*range(len(drafts))])
 
 
-def make_plan(drafts: Sequence[Draft], present: Existing, now: int, actor: str) -> Plan:
-    """Up to the first draft that depends on what becomes of an earlier one."""
+def make_plan(drafts: Sequence[Draft], existing: Existing, now: int, actor: str) -> Plan:
+    """Decide about the drafts in order, up to the first one that depends on the outcome of an earlier one."""
     plan, ids = Plan(), new_ids(now, len(drafts))
-    same_text, same_slot = present.same_text, present.same_slot
-    seen: dict[tuple[str | None, str], int] = {}
-    touched: set[str | tuple[str | None, str]] = set()
-    for at, draft in enumerate(drafts):
+    same_text, same_slot = existing.same_text, existing.same_slot
+    first_places: dict[tuple[str | None, str], int] = {}
+    touched: set[str | tuple[str | None, str]] = set()  # ids and slots that an earlier draft may change
+    for index, draft in enumerate(drafts):
         session, slot = draft.traits.session, draft.traits.slot
         if draft.traits.kind is Kind.NOTE:
-            twin, same = at, None  # a note is known by its id: two may say the same
+            first, same = index, None  # a note is identified by its id: two may have the same text
         else:
-            twin = seen.setdefault((session, draft.content_hash), at)
+            first = first_places.setdefault((session, draft.content_hash), index)
             same = same_text.get((session, draft.content_hash))
-        if twin == at and same is None and slot is None and not _names_others(draft):
-            plan.kept.append(WriteResult(ids[at], created=True))
-            plan.fresh.append(at)
+        is_repeated = first != index
+        if not is_repeated and same is None and slot is None and not _needs_decision(draft):
+            plan.add_new(WriteResult(ids[index], created=True))
             continue
         holder = same_slot.get((session, slot)) if slot else None
-        corrected = [present.named[each.id] for each in draft.corrects if each.id in present.named]
+        corrected = [existing.named[each.id] for each in draft.corrects if each.id in existing.named]
         olds = [old for old in (same, holder, *corrected) if old]
-        touches = {old.id for old in olds} | ({(session, slot)} if slot else set())
-        touches |= {each.id for each in (*draft.proposes, *draft.held, *draft.outlived)}
-        depends = touches & touched if twin == at else slot or draft.corrects or _differs(draft, drafts[twin])
+        touches = _find_touched(draft, olds)
+        if is_repeated:
+            depends = bool(slot or draft.corrects or _may_change_first(draft, drafts[first]))
+        else:
+            depends = not touches.isdisjoint(touched)
         if depends:
-            break
+            break  # this draft and the rest are left to the next transaction, which sees the outcome
         touched |= touches
-        if holder and holder.id in {each.id for each in draft.outlived}:
-            plan.steps += _give_up_slot(holder, now, actor)
+        if holder and holder.id in {each.id for each in draft.untrusted_successors}:
+            plan.steps += _release_slot_steps(holder, now, actor)
             olds = [old for old in olds if old.id != holder.id]
             holder = None
-        if twin != at:
-            plan.kept.append(WriteResult(plan.kept[twin].id, created=False))
-        elif same is None and (later := _later(draft, holder, present)):
-            _come_late(plan, at, draft, ids[at], later, present, now, actor)
+        if is_repeated:
+            plan.results.append(WriteResult(plan.results[first].id, created=False))
+        elif same is None and (successor := _find_successor_of_past(draft, holder, existing)):
+            _insert_into_past(plan, draft, ids[index], successor, existing, now, actor)
         elif not olds:
-            plan.kept.append(WriteResult(ids[at], created=True))
-            plan.fresh.append(at)
-            _propose(plan, at, draft, present, now)
+            plan.add_new(WriteResult(ids[index], created=True))
+            _propose(plan, draft, existing, now)
         else:
-            _correct(plan, at, draft, ids[at], same, olds, now, actor)
-            _propose(plan, at, draft, present, now)
+            _replace_olds(plan, draft, ids[index], same, olds, now, actor)
+            _propose(plan, draft, existing, now)
     return plan
 
 
-def _names_others(draft: Draft) -> bool:
-    return bool(draft.corrects or draft.proposes or draft.held or draft.outlived or draft.ended_by or draft.move)
+def _find_touched(draft: Draft, olds: Sequence[Memory]) -> set[str | tuple[str | None, str]]:
+    """The ids and the slot that a draft reads or changes."""
+    touched: set[str | tuple[str | None, str]] = {old.id for old in olds}
+    touched |= {each.id for each in (*draft.proposes, *draft.untrusted_replacements, *draft.untrusted_successors)}
+    if draft.traits.slot:
+        touched.add((draft.traits.session, draft.traits.slot))
+    return touched
 
 
-def _differs(draft: Draft, twin: Draft) -> bool:
-    """Whether the same text once more in a batch may change what the first became."""
-    return twin.traits.expires is not None or draft.traits.source is not twin.traits.source
+def _needs_decision(draft: Draft) -> bool:
+    """Whether a draft may end other memories, be ended by one, or belong elsewhere."""
+    return bool(
+        draft.corrects
+        or draft.proposes
+        or draft.untrusted_replacements
+        or draft.untrusted_successors
+        or draft.ended_by
+        or draft.proposed_move
+    )
+
+
+def _may_change_first(draft: Draft, first: Draft) -> bool:
+    """Whether the same text once more in a batch may change the memory that the first one became."""
+    return first.traits.expires is not None or draft.traits.source is not first.traits.source
 
 
 def check_replaced(draft: Draft, old: Memory) -> None:
-    """Raise if the caller may not have this memory replaced by the draft."""
+    """Raise if the draft cannot replace this memory, although the caller asks for it."""
     if old.kind in (Kind.NOTE, Kind.FILE):
         raise Invalid(f"{old.id} is a {old.kind}: it has an id of its own and is changed under it")
     if old.status is not Status.ACTIVE:
-        raise Conflict(f"{old.id} is {old.status}, so nothing can replace it", _replaceable_instead(old))
+        raise Conflict(f"{old.id} is {old.status}, so nothing can replace it", _hint_instead_of(old))
     if (old.session, old.content_hash) == (draft.traits.session, draft.content_hash):
         raise Invalid(f"{old.id} says the same as what is to replace it", "Name the memory with the older text.")
 
 
-def _replaceable_instead(old: Memory) -> str:
+def _hint_instead_of(old: Memory) -> str:
     if old.status is Status.SUPERSEDED and old.superseded_by:
         return f"It was replaced by {old.superseded_by}: name that one."
     if old.status is Status.FORGOTTEN:
-        return f"Leave it out, or bring it back first: retentive restore {old.id}"
+        return f"Leave it out, or bring it back first: `restore({old.id!r})`."
     return "Leave it out."
 
 
-def without_rejected(draft: Draft, present: Existing) -> Draft:
+def without_rejected(draft: Draft, existing: Existing) -> Draft:
     """The draft without the replacements that somebody rejected for the same two texts."""
-    if not present.rejected or not (draft.corrects or draft.proposes or draft.traits.slot):
+    if not existing.rejected or not (draft.corrects or draft.proposes or draft.traits.slot):
         return draft
-    traits, holder = draft.traits, present.same_slot.get((draft.traits.session, draft.traits.slot))
-    by_caller = {each.id for each in draft.corrects if each.rule == REPLACES}
-    by_words = {each.id for each in draft.corrects} - by_caller
-    if holder and holder.id not in by_caller and is_rejected(draft, holder, present):
-        # A slot that the caller gave is obeyed; one that was read out of the words is not taken.
-        was_read = holder.id in by_words or traits.source is not Source.EXPLICIT
-        traits = replace(traits, slot=None) if was_read else traits
-    return draft._replace(
-        traits=traits,
-        corrects=tuple(each for each in draft.corrects if each.id in by_caller or _may_end(draft, each, present)),
-        proposes=tuple(each for each in draft.proposes if _may_end(draft, each, present)),
-    )
+    traits = draft.traits
+    holder = existing.same_slot.get((traits.session, traits.slot))
+    named_by_caller = {each.id for each in draft.corrects if each.rule == REPLACES}
+    found_by_rules = {each.id for each in draft.corrects} - named_by_caller
+    if holder and holder.id not in named_by_caller and is_rejected(draft, holder, existing):
+        # A slot that the caller gave is obeyed; one that was derived from the text is not taken.
+        is_derived = holder.id in found_by_rules or traits.source is not Source.EXPLICIT
+        if is_derived:
+            traits = replace(traits, slot=None)
+    corrects = [each for each in draft.corrects if each.id in named_by_caller or _is_allowed(draft, each, existing)]
+    proposes = [each for each in draft.proposes if _is_allowed(draft, each, existing)]
+    return draft._replace(traits=traits, corrects=tuple(corrects), proposes=tuple(proposes))
 
 
-def _may_end(draft: Draft, older: Replacement, present: Existing) -> bool:
-    old = present.named.get(older.id)
-    return old is None or not is_rejected(draft, old, present)
+def _is_allowed(draft: Draft, older: Replacement, existing: Existing) -> bool:
+    old = existing.named.get(older.id)
+    return old is None or not is_rejected(draft, old, existing)
 
 
-def is_rejected(draft: Draft, old: Memory, present: Existing) -> bool:
-    return (draft.content_hash, old.content_hash) in present.rejected
+def is_rejected(draft: Draft, old: Memory, existing: Existing) -> bool:
+    return (draft.content_hash, old.content_hash) in existing.rejected
 
 
-def _propose(plan: Plan, at: int, draft: Draft, present: Existing, now: int) -> None:
-    """Add the proposals of a memory: all if it is new, else those that its source keeps from being done."""
-    kept = plan.kept[-1]
-    begun = draft.traits.valid_from or from_micros(now)
-    own = Side(kept.id, draft.content, draft.content_hash, begun, draft.traits.source)
-    named = (*draft.held, *draft.proposes) if kept.created else draft.held
-    olds = {each.id: each for each in named if each.id in present.named and each.id not in kept.superseded}
+def _propose(plan: Plan, draft: Draft, existing: Existing, now: int) -> None:
+    """Add the proposals of the last planned draft. For a known text, only those that its source may not carry out."""
+    result = plan.results[-1]
+    valid_from = draft.traits.valid_from or from_micros(now)
+    own = ProposalSide(result.id, draft.content, draft.content_hash, valid_from, draft.traits.source)
+    candidates = (*draft.untrusted_replacements, *draft.proposes) if result.created else draft.untrusted_replacements
+    by_id = {each.id: each for each in candidates if each.id in existing.named and each.id not in result.superseded}
     made = []
-    for each in olds.values():
-        old = present.named[each.id]
-        made.append(make_proposal(old.namespace, own, Side.of(old), each.rule, each.reason, now))
-    if not kept.created:
-        plan.proposals_of_known += made
+    for each in by_id.values():
+        old = existing.named[each.id]
+        made.append(make_proposal(old.namespace, own, ProposalSide.of(old), each.rule, each.reason, now))
+    if not result.created:
+        plan.proposals_about_known_texts += made
         return
-    move = draft.move
-    if move and (draft.content_hash, draft.content_hash) not in present.rejected:
-        made.append(make_proposal(move.source, own, own, move.rule, move.reason, now, move.target))
-    for each in draft.outlived:
-        newer = present.named[each.id]
-        if (newer.content_hash, draft.content_hash) not in present.rejected:
-            made.append(make_proposal(newer.namespace, Side.of(newer), own, each.rule, each.reason, now))
+    made += [*_propose_move(draft, own, existing, now), *_propose_successors(draft, own, existing, now)]
     plan.proposals += made
-    plan.kept[at] = kept._replace(proposals=tuple(each.proposal for each in made))
+    plan.results[-1] = result._replace(proposals=tuple(each.proposal for each in made))
 
 
-class Side(NamedTuple):
+def _propose_move(draft: Draft, own: "ProposalSide", existing: Existing, now: int) -> Iterator[NewProposal]:
+    move = draft.proposed_move
+    # A rejected move is stored as the text paired with itself.
+    if move and (draft.content_hash, draft.content_hash) not in existing.rejected:
+        yield make_proposal(move.source, own, own, move.rule, move.reason, now, move.target)
+
+
+def _propose_successors(draft: Draft, own: "ProposalSide", existing: Existing, now: int) -> Iterator[NewProposal]:
+    """Propose that memories of a later time replace the draft."""
+    for each in draft.untrusted_successors:
+        newer = existing.named[each.id]
+        if (newer.content_hash, draft.content_hash) not in existing.rejected:
+            yield make_proposal(newer.namespace, ProposalSide.of(newer), own, each.rule, each.reason, now)
+
+
+class ProposalSide(NamedTuple):
     """One of the two memories of a proposal."""
 
     id: str
     content: str
     content_hash: str
-    begun: datetime
+    valid_from: datetime
     source: Source
 
     @classmethod
-    def of(cls, memory: Memory) -> "Side":
+    def of(cls, memory: Memory) -> Self:
         return cls(memory.id, memory.content, memory.content_hash, memory.valid_from, memory.source)
 
 
 def make_proposal(
-    namespace: str, newer: Side, older: Side, rule: str, reason: str, now: int, move_to: str | None = None
+    namespace: str,
+    newer: ProposalSide,
+    older: ProposalSide,
+    rule: str,
+    reason: str,
+    now: int,
+    move_to: str | None = None,
 ) -> NewProposal:
-    """A proposal that one memory replaces another; or that one is moved, which is then both of the two."""
+    """Propose that `newer` replaces `older`. With `move_to`, propose to move the one memory that is both."""
     proposal = Proposal(
         id=new_ids(now, 1)[0],
         namespace=namespace,
         newer_id=newer.id,
         newer=newer.content,
-        newer_time=newer.begun,
+        newer_time=newer.valid_from,
         older_id=older.id,
         older=older.content,
-        older_time=older.begun,
+        older_time=older.valid_from,
         rule=rule,
         reason=reason,
         created=from_micros(now),
@@ -250,8 +300,8 @@ def make_proposal(
     return NewProposal(proposal, newer.content_hash, older.content_hash)
 
 
-def is_late(draft: Draft, holder: Memory | None) -> bool:
-    """Does it tell of a time before that of what holds its slot?"""
+def is_about_the_past(draft: Draft, holder: Memory | None) -> bool:
+    """Whether a draft is about an earlier time than the active holder of its slot."""
     return bool(
         holder
         and holder.status is Status.ACTIVE
@@ -260,111 +310,109 @@ def is_late(draft: Draft, holder: Memory | None) -> bool:
     )
 
 
-def _later(draft: Draft, holder: Memory | None, present: Existing) -> Memory | None:
-    """What had taken a late draft's place before it came; nothing that the caller has it replace."""
-    named = {each.id for each in draft.corrects if each.rule in SURELY_NAMED}
+def _find_successor_of_past(draft: Draft, holder: Memory | None, existing: Existing) -> Memory | None:
+    """The memory that supersedes a draft about the past; never one that the draft surely replaces."""
+    replaced = {each.id for each in draft.corrects if each.rule in TIMELESS_RULES}
     if draft.ended_by:
-        return present.named.get(draft.ended_by) if draft.ended_by not in named else None
-    if holder is None or not is_late(draft, holder) or holder.id in named:
+        return existing.named.get(draft.ended_by) if draft.ended_by not in replaced else None
+    if holder is None or not is_about_the_past(draft, holder) or holder.id in replaced:
         return None
-    return find_successor(draft, holder, present)
+    return find_successor(draft, holder, existing)
 
 
-def find_successor(draft: Draft, holder: Memory, present: Existing) -> Memory | None:
-    """What has held a late draft's slot since its time, as far as its source may end the draft."""
-    chain = present.chains.get((draft.traits.session, draft.traits.slot), [])
-    begun = draft.traits.valid_from
-    later = [memory for memory in chain if begun is None or memory.valid_from > begun]
+def find_successor(draft: Draft, holder: Memory, existing: Existing) -> Memory | None:
+    """The first memory that held the slot after the draft's time, and whose source may end the draft."""
+    chain = existing.chains.get((draft.traits.session, draft.traits.slot), [])
+    start = draft.traits.valid_from
+    later = [memory for memory in chain if start is None or memory.valid_from > start]
     may_end = (memory for memory in (*later, holder) if may_replace(memory.source, draft.traits.source))
     return next(may_end, None)
 
 
-def _come_late(
-    plan: Plan, at: int, draft: Draft, id: str, later: Memory, present: Existing, now: int, actor: str
+def _insert_into_past(
+    plan: Plan, draft: Draft, id: str, successor: Memory, existing: Existing, now: int, actor: str
 ) -> None:
-    """Between what held the slot before its time and what has held it since."""
-    plan.fresh.append(at)
-    plan.ended[at] = later
-    chain = present.chains.get((draft.traits.session, draft.traits.slot), [])
-    from_when = draft.traits.valid_from or from_micros(now)
-    earlier = [memory for memory in chain if memory.valid_from <= from_when and memory.status is Status.SUPERSEDED]
-    for old in (each for each in earlier[-1:] if may_replace(draft.traits.source, each.source)):
-        plan.steps += _superseding(old, id, draft.traits, now, actor, _why(draft, old))
-    named = {each.id: present.named[each.id] for each in draft.corrects if each.rule == REPLACES}
-    for old in named.values():
-        plan.steps += _superseding(old, id, draft.traits, now, actor, _why(draft, old))
-    ended = tuple(_ended(old, _why(draft, old)) for old in named.values())
-    plan.kept.append(WriteResult(id, created=True, superseded=tuple(named), ended=ended))
+    """Add a draft about the past between the memory that held the slot before its time and its successor."""
+    plan.successors[len(plan.results)] = successor
+    chain = existing.chains.get((draft.traits.session, draft.traits.slot), [])
+    start = draft.traits.valid_from or from_micros(now)
+    earlier = [memory for memory in chain if memory.valid_from <= start and memory.status is Status.SUPERSEDED]
+    if earlier and may_replace(draft.traits.source, earlier[-1].source):
+        _supersede(plan, earlier[-1], draft, id, now, actor)
+    named = {each.id: existing.named[each.id] for each in draft.corrects if each.rule == REPLACES}
+    replaced = tuple([_supersede(plan, old, draft, id, now, actor) for old in named.values()])
+    plan.add_new(WriteResult(id, created=True, superseded=tuple(named), replaced=replaced))
 
 
-def _correct(
-    plan: Plan, at: int, draft: Draft, id: str, same: Memory | None, olds: Sequence[Memory], now: int, actor: str
+def _replace_olds(
+    plan: Plan, draft: Draft, id: str, same: Memory | None, olds: Sequence[Memory], now: int, actor: str
 ) -> None:
-    """Something is there already: the same text, another value of the slot, or what its words put an end to."""
+    """Add a draft that meets existing memories: the same text, another value of the slot, or ones it corrects."""
     is_known = same and same.status is Status.ACTIVE and same.id not in {each.id for each in draft.corrects}
     known = same if is_known else None
-    ended: list[Ended] = []
-    for old in {old.id: old for old in olds if old is not known}.values():
-        if old.status is not Status.ACTIVE:
-            plan.steps += expiry(old, now, actor)
-        elif known is None or old.id != known.id:
-            why = _why(draft, old)
-            ended.append(_ended(old, why))
-            plan.steps += _superseding(old, known.id if known else id, draft.traits, now, actor, why)
-    superseded = tuple(each.id for each in ended)
-    plan.kept.append(WriteResult(known.id if known else id, known is None, superseded, ended=tuple(ended)))
+    result_id = known.id if known else id
+    others = {old.id: old for old in olds if old.id != result_id}
+    replaced: list[ReplacedMemory] = []
+    for old in others.values():
+        if old.status is not Status.ACTIVE:  # its time ran out, and nobody has marked it yet
+            plan.steps += expiry_steps(old, now, actor)
+        else:
+            replaced.append(_supersede(plan, old, draft, result_id, now, actor))
+    superseded = tuple(each.id for each in replaced)
+    result = WriteResult(result_id, known is None, superseded, replaced=tuple(replaced))
     if known is None:
-        plan.fresh.append(at)
+        plan.add_new(result)
     else:
-        plan.steps += _said_again(known, draft.traits, now, actor)
+        plan.results.append(result)
+        plan.steps += _restate_steps(known, draft.traits, now, actor)
 
 
-def _why(draft: Draft, old: Memory) -> Replacement:
-    """Why an older memory gives way: what the draft says of it, or else their common slot."""
+def _supersede(plan: Plan, old: Memory, draft: Draft, by: str, now: int, actor: str) -> ReplacedMemory:
+    """End a memory in favour of a draft, by the draft's own reason or by their common slot. `by` is the new id."""
     slot = Replacement(old.id, SLOT, f"same slot {draft.traits.slot}")
-    return next((each for each in draft.corrects if each.id == old.id), slot)
+    reason = next((each for each in draft.corrects if each.id == old.id), slot)
+    plan.steps += _supersede_steps(old, by, draft.traits, now, actor, reason)
+    return ReplacedMemory(old.id, old.content, reason.rule, reason.reason)
 
 
-def _ended(old: Memory, why: Replacement) -> Ended:
-    return Ended(old.id, old.content, why.rule, why.reason)
-
-
-def _said_again(known: Memory, traits: Traits, now: int, actor: str) -> Iterator[Step]:
-    """A known text may take a slot, and may now hold for longer."""
+def _restate_steps(known: Memory, traits: Traits, now: int, actor: str) -> Iterator[Step]:
+    """Steps for a text that is stated again: it may take a slot, and expire later."""
     if not may_replace(traits.source, known.source):
-        yield memories.touch_step(known, now)
+        yield memories.restated_step(known, now)
         return
-    longer = known.expires is not None and (traits.expires is None or traits.expires > known.expires)
+    lasts_longer = known.expires is not None and (traits.expires is None or traits.expires > known.expires)
     changed = replace(
         known,
         slot=traits.slot or known.slot,
-        expires=traits.expires if longer else known.expires,
+        expires=traits.expires if lasts_longer else known.expires,
         updated=from_micros(now),
     )
     if (changed.slot, changed.expires) == (known.slot, known.expires):
-        yield memories.touch_step(known, now)
+        yield memories.restated_step(known, now)
     else:
         yield from memories.update_steps(known, changed, actor, "said again")
         yield chunks.refresh_step(changed)
 
 
-def _give_up_slot(holder: Memory, now: int, actor: str) -> Iterator[Step]:
-    """Have a memory stay without its slot: what is trusted more takes that."""
+def _release_slot_steps(holder: Memory, now: int, actor: str) -> Iterator[Step]:
+    """Steps that take the slot from a memory that stays active: a more trusted one gets it."""
     changed = replace(holder, slot=None, updated=from_micros(now), version=holder.version + 1)
     yield from memories.update_steps(holder, changed, actor, f"the slot {holder.slot} is taken by a better source")
     yield chunks.refresh_step(changed)
 
 
-def _superseding(old: Memory, by: str, traits: Traits, now: int, actor: str, why: Replacement) -> Iterator[Step]:
+def _supersede_steps(old: Memory, by: str, traits: Traits, now: int, actor: str, reason: Replacement) -> Iterator[Step]:
+    """Steps that end a memory in favour of the one with the id `by`."""
     moment = from_micros(now)
     end = max(old.valid_from, traits.valid_from or moment)
     ended = replace(old, status=Status.SUPERSEDED, superseded_by=by, valid_to=end, updated=moment)
-    if why.rule == SLOT:
-        return memories.status_steps(old, ended, actor, why.reason)
-    by_whom = actor if why.rule in (REPLACES, RESTATED) else ACTORS.get(why.rule, "rules")
-    return memories.status_steps(old, ended, by_whom, f"{why.rule}: {why.reason}")
+    if reason.rule == SLOT:
+        return memories.status_steps(old, ended, actor, reason.reason)
+    by_whom = actor if reason.rule in (REPLACES, RESTATED) else ACTORS.get(reason.rule, "rules")
+    return memories.status_steps(old, ended, by_whom, f"{reason.rule}: {reason.reason}")
 
 
-def expiry(memory: Memory, now: int, actor: str) -> Iterator[Step]:
+def expiry_steps(memory: Memory, now: int, actor: str) -> Iterator[Step]:
+    """Steps that mark a memory as expired."""
     ended = replace(memory, status=Status.EXPIRED, valid_to=memory.expires, updated=from_micros(now))
     return memories.status_steps(memory, ended, actor, "its time ran out")

@@ -1,6 +1,6 @@
-"""Proposals: a newer memory that may replace an older one, or one that may belong to the person's namespace.
+"""Proposals: a newer memory may replace an older one, or a memory may belong to the person's namespace.
 
-All stays as it is until somebody accepts or rejects it.
+Nothing changes until somebody accepts or rejects a proposal.
 """
 
 import builtins
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from retentive import clock
-from retentive.errors import Busy, Conflict, NotFound, Stale
+from retentive.errors import Conflict, NotFound
 from retentive.memories import edit
 from retentive.memories.move import move_memory
 from retentive.model import AGENT, Memory, Proposal, ProposalStatus, Status, from_micros
@@ -17,16 +17,16 @@ from retentive.storage import Step
 from retentive.storage.tables import chunks, memories
 from retentive.storage.tables import proposals as rows
 from retentive.store import OpenStore, validate
-from retentive.store.views import writes
-from retentive.store.write import MAX_ATTEMPTS
+from retentive.store.views import mutates
+from retentive.store.write import Decision, write
 
 PAGE_SIZE = 50
 
 
 def check_may_accept(proposal: Proposal, actor: str) -> None:
-    """Raise if only a person may accept it."""
+    """Raise if an agent wants to accept a proposal that only a person may accept."""
     if actor == AGENT and proposal.is_held:
-        hint = "Ask the user. If they say so, keep their own statement, with replaces; or: retentive review"
+        hint = "Ask the user. If they say so, keep their own statement, with replaces, or `proposals.accept(ID)`."
         raise Conflict(f"a person decides on proposal {proposal.id}: {proposal.reason}", hint)
 
 
@@ -36,31 +36,31 @@ class Proposals:
     def __init__(self, store: OpenStore) -> None:
         self._store = store
 
-    def list(self, limit: int = PAGE_SIZE, before: str | None = None) -> builtins.list[Proposal]:
-        """List the open proposals, newest first. `before` is the id of the last one of the page before."""
-        after = validate.plain(before, "before") if before is not None else ""
-        return self._rows.page(self._store.namespace, clock.now(), validate.limit_of(limit), after)
+    def list(self, limit: int = PAGE_SIZE, after: str | None = None) -> builtins.list[Proposal]:
+        """List the open proposals, newest first. `after` is the id of the last one of the page before."""
+        last = validate.require_text(after, "after") if after is not None else ""
+        return self._rows.list_page(self._store.namespace, clock.now(), validate.positive_int(limit), last)
 
     def get(self, id: str) -> Proposal:
-        """One open proposal; a `Conflict` if its memories changed or it was rejected."""
-        return self._load(validate.plain(id, "id"), clock.now())
+        """Get an open proposal. Raise `Conflict` if its memories changed or it was rejected."""
+        return self._load(validate.require_text(id, "id"), clock.now())
 
-    @writes
+    @mutates
     def accept(self, id: str, actor: str = "user") -> Proposal:
         """Have the newer memory replace the older one. `restore` of the older one undoes it.
 
-        If it was held back because of its source, a person has to accept it, and it then takes the slot, too.
-        A proposal to move a memory has it kept in the other namespace, and ended here. `newer_id` of the answer is its
-        id there; `restore` of the older one brings it back here, too.
+        If it was held back because of its source, only a person may accept it; it then takes the slot, too.
+        A proposal to move a memory writes it to the other namespace and ends it here. `newer_id` of the result is its
+        id there. `restore` of the older one brings it back here.
         """
-        validate.plain(actor, "actor")
-        proposal = self._load(validate.plain(id, "id"), clock.now())
+        validate.require_text(actor, "actor")
+        proposal = self._load(validate.require_text(id, "id"), clock.now())
         check_may_accept(proposal, actor)
         if proposal.move_to:
             return move_memory(self._store, proposal, actor)
         return self._decide(id, lambda proposal, now: self._ending_steps(proposal, actor, now))
 
-    @writes
+    @mutates
     def reject(self, id: str) -> Proposal:
         """Keep both memories. The same two texts are neither proposed nor replaced again by themselves.
 
@@ -69,6 +69,7 @@ class Proposals:
         return self._decide(id, lambda proposal, now: [rows.reject_step(proposal, now)])
 
     def _ending_steps(self, proposal: Proposal, actor: str, now: int) -> builtins.list[Step]:
+        """Steps that have the newer memory replace the older one."""
         newer, older = (edit.load(self._store, id) for id in (proposal.newer_id, proposal.older_id))
         ended = replace(
             older,
@@ -87,40 +88,42 @@ class Proposals:
     def _slot_steps(
         self, proposal: Proposal, newer: Memory, older: Memory, actor: str, now: int
     ) -> builtins.list[Step]:
-        """Have the newer memory take the slot that it could not have before; or see that it is unchanged."""
+        """Steps that give the slot to the newer memory if it is a value of it; else ensure that it is unchanged."""
         rules = self._store.rules()
         is_value = proposal.rule in (SLOT, VERSION) or older.slot == rules.find_slot(rules.parse(newer.content))
         if newer.slot or not older.slot or newer.session != older.session or not is_value:
-            return [memories.unchanged_step(newer)]
+            return [memories.require_unchanged_step(newer)]
         taken = replace(newer, slot=older.slot, updated=from_micros(now), version=newer.version + 1)
         return [*memories.update_steps(newer, taken, actor, "proposal accepted"), chunks.refresh_step(taken)]
 
-    def _decide(self, id: str, steps_of: Callable[[Proposal, int], builtins.list[Step]]) -> Proposal:
-        """Read, decide, apply; again if someone else was first."""
-        store = self._store
-        for attempt in range(MAX_ATTEMPTS):
-            now = clock.now()
+    def _decide(self, id: str, make_steps: Callable[[Proposal, int], builtins.list[Step]]) -> Proposal:
+        """Apply the steps of a decision, and bring the slot of the older memory into the profile."""
+        store, id = self._store, validate.require_text(id, "id")
+        is_retry = False
+
+        def decide(now: int) -> Decision[Proposal]:
+            nonlocal is_retry
             try:
-                proposal = self._load(validate.plain(id, "id"), now)
-                store.engine.apply(steps_of(proposal, now))
-            except Stale:
-                continue
+                proposal = self._load(id, now)
+                steps = make_steps(proposal, now)
             except NotFound as error:
-                if attempt:  # it was there a moment ago
+                if is_retry:  # it existed at the first attempt
                     raise Conflict(f"proposal {id} was decided meanwhile", error.hint) from error
                 raise
-            store.journal.wrote = True
-            older = store.tables.memories.get(store.namespace, proposal.older_id, now)
-            store.sync_profile(store, [older.slot if older else None])
-            return proposal
-        raise Busy(f"others kept changing proposal {id}", "Retry in a moment.")
+            is_retry = True
+            return Decision(steps, proposal)
+
+        proposal = write(store, decide, busy=f"others kept changing proposal {id}")
+        older = store.tables.memories.get(store.namespace, proposal.older_id, clock.now())
+        store.on_slots_changed(store, [older.slot if older else None])
+        return proposal
 
     def _load(self, id: str, now: int) -> Proposal:
-        """The live proposal of this id."""
-        proposal = self._rows.live(self._store.namespace, id, now)
+        """Load an open proposal whose memories are unchanged. Otherwise raise, and say what became of it."""
+        proposal = self._rows.get_live(self._store.namespace, id, now)
         if proposal is not None:
             return proposal
-        hint = "`retentive review` shows those there are."
+        hint = "`proposals.list()` shows those there are."
         match self._rows.status(self._store.namespace, id):
             case None:
                 raise NotFound(f"no proposal {id[:60]!r} in namespace {self._store.namespace!r}", hint)
@@ -130,5 +133,5 @@ class Proposals:
                 raise Conflict(f"one of the memories of proposal {id} was changed or ended since", hint)
 
     @property
-    def _rows(self) -> rows.Proposals:
+    def _rows(self) -> rows.ProposalRows:
         return self._store.tables.proposals

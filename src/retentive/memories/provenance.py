@@ -1,4 +1,4 @@
-"""Where a memory came from: the messages it was learned from, what it took the place of, what became of it."""
+"""Provenance of a memory: the messages it was learned from, what it replaced, and what replaced it."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -8,93 +8,105 @@ from retentive.errors import NotFound
 from retentive.memories import edit
 from retentive.memories.plan import CONSOLIDATION
 from retentive.model import Event, Memory, Provenance
-from retentive.storage.tables.purges import told
+from retentive.storage.tables.purges import describe_purge
 from retentive.store import OpenStore, validate
-from retentive.store.origins import as_list, origins
+from retentive.store.origins import as_list, memory_origins
 from retentive.store.person import may_read
 
-LONGEST_CHAIN = 1000  # of what replaced what
+MAX_CHAIN = 1000  # memories that replaced one another
 
 
-def why(store: OpenStore, id: str) -> Provenance:
-    memory = found(store, id)
-    before = tuple(reversed(_chain(memory, lambda each: _before(store, each))))
+def explain_memory(store: OpenStore, id: str) -> Provenance:
+    """Explain where a memory came from."""
+    memory = load_or_explain(store, id)
+    before = tuple(reversed(_walk_chain(memory, lambda each: _load_replaced(store, each))))
     events: dict[str, Event | None] = {}
-    for each in (memory, *_cited(memory, before)):
+    for each in (memory, *_find_consolidated(memory, before)):
         events |= find_events(store, each)
     return Provenance(
         memory=memory,
         messages=tuple(event for event in events.values() if event),
         missing=tuple(id for id, event in events.items() if not event),
         replaced=before,
-        replaced_by=tuple(_chain(memory, lambda each: _after(store, each))),
+        replaced_by=tuple(_walk_chain(memory, lambda each: _load_successor(store, each))),
         changes=tuple(edit.history(store, id)),
     )
 
 
-def _cited(memory: Memory, before: Sequence[Memory]) -> Iterator[Memory]:
-    """The memories that were consolidated into this one, and into those: it came from their messages, too."""
-    cited = {*as_list((memory.origin or {}).get("memories"))} if CONSOLIDATION in (memory.origin or {}) else set()
+def _find_consolidated(memory: Memory, before: Sequence[Memory]) -> Iterator[Memory]:
+    """The memories that were consolidated into this one, directly or in several runs. Their messages are its own."""
+    cited = _read_cited(memory)
     for each in reversed(before):
         if each.id in cited:
             yield each
-            cited |= {*as_list((each.origin or {}).get("memories"))} if CONSOLIDATION in (each.origin or {}) else set()
+            cited |= _read_cited(each)
 
 
-def found(store: OpenStore, id: str) -> Memory:
-    """As `edit.load`; of what was purged, it says so."""
+def _read_cited(memory: Memory) -> set[Any]:
+    """The ids that a consolidated memory cites in its origin."""
+    origin = memory.origin or {}
+    return {*as_list(origin.get("memories"))} if CONSOLIDATION in origin else set()
+
+
+def load_or_explain(store: OpenStore, id: str) -> Memory:
+    """Load a memory. If it was purged, the error says so."""
     try:
         return edit.load(store, id)
     except NotFound as error:
-        line = store.tables.purges.of(store.namespace, validate.plain(id, "id"))
+        line = store.tables.purges.get(store.namespace, validate.require_text(id, "id"))
         if line is None:
             raise
         hint = "Nothing is left but this line; it cannot be brought back."
-        raise NotFound(f"{id} was {told(line)}", hint) from error
+        raise NotFound(f"{id} was {describe_purge(line)}", hint) from error
 
 
-def _chain(memory: Memory, further: Callable[[Memory], Sequence[Memory]]) -> list[Memory]:
-    """Step by step away from it, each memory once."""
+def _walk_chain(memory: Memory, load_next: Callable[[Memory], Sequence[Memory]]) -> list[Memory]:
+    """The memories reached from one by `load_next`, breadth first, each once."""
     chain: dict[str, Memory] = {}
     rest = [memory]
-    while rest and len(chain) < LONGEST_CHAIN:
-        for each in further(rest.pop(0)):
+    while rest and len(chain) < MAX_CHAIN:
+        for each in load_next(rest.pop(0)):
             if each.id not in chain and each.id != memory.id:
                 chain[each.id] = each
                 rest.append(each)
     return [*chain.values()]
 
 
-def _before(store: OpenStore, memory: Memory) -> Sequence[Memory]:
-    return store.tables.memories.superseded(memory.namespace, memory.id, clock.now())
+def _load_replaced(store: OpenStore, memory: Memory) -> Sequence[Memory]:
+    return store.tables.memories.list_superseded(memory.namespace, memory.id, clock.now())
 
 
-def _after(store: OpenStore, memory: Memory) -> Sequence[Memory]:
-    by = memory.superseded_by and store.tables.memories.find_intact(memory.namespace, memory.superseded_by, clock.now())
-    return [by] if by else []
+def _load_successor(store: OpenStore, memory: Memory) -> Sequence[Memory]:
+    if not memory.superseded_by:
+        return []
+    successor = store.tables.memories.find_intact(memory.namespace, memory.superseded_by, clock.now())
+    return [successor] if successor else []
 
 
-def said_in(store: OpenStore, memory: Memory) -> list[Event]:
-    """The messages that its origin names, as far as they are there."""
+def load_messages(store: OpenStore, memory: Memory) -> list[Event]:
+    """The existing messages that the origin of a memory names."""
     return [event for event in find_events(store, memory).values() if event]
 
 
 def find_events(store: OpenStore, memory: Memory) -> dict[str, Event | None]:
-    """The messages that the origin of a memory names, by their ids; None: it is not there.
+    """The messages that the origin of a memory names, by their ids. None: the message is missing.
 
-    Anybody can write an origin. So a session of another namespace must itself name that of the memory as its person's,
-    and this view must see it. Otherwise its messages count as missing.
+    Anybody can write an origin. So a session of another namespace must itself name the memory's namespace as that of
+    its person, and this view must be able to read it. Otherwise its messages count as missing.
     """
-    talk = (memory.origin or {}).get("namespace", memory.namespace)
-    found: dict[str, Event | None] = {}
-    for session, sequence in origins(memory):
-        is_seen = talk == memory.namespace or _is_linked(store, memory, talk, session)
-        found[f"{session}#{sequence}"] = store.tables.conversations.event(talk, session, sequence) if is_seen else None
-    return found
+    namespace = (memory.origin or {}).get("namespace", memory.namespace)
+    events: dict[str, Event | None] = {}
+    for session, sequence in memory_origins(memory):
+        event = None
+        if namespace == memory.namespace or _is_linked(store, memory, namespace, session):
+            event = store.tables.conversations.load_event(namespace, session, sequence)
+        events[f"{session}#{sequence}"] = event
+    return events
 
 
-def _is_linked(store: OpenStore, memory: Memory, talk: Any, session: str) -> bool:
-    if not isinstance(talk, str) or not may_read(store, talk):
+def _is_linked(store: OpenStore, memory: Memory, namespace: Any, session: str) -> bool:
+    """Whether a session of another namespace names the memory's namespace as that of its person."""
+    if not isinstance(namespace, str) or not may_read(store, namespace):
         return False
-    known = store.tables.conversations.get(talk, session)
+    known = store.tables.conversations.get(namespace, session)
     return known is not None and known.person == memory.namespace

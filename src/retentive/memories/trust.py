@@ -1,19 +1,20 @@
-"""What a new memory may end, by its source: the one place where all that is kept is weighed.
+"""Limit what a new memory may end, by the trust in its source. Every write passes here.
 
-A memory ends another only if its source is trusted as much (`model/trust.py`). Otherwise both stay, with a proposal.
-That holds for a slot, for words, for what an agent names, and in both directions of time: what the user tells of an
-earlier time is not ended by what was imported of a later one. What a person names is ended, whatever the sources.
+A memory ends another only if its source is trusted at least as much (`model/trust.py`). Otherwise both stay, with a
+proposal. This holds for slots, for corrections and for memories that an agent names. It holds in both directions of
+time: a later import does not end what the user said about an earlier time. A memory that a person names is ended,
+whatever the sources.
 
-A text that is known is kept once. If the user says what only an import said so far, theirs is a statement of its own,
-which takes the place of the other: no source is ever raised. An agent that repeats a text may have read it here, so it
-does that only if the agent names what the statement replaces.
+A known text is stored once. If the user states what was known only from an import, the statement becomes a memory of
+its own and replaces the imported one: the source of a memory never changes. An agent that repeats a text may have read
+it here, so its statement does that only if it names what it replaces.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from retentive.memories.plan import REPLACES, RESTATED, Existing, find_successor, is_late, is_rejected
+from retentive.memories.plan import REPLACES, RESTATED, Existing, find_successor, is_about_the_past, is_rejected
 from retentive.model import (
     AGENT,
     Draft,
@@ -30,110 +31,115 @@ from retentive.model import (
 from retentive.model.proposals import LATER, SLOT
 
 
-class _Weighed(NamedTuple):
-    """What a draft may end, and what is only proposed."""
+class _Split(NamedTuple):
+    """The replacements that a source may carry out, and those that it may only propose."""
 
-    ended: tuple[Replacement, ...]
-    held: tuple[Replacement, ...]
+    allowed: tuple[Replacement, ...]
+    untrusted: tuple[Replacement, ...]
 
 
-def weigh(draft: Draft, present: Existing, actor: str) -> Draft:
-    """The draft as its source allows."""
-    twin = _find_twin(draft, present)
+def limit_by_trust(draft: Draft, existing: Existing, actor: str) -> Draft:
+    """The draft with only those replacements that its source allows. The others become proposals."""
+    twin = _find_twin(draft, existing)
     source = draft.traits.source
-    if twin and _is_own_statement(draft, twin, present, actor):
-        draft = _replace_twin(draft, twin, present)
+    if twin and _is_own_statement(draft, twin, existing, actor):
+        draft = _replace_twin(draft, twin, existing)
         twin = None
     if twin:
-        source = find_lowest_trust([source, twin.source])  # what ends another is then the memory that is here
-    draft = _hold_named(draft, present, source, actor)
-    draft = _hold_slot(draft, present, source, is_known=twin is not None)
-    return draft if twin else _hold_successors(draft, present)
+        source = find_lowest_trust([source, twin.source])  # the existing twin is the memory that would end others
+    draft = _limit_named(draft, existing, source, actor)
+    draft = _limit_slot(draft, existing, source, is_known=twin is not None)
+    return draft if twin else _limit_successors(draft, existing)
 
 
-def _find_twin(draft: Draft, present: Existing) -> Memory | None:
-    """The active memory that says the same; notes are known by their ids."""
+def _find_twin(draft: Draft, existing: Existing) -> Memory | None:
+    """The active memory with the same text. Notes have none: they are identified by their ids."""
     if draft.traits.kind is Kind.NOTE:
         return None
-    found = present.same_text.get((draft.traits.session, draft.content_hash))
+    found = existing.same_text.get((draft.traits.session, draft.content_hash))
     return found if found and found.status is Status.ACTIVE else None
 
 
-def _is_own_statement(draft: Draft, twin: Memory, present: Existing, actor: str) -> bool:
-    """Whether a text that is known from elsewhere is now said by somebody who is trusted more, and not of the past."""
+def _is_own_statement(draft: Draft, twin: Memory, existing: Existing, actor: str) -> bool:
+    """Whether a known text now comes from a more trusted source, and is not about the past."""
     if find_trust(draft.traits.source) <= find_trust(twin.source) or draft.ended_by:
         return False
-    if is_late(draft, _find_holder(draft, present)):
+    if is_about_the_past(draft, _find_holder(draft, existing)):
         return False
     return actor != AGENT or any(each.rule == REPLACES for each in draft.corrects)
 
 
-def _find_holder(draft: Draft, present: Existing) -> Memory | None:
-    """The memory that holds the slot of the draft."""
-    return present.same_slot.get((draft.traits.session, draft.traits.slot)) if draft.traits.slot else None
+def _find_holder(draft: Draft, existing: Existing) -> Memory | None:
+    """The memory that holds the slot of a draft."""
+    return existing.same_slot.get((draft.traits.session, draft.traits.slot)) if draft.traits.slot else None
 
 
-def _replace_twin(draft: Draft, twin: Memory, present: Existing) -> Draft:
+def _replace_twin(draft: Draft, twin: Memory, existing: Existing) -> Draft:
+    """Have a draft replace the less trusted memory with the same text."""
     if twin.id in {each.id for each in draft.corrects}:
         return draft
-    present.named[twin.id] = twin
+    existing.named[twin.id] = twin
     return draft._replace(corrects=(*draft.corrects, Replacement(twin.id, RESTATED, "the same, from a better source")))
 
 
-def _hold_named(draft: Draft, present: Existing, source: Source, actor: str) -> Draft:
-    """Propose what the words or an agent name, if the source may not end it."""
-    weighed = _split(draft.corrects, present, source, actor)
-    if not weighed.held:
+def _limit_named(draft: Draft, existing: Existing, source: Source, actor: str) -> Draft:
+    """Turn corrections that the source may not carry out into proposals."""
+    split = _split_by_trust(draft.corrects, existing, source, actor)
+    if not split.untrusted:
         return draft
-    ids = {each.id for each in weighed.held}
+    ids = {each.id for each in split.untrusted}
     others = tuple(each for each in draft.proposes if each.id not in ids)
-    return draft._replace(corrects=weighed.ended, proposes=others, held=weighed.held)
+    return draft._replace(corrects=split.allowed, proposes=others, untrusted_replacements=split.untrusted)
 
 
-def _split(corrects: Sequence[Replacement], present: Existing, source: Source, actor: str) -> _Weighed:
-    ended, held = list[Replacement](), list[Replacement]()
+def _split_by_trust(corrects: Sequence[Replacement], existing: Existing, source: Source, actor: str) -> _Split:
+    allowed, untrusted = list[Replacement](), list[Replacement]()
     for each in corrects:
-        old = present.named.get(each.id)
+        old = existing.named.get(each.id)
         is_named_by_person = each.rule == REPLACES and actor != AGENT
         if old is None or is_named_by_person or may_replace(source, old.source):
-            ended.append(each)
+            allowed.append(each)
         else:
-            held.append(_refuse(each, source, old.source))
-    return _Weighed(tuple(ended), tuple(held))
+            untrusted.append(_add_refusal(each, source, old.source))
+    return _Split(tuple(allowed), tuple(untrusted))
 
 
-def _hold_slot(draft: Draft, present: Existing, source: Source, *, is_known: bool) -> Draft:
-    """Keep it without its slot, if what holds that is trusted more. What is new and comes late ends nothing anyway."""
-    slot, holder = draft.traits.slot, _find_holder(draft, present)
+def _limit_slot(draft: Draft, existing: Existing, source: Source, *, is_known: bool) -> Draft:
+    """Take the slot from a draft if its holder is trusted more. A new one about the past ends nothing and keeps it."""
+    slot, holder = draft.traits.slot, _find_holder(draft, existing)
     if holder is None or holder.status is not Status.ACTIVE or holder.content_hash == draft.content_hash:
         return draft
     is_ended = holder.id in {each.id for each in draft.corrects}
-    comes_late = is_late(draft, holder) and not is_known
-    if is_ended or comes_late or may_replace(source, holder.source):
+    ends_nothing = is_about_the_past(draft, holder) and not is_known
+    if is_ended or ends_nothing or may_replace(source, holder.source):
         return draft
-    held = draft.held
-    if holder.id not in {each.id for each in held} and not is_rejected(draft, holder, present):
-        present.named[holder.id] = holder
-        held = (*held, _refuse(Replacement(holder.id, SLOT, f"same slot {slot}"), source, holder.source))
+    untrusted = draft.untrusted_replacements
+    if holder.id not in {each.id for each in untrusted} and not is_rejected(draft, holder, existing):
+        existing.named[holder.id] = holder
+        refused = _add_refusal(Replacement(holder.id, SLOT, f"same slot {slot}"), source, holder.source)
+        untrusted = (*untrusted, refused)
     others = tuple(each for each in draft.proposes if each.id != holder.id)
-    return draft._replace(traits=replace(draft.traits, slot=None), proposes=others, held=held)
+    return draft._replace(traits=replace(draft.traits, slot=None), proposes=others, untrusted_replacements=untrusted)
 
 
-def _hold_successors(draft: Draft, present: Existing) -> Draft:
-    """Keep it current beside what tells of a later time, if that is trusted less."""
+def _limit_successors(draft: Draft, existing: Existing) -> Draft:
+    """Keep a draft active beside a memory of a later time that is trusted less."""
     source = draft.traits.source
     found: list[Replacement] = []
-    later = present.named.get(draft.ended_by or "")
-    if later and not may_replace(later.source, source):
+    successor = existing.named.get(draft.ended_by or "")
+    if successor and not may_replace(successor.source, source):
         draft = draft._replace(ended_by=None)
-        found.append(_refuse(Replacement(later.id, LATER, "it tells of a later time"), later.source, source))
-    holder = _find_holder(draft, present)
-    if holder and is_late(draft, holder) and find_successor(draft, holder, present) is None:
-        present.named[holder.id] = holder
+        found.append(
+            _add_refusal(Replacement(successor.id, LATER, "it tells of a later time"), successor.source, source)
+        )
+    holder = _find_holder(draft, existing)
+    if holder and is_about_the_past(draft, holder) and find_successor(draft, holder, existing) is None:
+        existing.named[holder.id] = holder
         reason = Replacement(holder.id, SLOT, f"same slot {draft.traits.slot}, of a later time")
-        found.append(_refuse(reason, holder.source, source))
-    return draft._replace(outlived=tuple(found)) if found else draft
+        found.append(_add_refusal(reason, holder.source, source))
+    return draft._replace(untrusted_successors=tuple(found)) if found else draft
 
 
-def _refuse(each: Replacement, new: Source, old: Source) -> Replacement:
+def _add_refusal(each: Replacement, new: Source, old: Source) -> Replacement:
+    """The replacement with the reason why the new source may not end the old one."""
     return each._replace(reason=f"{each.reason}; {describe_refusal(new, old)}")

@@ -1,20 +1,21 @@
-"""The one way a memory is written.
+"""Write memories: the one way in which a memory gets into the store.
 
-Read what is there, decide, embed, and apply it all as one batch of guarded steps: the memory, its history, chunks,
-full text, vectors and change log become visible together or not at all. No transaction is open while text is being
-embedded. Where someone else was first, the batch is refused whole and decided again.
+Read the existing memories that matter, decide (`plan.py`), embed, and apply everything as one batch of guarded steps.
+The memory, its history, chunks, full text, vectors and change log become visible together or not at all. No
+transaction is open while text is being embedded. If a concurrent writer won, the whole batch is refused and decided
+again.
 
-A bulk load goes this way two thousand at a time, so it is kept lean: if it brings its vectors it is first tried as if
-all of it were new (the unique index says if it is not), one dictionary of values for each memory serves all the tables,
-and what the memories of a load have in common is written out once.
+A bulk load writes two thousand memories at a time, so this path is kept lean. A load with vectors is first tried as
+if all of it were new; the unique index reports if it is not. One dictionary of values for each memory serves all the
+tables, and values that the memories of a load share are built once.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
 from retentive import clock
-from retentive.errors import Busy, EmbedError, NotFound, PartlyEmbedded, Stale
+from retentive.errors import EmbedError, NotFound, PartlyEmbedded, Stale
 from retentive.memories import daily_log
 from retentive.memories.plan import (
     REPLACES,
@@ -22,143 +23,158 @@ from retentive.memories.plan import (
     Plan,
     WriteResult,
     check_replaced,
-    expiry,
-    is_late,
+    expiry_steps,
+    is_about_the_past,
     make_plan,
     plan_all_new,
     without_rejected,
 )
-from retentive.memories.trust import weigh
+from retentive.memories.trust import limit_by_trust
 from retentive.model import Draft, Memory, Space, Status, Traits, to_micros
 from retentive.storage import Step
 from retentive.storage.tables import chunks, memories, proposals
 from retentive.store import OpenStore
-from retentive.store.vectors import pack_rows, packed, space_of
-from retentive.store.write import MAX_ATTEMPTS
-from retentive.text.chunk import CHUNK_SIZE, chunk
+from retentive.store.vectors import count_dimensions, find_space, pack_rows, pack_vectors
+from retentive.store.write import Decision, write
+from retentive.text.chunk import CHUNK_SIZE, chunk_text
 
-EXPIRED_AT_ONCE = 500  # that share a commit
-
+EXPIRED_PER_COMMIT = 500  # memories
 
 Vectors = Sequence[bytes | None]
-ExtraSteps = Callable[[int], Iterable[Step]]
+"""The vectors of the chunks of one memory. None: it is still to be embedded."""
+FurtherSteps = Callable[[], Iterable[Step]]
+"""Returns steps for the transaction of a write. It is called again for each attempt."""
 
 
 def write_memories(
-    store: OpenStore, drafts: Sequence[Draft], actor: str = "user", also: ExtraSteps = lambda _: ()
+    store: OpenStore, drafts: Sequence[Draft], actor: str = "user", further_steps: FurtherSteps = lambda: ()
 ) -> list[WriteResult]:
-    """Each draft as if it came after the ones before it. All in one batch, unless one touches what another touched.
+    """Write each draft as if it came after the ones before it.
 
-    `also` gives further steps for each batch, told how many drafts it has; if their guards fail, all is decided anew.
+    All go in one batch, unless one touches a memory that another touched. Each batch also applies `further_steps`;
+    if one of their guards fails, the batch is decided again.
     """
-    kept: list[WriteResult] = []
+    results: list[WriteResult] = []
     window = len(drafts)
-    while len(kept) < len(drafts):
-        asked = drafts[len(kept) : len(kept) + window]
-        done = _keep(store, asked, actor, partial(_after, also, len(kept)))
-        # Where they depend on each other, deciding on a few at a time saves reading about all again and again.
-        window = 2 * (window if len(done) == len(asked) else len(done))
-        kept += done
-    return kept
+    while len(results) < len(drafts):
+        batch = drafts[len(results) : len(results) + window]
+        written = _write_batch(store, batch, actor, further_steps)
+        # Where drafts depend on each other, smaller batches save reading about all of them again and again.
+        window = 2 * (window if len(written) == len(batch) else len(written))
+        results += written
+    return results
 
 
-def _after(also: ExtraSteps, before: int, count: int) -> Iterable[Step]:
-    return also(before + count)
+class _DecidedBatch(NamedTuple):
+    drafts: Sequence[Draft]
+    """All drafts of the batch, limited by the trust in their sources."""
+    plan: Plan
+    """The plan for the first of them, as many as can be decided together."""
+    now: int
 
 
-def _keep(store: OpenStore, drafts: Sequence[Draft], actor: str, also: ExtraSteps) -> list[WriteResult]:
-    """The first of the drafts, as many as can be decided together: these whole or not at all."""
+def _write_batch(
+    store: OpenStore, drafts: Sequence[Draft], actor: str, further_steps: FurtherSteps
+) -> list[WriteResult]:
+    """Write the first drafts, as many as can be decided together, in one transaction."""
     vectors: dict[int, Vectors] = {}
-    hopeful = len(drafts) > 1 and all(draft.vector and not _depends_on_others(draft) for draft in drafts)
-    for attempt in range(MAX_ATTEMPTS):
-        now = clock.now()
-        plan, decided = plan_all_new(drafts, now) if hopeful and not attempt else None, drafts
+    try_as_new = len(drafts) > 1 and all(draft.vector and not _depends_on_others(draft) for draft in drafts)
+
+    def decide(now: int) -> Decision[_DecidedBatch]:
+        nonlocal try_as_new
+        trusted_drafts = drafts
+        plan = plan_all_new(drafts, now) if try_as_new else None
+        try_as_new = False  # tried only at the first attempt
         if plan is None:
-            present = _present(store, drafts, now)
-            decided = [weigh(without_rejected(draft, present), present, actor) for draft in drafts]
-            plan = make_plan(decided, present, now, actor)
-        vectors.update(_vectors(store, drafts, [at for at in plan.fresh if at not in vectors]))
-        space = space_of(store, next((len(draft.vector) // 2 for draft in drafts if draft.vector), None))
-        try:
-            made = _insert_steps(store, decided, plan, vectors, space, now)
-            known = proposals.insert_unless_there_step(plan.proposals_of_known)
-            store.engine.apply([*also(len(plan.kept)), *plan.steps, *made, known])
-        except Stale:
-            continue
-        store.journal.kept(store.namespace, len(plan.kept))
-        daily_log.log(store, ((plan.kept[at].id, drafts[at]) for at in plan.fresh), now)
-        store.sync_profile(store, (draft.traits.slot for draft in drafts[: len(plan.kept)]))
-        for at in plan.fresh:
-            if not all(vectors[at]):
-                plan.kept[at] = plan.kept[at]._replace(pending=True)
-        if len(drafts) == 1 and plan.fresh:
-            plan.kept[0] = plan.kept[0]._replace(memory=_written(store, decided[0], plan, now))
-        return plan.kept
-    raise Busy("other writers kept changing the same memories", "Retry in a moment.")
+            existing = _load_existing(store, drafts, now)
+            trusted_drafts = [limit_by_trust(without_rejected(draft, existing), existing, actor) for draft in drafts]
+            plan = make_plan(trusted_drafts, existing, now, actor)
+        vectors.update(_make_vectors(store, drafts, [index for index in plan.new_indexes if index not in vectors]))
+        dimension = next((count_dimensions(draft.vector) for draft in drafts if draft.vector), None)
+        inserts = _insert_steps(store, trusted_drafts, plan, vectors, find_space(store, dimension), now)
+        proposed = proposals.insert_unless_there_step(plan.proposals_about_known_texts)
+        steps = [*further_steps(), *plan.steps, *inserts, proposed]
+        return Decision(steps, _DecidedBatch(trusted_drafts, plan, now), upserts=len(plan.results))
+
+    decided = write(store, decide, busy="other writers kept changing the same memories")
+    plan, results = decided.plan, decided.plan.results
+    daily_log.append_to_log(store, ((results[index].id, drafts[index]) for index in plan.new_indexes), decided.now)
+    store.on_slots_changed(store, (draft.traits.slot for draft in drafts[: len(results)]))
+    for index in plan.new_indexes:
+        if not all(vectors[index]):
+            results[index] = results[index]._replace(pending=True)
+    if len(drafts) == 1 and plan.new_indexes:  # `add` returns the memory; bulk loads need only ids
+        results[0] = results[0]._replace(memory=_build_memory(store, decided.drafts[0], plan, decided.now))
+    return results
 
 
 def _depends_on_others(draft: Draft) -> bool:
-    return bool(draft.traits.slot or draft.corrects or draft.proposes or draft.ended_by or draft.move)
+    return bool(draft.traits.slot or draft.corrects or draft.proposes or draft.ended_by or draft.proposed_move)
 
 
-def _present(store: OpenStore, drafts: Sequence[Draft], now: int) -> Existing:
+def _load_existing(store: OpenStore, drafts: Sequence[Draft], now: int) -> Existing:
+    """Load the memories that the drafts repeat, name, or share a slot with."""
+    table = store.tables.memories
     slots = [draft.traits.slot for draft in drafts if draft.traits.slot]
-    same_text = store.tables.memories.same_text(store.namespace, [draft.content_hash for draft in drafts], now)
-    same_slot = store.tables.memories.same_slot(store.namespace, slots, now) if slots else []
-    names = {each.id for draft in drafts for each in (*draft.corrects, *draft.proposes)}
-    names |= {draft.ended_by for draft in drafts if draft.ended_by}
-    named = store.tables.memories.named(store.namespace, sorted(names), now) if names else {}
+    same_text = table.load_active_by_text(store.namespace, [draft.content_hash for draft in drafts], now)
+    same_slot = table.load_active_by_slot(store.namespace, slots, now) if slots else []
+    ids = {each.id for draft in drafts for each in (*draft.corrects, *draft.proposes)}
+    ids |= {draft.ended_by for draft in drafts if draft.ended_by}
+    named = table.load_by_ids(store.namespace, sorted(ids), now) if ids else {}
     check_named(store, drafts, named)
-    present = Existing(
-        {(memory.session, memory.content_hash): memory for memory in same_text},
-        {(memory.session, memory.slot): memory for memory in same_slot},
-        {memory.id: memory for memory in named.values() if memory.status is Status.ACTIVE},
+    existing = Existing(
+        same_text={(memory.session, memory.content_hash): memory for memory in same_text},
+        same_slot={(memory.session, memory.slot): memory for memory in same_slot},
+        named={memory.id: memory for memory in named.values() if memory.status is Status.ACTIVE},
     )
-    present.rejected = _rejected(store, drafts, present)
+    existing.rejected = _load_rejected(store, drafts, existing)
     for draft in drafts:
         key = draft.traits.session, draft.traits.slot
-        if key not in present.chains and is_late(draft, present.same_slot.get(key)):
-            present.chains[key] = store.tables.memories.chain(store.namespace, *key, now)
-    return present
+        if key not in existing.chains and is_about_the_past(draft, existing.same_slot.get(key)):
+            existing.chains[key] = table.load_slot_history(store.namespace, *key, now)
+    return existing
 
 
 def check_named(store: OpenStore, drafts: Sequence[Draft], named: Mapping[str, Memory]) -> None:
-    """Raise if the caller names a memory to be replaced that is not there, or cannot be."""
+    """Raise if the caller names a memory to be replaced that does not exist or cannot be replaced."""
     for draft in drafts:
         for id in (each.id for each in draft.corrects if each.rule == REPLACES):
             if id not in named:
-                raise NotFound(f"no memory {id[:60]!r} in namespace {store.namespace!r}", "See `retentive list`.")
+                raise NotFound(f"no memory {id[:60]!r} in namespace {store.namespace!r}", "See `list()`.")
             check_replaced(draft, named[id])
 
 
-def _rejected(store: OpenStore, drafts: Sequence[Draft], present: Existing) -> set[tuple[str, str]]:
-    """The pairs of texts that somebody keeps apart: with a draft as the newer one, or with what came before it."""
+def _load_rejected(store: OpenStore, drafts: Sequence[Draft], existing: Existing) -> set[tuple[str, str]]:
+    """Load the pairs (newer, older) that somebody rejected, where the newer text is a draft's or may end a draft."""
     hashes: dict[str, None] = {}
     for draft in drafts:
-        holder = present.same_slot.get((draft.traits.session, draft.traits.slot)) if draft.traits.slot else None
-        later = present.named.get(draft.ended_by or "")
-        if draft.corrects or draft.proposes or draft.move or holder:
+        traits = draft.traits
+        holder = existing.same_slot.get((traits.session, traits.slot)) if traits.slot else None
+        successor = existing.named.get(draft.ended_by or "")
+        if draft.corrects or draft.proposes or draft.proposed_move or holder:
             hashes[draft.content_hash] = None
-        hashes |= {each.content_hash: None for each in (holder, later) if each}
-    return store.tables.proposals.rejected(store.namespace, [*hashes]) if hashes else set()
+        hashes |= {each.content_hash: None for each in (holder, successor) if each}
+    return store.tables.proposals.find_rejected(store.namespace, [*hashes]) if hashes else set()
 
 
-def new_steps(store: OpenStore, draft: Draft, id: str, now: int) -> Iterator[Step]:
-    """A memory under an id of the caller's choice; a broken key means that it is taken."""
-    vectors = dict(_vectors(store, [draft], [0]))
-    yield from _insert_steps(store, [draft], Plan([WriteResult(id, created=True)], [0]), vectors, store.space, now)
+def new_memory_steps(store: OpenStore, draft: Draft, id: str, now: int) -> Iterator[Step]:
+    """Steps that insert a memory under an id that the caller chose. They fail if the id is taken."""
+    vectors = dict(_make_vectors(store, [draft], [0]))
+    plan = Plan([WriteResult(id, created=True)], [0])
+    yield from _insert_steps(store, [draft], plan, vectors, store.space, now)
 
 
-def new_memory(store: OpenStore, draft: Draft, id: str, now: int) -> Memory:
-    """The memory that the steps of a draft have written."""
-    return _written(store, draft, Plan([WriteResult(id, created=True)], [0]), now)
+def build_new_memory(store: OpenStore, draft: Draft, id: str, now: int) -> Memory:
+    """The memory that `new_memory_steps` inserts."""
+    return _build_memory(store, draft, Plan([WriteResult(id, created=True)], [0]), now)
 
 
-def _written(store: OpenStore, draft: Draft, plan: Plan, now: int) -> Memory:
-    text = {"id": plan.kept[0].id, "content": draft.content, "content_hash": draft.content_hash}
-    ending = {"status": Status.SUPERSEDED, **_ending(plan.ended[0])} if plan.ended else {}
-    values = {**_common(store.namespace, draft.traits, None, now), **text, **ending}
-    return memories.inserted_memory(values, clock.now())
+def _build_memory(store: OpenStore, draft: Draft, plan: Plan, now: int) -> Memory:
+    """The written memory, built from its values instead of read back."""
+    own = _own_values(draft, plan.results[0].id)
+    ending = {"status": Status.SUPERSEDED, **_ending_values(plan.successors[0])} if plan.successors else {}
+    values = {**_shared_values(store.namespace, draft.traits, None, now), **own, **ending}
+    return memories.make_inserted_memory(values, clock.now())
 
 
 def _insert_steps(
@@ -169,36 +185,44 @@ def _insert_steps(
     space: Space | None,
     now: int,
 ) -> Iterator[Step]:
-    if not plan.fresh:
+    """Steps that insert the new memories of a plan, with their chunks and proposals."""
+    if not plan.new_indexes:
         return
     yield memories.namespace_step(store.namespace, now)
-    rows: list[dict[str, Any]] = []
-    more: list[dict[str, Any]] = []
-    common: dict[int, dict[str, Any]] = {}  # by identity: a load shares one value
-    for at in plan.fresh:
-        draft, made = drafts[at], plan.kept[at].id
-        shared = common.get(id(draft.traits))
+    rows: list[dict[str, Any]] = []  # each has the columns of a memory and of its first chunk
+    further_chunks: list[dict[str, Any]] = []
+    shared_by_traits: dict[int, dict[str, Any]] = {}  # by identity: all memories of a load share one `Traits`
+    for index in plan.new_indexes:
+        draft = drafts[index]
+        shared = shared_by_traits.get(id(draft.traits))
         if shared is None:
-            shared = common[id(draft.traits)] = _common(store.namespace, draft.traits, space, now)
-        text = {"id": made, "owner": made, "content": draft.content, "content_hash": draft.content_hash}
-        first, *others = chunks.chunk_values(_slices(draft), vectors[at])
-        rows.append({**shared, **text, **first})
-        more += [{**rows[-1], **other} for other in others]
-    late = {plan.kept[at].id: later for at, later in plan.ended.items()}
-    yield Step("memory_insert", [row for row in rows if row["id"] not in late] if late else rows)
-    yield Step("memory_insert_ended", [{**row, **_ending(late[row["id"]])} for row in rows if row["id"] in late])
-    yield from chunks.insert_steps([*rows, *more], space)
-    for late_one in late:
-        yield memories.ended_step(store.namespace, late_one)
+            shared = _shared_values(store.namespace, draft.traits, space, now)
+            shared_by_traits[id(draft.traits)] = shared
+        first_chunk, *others = chunks.chunk_values(_split_content(draft), vectors[index])
+        row = {**shared, **_own_values(draft, plan.results[index].id), **first_chunk}
+        rows.append(row)
+        further_chunks += [{**row, **chunk} for chunk in others]
+    successors = {plan.results[index].id: successor for index, successor in plan.successors.items()}
+    current = [row for row in rows if row["id"] not in successors] if successors else rows
+    ended = [{**row, **_ending_values(successors[row["id"]])} for row in rows if row["id"] in successors]
+    yield from memories.insert_steps(current, ended)
+    yield from chunks.insert_steps([*rows, *further_chunks], space)
+    for ended_id in successors:
+        yield memories.chunk_status_step(store.namespace, ended_id, Status.SUPERSEDED)
     yield proposals.insert_step(plan.proposals)
 
 
-def _ending(later: Memory) -> dict[str, Any]:
-    return {"superseded_by": later.id, "valid_to": to_micros(later.valid_from)}
+def _own_values(draft: Draft, id: str) -> dict[str, Any]:
+    """The column values that a memory shares with no other."""
+    return {"id": id, "owner": id, "content": draft.content, "content_hash": draft.content_hash}
 
 
-def _common(namespace: str, traits: Traits, space: Space | None, now: int) -> dict[str, Any]:
-    """The values that all memories with these traits share."""
+def _ending_values(successor: Memory) -> dict[str, Any]:
+    return {"superseded_by": successor.id, "valid_to": to_micros(successor.valid_from)}
+
+
+def _shared_values(namespace: str, traits: Traits, space: Space | None, now: int) -> dict[str, Any]:
+    """The column values that all memories with these traits share."""
     return {
         **memories.trait_values(traits),
         **chunks.field_values(traits.context, traits.tags),
@@ -210,45 +234,54 @@ def _common(namespace: str, traits: Traits, space: Space | None, now: int) -> di
     }
 
 
-def _slices(draft: Draft) -> Sequence[str]:
-    """A memory that brings its vector is one piece."""
+def _split_content(draft: Draft) -> Sequence[str]:
+    """The texts of the chunks of a draft. One that comes with its vector is a single chunk."""
     if draft.vector or len(draft.content) <= CHUNK_SIZE:
         return (draft.content,)
-    return chunk(draft.content)
+    return chunk_text(draft.content)
 
 
-def _vectors(store: OpenStore, drafts: Sequence[Draft], wanting: Sequence[int]) -> Iterator[tuple[int, Vectors]]:
-    yield from ((at, (drafts[at].vector,)) for at in wanting if drafts[at].vector)
-    rest = [(at, _slices(drafts[at])) for at in wanting if not drafts[at].vector]
-    texts = [chunks.embedded_text(text, drafts[at].traits.context) for at, slices in rest for text in slices]
-    made = iter(embedded(store, texts))
-    yield from ((at, [next(made) for _ in slices]) for at, slices in rest)
+def _make_vectors(store: OpenStore, drafts: Sequence[Draft], wanted: Sequence[int]) -> Iterator[tuple[int, Vectors]]:
+    """The vectors of the drafts with these indexes: brought by the caller, or embedded in one call."""
+    texts: list[str] = []
+    chunk_counts: dict[int, int] = {}
+    for index in wanted:
+        draft = drafts[index]
+        if draft.vector:
+            yield index, (draft.vector,)
+        else:
+            split = _split_content(draft)
+            chunk_counts[index] = len(split)
+            texts += (chunks.join_embedded_text(text, draft.traits.context) for text in split)
+    embedded_vectors = iter(embed_texts(store, texts))
+    for index, count in chunk_counts.items():
+        yield index, [*islice(embedded_vectors, count)]
 
 
-def embedded(store: OpenStore, texts: Sequence[str]) -> Vectors:
-    """The vectors of texts; None for each where the embedder is off or down, which keeps no memory from being kept."""
+def embed_texts(store: OpenStore, texts: Sequence[str]) -> Vectors:
+    """Embed texts. A vector is None where the embedder is off or fails, so a memory can be written without it."""
     if not texts or store.embedder is None:
         return [None] * len(texts)
-    made: Sequence[bytes] = ()
+    vectors: Sequence[bytes] = ()
     try:
-        made = packed(store.embedder.embed(texts))
+        vectors = pack_vectors(store.embedder.embed(texts))
     except PartlyEmbedded as error:
-        store.journal.failed("embed", error)
-        made = pack_rows(error.vectors)
+        store.journal.record_failure("embed", error)
+        vectors = pack_rows(error.vectors)
     except EmbedError as error:
-        store.journal.failed("embed", error)
-    return [*made, *[None] * (len(texts) - len(made))]
+        store.journal.record_failure("embed", error)
+    return [*vectors, *[None] * (len(texts) - len(vectors))]
 
 
-def expire(store: OpenStore) -> Iterator[int]:
-    """Mark what has run out, and tell how many after each commit.
+def expire_memories(store: OpenStore) -> Iterator[int]:
+    """Mark memories whose time ran out as expired. Yield how many after each commit.
 
-    Answers leave it out from its moment on; this is for the record.
+    Searches leave an expired memory out even without the mark, which is for its history.
     """
     now = clock.now()
-    while found := store.tables.memories.expired(now, EXPIRED_AT_ONCE):
+    while due := store.tables.memories.list_expired(now, EXPIRED_PER_COMMIT):
         try:
-            store.engine.apply([step for memory in found for step in expiry(memory, now, "upkeep")])
+            store.engine.apply([step for memory in due for step in expiry_steps(memory, now, "upkeep")])
         except Stale:
             continue  # one of them was changed meanwhile
-        yield len(found)
+        yield len(due)

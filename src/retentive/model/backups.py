@@ -1,4 +1,4 @@
-"""Copies of a store, what became of a store that was put back, and of its room."""
+"""Results of backing up, restoring and compacting a store."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,43 +6,43 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """A copy of a store, checked."""
+    """A verified copy of a store."""
 
     path: Path
     bytes: int
     schema: int
     store_id: str
-    """The same as that of the store it is a copy of."""
+    """The id of the store; the copy has the same one."""
     namespaces: int
     memories: int
-    """Of all namespaces, whatever became of them."""
+    """The number of memories of all namespaces, whatever their status."""
     sessions: int
     events: int
     removed: tuple[Path, ...] = ()
-    """Older ones that had to go for it."""
+    """Older backups that were removed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Restored:
-    """A store that was put back."""
+class RestoreResult:
+    """The result of restoring a backup."""
 
     path: Path
     backup: Backup
     kept: Path | None
-    """What was there before; None if nothing was, or it was a dry run."""
+    """The file that was there before; None if there was none, or in a dry run."""
     same_store: bool
-    """Whether the backup is one of the store that was there."""
+    """Whether the backup was made of the store that was there."""
     returned: tuple[str, ...]
-    """What was purged since the backup was made, and is back."""
+    """Items that were purged after the backup was made, and are back."""
     done: bool
-    """False: it was a dry run, and everything is as it was."""
+    """False: it was a dry run, and nothing was changed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Compacted:
-    """How much room a store took, and takes."""
+class CompactResult:
+    """The size of a store before and after compaction, in bytes."""
 
     before: int
     after: int
     detail: str
-    """What a server does by itself, or not."""
+    """A note on what a database server does by itself."""

@@ -1,4 +1,4 @@
-"""What a consolidation made of old memories, and what undoing it did."""
+"""Results of consolidating memories, and of undoing a consolidation."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,44 +6,44 @@ from enum import StrEnum
 
 
 class ConsolidationRule(StrEnum):
-    """Why several memories became one."""
+    """The rule by which several memories became one."""
 
     RESTATEMENT = "restatement"
-    """They say the same in other words."""
+    """The memories say the same in other words."""
     REFINEMENT = "refinement"
-    """One says more of the same value: "I live in Oslo", and "I live in Oslo, Norway"."""
+    """One memory gives the same value in more detail: "I live in Oslo", and "I live in Oslo, Norway"."""
     OUTCOMES = "outcomes"
-    """Many small outcomes of one project and month, summed up."""
+    """Many small outcomes of one project and month are summarised."""
 
 
 @dataclass(frozen=True, slots=True)
-class CitedMemory:
+class MergedMemory:
     """A memory that became part of another."""
 
     id: str
     content: str
     time: datetime
-    """From when it held."""
+    """When it became true."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConsolidatedGroup:
-    """Memories that became one, or would."""
+    """Memories that became one, or would become one."""
 
     rule: ConsolidationRule
     text: str
-    """Of the memory that was made."""
-    cited: tuple[CitedMemory, ...]
-    """The memories that it replaces, the oldest first."""
+    """The text of the new memory."""
+    cited: tuple[MergedMemory, ...]
+    """The memories that the new one replaces, oldest first."""
     by: str = "form"
-    """Who wrote the text: `form` (one of the texts as it stands), `sentences` (chosen), or the language model."""
+    """The origin of the text: `form` (one of the texts unchanged), `sentences` (chosen ones), or the language model."""
     id: str | None = None
-    """Of the memory that was made; None in a dry run."""
+    """The id of the new memory; None in a dry run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Consolidation:
-    """What a `consolidate` did, or would do."""
+    """The result of a `consolidate`, or the plan of a dry run."""
 
     run: str | None
     """The id by which `undo_consolidation` undoes it; None if nothing was changed."""
@@ -51,16 +51,16 @@ class Consolidation:
     """False: it was a dry run."""
     groups: tuple[ConsolidatedGroup, ...]
     scanned: int
-    """The number of memories that were looked at."""
+    """The number of memories that were compared."""
     complete: bool
     """False: the limit was reached, and another run finds more."""
     notes: tuple[str, ...] = ()
-    """What was left as it is, and why."""
+    """Memories that were left unchanged, and why."""
 
 
 @dataclass(frozen=True, slots=True)
-class UndoneConsolidation:
-    """What undoing a run did."""
+class UndoConsolidationResult:
+    """The result of undoing a run."""
 
     run: str
     forgotten: tuple[str, ...]
@@ -68,4 +68,4 @@ class UndoneConsolidation:
     restored: tuple[str, ...]
     """The ids of the memories that are active again."""
     left: tuple[str, ...]
-    """What was left as it is, and why: changed or forgotten since."""
+    """Memories that were left unchanged, and why: they were changed or forgotten after the run."""

@@ -1,4 +1,4 @@
-"""Conversations: sessions, their events, the rolling summary; and the text that a model should read next."""
+"""Conversations: sessions, their messages, the rolling summary, and the context for a model."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from retentive.model.learning import Heard
+from retentive.model.learning import HandledRequest
 
 
 class Role(StrEnum):
@@ -29,11 +29,11 @@ ROLES: Mapping[str, Role] = {
     "bot": Role.ASSISTANT,
     "function": Role.TOOL,
 }
-"""By the words that are used for them elsewhere, too."""
+"""The roles by name, including the names that other products use."""
 
 
 class Message(NamedTuple):
-    """An event about to be kept: checked input, its number not yet decided on."""
+    """A message to be appended: validated input, before it gets its sequence number."""
 
     role: Role
     content: str
@@ -45,7 +45,7 @@ class Message(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One message of a session, whole."""
+    """One stored message of a session."""
 
     namespace: str
     session: str
@@ -54,12 +54,12 @@ class Event:
     speaker: str | None
     content: str
     payload: Any
-    """What came with the text, as it was given: tool calls, results, anything JSON can say. None if nothing did."""
+    """Data beside the text, unchanged: tool calls, results, any JSON value. None if there is none."""
     time: datetime
-    heard: tuple[Heard, ...] = ()
-    """What was done about requests in it, told to who appended it."""
+    requests: tuple[HandledRequest, ...] = ()
+    """The explicit requests in the message, and what was done about them. Only `append` sets it."""
     is_hidden: bool = False
-    """Whether a forgotten memory keeps it out of searches and contexts."""
+    """Whether searches and contexts leave it out, because its memory was forgotten."""
 
     @property
     def id(self) -> str:
@@ -73,46 +73,44 @@ class Session:
     id: str
     namespace: str
     agent: str | None
-    """Who talks with the user: a name or an id of the caller's own."""
+    """The agent that talks with the user: a name or an id that the caller chose."""
     tags: tuple[str, ...]
     metadata: Mapping[str, Any]
     created: datetime
     active: datetime
-    """The time of its newest event."""
+    """The time of the newest message."""
     events: int
     last_sequence: int
     person: str | None = None
-    """The namespace of the person who talks in it, where what is learned about them is kept. None: it is not known;
-    empty: several persons talk in it.
-    """
+    """The namespace of the person who talks, for memories about them. None: not known; empty: several persons talk."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a session's older messages came to. `epoch` counts its versions; 0 means there is none yet."""
+    """The summary of a session's older messages. `epoch` counts its versions; 0 means that there is none yet."""
 
     session: str
     text: str
     upto: int
-    """The sequence of the last message it covers."""
+    """The sequence of the last message that the summary covers."""
     epoch: int
 
 
 @dataclass(frozen=True, slots=True)
-class Appended:
-    """What became of an `append_many`."""
+class AppendResult:
+    """The result of an `append_many`."""
 
     session: str
     first: int
     last: int
     events: int
     pending: int
-    """Chunks that are kept and found by full text, whose vectors are still to come."""
+    """The number of chunks without a vector yet. They are stored and found by keyword search."""
 
 
 @dataclass(frozen=True, slots=True)
-class Deleted:
-    """What went with a session, and how many global memories learned from it stayed."""
+class DeleteSessionResult:
+    """The numbers of items deleted with a session; `kept` counts the global memories that stayed."""
 
     session: str
     events: int
@@ -131,11 +129,11 @@ class Replay:
     text: str
     tokens: int
     left_out: int
-    """Messages that are neither here nor in the summary."""
+    """The number of messages that are neither here nor in the summary."""
 
 
 class Omission(NamedTuple):
-    """Something that would have been in a context, and why it is not."""
+    """An item that was left out of a context, and why."""
 
     part: str
     id: str
@@ -144,26 +142,26 @@ class Omission(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The text handed to a model."""
+    """The text for a model's prompt."""
 
     text: str
     tokens: int
     budget: int
     cites: tuple[str, ...]
-    """The ids of the memories and events that are in it, in their order."""
+    """The ids of the memories and messages in the text, in order."""
     left_out: tuple[Omission, ...]
     parts: Mapping[str, int] = field(default_factory=dict)
-    """Tokens by part."""
+    """The number of tokens by part."""
     notes: tuple[str, ...] = ()
-    """What was missing, where a part of the search could not be used."""
+    """Parts of the search that could not be used, and why."""
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
-    """What became of an `import_log`."""
+class ImportLogResult:
+    """The result of an `import_log`."""
 
     sessions: tuple[str, ...]
     events: int
-    """Messages that are new."""
+    """The number of new messages."""
     known: int
-    """Messages that were there from an earlier import."""
+    """The number of messages that an earlier import had brought."""

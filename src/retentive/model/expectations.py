@@ -1,4 +1,4 @@
-"""What a question is expected to find, and what it found."""
+"""Recall tests: the memories that a question must find, and the results."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,7 +9,7 @@ from retentive.model.search import Hit, Tier
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """A question, and what is to be among its first hits: a test of a store, kept in it."""
+    """A recall test that is kept in the store: a question, and the memories that must be among its first hits."""
 
     id: str
     namespace: str
@@ -17,46 +17,46 @@ class Expectation:
     finds: tuple[str, ...]
     """The ids of memories that must be found."""
     absent: tuple[str, ...]
-    """The ids of memories that must not be."""
+    """The ids of memories that must not be found."""
     within: int
-    """How many of the first hits count."""
+    """The number of first hits that count."""
     session: str | None
-    """The session in which it is asked."""
+    """The session in which the question is asked."""
     created: datetime
 
     @property
     def nothing(self) -> bool:
-        """Whether nothing that is similar enough may be found."""
+        """Whether the question must find nothing that is similar enough."""
         return not self.finds and not self.absent
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
+class ExpectedMemory:
     """One memory that an expectation names."""
 
     id: str
-    """As it was named."""
+    """The id that was given."""
     wanted: bool
-    """True: it is to be found. False: it is not."""
+    """True: it must be found. False: it must not be found."""
     memory: Memory | None
-    """The one that counts: itself, or what took its place since. None: it is gone, and `note` says how."""
+    """The memory itself, or the one that replaced it. None: it is gone, and `note` says why."""
     rank: int | None
-    """Its place among the hits, also behind those that count; None: not among them."""
-    held: bool
+    """Its rank among all hits, even after those that count; None: it is not among them."""
+    passed: bool
     note: str = ""
-    """What became of it since it was named, in words."""
+    """A sentence on what has happened to it since."""
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
-    """An expectation held against what its question finds."""
+class ExpectationResult:
+    """The result of a recall test."""
 
     expectation: Expectation
-    held: bool
-    sought: tuple[Sought, ...]
-    """Each memory that it names; none if nothing is to be found."""
-    found: tuple[Hit, ...]
-    """The first hits, at most as many as count."""
+    passed: bool
+    expected: tuple[ExpectedMemory, ...]
+    """Each memory that the test names; empty if nothing must be found."""
+    hits: tuple[Hit, ...]
+    """The first hits, no more than count."""
     tier: Tier
     notes: tuple[str, ...] = ()
-    """What the search could not use."""
+    """Parts of the search that could not be used, and why."""

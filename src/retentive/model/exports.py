@@ -1,18 +1,18 @@
-"""What was written out of a store."""
+"""The result of an export."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
-    """What became of an `export`."""
+class ExportResult:
+    """The result of an `export`."""
 
     format: str
     path: str | None
-    """The file or the folder; None if it went to a stream."""
+    """The file or folder; None for an export to a stream."""
     namespaces: tuple[str, ...]
     counts: Mapping[str, int]
-    """How many there are of each type of line; of Markdown, of each type of file."""
+    """The number of lines by type; for Markdown, the number of files by type."""
     notes: tuple[str, ...] = ()
-    """What was left out because it is damaged."""
+    """Damaged items that were left out."""

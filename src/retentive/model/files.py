@@ -1,4 +1,4 @@
-"""What a file says, and what is known of files in the index."""
+"""Files: their parsed content, their entries in the index, and the result of indexing."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,47 +8,47 @@ from typing import Any, NamedTuple
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a file that can be searched and shown by itself; no longer than one chunk."""
+    """A part of a file that is searched and shown on its own; no longer than one chunk."""
 
     headings: tuple[str, ...]
-    """The headings it is under, outermost first."""
+    """The headings above it, outermost first."""
     first: int
-    """Where it begins in the file, counted from 1 in the document's unit."""
+    """Its first line, page or paragraph, counted from 1 in the document's unit."""
     last: int
-    """Where it ends, inclusive. The next section may begin in the same line if that line is too long for one."""
+    """Its last one, inclusive. If a line is too long for one section, the next section begins in the same line."""
     text: str
     """Never blank."""
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A file, read."""
+    """The parsed content of a file."""
 
     title: str | None
     metadata: Mapping[str, Any]
-    """Its front matter or properties, fit for JSON: dates are ISO text."""
+    """Its front matter or properties as JSON values: dates are ISO text."""
     links: tuple[str, ...]
-    """What it points to, as written, in order, without doubles."""
+    """The targets of its links, as written, in order, without duplicates."""
     sections: tuple[Section, ...]
     unit: str = "line"
-    """What `first` and `last` count: `line`, `page` (PDF) or `paragraph` (DOCX)."""
+    """The unit of `first` and `last`: `line`, `page` (PDF) or `paragraph` (DOCX)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
-    """A place in a file from which reading may resume once the file has grown, and what is known by then.
+class ResumePoint:
+    """A position from which reading resumes after the file has grown, and the state of the reader there.
 
-    All sections that begin before its line stay as they are, whatever is appended.
+    Sections that begin before its line do not change when text is appended.
     """
 
     offset: int = 0
-    """In bytes."""
+    """The position in bytes."""
     line: int = 1
     headings: tuple[str, ...] = ()
-    """Those in force before this line, by level: a level that was skipped is an empty text."""
+    """The headings above this line, by level: a skipped level is an empty text."""
     title: str | None = None
     links: tuple[str, ...] = field(default=())
-    """Those before this line."""
+    """The links before this line."""
     encoding: str = "utf-8"
 
 
@@ -61,12 +61,12 @@ class File:
     path: str
     """Absolute, with slashes."""
     session: str | None
-    """If it is seen in one session only."""
+    """The only session that finds it; None: all sessions do."""
     kind: str
-    """What reads it: `markdown`, `text`, `code`, `html`, `pdf`, `docx`."""
+    """The reader of its format: `markdown`, `text`, `code`, `html`, `pdf`, `docx`."""
     title: str
     tags: tuple[str, ...]
-    """Those given, the name of its folder, and its own."""
+    """The given tags, the name of its folder, and the name of the file."""
     metadata: Mapping[str, Any]
     links: tuple[str, ...]
     size: int
@@ -75,12 +75,12 @@ class File:
     modified: datetime
     indexed: datetime
     sections: int
-    """Slices of it that can be found."""
+    """The number of its searchable chunks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A part of a file, as a search finds it. Its id is the file's."""
+    """A part of a file that a search found. Its id is that of the file."""
 
     id: str
     namespace: str
@@ -88,11 +88,11 @@ class Passage:
     session: str | None
     title: str
     headings: tuple[str, ...]
-    """Those it is under, outermost first."""
+    """The headings above it, outermost first."""
     first: int
     last: int
     unit: str
-    """What `first` and `last` count: `line`, `page` or `paragraph`."""
+    """The unit of `first` and `last`: `line`, `page` or `paragraph`."""
     content: str
     modified: datetime
     tags: tuple[str, ...]
@@ -100,18 +100,18 @@ class Passage:
 
     @property
     def place(self) -> str:
-        """Where it stands: `/home/ana/notes/dogs.md:3-9 > Rex`; of a PDF, by pages."""
+        """Its path and lines: `/home/ana/notes/dogs.md:3-9 > Rex`; pages for a PDF."""
         span = f"{self.first}" if self.first == self.last else f"{self.first}-{self.last}"
         where = f":{span}" if self.unit == "line" else f" ({self.unit} {span})"
         return " > ".join((f"{self.path}{where}", *self.headings))
 
     @property
-    def told(self) -> str:
-        """All that its words may be found in."""
+    def searchable_text(self) -> str:
+        """All text that keyword search looks at."""
         return " ".join((self.content, self.title, *self.headings, *self.tags))
 
 
-class Skipped(NamedTuple):
+class SkippedFile(NamedTuple):
     """A file that is not in the index, and why."""
 
     path: str
@@ -119,24 +119,25 @@ class Skipped(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Indexed:
-    """What indexing came to, in files."""
+class IndexResult:
+    """The result of indexing, as numbers of files."""
 
     added: int = 0
     updated: int = 0
     appended: int = 0
-    """Files that only grew: what is new at their end was read."""
+    """Files that only grew: only their new end was read."""
     renamed: int = 0
     removed: int = 0
     unchanged: int = 0
     ignored: int = 0
-    """Left out by the rules of what to ignore; a folder counts once."""
+    """Files left out by the ignore rules; a folder counts once."""
     unknown: int = 0
-    """Of no kind that is read, such as pictures."""
+    """Files without a reader, such as pictures."""
     embedded: int = 0
-    """Slices for which a vector was made."""
-    skipped: tuple[Skipped, ...] = ()
+    """The number of chunks that got a vector."""
+    skipped: tuple[SkippedFile, ...] = ()
 
     @property
-    def changed(self) -> int:
+    def changes(self) -> int:
+        """The number of files whose index changed."""
         return self.added + self.updated + self.appended + self.renamed + self.removed

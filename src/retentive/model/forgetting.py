@@ -1,78 +1,80 @@
-"""What was forgotten, what was purged and what still repeats it, and where a memory came from."""
+"""Results of forgetting and purging, and the provenance of a memory."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from retentive.model.conversation import Event
-from retentive.model.memory import Change, Memory
+from retentive.model.memory import HistoryEntry, Memory
 
 
 @dataclass(frozen=True, slots=True)
-class Candidates:
-    """What "forget my old address" may be about."""
+class ForgetCandidates:
+    """The memories that "forget my old address" may mean."""
 
     words: str
     memories: tuple[Memory, ...]
-    """Those that have every word; nothing else is ever forgotten by words."""
+    """Memories that contain every word. No other memory is ever forgotten by words."""
     nearest: tuple[Memory, ...] = ()
-    """If none has: what is like it, to choose from by id."""
+    """If no memory contains every word: similar memories, to choose from by id."""
 
     @property
     def clear(self) -> Memory | None:
-        """The one that is meant, if there is no doubt."""
+        """The only candidate, if there is exactly one."""
         return self.memories[0] if len(self.memories) == 1 else None
 
 
 @dataclass(frozen=True, slots=True)
-class Forgotten:
-    """What a `forget_matching` forgot, or would forget."""
+class ForgetResult:
+    """The memories that a `forget_matching` forgot, or would forget."""
 
     memories: tuple[Memory, ...]
     done: bool
-    """False: it was a dry run, and they are as they were."""
+    """False: it was a dry run, and nothing was changed."""
 
 
-class Repeat(NamedTuple):
-    """A place that repeats what was purged: memory, history, message, summary, claim, session, expectation, namespace,
-    log, kept file; profile, contact, project, skill, or the history of one.
+class RemainingCopy(NamedTuple):
+    """A place that still repeats purged text.
+
+    It is a memory, history, message, summary, claim, session, expectation, namespace, log or kept file; or a profile,
+    contact, project, skill, or the history of one.
     """
 
     place: str
     id: str
-    """Of the memory, the message (`session#7`), the session, the expectation or the namespace; the file."""
+    """The id of the memory, message (`session#7`), session, expectation or namespace; a file's path."""
     namespace: str | None = None
-    """The namespace of the memory or message, if it is another: a person's, or a project's."""
+    """The namespace of the memory or message, if it is another one: a person's, or a project's."""
 
 
 @dataclass(frozen=True, slots=True)
-class Purged:
-    """What a `purge` removed, and what it left."""
+class PurgeResult:
+    """The rows that a `purge` removed, and the copies that remain."""
 
     ids: tuple[str, ...]
     removed: Mapping[str, int]
-    """How many rows by place: memories, records, files, history, slices, accesses, messages, summaries, queries,
-    expectations, proposals, claims, log (lines of the daily log)."""
-    remaining: tuple[Repeat, ...]
-    """Places that still repeat it, or that `with_origin` would purge, too."""
+    """The number of removed rows by place: memories, records, files, history, chunks, accesses, messages, summaries,
+    queries, expectations, proposals, quarantine, claims, log (lines of the daily log)."""
+    remaining: tuple[RemainingCopy, ...]
+    """Places that still repeat the text, or that `with_origin` would purge, too."""
     proof: str
-    """What was looked at and found; or why it is not complete yet."""
+    """The places that were checked and the findings; or why the purge is not complete yet."""
     complete: bool
-    """False: bytes may still be there. Upkeep sees to it."""
+    """False: bytes may still be there. Background work removes them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Where a memory came from, and what became of it."""
+    """The sources of a memory, and its changes."""
 
     memory: Memory
     messages: tuple[Event, ...]
-    """Those it was learned from, as far as they are still there."""
+    """The messages that it was learned from, if they still exist."""
     missing: tuple[str, ...]
-    """The ids of those that are not."""
+    """The ids of source messages that no longer exist."""
     replaced: tuple[Memory, ...]
-    """What it took the place of, and what that took the place of; the oldest first."""
+    """The memories that it replaced, directly and indirectly, oldest first."""
     replaced_by: tuple[Memory, ...]
-    """What took its place, and what took the place of that; the newest last."""
-    changes: tuple[Change, ...] = field(default=())
-    """From its making to its latest change."""
+    """The memories that replaced it, directly and indirectly, newest last."""
+    changes: tuple[HistoryEntry, ...] = field(default=())
+    """The changes of the memory, from its creation to the latest."""

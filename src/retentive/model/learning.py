@@ -1,133 +1,133 @@
-"""Learning: what is found in talk, before it is compared with what is known."""
+"""Learning: claims and requests found in conversations, and the results of learning from them."""
 
 from dataclasses import dataclass
 from datetime import datetime
 
-from retentive.model.memory import DEFAULT_CONFIDENCE, DEFAULT_IMPORTANCE, Kind, Resemblance, Source
-from retentive.model.proposals import Ended, Proposal
+from retentive.model.memory import DEFAULT_CONFIDENCE, DEFAULT_IMPORTANCE, Kind, SimilarMemory, Source
+from retentive.model.proposals import Proposal, ReplacedMemory
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A statement found in talk. It stands alone, in the third person: "The user lives in Porto."."""
+    """A statement found in a conversation, as a sentence in the third person: "The user lives in Porto."."""
 
     content: str
     kind: Kind
     said: datetime
-    """When the words fell; relative dates in them were counted from here."""
+    """When it was said. Relative dates in the text were counted from here."""
     events: tuple[int, ...] = ()
-    """The sequence numbers of the messages that it came from."""
+    """The sequence numbers of its source messages."""
     slot: str | None = None
-    """What it is the value of, such as `user.home`: the newer one in a slot holds."""
+    """The attribute whose value it gives, such as `user.home`; the newest value of a slot is the current one."""
     confidence: float = DEFAULT_CONFIDENCE[Source.EXTRACTED]
     importance: int = DEFAULT_IMPORTANCE
     valid_from: datetime | None = None
-    """If it holds from another moment than that when it was said."""
+    """When it became true, if not when it was said."""
     expires: datetime | None = None
-    """When it ends, if the words say so: "until June 1"."""
+    """When it stops being true, if the words say so: "until June 1"."""
     among_people: bool = False
-    """Said in talk of several people, where much resembles what was said before and little replaces it."""
-    tentative: bool = False
-    """Kept only if it changes something that is known."""
+    """Said in a conversation of several people, where similar statements rarely replace each other."""
+    is_tentative: bool = False
+    """Uncertain: it is kept only if it changes a memory. A tentative request to forget only lists candidates."""
     replaces: tuple[str, ...] = ()
-    """The ids of memories that it makes untrue, as a language model says and the words bear out."""
+    """The ids of memories that it makes untrue, named by a language model and confirmed by the words."""
     proposes: tuple[str, ...] = ()
-    """The ids of memories that it may make untrue, as a language model says."""
+    """The ids of memories that it may make untrue, named by a language model."""
     repeats: str = ""
-    """The id of the memory that says the same, as a language model says."""
+    """The id of the memory that says the same, named by a language model."""
     is_guess: bool = False
-    """Found by a language model in messages that say less than half of it: it ends nothing and fills no slot."""
+    """Made by a language model from messages with less than half of its words: it ends no memory, fills no slot."""
     model: str = ""
     """The language model that found it."""
     prompt: str = ""
-    """The version of the text that the model was asked with, such as `extract-1`."""
+    """The version of the prompt, such as `extract-1`."""
     personal: float = 0.0
-    """How likely it is about the person rather than the project they work on, from 0 to 1."""
+    """The probability, from 0 to 1, that it is about the person rather than about their project."""
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    """What was done about a request in plain words: "remember that ...", "forget my ..."."""
+class HandledRequest:
+    """An explicit request, such as "remember that ..." or "forget my ...", and what was done about it."""
 
     verb: str
     """`keep`, `forget` or `correct`."""
     text: str
-    """What to keep, or the words for what to forget."""
+    """The text to keep, or the words that say what to forget."""
     memories: tuple[str, ...] = ()
-    """The ids of what was kept or forgotten."""
-    candidates: tuple[Resemblance, ...] = ()
-    """What may have been meant, where that was unclear: nothing was forgotten. Ask which, and forget it by its id."""
+    """The ids of the memories that were kept or forgotten."""
+    candidates: tuple[SimilarMemory, ...] = ()
+    """Memories that an unclear request may mean. Nothing was forgotten: ask which one, and forget it by its id."""
     refused: str | None = None
-    """Why it was not kept."""
+    """The reason why the text was not kept."""
     namespace: str | None = None
-    """The namespace of these memories, if it is the person's and not the session's."""
+    """The namespace of these memories, if it is the person's rather than the session's."""
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
-    """What asking a language model came to. Answers that could not be used are paid for, too."""
+class LlmCost:
+    """The cost of calls to a language model, including answers that could not be used."""
 
     calls: int = 0
     tokens_in: int = 0
-    """Read by the model, as its provider counts them; estimated where it does not say."""
+    """Input tokens as the provider counts them; estimated if it does not report them."""
     tokens_out: int = 0
-    """Written by it, with its thinking."""
+    """Output tokens, including reasoning."""
 
-    def plus(self, other: "Cost") -> "Cost":
-        return Cost(self.calls + other.calls, self.tokens_in + other.tokens_in, self.tokens_out + other.tokens_out)
+    def plus(self, other: "LlmCost") -> "LlmCost":
+        return LlmCost(self.calls + other.calls, self.tokens_in + other.tokens_in, self.tokens_out + other.tokens_out)
 
 
 @dataclass(frozen=True, slots=True)
 class LlmTrial:
-    """How a language model did on a short conversation."""
+    """The result of testing a language model on a short conversation."""
 
     model: str
     prompt: str
-    """The version of the text that it was asked with."""
+    """The version of the prompt."""
     latency: float
-    """Seconds until the answer to a question of five words."""
+    """The seconds it took to answer a question of five words."""
     seconds: float
-    """Until the end of the extraction."""
+    """The seconds that the whole extraction took."""
     answers: int
-    """How many it gave: a bad one is asked for once more."""
+    """The number of answers: after an invalid one the model is asked once more."""
     valid: int
-    """How many of them have the form that was asked for."""
+    """The number of answers in the requested format."""
     claims: tuple[str, ...]
-    """What it found, as far as that is believed."""
+    """The claims that passed validation."""
     rejected: tuple[str, ...]
-    """Why other claims were left out."""
+    """The reasons why other claims were left out."""
     error: str | None
-    """Why there is no extraction: it would be made by rules."""
-    cost: Cost
+    """Why the model gave no usable result; learning would then fall back to rules."""
+    cost: LlmCost
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
-    """What became of the messages of a session since the last time."""
+class LearnResult:
+    """The result of learning from the new messages of a session."""
 
     session: str
     upto: int
     """The sequence up to which messages were read."""
     events: int
-    """How many were read this time."""
+    """The number of messages read this time."""
     kept: tuple[str, ...] = ()
     reinforced: tuple[str, ...] = ()
-    """Known already: said again in other words, or in the same."""
+    """The ids of memories that were said again, in the same or other words."""
     superseded: tuple[str, ...] = ()
     forgotten: tuple[str, ...] = ()
-    unclear: tuple[Heard, ...] = ()
-    """Requests to forget whose target could not be told."""
+    unclear: tuple[HandledRequest, ...] = ()
+    """Requests to forget whose target is unclear."""
     refused: tuple[str, ...] = ()
-    """Why claims were not kept: the rules of the secrets in them, never the secrets."""
+    """Reasons why claims were not kept. They name the rule that found a secret, never the secret."""
     by: str = "rules"
-    """Who read: `rules`, or the name of the language model."""
+    """The extractor: `rules`, or the name of the language model."""
     notes: tuple[str, ...] = ()
-    """What went wrong and was made up for."""
-    ended: tuple[Ended, ...] = ()
+    """Problems from which learning recovered."""
+    replaced: tuple[ReplacedMemory, ...] = ()
     """The same memories as `superseded`, with their texts and why they ended."""
     proposals: tuple[Proposal, ...] = ()
-    """What may replace what, and what may be about the person: all stays until somebody decides."""
+    """Proposed replacements and proposed moves to the person's namespace. Nothing changes until somebody decides."""
     personal: tuple[str, ...] = ()
-    """The ids among all of these that are in the person's namespace."""
-    cost: Cost = Cost()
-    """What the language model was asked this time."""
+    """Those of all these ids that are in the person's namespace."""
+    cost: LlmCost = LlmCost()
+    """The cost of the calls to the language model this time."""

@@ -1,12 +1,12 @@
-"""Memories: what is kept, what became of it, and what is said about keeping it."""
+"""Memories, the drafts from which they are made, and the results of writing them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from retentive.model.proposals import Ended, Proposal
+from retentive.model.proposals import Proposal, ReplacedMemory
 
 
 class Kind(StrEnum):
@@ -51,11 +51,13 @@ DEFAULT_CONFIDENCE: dict[Source, float] = {
     Source.TOOL: 0.5,
 }
 DEFAULT_IMPORTANCE = 5
+VITAL_IMPORTANCE = 9
+"""Memories of at least this importance are in every context."""
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """One thing kept, with where it came from and what became of it."""
+    """One remembered statement, with its source, its validity and its status."""
 
     id: str
     namespace: str
@@ -85,7 +87,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """All that is said of a memory beside its text: checked, and shared by the memories of a bulk load."""
+    """The validated attributes of a memory, without its text. The memories of a bulk load share them."""
 
     kind: Kind
     tags: tuple[str, ...]
@@ -102,18 +104,18 @@ class Traits:
 
 
 class Replacement(NamedTuple):
-    """An older memory that a newer one ends, or may end, and why."""
+    """An older memory that a newer one replaces, or may replace, and why."""
 
     id: str
-    """Of the older one."""
+    """The id of the older memory."""
     rule: str
     """The name of the rule or of the judge that decided, such as `same attribute`."""
     reason: str
-    """In plain words, for people: what in the two texts decided."""
+    """The evidence in the two texts, in plain words, for people."""
 
 
 class Move(NamedTuple):
-    """From the namespace of a memory to the one that it may belong to, by which rule, and why."""
+    """A move of a memory from its namespace to the one that it may belong to: by which rule, and why."""
 
     source: str
     target: str
@@ -122,29 +124,29 @@ class Move(NamedTuple):
 
 
 class Draft(NamedTuple):
-    """A memory about to be kept: checked input, not yet decided on."""
+    """A memory to be written: validated input, before the decision whether it is new."""
 
     content: str
     content_hash: str
     traits: Traits
     vector: bytes | None
-    """One that the caller brought, as the store keeps it."""
+    """The vector that the caller gave, in the stored form."""
     corrects: tuple[Replacement, ...] = ()
-    """The memories that it surely replaces: they are ended with it."""
+    """The memories that it certainly replaces, in the same transaction."""
     proposes: tuple[Replacement, ...] = ()
-    """The memories that it may replace: both stay, and a proposal is kept for each."""
+    """The memories that it may replace: both stay, and a proposal is made for each."""
     ended_by: str | None = None
-    """The id of a memory that tells of a later time and has taken its place already."""
-    held: tuple[Replacement, ...] = ()
+    """The id of a memory that is true from a later time on and has already replaced it."""
+    untrusted_replacements: tuple[Replacement, ...] = ()
     """The memories that it would replace if its source were trusted as much: they are proposed."""
-    outlived: tuple[Replacement, ...] = ()
-    """Memories of a later time that would replace it if their source were trusted as much: they are proposed."""
-    move: Move | None = None
-    """Where it may belong instead: a proposal to move it there is kept with it."""
+    untrusted_successors: tuple[Replacement, ...] = ()
+    """The later memories that would replace it if their source were trusted as much: they are proposed."""
+    proposed_move: Move | None = None
+    """The namespace that it may belong to: a proposal to move it there is made."""
 
 
-class Resemblance(NamedTuple):
-    """A memory that says nearly the same, and the share of keywords both have."""
+class SimilarMemory(NamedTuple):
+    """A memory with nearly the same text, and the share of keywords that both have."""
 
     id: str
     content: str
@@ -152,59 +154,59 @@ class Resemblance(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
-    """What became of an `add`."""
+class AddResult:
+    """The result of an `add`."""
 
     memory: Memory
     created: bool
-    """False: the same text was there already, and is what you got."""
+    """False: a memory with the same text existed already, and is returned."""
     superseded: tuple[str, ...] = ()
-    """The ids of the memories whose place it took: they held its slot, or its words put an end to them."""
-    resembles: tuple[Resemblance, ...] = ()
+    """The ids of the memories that it replaced: they had its slot, or its words contradict them."""
+    similar: tuple[SimilarMemory, ...] = ()
     pending: bool = False
-    """True: kept and found by full text, its vector is still to come."""
-    ended: tuple[Ended, ...] = ()
+    """True: it is stored and found by keyword search, but has no vector yet."""
+    replaced: tuple[ReplacedMemory, ...] = ()
     """The same memories as `superseded`, with their texts and why they ended."""
     proposals: tuple[Proposal, ...] = ()
-    """Memories that it may replace: they stay until somebody decides."""
+    """Proposals to replace memories: these stay until somebody decides."""
 
     @property
     def id(self) -> str:
         return self.memory.id
 
 
-class Refusal(NamedTuple):
-    """Something that was not kept: the item of a list or the place in a file, and why."""
+class RefusedItem(NamedTuple):
+    """An item that was not kept: its number in a list or its place in a file, and why."""
 
     place: str
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
-    """What became of an `add_many`."""
+class AddManyResult:
+    """The result of an `add_many`."""
 
     ids: tuple[str, ...]
-    """Of what was kept, in the order given; the existing memory's where the text was there already."""
+    """The ids of the memories, in the order given; for a text that existed already, the id of the existing memory."""
     created: int
     repeated: int
     superseded: int
     pending: int
-    refusals: tuple[Refusal, ...] = ()
-    """Items that hold a secret; `place` is the number of each, such as `item 2`."""
+    refusals: tuple[RefusedItem, ...] = ()
+    """The items that contain a secret; `place` is the number of each, such as `item 2`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Backfilled:
-    """What a `backfill` did, and what is still without a vector."""
+class BackfillResult:
+    """The number of vectors that a `backfill` made, and of those still missing."""
 
     done: int
     remaining: int
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """One entry of a memory's history: what happened, and how it was before."""
+class HistoryEntry:
+    """One change of a memory, and the memory before it."""
 
     version: int
     action: str
@@ -215,7 +217,7 @@ class Change:
 
 
 class Access(NamedTuple):
-    """One reading of a memory: by `get`, or as a hit of a `search`."""
+    """One access to a memory: by `get`, or as a hit of a `search`."""
 
     namespace: str
     id: str
@@ -223,22 +225,3 @@ class Access(NamedTuple):
     how: str
     query: str | None
     score: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Page(Sequence[Memory]):
-    """Memories, newest first. `next` goes into `list(before=...)` for the page after; None at the end."""
-
-    memories: tuple[Memory, ...]
-    next: str | None = None
-    notes: tuple[str, ...] = ()
-    """What was left out because it is damaged."""
-
-    def __len__(self) -> int:
-        return len(self.memories)
-
-    def __iter__(self) -> Iterator[Memory]:
-        return iter(self.memories)
-
-    def __getitem__(self, index: Any) -> Any:
-        return self.memories[index]

@@ -1,4 +1,4 @@
-"""Embedding models: what is known of one, how it did in a test, whether its files are right."""
+"""Embedding models: their properties, the result of a test, and the check of their files."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,21 +6,21 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """A file that a model is made of."""
+    """A file of a model."""
 
     path: Path
-    """Where it is, or would be."""
+    """The path of the file, whether it is there or not."""
     size: int
     sha256: str
     source: str
-    """Where it is fetched from, below the address of the hub; empty for a file of one's own."""
+    """Its download path below the address of the hub; empty for the user's own file."""
     state: str
     """`here`, `missing`; after `verify` also `right` or `wrong`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """An embedding model, and what of it is on this machine."""
+    """An embedding model, and which of its files are on this machine."""
 
     name: str
     aliases: tuple[str, ...]
@@ -28,28 +28,28 @@ class ModelInfo:
     licence: str
     languages: str
     space: str
-    """The name that its vectors have in a store."""
+    """The name of its vector space in a store."""
     dimension: int
     precision: str
     pooling: str
     query_prefix: str
     document_prefix: str
     max_tokens: int
-    """Tokens of a text that it reads; 0 if it has none."""
+    """The number of tokens that it reads of a text; 0 if it has no tokens."""
     min_similarity: float
     spread: float
     files: tuple[ModelFile, ...]
     is_here: bool
-    """Whether it can be loaded without fetching anything."""
+    """Whether it can be loaded without a download."""
     is_used: bool
     """Whether the settings name it."""
     origin: str
-    """Which graph is used, or what is missing."""
+    """The graph that is used, or the file that is missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelTest:
-    """How a model did on this machine."""
+    """The result of testing a model on this machine."""
 
     name: str
     space: str
@@ -57,19 +57,19 @@ class ModelTest:
     origin: str
     load_ms: float
     text_ms: float
-    """For one short text."""
+    """Milliseconds for one short text."""
     texts_per_second: float
-    """Of short texts in one call."""
+    """The speed with short texts in one call."""
     found: int
-    """How many of the test's questions are nearest to their answers."""
+    """The number of test questions whose nearest text is their answer."""
     questions: int
 
 
 @dataclass(frozen=True, slots=True)
 class ModelCheck:
-    """Whether a model's files are those that are pinned, and its vectors those that are known."""
+    """The result of comparing a model's files with pinned hashes and its vectors with known ones."""
 
     name: str
     files: tuple[ModelFile, ...]
     problem: str
-    """What is wrong; empty if nothing is."""
+    """The problem that was found; empty if there is none."""

@@ -1,33 +1,33 @@
-"""What replaced what, and what may replace what."""
+"""Memories that were replaced, and proposals to replace memories."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-SLOT = "slot"  # the rule of what has or had the same slot
+SLOT = "slot"  # the rule of memories that have or had the same slot
 LATER = "later"  # the rule of a memory of a later time that is trusted less
 VERSION = "version"  # the rule of an import that has another text for a memory of the user
 SUCCESSOR = "successor"  # the rule of an import in which a memory of the user was replaced
 HELD_RULES = frozenset({SLOT, LATER, VERSION, SUCCESSOR})
-"""Rules that make a proposal only where a source may not do more."""
+"""Rules that propose a replacement because the source is not trusted enough to make it."""
 
 
 class ProposalStatus(StrEnum):
     OPEN = "open"
     REJECTED = "rejected"
-    """Kept, so that the same two texts are neither proposed nor replaced again."""
+    """It is kept so that the same two texts are neither proposed nor replaced again."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class ReplacedMemory:
     """An older memory that a new one replaced. `restore` brings it back."""
 
     id: str
     content: str
     rule: str
-    """Which rule decided: `slot`, `replaces` (the caller named it), `model`, or a rule of words."""
+    """The rule that decided: `slot`, `replaces` (the caller named it), `model`, or a rule about the wording."""
     reason: str
-    """In plain words, for people."""
+    """The reason in plain words, for people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +44,15 @@ class Proposal:
     newer: str
     """The text of the newer memory."""
     newer_time: datetime
-    """From when the newer memory holds."""
+    """When the newer memory became true."""
     older_id: str
     older: str
     older_time: datetime
     rule: str
     reason: str
-    """In plain words, for people: what in the two texts suggests it."""
+    """The evidence in the two texts, in plain words, for people."""
     created: datetime
     move_to: str | None = None
     """The namespace that the memory should be moved to; None: a proposal about two memories."""
     is_held: bool = False
-    """Held back because of where the newer memory came from: only a person accepts it, no agent."""
+    """Whether only a person may accept it, because of the source of the newer memory."""

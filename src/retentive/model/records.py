@@ -1,6 +1,6 @@
-"""What is known in fields: profiles, contacts, projects, skills, and what is said about changing them."""
+"""Structured records: profiles, contacts, projects, skills, and their revisions."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -9,30 +9,30 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One thing known in fields, as it is at a version."""
+    """One version of a structured record."""
 
     TYPE: ClassVar[str] = ""
 
     id: str
     namespace: str
     version: int
-    """1 for the first; each change adds one. `update(version=...)` refuses if it has moved on."""
+    """1 for the first; each change adds one. `update(version=...)` fails if the record is at a later one."""
     created: datetime
     updated: datetime
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What it is called by."""
+        """The name and aliases of the record."""
         return ()
 
 
-class Acquaintance(StrEnum):
+class ContactType(StrEnum):
     WORK = "work"
     PERSONAL = "personal"
     IGNORED = "ignored"
 
 
-class Stage(StrEnum):
+class ProjectStatus(StrEnum):
     PLANNED = "planned"
     ACTIVE = "active"
     PAUSED = "paused"
@@ -49,7 +49,7 @@ class Priority(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Contact(Record):
-    """Somebody who is known."""
+    """A person whom the user knows."""
 
     TYPE: ClassVar[str] = "contact"
 
@@ -59,7 +59,7 @@ class Contact(Record):
     phone: str | None = None
     company: str | None = None
     role: str | None = None
-    type: Acquaintance = Acquaintance.PERSONAL
+    type: ContactType = ContactType.PERSONAL
     notes: str | None = None
 
     @property
@@ -69,12 +69,12 @@ class Contact(Record):
 
 @dataclass(frozen=True, slots=True)
 class Project(Record):
-    """Something that is being done. Contacts are named by their ids."""
+    """A project of the user. It refers to contacts by their ids."""
 
     TYPE: ClassVar[str] = "project"
 
     name: str = ""
-    status: Stage = Stage.ACTIVE
+    status: ProjectStatus = ProjectStatus.ACTIVE
     type: str | None = None
     description: str | None = None
     primary_contact: str | None = None
@@ -89,7 +89,7 @@ class Project(Record):
 
 @dataclass(frozen=True, slots=True)
 class Skill(Record):
-    """Something that an agent knows how to do. It is kept and found here; the agent runs it."""
+    """Reusable instructions with a trigger. They are stored and searched here; the agent runs them."""
 
     TYPE: ClassVar[str] = "skill"
 
@@ -111,13 +111,13 @@ class Skill(Record):
 
 @dataclass(frozen=True, slots=True)
 class Profile(Record):
-    """What a namespace is about: one JSON document, at version 0 before anything was said."""
+    """The profile of a namespace: one JSON document, empty at version 0."""
 
     TYPE: ClassVar[str] = "profile"
 
     document: Mapping[str, Any] = field(default_factory=dict)
     sources: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """By JSON pointer: the memory that a value came from."""
+    """The source memory of each value, by JSON pointer."""
     schema: Mapping[str, Any] | None = None
     """A JSON Schema that the document must meet."""
 
@@ -127,7 +127,7 @@ R = TypeVar("R", bound=Record)
 
 @dataclass(frozen=True, slots=True)
 class Revision(Generic[R]):
-    """One change of a record: what happened, and how it was after that; None once it was deleted."""
+    """One change of a record, and the record after it; None if it was deleted."""
 
     version: int
     action: str
@@ -136,29 +136,12 @@ class Revision(Generic[R]):
     reason: str | None
     record: R | None
     id: str
-    """That of the record; of one that was merged into it, that one's."""
+    """The id of the record, or of the record that was merged into it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Records(Sequence[R]):
-    """A page of records in the order of their names. `next` goes into `list(after=...)`; None at the end."""
-
-    records: tuple[R, ...]
-    next: str | None = None
-
-    def __len__(self) -> int:
-        return len(self.records)
-
-    def __iter__(self) -> Iterator[R]:
-        return iter(self.records)
-
-    def __getitem__(self, index: Any) -> Any:
-        return self.records[index]
-
-
-@dataclass(frozen=True, slots=True)
-class Due:
-    """A scheduled skill whose time has come: since when, and when it ran last."""
+class DueSkill:
+    """A scheduled skill that should run now: since when, and when it ran last."""
 
     skill: Skill
     since: datetime

@@ -1,4 +1,4 @@
-"""What a repair did, and what it set aside."""
+"""The result of a repair, and the damaged rows in quarantine."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,30 +9,30 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class QuarantinedRow:
-    """A damaged row that was taken out of its table, as it was."""
+    """A damaged row, unchanged, that was moved out of its table."""
 
     id: str
-    """Of the entry in the quarantine."""
+    """The id of the entry in the quarantine."""
     namespace: str
     """Empty if it could not be read."""
     table: str
     key: str
-    """How the row was known in its table, such as the id of a memory."""
+    """The key of the row in its table, such as the id of a memory."""
     reason: str
     at: datetime
     row: Mapping[str, Any]
-    """By column. `{"text": "..."}` and `{"bytes": "..."}` have bytes, as hexadecimal digits, that are no text."""
+    """The values by column. `{"text": "..."}` and `{"bytes": "..."}` hold hexadecimal bytes that are not text."""
 
 
 @dataclass(frozen=True, slots=True)
-class Repaired:
-    """What a `repair` did beside rebuilding indexes."""
+class RepairResult:
+    """The result of a `repair`, beside the rebuilt indexes."""
 
     quarantined: tuple[QuarantinedRow, ...] = ()
-    """The rows that it set aside."""
+    """The rows that were moved to the quarantine."""
     kept: Path | None = None
-    """The old file, if pages of it were damaged and the store was written anew."""
+    """The old file, if pages of it were damaged and the store was rewritten."""
     salvaged: Mapping[str, int] | None = None
-    """By table, how many rows could be read of the old file."""
+    """The number of rows that could be read from the old file, by table."""
     unreadable: Mapping[str, int] | None = None
-    """By table, how many pages of it could not be read. What was on them is lost, unless a backup has it."""
+    """The number of unreadable pages of the old file, by table. Their rows are lost, unless a backup has them."""

@@ -1,4 +1,4 @@
-"""Questions and answers: scopes, matches of the legs, hits with their why."""
+"""Search: scopes and filters, matches of keyword and vector search, hits with the explanation of their scores."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from retentive.model.files import Passage
 from retentive.model.memory import Memory, Status
 from retentive.model.records import Record
 
-REFERENCE_THRESHOLD, REFERENCE_SPREAD = 0.35, 0.11  # of all-MiniLM-L6-v2, whose cosines ranking was fitted on
+REFERENCE_THRESHOLD, REFERENCE_SPREAD = 0.35, 0.11  # of all-MiniLM-L6-v2: ranking was fitted on its cosines
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,44 +27,44 @@ class Space:
     spread: float = REFERENCE_SPREAD
     """The standard deviation of the cosines of questions and unrelated texts; the default is all-MiniLM-L6-v2's."""
     model: str | None = field(default=None, compare=False)
-    """How the model is opened again: the setting `embedder`. None: not known."""
+    """The setting `embedder` that opens the model again. None: not known."""
 
     @property
     def is_reference(self) -> bool:
-        """Whether its cosines are as those that ranking was fitted on."""
+        """Whether the model has the scale of cosines on which ranking was fitted."""
         return self.min_similarity == REFERENCE_THRESHOLD and self.spread == REFERENCE_SPREAD
 
     def calibrate(self, cosine: float) -> float:
-        """The cosine that all-MiniLM-L6-v2 gives what is as much related, so that ranking means the same."""
+        """Convert a cosine of this model to the scale of all-MiniLM-L6-v2, on which ranking was fitted."""
         return REFERENCE_THRESHOLD + (cosine - self.min_similarity) * REFERENCE_SPREAD / self.spread
 
     def uncalibrate(self, cosine: float) -> float:
-        """The cosine of this model that is calibrated to the given one."""
+        """Convert a cosine of all-MiniLM-L6-v2's scale to that of this model."""
         return self.min_similarity + (cosine - REFERENCE_THRESHOLD) * self.spread / REFERENCE_SPREAD
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What a row must be, beyond whose it is. Empty means anything."""
+    """Conditions on the rows of a search, beside the namespaces. An empty filter lets everything pass."""
 
     kinds: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
-    """Every one of them must be there."""
+    """A row must have all of these tags."""
     sources: tuple[str, ...] = ()
     min_importance: int | None = None
     min_confidence: float | None = None
     since: int | None = None
-    """Valid from this instant on (inclusive)."""
+    """Rows that are valid from this instant on (inclusive)."""
     until: int | None = None
-    """Valid from before this instant (exclusive)."""
+    """Rows that are valid from before this instant (exclusive)."""
     statuses: tuple[str, ...] = (Status.ACTIVE,)
-    """Of now; not looked at in questions about the past."""
+    """The current statuses; not used in questions about the past."""
     as_of: int | None = None
-    """What was true at this instant."""
+    """Find what was true at this instant."""
     known_at: int | None = None
-    """What the store held to be true at this instant; with `as_of`: to have been true at that one."""
+    """Find what the store knew at this instant; with `as_of`, what it then knew about that instant."""
     ignored: bool = False
-    """Whether contacts of type `ignored` are seen, too."""
+    """Whether contacts of type `ignored` are found, too."""
     without_replies: bool = False
     """Whether messages of assistants are left out."""
 
@@ -73,13 +73,13 @@ class Filter:
         return self.as_of is not None or self.known_at is not None
 
     @property
-    def said_until(self) -> int | None:
-        """The last instant whose messages are seen."""
+    def messages_until(self) -> int | None:
+        """The last instant whose messages are searched; None: all are."""
         return min((moment for moment in (self.as_of, self.known_at) if moment is not None), default=None)
 
 
-class Type(StrEnum):
-    """Whose slice a chunk is."""
+class ItemType(StrEnum):
+    """The type of item that a chunk belongs to."""
 
     MEMORY = "memory"
     EVENT = "event"
@@ -90,33 +90,33 @@ class Type(StrEnum):
     SKILL = "skill"
 
 
-RECORDS = (Type.PROFILE, Type.CONTACT, Type.PROJECT, Type.SKILL)
+RECORDS = (ItemType.PROFILE, ItemType.CONTACT, ItemType.PROJECT, ItemType.SKILL)
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which rows a question may see.
+    """The rows that a question may find.
 
-    In these namespaces: what is global, and what is of this session; of events, all, or those of one session only. A
-    session is one of the first namespace, the asker's own.
+    They are the global rows of these namespaces and those of one session. Messages are found in all sessions, or in
+    one. The session belongs to the first namespace, that of the caller.
     """
 
     namespaces: tuple[str, ...]
     session: str | None
     now: int
-    """The instant of the question: what has expired by then is not seen."""
+    """The instant of the question: rows that have expired by then are not found."""
     filter: Filter = Filter()
-    types: tuple[str, ...] = tuple(Type)
-    within: str | None = None
-    """The session whose events are seen; None: those of all."""
+    types: tuple[str, ...] = tuple(ItemType)
+    events_of_session: str | None = None
+    """The only session whose messages are found; None: those of all sessions."""
     asked_at: int | None = None
-    """The instant from which "last week" counts, if it is another than now."""
+    """The instant from which "last week" counts, if not `now`."""
 
 
 class Match(NamedTuple):
-    """One row from one leg of a search. `owner` is the id of what it is a slice of.
+    """A chunk that keyword search or vector search found. `owner` is the id of the item that the chunk belongs to.
 
-    Ids that callers choose may be the same in two namespaces; the number of a chunk is its own in the whole store.
+    Two namespaces may use the same id; the number of a chunk is unique in the store.
     """
 
     chunk: int
@@ -130,12 +130,19 @@ class Match(NamedTuple):
 
 
 class Matches(NamedTuple):
-    """What keyword search and vector search found, best first, and how near the question what has its words is."""
+    """The matches of keyword search and of vector search, best first."""
 
     text: list[Match]
     vector: list[Match]
     cosines: dict[int, float]
-    """By chunk, of each text match that has a vector."""
+    """The cosine of each text match that has a vector, by chunk."""
+
+
+class ChangedChunks(NamedTuple):
+    """The distinct chunks that changed, and whether the log still has every change that was asked for."""
+
+    chunks: list[int]
+    is_complete: bool
 
 
 class Fusion(StrEnum):
@@ -151,7 +158,7 @@ class Mode(StrEnum):
 
 
 class Tier(StrEnum):
-    """What a search could use, best first."""
+    """The retrievers that a search could use, best first."""
 
     HYBRID = "hybrid"
     VECTOR = "vector"
@@ -161,7 +168,7 @@ class Tier(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question with its scope and the way it should be answered."""
+    """A question with its scope and the options of the search."""
 
     text: str
     scope: Scope
@@ -174,11 +181,11 @@ class Query:
     min_similarity: float | None = None
     min_relevance: float | None = None
     fold_copies: bool = True
-    """Whether hits that say the same are one."""
+    """Whether hits with the same text become one."""
 
 
-class Leg(NamedTuple):
-    """One leg's view of a hit: its place, its own score, what became of that score, its weight in the sum."""
+class RetrieverScore(NamedTuple):
+    """The score that one retriever gave a hit: rank, raw score, normalised score and its weight in the sum."""
 
     rank: int
     score: float
@@ -186,63 +193,63 @@ class Leg(NamedTuple):
     weight: float
 
 
-class Relation(StrEnum):
-    """How the time of a hit stands to that of the question."""
+class TimeRelation(StrEnum):
+    """How the time of a hit relates to the time in the question."""
 
     INSIDE = "inside"
-    TOLD = "told"
-    """It was said at another time, but its words tell of this one."""
+    MENTIONED = "mentioned"
+    """Said at another time, but the words mention this one."""
     NEAR = "near"
     """Said soon after."""
     HOLDS = "holds"
-    """It began earlier, and held."""
+    """True since an earlier time, and still true then."""
     NEWEST = "newest"
-    """The question asks for what is newer."""
+    """The question asks for the newest."""
     OUTSIDE = "outside"
 
 
-class Timing(NamedTuple):
-    """What a time in the question made of a hit: the words, what they were read as, and what that did to the score."""
+class TimeMatch(NamedTuple):
+    """The effect of a time in the question on a hit: the words, the span that they mean, the change of the score."""
 
     words: str
     since: datetime | None
     until: datetime | None
-    relation: Relation
+    relation: TimeRelation
     factor: float
     bonus: float
 
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """How a hit came by its score.
+    """The explanation of a hit's score.
 
-    It is `(sum of the shares) x confidence x importance x when.factor + when.bonus + pair + rerank`.
+    The score is `(sum of the shares) x confidence x importance x time.factor + time.bonus + pair + rerank`.
     """
 
     tier: Tier
-    text: Leg | None
-    vector: Leg | None
+    text: RetrieverScore | None
+    vector: RetrieverScore | None
     confidence_factor: float
     importance_factor: float
-    when: Timing | None = None
+    time: TimeMatch | None = None
     """None if the question has no time."""
     shares: Mapping[str, float] = field(default_factory=dict)
-    """What each thing that was looked at adds or takes away, by name; those of the legs are `weight x normal`."""
+    """The points that each signal adds or takes away, by name; the share of a retriever is `weight x normal`."""
     pair: float = 0.0
-    """Added to a hit so that what is newer and what it replaced, or may replace, share the better score of the two."""
+    """Points that give a memory and the one that it replaced, or may replace, the better score of the two."""
     rerank: float = 0.0
-    """Added by a reranker, which gave the hit another place, and so the score of that place."""
+    """Points from the reranker: it moved the hit to another place, and the hit takes the score of that place."""
 
 
-class Outdated(NamedTuple):
+class Successor(NamedTuple):
     """A newer memory that replaced what a hit says, or may have replaced it."""
 
     newer_id: str | None
     """None if the newer memory is no longer active."""
     since: datetime
-    """From when the newer memory holds."""
+    """When the newer memory became true."""
     is_certain: bool
-    """False: somebody has yet to decide (`memory.proposals`)."""
+    """False: somebody must still decide (`memory.proposals`)."""
 
     def __str__(self) -> str:
         doubt = "" if self.is_certain else "possibly "
@@ -256,20 +263,20 @@ class Outdated(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A memory; an event, with the range of sequences at whose ends it was said; a passage of a file; or a record."""
+    """A search result: a memory, a message, a passage of a file, or a record."""
 
     item: Memory | Event | Record | Passage
     score: float
     excerpt: str
-    """The part of it that matched: all of it, unless it is long."""
+    """The part of the text that matched; the whole text unless it is long."""
     why: Why
     span: tuple[int, int] | None = None
     relevance: float = 0.0
-    """From 0 to 1, and comparable between searches, as the score is not."""
-    outdated: Outdated | None = None
-    """The newer memory that replaced it or may replace it, if there is one."""
+    """A number from 0 to 1. Unlike the score, it is comparable between searches."""
+    outdated: Successor | None = None
+    """The newer memory that replaced or may replace this hit, if there is one."""
     copies: int = 0
-    """How many other hits said the same, and are not shown."""
+    """How many other hits have the same text and are not shown."""
 
     @property
     def id(self) -> str:
@@ -277,24 +284,24 @@ class Hit:
 
     @property
     def content(self) -> str:
-        """All that it says; of a record or a file, what of it matched."""
+        """The text of the item; for a record or a file, the part that matched."""
         return self.excerpt if isinstance(self.item, Record) else self.item.content
 
     @property
-    def type(self) -> Type:
+    def type(self) -> ItemType:
         match self.item:
             case Memory():
-                return Type.MEMORY
+                return ItemType.MEMORY
             case Event():
-                return Type.EVENT
+                return ItemType.EVENT
             case Passage():
-                return Type.FILE
+                return ItemType.FILE
             case record:
-                return Type(record.TYPE)
+                return ItemType(record.TYPE)
 
     @property
     def time(self) -> datetime:
-        """Since when it is true, when it was said, or when it was last changed."""
+        """When a memory became true, a message was said, or a file or record was last changed."""
         match self.item:
             case Memory(valid_from=time) | Event(time=time) | Passage(modified=time):
                 return time
@@ -334,7 +341,7 @@ class Results(Sequence[Hit]):
     tier: Tier
     hits: tuple[Hit, ...]
     notes: tuple[str, ...] = ()
-    """What was missing, where a part of the search could not be used."""
+    """Parts of the search that could not be used, and why."""
     timings: Mapping[str, float] = field(default_factory=dict)
     """Seconds by stage."""
 

@@ -1,23 +1,23 @@
-"""The spaces of a store's vectors, and what came of changing the model."""
+"""The vector spaces of a store, and the result of changing the model."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from retentive.model.expectations import Checked
+from retentive.model.expectations import ExpectationResult
 
 
 class SpaceState(StrEnum):
-    """What a space is for."""
+    """The state of a vector space."""
 
     ACTIVE = "active"
-    """Questions are asked in it, and new texts are embedded in it. There is at most one."""
+    """Questions and new texts are embedded in it. At most one space is active."""
     BUILDING = "building"
-    """It is being filled beside the active one."""
+    """Vectors are being added to it while another space is active."""
     SWITCHING = "switching"
-    """It is about to become the active one; writers wait a moment for that."""
+    """It is about to become active; writers wait for that moment."""
     KEPT = "kept"
-    """It was the active one, or came with an import."""
+    """It was active before, or came with an import."""
     GIVEN = "given"
     """Callers bring its vectors themselves."""
     DROPPED = "dropped"
@@ -26,25 +26,25 @@ class SpaceState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StoredSpace:
-    """What a store remembers of a space."""
+    """A vector space as the store records it."""
 
     name: str
     dimension: int
     model: str | None
-    """How the model is opened again: the setting `embedder`. None: not known, as of a function."""
+    """The setting `embedder` that opens the model again. None: not known, such as for a function."""
     state: SpaceState
     changed: datetime
-    """When it came into this state."""
+    """When it changed to this state."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpaceFigures:
-    """A space with how much there is of it."""
+    """A space with the number of its vectors."""
 
     space: StoredSpace
     vectors: int
     pending: int
-    """Texts that have no vector in it yet."""
+    """The number of texts without a vector in this space."""
 
 
 class ReembedStage(StrEnum):
@@ -52,10 +52,10 @@ class ReembedStage(StrEnum):
     """Another process is re-embedding the store."""
     BUILDING = "building"
     COMPARING = "comparing"
-    """The recall tests are asked in both spaces."""
+    """The recall tests run in both spaces."""
     SWITCHING = "switching"
     SWITCHED = "switched"
-    """Vectors of what was written at the moment of the switch are filled in."""
+    """Texts that were written during the switch get their vectors."""
     DROPPING = "dropping"
 
 
@@ -65,35 +65,35 @@ class ReembedProgress:
     done: int
     total: int
     seconds_left: float | None = None
-    """By the speed so far; None while that is not known."""
+    """An estimate from the speed so far; None while that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecallChange:
-    """A recall test that has another result in the new space than in the old one."""
+    """A recall test whose results differ between the old space and the new one."""
 
-    before: Checked
-    after: Checked
+    before: ExpectationResult
+    after: ExpectationResult
 
     @property
     def is_regression(self) -> bool:
-        return self.before.held and not self.after.held
+        return self.before.passed and not self.after.passed
 
 
 @dataclass(frozen=True, slots=True)
-class Reembedded:
-    """What came of changing the model of a store."""
+class ReembedResult:
+    """The result of changing the model of a store."""
 
     space: str
     model: str | None
     previous: str | None
     """The space that was active before; None if there was none."""
     embedded: int
-    """How many vectors this call made."""
+    """The number of vectors that this call made."""
     tests: int
-    """How many recall tests were asked in both spaces."""
+    """The number of recall tests that ran in both spaces."""
     changes: tuple[RecallChange, ...]
-    """Those whose result differs."""
+    """The recall tests whose results differ."""
     switched: bool
     """Whether the space is the active one now. False: a recall test regressed, and nothing was switched."""
 

@@ -1,4 +1,4 @@
-"""Access tokens, and the bounds that they set to whoever brings one."""
+"""Access tokens, and the namespaces that they give access to."""
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -6,18 +6,18 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Which namespaces may be touched, and which of them may be changed."""
+    """The namespaces that may be read, and those that may be changed."""
 
     namespaces: tuple[str, ...]
     subtree: bool = False
-    """And all below them: `alice/coder` below `alice`."""
+    """Whether the namespaces below are included: `alice/coder` below `alice`."""
     read_only: bool = False
     also_read: tuple[str, ...] = ()
-    """Further ones that may be read and never changed: names, or prefixes such as `team/*`."""
+    """Further namespaces that may be read but never changed: names, or prefixes such as `team/*`."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The namespaces that may be read, by name; `prefixes` has the others. `team/*` includes `team`."""
+        """The names of the namespaces that may be read; `prefixes` has the others. `team/*` includes `team`."""
         return (*self.namespaces, *(name.removesuffix("/*") for name in self.also_read))
 
     @property
@@ -27,7 +27,7 @@ class Bounds:
 
     @property
     def writable(self) -> "Bounds":
-        """The part that may be changed."""
+        """The bounds without the namespaces that may only be read."""
         return replace(self, also_read=())
 
     def cover(self, namespace: str) -> bool:
@@ -38,12 +38,12 @@ class Bounds:
         is_own = namespace in self.namespaces or namespace.startswith(self._own_prefixes)
         return is_own and not self.read_only
 
-    def contain(self, other: "Bounds") -> bool:
-        """Nothing that the other lets read is closed here; what may be changed, `narrow` decides."""
+    def can_read_all_of(self, other: "Bounds") -> bool:
+        """Whether these bounds may read all that the other bounds may read."""
         return all(map(self.cover, other.names)) and all(each.startswith(self.prefixes) for each in other.prefixes)
 
-    def narrow(self, other: "Bounds") -> "Bounds":
-        """The other bounds without the right to change what may not be changed here."""
+    def limit_writes(self, other: "Bounds") -> "Bounds":
+        """Return the other bounds, in which namespaces that may not be changed here can only be read."""
         if self.read_only:
             return replace(other, read_only=True)
         end = "/*" if other.subtree else ""
@@ -55,7 +55,7 @@ class Bounds:
         )
 
     def _can_write_all(self, name: str) -> bool:
-        """Of a name, or of a prefix such as `team/*`."""
+        """Whether a namespace, or all below a prefix such as `team/*`, may be changed."""
         return name.startswith(self._own_prefixes) if name.endswith("/*") else self.can_write(name)
 
     @property
@@ -65,19 +65,19 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """An access token as the store knows it: everything but its secret."""
+    """A stored access token, without its secret."""
 
     id: str
     name: str | None
-    """A label of its maker's choice."""
+    """A label that its creator chose."""
     namespace: str
     subtree: bool
-    """Whether it reaches the namespaces below, too."""
+    """Whether the token opens the namespaces below, too."""
     read_only: bool
     created: datetime
     expires: datetime | None
     last_used: datetime | None
-    """To the minute."""
+    """The last use, to the minute."""
     revoked: datetime | None
 
     @property
@@ -89,8 +89,8 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
-class Issued:
-    """A new token with its secret, which is kept nowhere and told once."""
+class NewToken:
+    """A new token with its secret. The secret is shown only here, and not stored."""
 
     token: Token
     secret: str = field(repr=False)

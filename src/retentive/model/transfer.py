@@ -1,36 +1,36 @@
-"""Memories that come from elsewhere."""
+"""The result of importing memories."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from retentive.model.memory import Refusal
+from retentive.model.memory import RefusedItem
 
 
 @dataclass(frozen=True, slots=True)
-class ImportedMemories:
-    """What became of an `import_memories`, or would become of it."""
+class ImportMemoriesResult:
+    """The result of an `import_memories`, or the plan of a dry run."""
 
     format: str
     created: int
-    """Memories that are new."""
+    """The number of new memories."""
     known: int
-    """Those that are here already, or were and have been forgotten or replaced since."""
+    """The number of memories that exist already, or existed and were forgotten or replaced."""
     superseded: int
-    """Memories whose slots the new ones took."""
+    """The number of memories whose slots the new ones took."""
     pending: int
-    """New ones whose vectors are still to come."""
+    """The number of new memories without a vector yet."""
     refused: int
-    refusals: tuple[Refusal, ...]
-    """The first twenty of them."""
+    refusals: tuple[RefusedItem, ...]
+    """The first twenty refused items."""
     kinds: Mapping[str, int]
-    """How many of the new ones are of which kind."""
+    """The number of new memories by kind."""
     examples: tuple[str, ...]
-    """The texts of the first few that are new."""
+    """The texts of the first few new memories."""
     notes: tuple[str, ...]
-    """What was passed over on purpose, such as files that a text names; the first twenty."""
+    """The first twenty items that were skipped on purpose, such as files that a text names."""
     dry_run: bool
     """True: nothing was changed."""
     proposed: int = 0
-    """Memories of the user that new ones may replace: they stay until a person decides."""
+    """The number of the user's memories that new ones may replace: they stay until a person decides."""
     lines: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """Of an export of our own: what became of its lines, by their types."""
+    """The results of the lines of a Retentive export, by type of line."""

@@ -1,7 +1,7 @@
-"""How far the source of a memory is trusted: which memory may end another, and what a memory made of others is worth.
+"""Trust in sources: which memory may replace another, and how far a memory made from others is trusted.
 
-Every way by which a memory ends another asks `may_replace`. Every way by which a memory is made of others asks
-`find_lowest_trust`. So text that nobody vouched for neither ends what the user said nor passes for it.
+All code that replaces a memory asks `may_replace`. All code that makes a memory from others asks `find_lowest_trust`.
+So text that nobody vouched for neither replaces the user's own words nor passes for them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,32 +10,32 @@ from enum import IntEnum, StrEnum
 from retentive.model.memory import Source
 from retentive.model.proposals import HELD_RULES
 
-AGENT = "agent"  # the actor of what an agent does by itself: it cannot vouch for anything
+AGENT = "agent"  # the actor of changes that an agent makes by itself: it cannot vouch for anything
 
 
 class Trust(IntEnum):
-    """Who stands behind a text. More is a larger number."""
+    """How far a source is trusted. A larger number means more."""
 
     MADE = 1
-    """Nobody: an assistant concluded it, or a tool returned it, such as a web page."""
+    """An assistant concluded it, or a tool returned it, such as a web page. Nobody vouches for it."""
     BROUGHT = 2
     """The user chose the file or the import, but did not say each sentence in it."""
     SAID = 3
-    """The user: asked for it to be kept, or said it in a conversation."""
+    """The user asked for it to be kept, or said it in a conversation."""
 
 
 class ImportTrust(StrEnum):
-    """What the person who imports a file says of it."""
+    """How far an import is trusted, chosen by the person who imports it."""
 
     USER = "user"
-    """They vouch for it: it counts as their own word."""
+    """The person vouches for the file: it counts as their own words."""
     STATED = "stated"
-    """An export says of each memory where it came from. It is believed of what is new, but ends nothing of the user."""
+    """New memories keep the source that the export states, but replace nothing that the user said."""
     IMPORT = "import"
-    """It is a stranger's: nothing in it counts for more than an import, whatever it says."""
+    """The file is from a stranger: everything counts as an import, whatever source it states."""
 
 
-# The most trusted first. Within one level the order only names the source of a memory that is made of several.
+# The most trusted first. Within a level, the order only decides which source a memory made from several gets.
 _LEVELS: Mapping[Source, Trust] = {
     Source.EXPLICIT: Trust.SAID,
     Source.EXTRACTED: Trust.SAID,  # learned from the user's own messages: a change of mind in talk must count
@@ -53,27 +53,27 @@ def find_trust(source: Source) -> Trust:
 
 
 def may_replace(new: Source, old: Source) -> bool:
-    """Whether a memory of one source may end a memory of another. If not, it becomes a proposal."""
+    """Whether a memory of one source may replace a memory of another. If not, a proposal is made."""
     return _LEVELS[new] >= _LEVELS[old]
 
 
 def is_held(rule: str, newer: Source, older: Source) -> bool:
-    """Whether a proposal is one because of its sources: then no agent accepts it."""
+    """Whether a replacement is only proposed because of its sources. No agent may accept it then."""
     return rule in HELD_RULES or not may_replace(newer, older)
 
 
 def find_lowest_trust(sources: Iterable[Source]) -> Source:
-    """The least trusted source: that of a memory which is made of others."""
+    """Find the least trusted source. A memory made from others gets it."""
     return max(sources, key=_ORDER.__getitem__)
 
 
 def is_said(source: Source) -> bool:
-    """Whether it is the user's own word. All other text is quoted where a model reads it."""
+    """Whether the text is the user's own words. All other text is quoted in prompts."""
     return _LEVELS[source] is Trust.SAID
 
 
 def describe_refusal(new: Source, old: Source) -> str:
-    """Why a memory of one source does not end a memory of another, for people."""
+    """Explain to people why a memory of one source does not replace a memory of another."""
     return f"what is {describe_source(new)} does not replace what is {describe_source(old)}"
 
 

@@ -1,4 +1,4 @@
-"""What is done in the background."""
+"""Background work: its tasks, and the status of the worker."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,25 +13,28 @@ class Task(NamedTuple):
     """`learn`, `vectors`, `expiry`, `retention`, `purges`, `proposals`, `changes`, `copies` or
     `consolidate`."""
     namespace: str = ""
-    """Whose it is; empty: the whole store's."""
+    """The namespace of the work; empty: the whole store."""
     session: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerStatus:
-    """How a worker is doing."""
+    """The status of the background worker."""
 
     running: bool
-    """Is there one in this process?"""
+    """Whether a worker runs in this process."""
     holder: str | None = None
-    """Who is at work on the store now, here or in another process: machine, process and a number. None: nobody."""
+    """The worker that holds the lease now, here or in another process: machine, process and a number.
+
+    None: there is none, or the store does not answer.
+    """
     working: bool = False
-    """Is it this one?"""
+    """Whether the worker of this process holds the lease."""
     done: Mapping[str, int] = field(default_factory=dict)
-    """What this one did since it began, by job: sessions learned from, vectors made, memories expired ..."""
+    """The work of this worker since its start, by job: sessions learned from, vectors made, memories expired ..."""
     last: datetime | None = None
-    """When it last did something."""
+    """When this worker last did something."""
     failures: Mapping[str, str] = field(default_factory=dict)
-    """The last failure of each job, until it succeeds; `store`: of asking what there is to do."""
+    """The last failure of each job, until it succeeds; `store` is the failure of reading the list of work."""
     note: str = ""
-    """What it cannot do, and why."""
+    """The work that this worker cannot do, and why."""

@@ -1,4 +1,4 @@
-"""A circuit breaker: a server that failed is left alone for a while, then tried by one call.
+"""A circuit breaker: after a failure, a server is not called for a while, then tried by one call.
 
     closed     calls go through; the first that gets no answer opens it
     open       calls fail at once, for 5 seconds at first and twice as long after each trial that failed
@@ -11,15 +11,15 @@ import math
 import threading
 import time
 
-FIRST_PAUSE = 5.0  # seconds: a restart takes about as long
-LONGEST_PAUSE = 300.0
-LONGEST_ASKED = 3600.0  # seconds that a server may ask for by Retry-After
+FIRST_PAUSE_SECONDS = 5.0  # seconds: a restart takes about as long
+MAX_PAUSE_SECONDS = 300.0
+MAX_RETRY_AFTER_SECONDS = 3600.0  # longer values of Retry-After are cut
 
 
 class Breaker:
     """Safe to use from many threads."""
 
-    def __init__(self, first_pause: float = FIRST_PAUSE) -> None:
+    def __init__(self, first_pause: float = FIRST_PAUSE_SECONDS) -> None:
         self._first_pause = first_pause
         self._lock = threading.Lock()
         self._pause = 0.0
@@ -28,7 +28,7 @@ class Breaker:
         self._on_trial = False
 
     def try_call(self) -> str:
-        """Empty if the caller may ask now; it must then report `succeed` or `fail`. Else why it may not."""
+        """Return "" if the caller may call now, else the reason against it. A caller must report the outcome."""
         with self._lock:
             if not self._reason:
                 return ""
@@ -44,23 +44,23 @@ class Breaker:
         with self._lock:
             self._pause, self._reason, self._on_trial = 0.0, "", False
 
-    def fail(self, reason: str, asked_pause: float | None = None) -> None:
-        """`asked_pause`: the seconds that the server asked for, if it did."""
+    def fail(self, reason: str, retry_after: float | None = None) -> None:
+        """Open the breaker. `retry_after` is the pause in seconds that the server asked for."""
         with self._lock:
-            # Calls that were under way when it opened fail soon after each other: they are one failure.
+            # Calls that were running when it opened fail soon after each other: they count as one failure.
             if not self._reason or self._on_trial:
-                self._pause = min(max(self._first_pause, 2 * self._pause), LONGEST_PAUSE)
-            pause = max(self._pause, min(asked_pause or 0.0, LONGEST_ASKED))
+                self._pause = min(max(self._first_pause, 2 * self._pause), MAX_PAUSE_SECONDS)
+            pause = max(self._pause, min(retry_after or 0.0, MAX_RETRY_AFTER_SECONDS))
             self._open_until = max(self._open_until, time.monotonic() + pause)
             self._reason, self._on_trial = reason, False
 
     def abandon(self) -> None:
-        """A call that was let through ended without an answer or a failure of the server: the next may try."""
+        """End a trial that showed nothing about the server: the next call may try."""
         with self._lock:
             self._on_trial = False
 
     def describe(self) -> str:
-        """`closed`; or `open`, with the seconds left and the reason."""
+        """Return `closed`, or the state with the seconds left and the reason."""
         with self._lock:
             if not self._reason:
                 return "closed"

@@ -1,7 +1,7 @@
-"""Keys of providers: from the environment, else from the system's keyring if the package `keyring` is installed.
+"""Finds the keys of providers: in the environment, else in the keyring if the package `keyring` is installed.
 
-The key of a provider's own variable goes to that provider only. Where an address was given, the key must have been
-given for it, too: as a setting of ours, or in the keyring under the name of the host.
+The key in a provider's own variable goes to that provider only. If another address is set, its key must be set, too: in
+our own settings, or in the keyring under the name of the host.
 """
 
 from collections.abc import Mapping
@@ -13,12 +13,12 @@ SERVICE = "retentive"  # the service under which keys are kept: `keyring set ret
 
 
 def find_in_environment(provider: Provider, url: str, environment: Mapping[str, str]) -> str:
-    """The key that the provider's own tools use; empty if another address was given."""
+    """Find the key that the provider's own tools use; "" if another address is set."""
     return "" if url or not provider.key_variable else environment.get(provider.key_variable, "")
 
 
 def find_in_keyring(provider: Provider, url: str) -> str:
-    """The key under the provider's name or, where an address was given, under its host. Empty if there is none."""
+    """Find the key under the provider's name or, if an address is set, under its host; "" if there is none."""
     try:
         import keyring
         from keyring.errors import KeyringError

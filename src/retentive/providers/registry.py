@@ -10,7 +10,7 @@ COMPATIBLE = "openai-compatible"
 class Provider(NamedTuple):
     name: str
     url: str
-    """The base of its OpenAI-compatible endpoints, or of its own protocol. Empty: it has to be given."""
+    """The base of its OpenAI-compatible endpoints, or of its own protocol; "" if it must be set."""
     key_variable: str = ""
     """The environment variable in which its own tools expect the key."""
     needs_key: bool = False
@@ -18,7 +18,7 @@ class Provider(NamedTuple):
     writes: bool = True
     """Whether it offers language models."""
     default_llm: str = ""
-    """A small one: extracting facts is done often, and small models are sold for it."""
+    """A small model: facts are extracted often, and a small one is good at it."""
 
 
 PROVIDERS = {
@@ -51,7 +51,7 @@ def is_provider_spec(text: str) -> bool:
 
 
 def parse_spec(text: str) -> ModelSpec:
-    """Read `PROVIDER:MODEL`. The model may be missing, and may have colons of its own."""
+    """Parse `PROVIDER:MODEL`. The model may be missing, and may have colons of its own."""
     name, _, model = text.strip().partition(":")
     if name not in PROVIDERS:
         raise BadConfig(f"There is no provider {name!r}.", f"Known: {', '.join(PROVIDERS)}.")

@@ -1,334 +1,387 @@
-"""What can be done with every type of record: read, decide, and apply as one batch of guarded steps.
+"""The verbs that every type of record shares: create, get, list, update, delete, history, diff, rollback.
 
-A change is a new version with its history, its links and its searchable text, all visible together. Who names the
-version that a change was decided on is refused if it has moved on, and told what happened since; who does not has the
-fields that are given changed in whatever is there.
+Each change is decided on the newest version and applied as one batch of guarded steps. The batch writes the new
+version, its history, its links to contacts and its searchable text, so that all become visible together.
+
+A caller may name the version that a change was decided on. If the record has a newer version, the change is refused,
+and the error says what was changed since. Without a version, the change applies to the newest one.
 """
 
 import builtins
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 from retentive import clock
 from retentive.errors import Busy, Conflict, Invalid, NotFound, Stale
 from retentive.ids import new_ids
-from retentive.memories.write import embedded
-from retentive.model import Record, Records, Revision, from_micros
-from retentive.records.fields import CONTACT, SHAPES, Shape, chunk_status
-from retentive.records.fuzzy_names import folded
-from retentive.records.json_patch import differences
-from retentive.records.render import told
+from retentive.memories.write import embed_texts
+from retentive.model import Page, Record, Revision, from_micros
+from retentive.records.fields import CONTACT, RECORD_TYPES, RecordType, chunk_status
+from retentive.records.fuzzy_names import fold_name
+from retentive.records.json_patch import diff_documents
+from retentive.records.render import render_record
 from retentive.storage import Step
-from retentive.storage.damage import intact
-from retentive.storage.tables import records as rows
-from retentive.storage.tables.records import Past, Row, Said
+from retentive.storage.damage import decode_intact
+from retentive.storage.tables import records as record_rows
+from retentive.storage.tables.records import ChangeNote, RecordRevision, RecordRow
 from retentive.store import OpenStore, secret_policy, validate
-from retentive.store.views import writes
+from retentive.store.views import mutates
 from retentive.store.write import MAX_ATTEMPTS
-from retentive.text.chunk import chunk
+from retentive.text.chunk import chunk_text
 
 R = TypeVar("R", bound=Record)
 
-SHOWN = 8  # differences told of a change that was refused
+MAX_LISTED = 8  # differences, or records of one name, that an error message lists
 
 
-class Told(Said):
-    """What is told of a change, checked."""
+class AuditNote(ChangeNote):
+    """A note by a caller: its actor and reason are validated."""
 
     def __new__(cls, action: str, actor: str, reason: str | None) -> Self:
-        validate.why(reason, actor)
+        validate.check_reason(reason, actor)
         return super().__new__(cls, action, actor, reason)
 
 
 class Change(NamedTuple):
-    """A version to be written, and what is told of it."""
+    """A version to be written, with its entry in the history."""
 
-    row: Row
-    said: Said
-    old: Row | None = None
+    row: RecordRow
+    note: ChangeNote
+    old_if_read: RecordRow | None = None
     """The version before it, if it was read to decide."""
 
 
-class Store(Generic[R]):
-    """The verbs that all types share."""
+class RecordCollection(Generic[R]):
+    """The records of one type in one namespace."""
 
-    shape: ClassVar[Shape[Any]]
+    record_type: ClassVar[RecordType[Any]]
 
     def __init__(self, store: OpenStore) -> None:
         self._store = store
-        self._rows = store.tables.records
+        self._table = store.tables.records
 
-    @writes
+    @mutates
     def create(self, /, *, reason: str | None = None, actor: str = "user", **fields: Any) -> R:
-        """Keep a new one. The fields are those that it has; a name is always needed."""
-        shape = self.shape
+        """Create a record with these fields. `name` is required."""
+        record_type = self.record_type
         if not fields.get("name"):
-            raise Invalid(f"a {shape.type} needs a name")
-        said = Told("created", actor, reason)
+            raise Invalid(f"a {record_type.type} needs a name")
+        note = AuditNote("created", actor, reason)
         id = new_ids(clock.now(), 1)[0]
 
         def decide(now: int) -> builtins.list[Change]:
-            return [Change(Row(self._store.namespace, shape.type, id, self._body({}, fields), 1, now, now), said)]
+            body = self._make_body({}, fields)
+            return [Change(RecordRow(self._store.namespace, record_type.type, id, body, 1, now, now), note)]
 
-        return self._done(decide)
+        return self._write_and_read(decide)
 
     def get(self, id: str) -> R:
-        """One of them, by its id; or by its name, if only one is called so."""
-        return self._read(self._live(id))
+        """Return the record with this id, or with this name if only one has it."""
+        return self._to_record(self._live_row(id))
 
-    def list(self, limit: int = 50, after: str | None = None) -> Records[R]:
-        """In the order of their names, a page at a time."""
-        last = None if after is None else self._row(after).id
-        found = self._rows.page(self._store.namespace, self.shape.type, validate.limit_of(limit) + 1, last)
-        read = tuple(intact(found[:limit], self._read))
-        return Records(read, found[limit - 1].id if len(found) > limit else None)
+    def list(self, limit: int = 50, after: str | None = None) -> Page[R]:
+        """Return a page of records, ordered by name. `after` is the `next` of the page before."""
+        last = None if after is None else self._find_row(after).id
+        limit = validate.positive_int(limit)
+        found = self._table.list_page(self._store.namespace, self.record_type.type, limit + 1, last)
+        records = tuple(decode_intact(found[:limit], self._to_record))
+        return Page(records, found[limit - 1].id if len(found) > limit else None)
 
-    @writes
+    @mutates
     def update(
         self, /, id: str, *, version: int | None = None, reason: str | None = None, actor: str = "user", **fields: Any
     ) -> R:
-        """Change the fields that are given and leave the rest; None empties one.
+        """Change the given fields and leave the rest; None empties a field.
 
-        With `version` it is refused, and told what changed, unless it is still that version.
+        With `version`, the update is refused unless the record is still at that version. The error says what changed.
         """
-        told = Told("updated", actor, reason)
-        return self.change(id, lambda old: self._body(old.body, fields), told, version)
+        note = AuditNote("updated", actor, reason)
+        return self.change(id, lambda old: self._make_body(old.body, fields), note, version)
 
-    def change(self, id: str, make: Callable[[Row], Mapping[str, Any]], told: Said, version: int | None = None) -> R:
-        """A new version of it, made of the newest; of what is None there is nothing kept."""
+    def change(
+        self, id: str, make_body: Callable[[RecordRow], Mapping[str, Any]], note: ChangeNote, version: int | None = None
+    ) -> R:
+        """Write the body that `make_body` returns for the newest version. Fields that are None are dropped."""
 
         def decide(now: int) -> builtins.list[Change]:
-            old = self._expected(self._live(id), version)
-            body = {name: each for name, each in make(old).items() if each is not None}
-            return [Change(rows.next_row(old, body, now), told)]
+            old = self._require_version(self._live_row(id), version)
+            body = {name: value for name, value in make_body(old).items() if value is not None}
+            return [Change(record_rows.next_row(old, body, now), note)]
 
-        return self._done(decide)
+        return self._write_and_read(decide)
 
-    @writes
+    @mutates
     def delete(self, id: str, *, version: int | None = None, reason: str | None = None, actor: str = "user") -> R:
-        """Take it away, softly: its history stays, and `rollback` brings it back. The answer is how it was."""
-        said = Told("deleted", actor, reason)
+        """Delete a record and return how it was. Its history stays, and `rollback` restores it."""
+        note = AuditNote("deleted", actor, reason)
 
         def decide(now: int) -> builtins.list[Change]:
-            old = self._expected(self._live(id), version)
-            return [*self._unlinked(old, now, actor), Change(gone(old, now), said)]
+            old = self._require_version(self._live_row(id), version)
+            return [*self._unlink_changes(old, now, actor), Change(make_deleted_row(old, now), note)]
 
-        return self._done(decide)
+        return self._write_and_read(decide)
 
     def history(self, id: str) -> Sequence[Revision[R]]:
-        """Every change, the oldest first: who, when, why, and how it was after that."""
-        row = self._row(id)
-        merged = self._rows.merged(row.namespace, row.type, row.id)
-        found = [*intact(((each, past) for each in (*merged, row) for past in self._past(each)), self._revision)]
-        return sorted(found, key=lambda each: (each.at, each.id != row.id, each.version))
+        """Return every change, oldest first: who, when, why, and the record after it."""
+        row = self._find_row(id)
+        rows = [*self._table.list_merged(*row.key), row]
+        revisions = [revision for each in rows for revision in self._load_revisions(each)]
+        # Changes at the same moment: those of the record itself come first.
+        return sorted(revisions, key=lambda each: (each.at, each.id != row.id, each.version))
 
     def diff(self, id: str, old: int, new: int | None = None) -> Sequence[Mapping[str, Any]]:
-        """What changed between two versions, the second being the newest if not given: a JSON Patch."""
-        row = self._row(id)
-        before = self.at(id, old)
-        after = row.body if new is None and not row.deleted else self.at(id, row.version if new is None else new)
-        return self._differences(before, after)
+        """Return the JSON Patch from one version to another, by default to the newest."""
+        row = self._find_row(id)
+        before = self.load_body(id, old)
+        if new is None and not row.deleted:
+            return self._diff(before, row.body)
+        return self._diff(before, self.load_body(id, row.version if new is None else new))
 
-    @writes
+    @mutates
     def rollback(self, id: str, to: int, *, reason: str | None = None, actor: str = "user") -> R:
-        """Make it as it was at a version, which is itself a change. What was deleted is there again."""
-        said = Told("rolled back", actor, reason or f"to version {to}")
+        """Write the fields of an earlier version as a new version. A deleted record is restored."""
+        note = AuditNote("rolled back", actor, reason or f"to version {to}")
 
         def decide(now: int) -> builtins.list[Change]:
-            return [Change(rows.next_row(self._row(id), self._again(self.at(id, to)), now), said)]
+            body = self._restorable_body(self.load_body(id, to))
+            return [Change(record_rows.next_row(self._find_row(id), body, now), note)]
 
-        return self._done(decide)
+        return self._write_and_read(decide)
 
-    def _again(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        """An earlier body as it can be again."""
+    def load_body(self, id: str, version: int) -> Mapping[str, Any]:
+        """Return the fields that a version has."""
+        row = self._find_row(id)
+        number = validate.positive_int(version, "version")
+        past = next((each for each in self._history(row) if each.version == number), None)
+        if past is None:
+            raise NotFound(f"{row.id} has no version {number}; it is at {row.version}")
+        if past.body is None:
+            raise Conflict(f"at version {number}, {row.id} was {past.action}", "Choose a version before it.")
+        return past.body
+
+    # Hooks: types with links between records override these.
+
+    def _restorable_body(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return an earlier body without links to contacts that no longer exist."""
         return body
 
-    def _unlinked(self, old: Row, now: int, actor: str) -> Iterator[Change]:  # noqa: ARG002 - contacts have some
-        """What must change with one that goes."""
+    def _unlink_changes(self, old: RecordRow, now: int, actor: str) -> Iterator[Change]:  # noqa: ARG002 - contacts have some
+        """Yield the changes of other records that a deletion requires."""
         return iter(())
 
-    def _done(self, decide: Callable[[int], Sequence[Change]]) -> R:
-        return self._read(self._write(decide))
+    def _resolve_contacts(self, given: Any) -> Any:
+        """Return the ids of contacts that are given by id, name or email."""
+        raise NotImplementedError
 
-    def _write(self, decide: Callable[[int], Sequence[Change]]) -> Row:
-        """The last of what is decided, written; again if another was first."""
+    # Writing
+
+    def _write_and_read(self, decide: Callable[[int], Sequence[Change]]) -> R:
+        return self._to_record(self._write(decide))
+
+    def _write(self, decide: Callable[[int], Sequence[Change]]) -> RecordRow:
+        """Apply the changes that `decide` returns, and return the row of the last one.
+
+        Unlike with `store.write`, making the steps may raise `Stale`, too: a linked contact was deleted meanwhile.
+        """
         vectors: dict[str, bytes | None] = {}
         for _ in range(MAX_ATTEMPTS):
             changes = decide(clock.now())
             try:
-                if steps := [*self._steps(changes, vectors)]:
+                steps = [*self._steps(changes, vectors)]
+                if steps:
                     self._store.engine.apply(steps)
-                    self._store.journal.wrote = True
+                    self._store.journal.note_write()
             except Stale:
                 continue
             last = changes[-1].row
-            return last if steps else self._present(last)
-        raise Busy(f"others kept changing the same {self.shape.plural}", "Retry in a moment.")
+            if steps:
+                return last
+            return self._table.get(*last.key) or last  # nothing differs: the stored row has no new version
+        raise Busy(f"others kept changing the same {self.record_type.plural}", "Retry in a moment.")
 
     def _steps(self, changes: Sequence[Change], vectors: dict[str, bytes | None]) -> Iterator[Step]:
-        for row, said, read in changes:
-            old = (read or self._rows.get(*row.key)) if row.version > 1 else None
-            if old and not old.deleted and not row.deleted and rows.as_text(old.body) == rows.as_text(row.body):
-                continue
-            shape = SHAPES[row.type]
-            if shape.unique and not row.deleted:
-                self._free(row)
-            named = self._named_by(row)
-            naming = self._naming(old, row) if shape is CONTACT else []
-            for other in naming:  # before the contact, as whoever writes a project does: nobody waits for each other
-                yield rows.unchanged_step(other)
-                yield from self._slices(other, {**self._called(other), row.id: row.body["name"]}, vectors)
-            yield from rows.save_steps(row, folded(row.body.get("name", "")), said)
-            if shape.links:
-                yield from map(rows.unchanged_step, named)
-                yield from rows.link_steps(row, [each.id for each in named])
-            if not old or self._said(row) != self._said(old):
-                yield from self._slices(row, _names(named), vectors)
-            if row.deleted and shape is CONTACT:
-                yield rows.named_step(row, 0)
-            elif naming:
-                yield rows.named_step(row, len(naming))
+        """Yield the steps of all changes. A change that leaves every field as it is has none."""
+        for change in changes:
+            row = change.row
+            old = (change.old_if_read or self._table.get(*row.key)) if row.version > 1 else None
+            if not old or not _is_same(old, row):
+                yield from self._change_steps(row, old, change.note, vectors)
 
-    def _free(self, row: Row) -> None:
-        """Refuse a name that another has."""
+    def _change_steps(
+        self, row: RecordRow, old: RecordRow | None, note: ChangeNote, vectors: dict[str, bytes | None]
+    ) -> Iterator[Step]:
+        record_type = RECORD_TYPES[row.type]
+        if record_type.unique and not row.deleted:
+            self._require_free_name(row)
+        contacts = self._load_linked_contacts(row)
+        naming = self._records_to_reindex(old, row)
+        for other in naming:  # before the contact that they name: every writer uses this order, so none deadlocks
+            names = {**self._contact_names(other), row.id: row.body["name"]}
+            yield record_rows.require_unchanged_step(other)
+            yield from self._chunk_steps(other, names, vectors)
+        yield from record_rows.save_steps(row, fold_name(row.body.get("name", "")), note)
+        if record_type.links:
+            yield from map(record_rows.require_unchanged_step, contacts)
+            yield from record_rows.link_steps(row, [each.id for each in contacts])
+        if not old or self._list_indexed_values(row) != self._list_indexed_values(old):
+            yield from self._chunk_steps(row, _names_by_id(contacts), vectors)
+        if record_type is CONTACT and (row.deleted or naming):
+            yield record_rows.require_link_count_step(row, len(naming))
+
+    def _require_free_name(self, row: RecordRow) -> None:
+        """Refuse a name that another record of a unique type has."""
         name = row.body["name"]
-        for other in self._rows.named(row.namespace, row.type, folded(name)):
+        for other in self._table.find_by_key(row.namespace, row.type, fold_name(name)):
             if other.id != row.id:
-                hint = f"Change it: retentive {row.type} update {other.id}"
+                hint = f"Change it: `{row.type}s.update({other.id!r}, ...)`."
                 raise Conflict(f"there is a {row.type} {name[:60]!r} already: {other.id}", hint)
 
-    def _named_by(self, row: Row) -> builtins.list[Row]:
-        """The contacts that it names, which must be there."""
-        targets = [] if row.deleted else SHAPES[row.type].targets(row.body)
-        found = self._rows.several(row.namespace, CONTACT.type, targets)
-        if len(found) < len(targets):
+    def _load_linked_contacts(self, row: RecordRow) -> builtins.list[RecordRow]:
+        """Return the contacts that a record links to; `Stale` if one of them was deleted."""
+        targets = [] if row.deleted else RECORD_TYPES[row.type].list_linked_ids(row.body)
+        contacts = self._table.list_by_ids(row.namespace, CONTACT.type, targets)
+        if len(contacts) < len(targets):
             raise Stale(f"a contact of {row.id} was deleted meanwhile")
-        return found
+        return contacts
 
-    def _naming(self, old: Row | None, row: Row) -> builtins.list[Row]:
-        """What names a contact that is called otherwise now: it is found by its name."""
-        renamed = old and not row.deleted and old.body.get("name") != row.body.get("name")
-        return self._rows.naming(row.namespace, row.id) if renamed else []
+    def _records_to_reindex(self, old: RecordRow | None, row: RecordRow) -> builtins.list[RecordRow]:
+        """Return the records that name a row, if it is a renamed contact: their text contains its name."""
+        is_renamed = old is not None and old.body.get("name") != row.body.get("name")
+        if row.type != CONTACT.type or row.deleted or not is_renamed:
+            return []
+        return self._table.list_naming(row.namespace, row.id)
 
-    def _said(self, row: Row) -> tuple[Any, ...]:
-        """What its slices are made of."""
-        return self._text(row, {}), *(row.body.get(name) for name in SHAPES[row.type].links)
+    def _make_body(self, old: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the old body with the given fields, validated, with contacts as ids and without secrets."""
+        changes = self.record_type.validate_fields(fields)
+        for name in self.record_type.links:
+            if changes.get(name):
+                changes[name] = self._resolve_contacts(changes[name])
+        filled = {name: value for name, value in changes.items() if value}
+        changes |= secret_policy.apply_policy_to_json(self._store, filled, "memory")
+        return {name: value for name, value in {**old, **changes}.items() if value is not None}
 
-    def _slices(self, row: Row, called: Mapping[str, str], vectors: dict[str, bytes | None]) -> Iterator[Step]:
-        cut = self._cut(row, called)
-        new = [text for text in cut if text not in vectors]
-        vectors.update(zip(new, embedded(self._store, new), strict=True))
-        yield from rows.slice_steps(row, cut, self._store.space, [vectors[text] for text in cut], chunk_status(row))
+    # Searchable text
 
-    def _text(self, row: Row, called: Mapping[str, str]) -> str:
-        """What is searched of it."""
-        record: Record = SHAPES[row.type].read(row)
-        return "" if row.deleted else told(record, called).replace("\0", " ")
+    def _chunk_steps(
+        self, row: RecordRow, contact_names: Mapping[str, str], vectors: dict[str, bytes | None]
+    ) -> Iterator[Step]:
+        """Replace the chunks of a record. Texts in `vectors` are not embedded again."""
+        texts = self._chunks(row, contact_names)
+        new = [text for text in texts if text not in vectors]
+        vectors.update(zip(new, embed_texts(self._store, new), strict=True))
+        yield from record_rows.replace_chunks_steps(
+            row, texts, self._store.space, [vectors[text] for text in texts], chunk_status(row)
+        )
 
-    def _cut(self, row: Row, called: Mapping[str, str]) -> Sequence[str]:
-        """Its text in slices."""
-        text = self._text(row, called)
-        return [*chunk(text)] if text else []
+    def _chunks(self, row: RecordRow, contact_names: Mapping[str, str]) -> Sequence[str]:
+        text = self._render(row, contact_names)
+        return [*chunk_text(text)] if text else []
 
-    def _called(self, row: Row) -> dict[str, str]:
-        """The names of the contacts that it names."""
-        return _names(self._rows.several(row.namespace, CONTACT.type, SHAPES[row.type].targets(row.body)))
+    def _render(self, row: RecordRow, contact_names: Mapping[str, str]) -> str:
+        record: Record = RECORD_TYPES[row.type].read(row)
+        return "" if row.deleted else render_record(record, contact_names).replace("\0", " ")
 
-    def _body(self, old: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
-        checked = self.shape.checked(fields)
-        for name in self.shape.links:
-            if checked.get(name):
-                checked[name] = self._contacts(checked[name])
-        safe = secret_policy.guarded_json(self._store, {name: each for name, each in checked.items() if each}, "memory")
-        return {name: each for name, each in {**old, **checked, **safe}.items() if each is not None}
+    def _list_indexed_values(self, row: RecordRow) -> tuple[Any, ...]:
+        """Return the values that the chunks depend on."""
+        return self._render(row, {}), *(row.body.get(name) for name in RECORD_TYPES[row.type].links)
 
-    def _contacts(self, given: Any) -> Any:
-        """The ids of contacts, who may be named."""
-        raise NotImplementedError
+    def _contact_names(self, row: RecordRow) -> dict[str, str]:
+        """Return the names of the linked contacts, by id."""
+        return _names_by_id(
+            self._table.list_by_ids(row.namespace, CONTACT.type, RECORD_TYPES[row.type].list_linked_ids(row.body))
+        )
 
-    def _row(self, id: str) -> Row:
-        """Of any state."""
-        asked = validate.plain(id, "id").strip()
-        if not folded(asked):
-            raise Invalid("no id", f"Give the id or the name of a {self.shape.type}.")
-        found = self._rows.get(self._store.namespace, self.shape.type, asked)
-        if found:
-            return found
-        named = self._named(asked)
-        if len(named) > 1:
-            those = ", ".join(f"{row.id} ({row.body.get('company') or row.body['name']})" for row in named[:SHOWN])
-            raise Conflict(f"{asked[:60]!r} may be one of {len(named)} {self.shape.plural}: {those}", "Give the id.")
-        if not named:
-            hint = f"`retentive {self.shape.type} list` shows those there are."
-            raise NotFound(f"no {self.shape.type} {asked[:60]!r} in namespace {self._store.namespace!r}", hint)
-        return named[0]
+    # Reading
 
-    def _named(self, asked: str) -> builtins.list[Row]:
-        return self._rows.named(self._store.namespace, self.shape.type, folded(asked))
+    def _find_row(self, id: str) -> RecordRow:
+        """Return the row with this id or name, also if it is deleted."""
+        wanted = validate.require_text(id, "id").strip()
+        if not fold_name(wanted):
+            raise Invalid("no id", f"Give the id or the name of a {self.record_type.type}.")
+        row = self._table.get(self._store.namespace, self.record_type.type, wanted)
+        if row:
+            return row
+        matches = self._find_by_name(wanted)
+        if len(matches) > 1:
+            listed = ", ".join(
+                f"{row.id} ({row.body.get('company') or row.body['name']})" for row in matches[:MAX_LISTED]
+            )
+            raise Conflict(
+                f"{wanted[:60]!r} may be one of {len(matches)} {self.record_type.plural}: {listed}", "Give the id."
+            )
+        if not matches:
+            hint = f"`{self.record_type.plural}.list()` shows the existing ones."
+            raise NotFound(f"no {self.record_type.type} {wanted[:60]!r} in namespace {self._store.namespace!r}", hint)
+        return matches[0]
 
-    def _live(self, id: str) -> Row:
-        row = self._row(id)
+    def _find_by_name(self, name: str) -> builtins.list[RecordRow]:
+        return self._table.find_by_key(self._store.namespace, self.record_type.type, fold_name(name))
+
+    def _live_row(self, id: str) -> RecordRow:
+        """Return the row with this id or name; `NotFound` if it is deleted or merged."""
+        row = self._find_row(id)
         if row.merged_into:
-            raise NotFound(f"{self.shape.type} {row.id} was merged into {row.merged_into}", "Ask for that one.")
+            raise NotFound(f"{self.record_type.type} {row.id} was merged into {row.merged_into}", "Use that one.")
         if row.deleted:
-            hint = f"`retentive {self.shape.type} rollback {row.id} {row.version - 1}` brings it back."
-            raise NotFound(f"{self.shape.type} {row.id} was deleted on {from_micros(row.deleted):%Y-%m-%d %H:%M}", hint)
+            hint = f"`{self.record_type.plural}.rollback({row.id!r}, {row.version - 1})` brings it back."
+            raise NotFound(
+                f"{self.record_type.type} {row.id} was deleted on {from_micros(row.deleted):%Y-%m-%d %H:%M}", hint
+            )
         return row
 
-    def _expected(self, row: Row, version: int | None) -> Row:
-        if version is None or validate.sequence_of(version, "version") == row.version:
+    def _require_version(self, row: RecordRow, version: int | None) -> RecordRow:
+        """Return the row if it is at this version; else refuse, and say what changed since."""
+        if version is None or validate.parse_sequence(version, "version") == row.version:
             return row
         if version > row.version:
             raise Conflict(f"{row.id} is at version {row.version}; there is no version {version} yet")
-        since = [past for past in self._past(row) if past.version > version]
-        before = next((past.body for past in self._past(row) if past.version == version), None) or {}
-        told = "; ".join(_told(each) for each in self._differences(before, row.body)[:SHOWN])
-        by = ", ".join(dict.fromkeys(past.actor for past in since))
-        hint = "Read it again and decide anew; nothing was changed."
-        what = told or "nothing that is still so"
-        raise Conflict(f"{row.id} is at version {row.version}, not {version}: {by} changed {what}", hint)
+        history = self._history(row)
+        before = next((past.body for past in history if past.version == version), None) or {}
+        differences = self._diff(before, row.body)[:MAX_LISTED]
+        changed = "; ".join(map(_describe_difference, differences)) or "nothing that is still so"
+        actors = ", ".join(dict.fromkeys(past.actor for past in history if past.version > version))
+        hint = "Nothing was changed. Read it again, then repeat the change."
+        raise Conflict(f"{row.id} is at version {row.version}, not {version}: {actors} changed {changed}", hint)
 
-    def _past(self, row: Row) -> builtins.list[Past]:
-        return self._rows.history(*row.key)
+    def _history(self, row: RecordRow) -> builtins.list[RecordRevision]:
+        return self._table.list_history(*row.key)
 
-    def at(self, id: str, version: int) -> Mapping[str, Any]:
-        """The fields as they were kept at a version."""
-        row = self._row(id)
-        number = validate.limit_of(version, "version")
-        past = next((each for each in self._past(row) if each.version == number), None)
-        if past is None:
-            raise NotFound(f"{row.id} has no version {number}; it is at {row.version}")
-        if past.body is None:
-            raise Conflict(f"version {number} of {row.id} is its having been {past.action}", "Choose one before it.")
-        return past.body
+    def _diff(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> builtins.list[dict[str, Any]]:
+        return [*diff_documents(before, after)]
 
-    def _differences(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> builtins.list[dict[str, Any]]:
-        return [*differences(before, after)]
+    def _load_revisions(self, row: RecordRow) -> Iterator[Revision[R]]:
+        return decode_intact(self._history(row), partial(self._make_revision, row))
 
-    def _revision(self, change: tuple[Row, Past]) -> Revision[R]:
-        row, past = change
+    def _make_revision(self, row: RecordRow, past: RecordRevision) -> Revision[R]:
         record = None
         if past.body is not None:
-            record = self._read(replace(row, body=past.body, version=past.version, updated=past.at))
+            record = self._to_record(replace(row, body=past.body, version=past.version, updated=past.at))
         return Revision(past.version, past.action, from_micros(past.at), past.actor, past.reason, record, row.id)
 
-    def _present(self, row: Row) -> Row:
-        return self._rows.get(*row.key) or row
-
-    def _read(self, row: Row) -> R:
-        record: R = self.shape.read(row)
+    def _to_record(self, row: RecordRow) -> R:
+        record: R = self.record_type.read(row)
         return record
 
 
-def gone(row: Row, now: int, into: str | None = None) -> Row:
-    return replace(row, version=row.version + 1, updated=now, deleted=now, merged_into=into)
+def make_deleted_row(row: RecordRow, now: int, merged_into: str | None = None) -> RecordRow:
+    """Return the next version of a row, as deleted."""
+    return replace(row, version=row.version + 1, updated=now, deleted=now, merged_into=merged_into)
 
 
-def _names(contacts: Sequence[Row]) -> dict[str, str]:
+def _is_same(old: RecordRow, new: RecordRow) -> bool:
+    """Whether a change has no effect. Deleting and restoring always have one."""
+    return (
+        not old.deleted and not new.deleted and record_rows.encode_body(old.body) == record_rows.encode_body(new.body)
+    )
+
+
+def _names_by_id(contacts: Sequence[RecordRow]) -> dict[str, str]:
     return {row.id: row.body["name"] for row in contacts}
 
 
-def _told(change: Mapping[str, Any]) -> str:
-    name = change["path"].removeprefix("/")
-    return f"{name} (removed)" if change["op"] == "remove" else f"{name} to {str(change['value'])[:60]!r}"
+def _describe_difference(operation: Mapping[str, Any]) -> str:
+    name = operation["path"].removeprefix("/")
+    return f"{name} (removed)" if operation["op"] == "remove" else f"{name} to {str(operation['value'])[:60]!r}"

@@ -1,4 +1,4 @@
-"""What a purge takes of records: those that it names, and what the facts that go brought into the profile."""
+"""The part of a purge that concerns records: whole records, and values that purged facts brought into the profile."""
 
 import json
 from collections.abc import Collection, Iterator, Mapping
@@ -6,80 +6,101 @@ from typing import Any
 
 from retentive.records import json_patch
 from retentive.records.contacts import Contacts
-from retentive.records.fields import CONTACT, SHAPES
+from retentive.records.fields import CONTACT, RECORD_TYPES
 from retentive.records.profile_sync import Profiles
-from retentive.storage import Step, step
-from retentive.storage.tables.records import Row, Said, as_text, next_row, profile_step, save_steps
+from retentive.storage import Step
+from retentive.storage.tables.records import (
+    ChangeNote,
+    RecordRow,
+    next_row,
+    require_unchanged_profile_step,
+    rewrite_step,
+    save_steps,
+)
 from retentive.store import OpenStore
 
 
-def found(store: OpenStore, id: str) -> list[Row]:
-    """The record of this id, of whatever type and state, and those that were merged into it."""
+def find_records(store: OpenStore, id: str) -> list[RecordRow]:
+    """Return the record with this id, of any type and state, and all that were merged into it."""
     rows = store.tables.records
-    going = [row for type in SHAPES if (row := rows.get(store.namespace, type, id))][:1]
-    for row in going:  # which grows by what was merged into what was merged
-        going += rows.merged(*row.key)
-    return going
+    found = [row for type in RECORD_TYPES if (row := rows.get(store.namespace, type, id))][:1]
+    for row in found:  # the list grows by what was merged into each
+        found += rows.list_merged(*row.key)
+    return found
 
 
-def unlinked(store: OpenStore, row: Row, actor: str) -> Row:
-    """A record that nothing names any more."""
+def delete_if_contact(store: OpenStore, row: RecordRow, actor: str) -> RecordRow:
+    """Delete a contact in a transaction of its own, so that no project names it any more, and return its new row.
+
+    Other records are returned as they are.
+    """
     if row.type != CONTACT.type or row.deleted:
         return row
     Contacts(store).delete(row.id, reason="purged", actor=actor)
     return store.tables.records.get(*row.key) or row
 
 
-def texts(store: OpenStore, row: Row) -> Iterator[str]:
-    """Whatever it said, in any version."""
-    bodies = [row.body, *(past.body for past in store.tables.records.history(*row.key) if past.body)]
-    for body in bodies:
-        brought = (each["value"] for each in body.get("flowed", {}).values())  # the rest of that is names of our own
-        said = {**{name: each for name, each in body.items() if name != "flowed"}, "values": [*brought]}
-        yield from (text for _, value in json_patch.leaves(said) for text in _texts(value))
+def iter_texts(store: OpenStore, row: RecordRow) -> Iterator[str]:
+    """Yield every text of a record, in all of its versions."""
+    for body in _all_bodies(store, row):
+        fields = {name: value for name, value in body.items() if name != "flowed"}
+        values = [each["value"] for each in body.get("flowed", {}).values()]  # its other fields are our own names
+        for _, value in json_patch.iter_leaves({**fields, "values": values}):
+            yield from _iter_strings(value)
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _iter_strings(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):
-        yield from (text for each in value for text in _texts(each))
+        for each in value:
+            yield from _iter_strings(each)
     elif isinstance(value, Mapping):
-        yield from (text for pair in value.items() for each in pair for text in _texts(each))
+        for name, each in value.items():
+            yield from _iter_strings(name)
+            yield from _iter_strings(each)
 
 
 def profile_steps(store: OpenStore, memories: Collection[str], now: int) -> Iterator[Step]:
-    """The profile and its history without what these memories brought.
+    """Yield the steps that remove the values of these memories from the profile and its history.
 
-    Whoever brings it back at this moment, from the history or from the fact, is refused, or refuses this.
+    The guard on the profile's version lets no concurrent write bring them back, from the history or from the fact.
     """
-    row = Profiles(store).stored()
-    yield profile_step(row)
-    touched = _without(row.body, memories) != row.body
-    for past in store.tables.records.history(*row.key):
-        if past.body is not None and (left := _without(past.body, memories)) != past.body:
-            key = {"namespace": row.namespace, "type": row.type, "id": row.id, "version": past.version}
-            yield step("revision_rewrite", expect=1, **key, body=as_text(left))
-            touched = True
-    if touched:
-        yield from save_steps(next_row(row, _without(row.body, memories), now), "", Said("purged", "purge", None))
+    row = Profiles(store).load_stored()
+    yield require_unchanged_profile_step(row)
+    body = _without_memories(row.body, memories)
+    is_touched = body != row.body
+    for past in store.tables.records.list_history(*row.key):
+        if past.body is None:
+            continue
+        past_body = _without_memories(past.body, memories)
+        if past_body != past.body:
+            yield rewrite_step(row, past.version, past_body)
+            is_touched = True
+    if is_touched:
+        yield from save_steps(next_row(row, body, now), "", ChangeNote("purged", "purge", None))
 
 
-def profile_left(store: OpenStore, memories: Collection[str]) -> str:
-    """What the profile and its history say without them."""
-    row = Profiles(store).stored()
-    bodies = [row.body, *(past.body for past in store.tables.records.history(*row.key) if past.body)]
-    return json.dumps([_without(body, memories) for body in bodies], ensure_ascii=False)
+def render_profile_left(store: OpenStore, memories: Collection[str]) -> str:
+    """Return the profile and its history, without the values of these memories, as one text."""
+    bodies = _all_bodies(store, Profiles(store).load_stored())
+    return json.dumps([_without_memories(body, memories) for body in bodies], ensure_ascii=False)
 
 
-def _without(body: Mapping[str, Any], memories: Collection[str]) -> Mapping[str, Any]:
-    going = {slot: each for slot, each in body.get("flowed", {}).items() if each["memory"] in memories}
-    if not going:
+def _all_bodies(store: OpenStore, row: RecordRow) -> list[Mapping[str, Any]]:
+    """Return the newest body of a record, then those of its history."""
+    return [row.body, *(past.body for past in store.tables.records.list_history(*row.key) if past.body)]
+
+
+def _without_memories(body: Mapping[str, Any], memories: Collection[str]) -> Mapping[str, Any]:
+    """Return the body of a profile without the values that came from these memories."""
+    removed = {slot: each for slot, each in body.get("flowed", {}).items() if each["memory"] in memories}
+    if not removed:
         return body
     document = body["document"]
-    for each in going.values():
-        if json_patch.same(json_patch.at(document, each["at"]), each["value"]):
-            document = json_patch.removed(document, each["at"])
-    flowed = {slot: each for slot, each in body["flowed"].items() if slot not in going}
-    rest = {name: each for name, each in body.items() if name != "flowed"}
-    return {**rest, "document": document, **({"flowed": flowed} if flowed else {})}
+    for each in removed.values():
+        if json_patch.is_same_json(json_patch.get_value(document, each["at"]), each["value"]):
+            document = json_patch.remove_value(document, each["at"])
+    left = {name: value for name, value in body.items() if name != "flowed"}
+    flowed = {slot: each for slot, each in body["flowed"].items() if slot not in removed}
+    return {**left, "document": document, **({"flowed": flowed} if flowed else {})}

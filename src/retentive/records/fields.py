@@ -1,4 +1,4 @@
-"""Which fields each type of record has, what may be in them, and how they read back."""
+"""The fields of each type of record: how a given value is validated, and how a stored one is read."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -8,225 +8,237 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from retentive.errors import Invalid
 from retentive.model import (
-    Acquaintance,
     Contact,
+    ContactType,
+    ItemType,
     Priority,
     Profile,
     Project,
+    ProjectStatus,
     Record,
     Skill,
-    Stage,
     Status,
-    Type,
     from_micros,
 )
 from retentive.records import json_patch, schedule
 from retentive.storage.columns import UNREADABLE
-from retentive.storage.damage import damaged_row
-from retentive.storage.scopes import IGNORED
-from retentive.storage.tables.records import Row
+from retentive.storage.damage import damaged_row_error
+from retentive.storage.scopes import IGNORED_STATUS
+from retentive.storage.tables.records import RecordRow
 from retentive.store import validate
 
 R = TypeVar("R", bound=Record)
 
-MOST = 200  # entries of a list
-LONGEST = 20_000  # characters of a text
-MOST_STEPS = 10_000
-_EMAIL = re.compile(r"[^\s@<>()\[\]\\,;:\"]+@[^\s@<>()\[\]\\,;:\"]+")
-_PHONE = re.compile(r"[+(]?\d[\d ()./-]*(?: ?(?:x|ext\.?) ?\d+)?", re.IGNORECASE)
+MAX_LIST_ENTRIES = 200
+MAX_FIELD_CHARS = 20_000
+MAX_STEPS = 10_000
+_EMAIL_PATTERN = re.compile(r"[^\s@<>()\[\]\\,;:\"]+@[^\s@<>()\[\]\\,;:\"]+")
+_PHONE_PATTERN = re.compile(r"[+(]?\d[\d ()./-]*(?: ?(?:x|ext\.?) ?\d+)?", re.IGNORECASE)
 
 
-class Field(NamedTuple):
-    """`check` makes what is kept of what is given (value, name); `read` makes the value of what is kept."""
+class RecordField(NamedTuple):
+    """A field of a record. `check(value, name)` returns the value to be stored; `read` turns it back into the value."""
 
     check: Callable[[Any, str], Any]
-    read: Callable[[Any], Any] = lambda kept: kept
+    read: Callable[[Any], Any] = lambda stored: stored
     many: bool = False
     choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Shape(Generic[R]):
-    type: Type
+class RecordType(Generic[R]):
+    """A type of record: its name, its fields, and the class that a row is read as."""
+
+    type: ItemType
     plural: str
     make: Callable[..., R]
-    fields: Mapping[str, Field]
+    fields: Mapping[str, RecordField]
     links: tuple[str, ...] = ()
     """Fields that name contacts by id."""
     unique: bool = False
-    """Whether there is one of a name."""
+    """Whether a name belongs to one record only."""
 
-    def read(self, row: Row) -> R:
-        """The record of a row; `DamagedRow` if its fields are not those of this type."""
+    def read(self, row: RecordRow) -> R:
+        """Return the record of a row; `DamagedRow` if its fields are not those of this type."""
         try:
             return self._read(row)
         except UNREADABLE as error:
             values = {"type": row.type, "id": row.id}
-            raise damaged_row("records", values, ValueError(f"its fields cannot be read: {error}")) from error
+            raise damaged_row_error("records", values, ValueError(f"its fields cannot be read: {error}")) from error
 
-    def _read(self, row: Row) -> R:
-        known = {name: field.read(row.body[name]) for name, field in self.fields.items() if name in row.body}
-        common = {"id": row.id, "namespace": row.namespace, "version": row.version}
-        times = {"created": from_micros(row.created), "updated": from_micros(row.updated)}
-        return self.make(**common, **times, **known)
+    def _read(self, row: RecordRow) -> R:
+        values = {name: field.read(row.body[name]) for name, field in self.fields.items() if name in row.body}
+        return self.make(
+            id=row.id,
+            namespace=row.namespace,
+            version=row.version,
+            created=from_micros(row.created),
+            updated=from_micros(row.updated),
+            **values,
+        )
 
-    def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """What was given, as it is kept; None where a field is to be empty."""
+    def validate_fields(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the given fields as they are stored; None where a field is to be emptied."""
         if unknown := given.keys() - self.fields.keys():
             raise Invalid(f"a {self.type} has no field {min(unknown)[:40]!r}", f"It has: {', '.join(self.fields)}.")
-        return {name: self._checked(name, value) for name, value in given.items()}
+        return {name: self._check(name, value) for name, value in given.items()}
 
-    def _checked(self, name: str, value: Any) -> Any:
+    def _check(self, name: str, value: Any) -> Any:
         if value is None or value in ("", [], ()):
             if name == "name":
                 raise Invalid(f"a {self.type} needs a name")
             return None
         return self.fields[name].check(value, name)
 
-    def targets(self, body: Mapping[str, Any]) -> list[str]:
-        """The contacts that it names."""
-        named = (body.get(name) for name in self.links)
-        return [*dict.fromkeys(id for each in named for id in validate.each_of(each, "links"))]
+    def list_linked_ids(self, body: Mapping[str, Any]) -> list[str]:
+        """Return the ids of the contacts that a body links to."""
+        values = (body.get(name) for name in self.links)
+        return [*dict.fromkeys(id for each in values for id in validate.as_list(each, "links"))]
 
 
-def _text(given: Any, name: str) -> str:
-    text = validate.plain(given, name).strip()
-    if len(text) > LONGEST:
-        raise Invalid(f"{name} has {len(text):,} characters; it holds up to {LONGEST:,}", "Keep the rest as a memory.")
+def _check_text(given: Any, name: str) -> str:
+    text = validate.require_text(given, name).strip()
+    if len(text) > MAX_FIELD_CHARS:
+        raise Invalid(
+            f"{name} has {len(text):,} characters; it holds up to {MAX_FIELD_CHARS:,}", "Keep the rest as a memory."
+        )
     return text
 
 
-def _texts(given: Any, name: str) -> list[str]:
-    found = [*dict.fromkeys(_text(each, name) for each in validate.each_of(given, name))]
-    if len(found) > MOST:
-        raise Invalid(f"{name} has {len(found)} entries; it holds up to {MOST}")
-    return [each for each in found if each]
+def _check_texts(given: Any, name: str) -> list[str]:
+    texts = [*dict.fromkeys(_check_text(each, name) for each in validate.as_list(given, name))]
+    if len(texts) > MAX_LIST_ENTRIES:
+        raise Invalid(f"{name} has {len(texts)} entries; it holds up to {MAX_LIST_ENTRIES}")
+    return [each for each in texts if each]
 
 
-def _names(given: Any, name: str) -> list[str]:
-    return _texts([validate.required(each, name) for each in validate.each_of(given, name)], name)
+def _check_names(given: Any, name: str) -> list[str]:
+    return _check_texts([validate.require_name(each, name) for each in validate.as_list(given, name)], name)
 
 
-def _flag(given: Any, name: str) -> bool:
+def _check_flag(given: Any, name: str) -> bool:
     if not isinstance(given, bool):
         raise Invalid(f"{name} is {str(given)[:40]!r}", "Give true or false.")
     return given
 
 
-def _email(given: Any, name: str) -> str:
-    text = validate.required(given, name)
-    if not _EMAIL.fullmatch(text):
-        raise Invalid(f"{name} {text[:60]!r} is not an address", "As in anna@example.org.")
+def _check_email(given: Any, name: str) -> str:
+    text = validate.require_name(given, name)
+    if not _EMAIL_PATTERN.fullmatch(text):
+        raise Invalid(f"{name} {text[:60]!r} is not an email address", "Give one such as anna@example.org.")
     return text
 
 
-def _phone(given: Any, name: str) -> str:
-    text = validate.required(given, name)
-    if not _PHONE.fullmatch(text):
-        raise Invalid(f"{name} {text[:60]!r} is not a number", "As in +47 555 0 199.")
+def _check_phone(given: Any, name: str) -> str:
+    text = validate.require_name(given, name)
+    if not _PHONE_PATTERN.fullmatch(text):
+        raise Invalid(f"{name} {text[:60]!r} is not a phone number", "Give one such as +47 555 0 199.")
     return text
 
 
-def _steps(given: Any, name: str) -> int:
-    return validate.limit_of(given, name, MOST_STEPS)
+def _check_steps(given: Any, name: str) -> int:
+    return validate.positive_int(given, name, MAX_STEPS)
 
 
-def _trigger(given: Any, name: str) -> dict[str, Any]:
-    made = validate.json_object(given, name) or {}
-    match made.get("type"):
+def _check_trigger(given: Any, name: str) -> dict[str, Any]:
+    trigger = validate.require_json_object(given, name) or {}
+    match trigger.get("type"):
         case "manual":
             pass
         case "schedule":
-            if not isinstance(made.get("cron"), str):
-                raise Invalid("a schedule needs a cron expression", 'As {"type": "schedule", "cron": "0 8 * * 1"}.')
-            zone = made.get("timezone")
-            schedule.checked(made["cron"], None if zone is None else validate.required(zone, "timezone"))
+            if not isinstance(trigger.get("cron"), str):
+                raise Invalid("a schedule needs a cron expression", 'Give {"type": "schedule", "cron": "0 8 * * 1"}.')
+            zone = trigger.get("timezone")
+            schedule.check_schedule(trigger["cron"], None if zone is None else validate.require_name(zone, "timezone"))
         case "event":
-            validate.required(made.get("event") or "", "the event of a trigger")
+            validate.require_name(trigger.get("event") or "", "the event of a trigger")
         case other:
             raise Invalid(f"unknown trigger {str(other)[:40]!r}", "Its type is one of: manual, schedule, event.")
-    return made
+    return trigger
 
 
-def _choice(choices: type[StrEnum]) -> Field:
-    return Field(lambda given, name: validate.one_of(choices, given, name), choices, choices=tuple(choices))
+def _choice_field(choices: type[StrEnum]) -> RecordField:
+    return RecordField(lambda given, name: validate.parse_choice(choices, given, name), choices, choices=tuple(choices))
 
 
-_TEXT = Field(_text)
-_NAME = Field(validate.required)
-_TEXTS = Field(_texts, tuple, many=True)
-_NAMES = Field(_names, tuple, many=True)
+_TEXT_FIELD = RecordField(_check_text)
+_NAME_FIELD = RecordField(validate.require_name)
+_TEXTS_FIELD = RecordField(_check_texts, tuple, many=True)
+_NAMES_FIELD = RecordField(_check_names, tuple, many=True)
 
-CONTACT = Shape(
-    Type.CONTACT,
+CONTACT = RecordType(
+    ItemType.CONTACT,
     "contacts",
     Contact,
     {
-        "name": _NAME, "aliases": _NAMES, "email": Field(_email), "phone": Field(_phone), "company": _NAME,
-        "role": _NAME, "type": _choice(Acquaintance), "notes": _TEXT,
+        "name": _NAME_FIELD, "aliases": _NAMES_FIELD, "email": RecordField(_check_email),
+        "phone": RecordField(_check_phone), "company": _NAME_FIELD, "role": _NAME_FIELD,
+        "type": _choice_field(ContactType), "notes": _TEXT_FIELD,
     },
 )  # fmt: skip
-PROJECT = Shape(
-    Type.PROJECT,
+PROJECT = RecordType(
+    ItemType.PROJECT,
     "projects",
     Project,
     {
-        "name": _NAME, "status": _choice(Stage), "type": _NAME, "description": _TEXT, "primary_contact": _NAME,
-        "participants": _NAMES, "company": _NAME, "priority": _choice(Priority),
+        "name": _NAME_FIELD, "status": _choice_field(ProjectStatus), "type": _NAME_FIELD, "description": _TEXT_FIELD,
+        "primary_contact": _NAME_FIELD, "participants": _NAMES_FIELD, "company": _NAME_FIELD,
+        "priority": _choice_field(Priority),
     },
     links=("primary_contact", "participants"),
     unique=True,
 )  # fmt: skip
-SKILL = Shape(
-    Type.SKILL,
+SKILL = RecordType(
+    ItemType.SKILL,
     "skills",
     Skill,
     {
-        "name": _NAME, "description": _TEXT, "enabled": Field(_flag), "trigger": Field(_trigger),
-        "instructions": _TEXT, "required_tools": _NAMES, "execution_plan": _TEXTS, "max_steps": Field(_steps),
+        "name": _NAME_FIELD, "description": _TEXT_FIELD, "enabled": RecordField(_check_flag),
+        "trigger": RecordField(_check_trigger), "instructions": _TEXT_FIELD, "required_tools": _NAMES_FIELD,
+        "execution_plan": _TEXTS_FIELD, "max_steps": RecordField(_check_steps),
     },
     unique=True,
 )  # fmt: skip
 
 
-def _as_it_is(given: Any, _: str) -> Any:
+def _accept_any(given: Any, _: str) -> Any:
     return given
 
 
-def _profile(*, document: Any, flowed: Mapping[str, Any] | None = None, **rest: Any) -> Profile:
-    """With where its values came from, as far as they are still those that facts brought."""
+def _make_profile(*, document: Any, flowed: Mapping[str, Any] | None = None, **rest: Any) -> Profile:
+    """Return a profile with the sources of those values that are still the ones from facts."""
     sources = {
         each["at"]: {"memory": each["memory"], "slot": slot}
         for slot, each in (flowed or {}).items()
-        if json_patch.same(json_patch.at(document, each["at"]), each["value"])
+        if json_patch.is_same_json(json_patch.get_value(document, each["at"]), each["value"])
     }
     return Profile(document=document, sources=sources, **rest)
 
 
-PROFILE = Shape(
-    Type.PROFILE,
+PROFILE = RecordType(
+    ItemType.PROFILE,
     "profiles",
-    _profile,
-    {"document": Field(_as_it_is), "flowed": Field(_as_it_is), "schema": Field(_as_it_is)},
+    _make_profile,
+    {"document": RecordField(_accept_any), "flowed": RecordField(_accept_any), "schema": RecordField(_accept_any)},
 )
 
 
-def is_ignored(row: Row) -> bool:
-    """Whether a record is a contact of type `ignored`, which searches leave out."""
-    return row.type == Type.CONTACT and row.body.get("type") == Acquaintance.IGNORED
+def is_ignored(row: RecordRow) -> bool:
+    """Return whether a record is a contact of type `ignored`, which searches leave out."""
+    return row.type == ItemType.CONTACT and row.body.get("type") == ContactType.IGNORED
 
 
-def chunk_status(row: Row) -> str:
-    """The status of the chunks of a record."""
-    return IGNORED if is_ignored(row) else Status.ACTIVE
+def chunk_status(row: RecordRow) -> str:
+    """Return the status of a record's chunks. Only ignored contacts have one of their own."""
+    return IGNORED_STATUS if is_ignored(row) else Status.ACTIVE
 
 
-SHAPES: dict[str, Shape[Any]] = {shape.type: shape for shape in (PROFILE, CONTACT, PROJECT, SKILL)}
+RECORD_TYPES: dict[str, RecordType[Any]] = {each.type: each for each in (PROFILE, CONTACT, PROJECT, SKILL)}
 
 
-def read_record(row: Row) -> Record:
-    """The record of a row, of whatever type."""
-    if row.type not in SHAPES:
-        raise damaged_row("records", {"type": row.type, "id": row.id})
-    record: Record = SHAPES[row.type].read(row)
+def read_record(row: RecordRow) -> Record:
+    """Return the record of a row of any type."""
+    if row.type not in RECORD_TYPES:
+        raise damaged_row_error("records", {"type": row.type, "id": row.id})
+    record: Record = RECORD_TYPES[row.type].read(row)
     return record

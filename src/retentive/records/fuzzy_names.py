@@ -1,20 +1,21 @@
-"""Who is meant by a name that may be half, or misspelt."""
+"""Compare names that may be partial or misspelt."""
 
 import re
 import unicodedata
 from collections.abc import Iterable
 
-from retentive.text.terms import tokens
+from retentive.text.terms import split_words
 
-EXACT, WHOLE, PARTLY, NEARLY = 1.0, 0.9, 0.7, 0.5  # how sure: the name itself, words of it, their beginnings, misspelt
+# How certain a match is: the whole name, words of it, beginnings of words, misspelt words.
+EXACT, WHOLE, PARTLY, NEARLY = 1.0, 0.9, 0.7, 0.5
 _ACCENTS = re.compile("[\u0300-\u036f]")
-SHORT = 3  # letters of a word below which no letter may be wrong; up to twice as many one may, then two
+MIN_FUZZY_LETTERS = 3  # shorter words must be right; up to twice as many letters one may be wrong, beyond that two
 
 
-def folded(name: str) -> str:
-    """As names are compared and sorted: without case, accents, and more than one blank in a row.
+def fold_name(name: str) -> str:
+    """Return a name as it is compared and sorted: without case and accents, with single blanks.
 
-    Marks of other scripts than those with accents stay: with and without them are two words of Japanese or Thai.
+    Combining marks of other scripts stay: in Japanese or Thai they make another word.
     """
     if name.isascii():
         return " ".join(name.lower().split())
@@ -22,56 +23,60 @@ def folded(name: str) -> str:
     return " ".join(_ACCENTS.sub("", plain).split())
 
 
-class Asked:
-    """A name that is looked for, made ready to be compared with thousands."""
+class NameQuery:
+    """A name that is looked for, prepared to be compared with thousands of others."""
 
     def __init__(self, text: str) -> None:
-        self.name = folded(text)
-        self._words = [_Word(each) for each in dict.fromkeys(tokens(self.name))]
-        self._known: dict[str, float] = {}
+        self.name = fold_name(text)
+        self._words = [_Word(each) for each in dict.fromkeys(split_words(self.name))]
+        self._cache: dict[str, float] = {}
 
     def likeness(self, names: Iterable[str]) -> float:
-        """How sure it is that one of these names is meant, from 0 to 1."""
-        return max(map(self._of, names), default=0.0)
+        """Return how certain it is that one of these names is meant, from 0 to 1."""
+        return max(map(self._compare_cached, names), default=0.0)
 
-    def _of(self, name: str) -> float:
-        known = self._known.get(name)  # many have the same company, or the same role
+    def _compare_cached(self, name: str) -> float:
+        known = self._cache.get(name)  # many contacts have the same company, or the same role
         if known is None:
-            known = self._known[name] = self._compared(folded(name))
+            known = self._cache[name] = self._compare(fold_name(name))
         return known
 
-    def _compared(self, name: str) -> float:
+    def _compare(self, name: str) -> float:
+        """Return the likeness of the word that fits worst."""
         if self.name == name:
             return EXACT if name else 0.0
-        there, least = tokens(name), EXACT
-        for word in self._words if there else ():
-            least = min(least, max(map(word.likeness, there)))
+        others = split_words(name)
+        if not others or not self._words:
+            return 0.0
+        least = EXACT
+        for word in self._words:
+            least = min(least, max(map(word.likeness, others)))
             if not least:
                 break
-        return least if there and self._words else 0.0
+        return least
 
 
 class _Word:
     def __init__(self, text: str) -> None:
         self._text, self._letters = text, {*text}
-        self._allowed = 0 if len(text) < SHORT else 1 if len(text) < 2 * SHORT else 2
+        self._allowed = 0 if len(text) < MIN_FUZZY_LETTERS else 1 if len(text) < 2 * MIN_FUZZY_LETTERS else 2
 
-    def likeness(self, there: str) -> float:
-        if self._text == there:
+    def likeness(self, other: str) -> float:
+        if self._text == other:
             return WHOLE
-        if there.startswith(self._text):
+        if other.startswith(self._text):
             return PARTLY
-        return NEARLY if self._allowed and self._may_be(there) and _near(self._text, there, self._allowed) else 0.0
+        is_misspelt = self._allowed and self._can_match(other) and _is_near(self._text, other, self._allowed)
+        return NEARLY if is_misspelt else 0.0
 
-    def _may_be(self, there: str) -> bool:
-        """Quickly: a mistake makes the word longer or shorter by one, and one letter at the most another."""
-        return (
-            abs(len(self._text) - len(there)) <= self._allowed and len(self._letters.difference(there)) <= self._allowed
-        )
+    def _can_match(self, other: str) -> bool:
+        """Rule out most words quickly: a mistake changes the length by at most one, and at most one letter."""
+        is_long_enough = abs(len(self._text) - len(other)) <= self._allowed
+        return is_long_enough and len(self._letters.difference(other)) <= self._allowed
 
 
-def _near(first: str, second: str, most: int) -> bool:
-    """Whether so many letters added, left out, changed or swapped make one of the other."""
+def _is_near(first: str, second: str, max_edits: int) -> bool:
+    """Return whether the Damerau-Levenshtein distance is at most `max_edits`."""
     before: list[int] = []
     row: list[int] = [*range(len(second) + 1)]
     for i, letter in enumerate(first, start=1):
@@ -82,6 +87,6 @@ def _near(first: str, second: str, most: int) -> bool:
             if i > 1 and j > 1 and letter == second[j - 2] and first[i - 2] == other:
                 cost = min(cost, older[j - 2] + 1)
             row.append(cost)
-        if min(row) > most:
+        if min(row) > max_edits:
             return False
-    return row[-1] <= most
+    return row[-1] <= max_edits

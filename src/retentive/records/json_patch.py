@@ -1,6 +1,6 @@
 """Changes of JSON documents: merge patches (RFC 7396), JSON Patch (RFC 6902), pointers (RFC 6901), schemas.
 
-Documents are never changed in place: each function gives a new one.
+Documents are never changed in place: each function returns a new one.
 """
 
 import copy
@@ -11,79 +11,83 @@ from typing import Any
 
 from retentive.errors import Invalid
 
-LARGEST = 1_000_000  # characters of JSON that a patch may make on its way: copies of copies double a document
-SHOWN = 300  # characters of an error, which may repeat a document
+MAX_PATCHED_CHARS = 1_000_000  # of JSON during a patch: copies of copies double a document
+MAX_ERROR_CHARS = 300  # characters of an error, which may repeat a document
 _MISSING = object()
-_INDEX = re.compile(r"0|[1-9][0-9]{0,15}")  # of a list; no list has more entries than can be counted so
+_LIST_INDEX = re.compile(r"0|[1-9][0-9]{0,15}")
 
 
-def same(first: Any, second: Any) -> bool:
-    """As JSON: true is not 1, 1.0 is not 1, and the order of names in an object is nothing."""
+def is_same_json(first: Any, second: Any) -> bool:
+    """Compare two values as JSON: true is not 1, 1.0 is not 1, and the order of names does not matter."""
     return json.dumps(first, sort_keys=True) == json.dumps(second, sort_keys=True)
 
 
-def merged(document: Any, patch: Any) -> Any:
-    """By a merge patch: null removes, objects are gone into, all else takes the place of what was there."""
+def apply_merge_patch(document: Any, patch: Any) -> Any:
+    """Apply a merge patch: null removes a value, objects are merged, everything else replaces."""
     if not isinstance(patch, Mapping):
         return patch
-    made = dict(document) if isinstance(document, Mapping) else {}
+    merged = dict(document) if isinstance(document, Mapping) else {}
     for name, value in patch.items():
         if value is None:
-            made.pop(name, None)
+            merged.pop(name, None)
         else:
-            made[name] = merged(made.get(name), value)
-    return made
+            merged[name] = apply_merge_patch(merged.get(name), value)
+    return merged
 
 
-def patched(document: Any, operations: Any) -> Any:
-    """By a JSON Patch: all of its operations, or none."""
+def apply_json_patch(document: Any, operations: Any) -> Any:
+    """Apply a JSON Patch: all of its operations, or none."""
     import jsonpatch
 
     if not isinstance(operations, Sequence) or isinstance(operations, str):
         raise Invalid("a JSON Patch is a list of operations", 'As [{"op": "add", "path": "/name", "value": "Anna"}].')
-    made = copy.deepcopy(document)
+    patched = copy.deepcopy(document)
     try:
         for each in operations:
-            made = jsonpatch.JsonPatch([each]).apply(made, in_place=True)
-            if each["op"] == "copy" and len(json.dumps(made)) > LARGEST:
-                raise Invalid("the JSON Patch copies too much", f"No more than {LARGEST:,} characters in all.")
+            patched = jsonpatch.JsonPatch([each]).apply(patched, in_place=True)
+            if each["op"] == "copy" and len(json.dumps(patched)) > MAX_PATCHED_CHARS:
+                raise Invalid(
+                    "the JSON Patch copies too much", f"No more than {MAX_PATCHED_CHARS:,} characters in all."
+                )
     except (jsonpatch.JsonPatchException, jsonpatch.JsonPointerException) as error:
-        raise Invalid(f"the JSON Patch cannot be applied: {str(error)[:SHOWN]}", "Nothing was changed.") from error
+        raise Invalid(
+            f"the JSON Patch cannot be applied: {str(error)[:MAX_ERROR_CHARS]}", "Nothing was changed."
+        ) from error
     except RecursionError as error:
         raise Invalid("the JSON Patch makes a document that is too deep", "Nothing was changed.") from error
-    except (TypeError, KeyError, ValueError, AttributeError, IndexError) as error:  # of operations that are none
-        raise Invalid(f"not a JSON Patch: {str(error)[:SHOWN]}", "RFC 6902 has what one looks like.") from error
-    return made
+    except (TypeError, KeyError, ValueError, AttributeError, IndexError) as error:  # malformed operations
+        raise Invalid(f"not a JSON Patch: {str(error)[:MAX_ERROR_CHARS]}", "See RFC 6902.") from error
+    return patched
 
 
-def differences(before: Any, after: Any, pointer: str = "") -> Iterator[dict[str, Any]]:
-    """A JSON Patch that makes one of the other; lists that differ are replaced whole."""
+def diff_documents(before: Any, after: Any, pointer: str = "") -> Iterator[dict[str, Any]]:
+    """Yield the JSON Patch that turns `before` into `after`. Lists that differ are replaced whole."""
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         for name in (each for each in before if each not in after):
-            yield {"op": "remove", "path": f"{pointer}/{_escaped(name)}"}
+            yield {"op": "remove", "path": f"{pointer}/{_escape(name)}"}
         for name, value in after.items():
-            place = f"{pointer}/{_escaped(name)}"
+            path = f"{pointer}/{_escape(name)}"
             if name not in before:
-                yield {"op": "add", "path": place, "value": value}
+                yield {"op": "add", "path": path, "value": value}
             else:
-                yield from differences(before[name], value, place)
-    elif not same(before, after):
+                yield from diff_documents(before[name], value, path)
+    elif not is_same_json(before, after):
         yield {"op": "replace", "path": pointer, "value": after}
 
 
-def pointer_of(path: str) -> str:
-    """A JSON pointer, of one or of names with dots between them."""
+def to_pointer(path: str) -> str:
+    """Return the JSON pointer of a path: a pointer itself, or names with dots between them."""
     if not path or path.startswith("/"):
         return path
-    return "".join(f"/{_escaped(part)}" for part in path.split("."))
+    return "".join(f"/{_escape(part)}" for part in path.split("."))
 
 
-def at(document: Any, pointer: str, otherwise: Any = None) -> Any:
-    """What stands there."""
-    for part in _parts(pointer):
+def get_value(document: Any, pointer: str, otherwise: Any = None) -> Any:
+    """Return the value at a pointer, or `otherwise` if there is none."""
+    for part in _split_pointer(pointer):
         if isinstance(document, Mapping):
             document = document.get(part, _MISSING)
-        elif isinstance(document, list) and _INDEX.fullmatch(part):
+        elif isinstance(document, list) and _LIST_INDEX.fullmatch(part):
             document = document[int(part)] if int(part) < len(document) else _MISSING
         else:
             document = _MISSING
@@ -92,43 +96,45 @@ def at(document: Any, pointer: str, otherwise: Any = None) -> Any:
     return document
 
 
-def placed(document: Any, pointer: str, value: Any) -> Any:
-    """With this value there; objects that are missing on the way are made."""
-    first, *rest = _parts(pointer) or [""]
+def set_value(document: Any, pointer: str, value: Any) -> Any:
+    """Return the document with a value at a pointer. Missing objects on the way are created."""
     if not pointer:
         return value
+    first, *rest = _split_pointer(pointer) or [""]
     if isinstance(document, list):
-        operation = "replace" if rest == [] and at(document, f"/{first}", _MISSING) is not _MISSING else "add"
-        inner = placed(at(document, f"/{first}", {}), _pointer(rest), value) if rest else value
-        return patched(
-            document, [{"op": "replace" if rest else operation, "path": f"/{_escaped(first)}", "value": inner}]
-        )
+        present = get_value(document, f"/{first}", _MISSING)
+        if rest:
+            value = set_value({} if present is _MISSING else present, _join_pointer(rest), value)
+        operation = "replace" if rest or present is not _MISSING else "add"
+        return apply_json_patch(document, [{"op": operation, "path": f"/{_escape(first)}", "value": value}])
     if not isinstance(document, Mapping):
-        raise Invalid(f"{pointer} is inside of what is no object", "Set what is above it first.")
-    return {**document, first: placed(document.get(first, {}), _pointer(rest), value) if rest else value}
+        raise Invalid(f"{pointer} is inside of a value that is not an object", "Set the value above it first.")
+    inner = set_value(document.get(first, {}), _join_pointer(rest), value) if rest else value
+    return {**document, first: inner}
 
 
-def removed(document: Any, pointer: str) -> Any:
-    """Without what is there, and without objects that are empty then."""
-    first, *rest = _parts(pointer) or [""]
+def remove_value(document: Any, pointer: str) -> Any:
+    """Return the document without the value at a pointer, and without objects that are empty then."""
+    first, *rest = _split_pointer(pointer) or [""]
     if not isinstance(document, Mapping) or first not in document:
         return document
-    inner = removed(document[first], _pointer(rest)) if rest else None
-    others = {name: value for name, value in document.items() if name != first}
-    return {name: inner if name == first else value for name, value in document.items()} if inner else others
+    inner = remove_value(document[first], _join_pointer(rest)) if rest else None
+    if inner:
+        return {name: inner if name == first else value for name, value in document.items()}
+    return {name: value for name, value in document.items() if name != first}
 
 
-def leaves(document: Any, pointer: str = "") -> Iterator[tuple[str, Any]]:
-    """Every value that is no object, by its pointer."""
+def iter_leaves(document: Any, pointer: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every value that is not an object, with its pointer."""
     if isinstance(document, Mapping) and document:
         for name, value in document.items():
-            yield from leaves(value, f"{pointer}/{_escaped(name)}")
+            yield from iter_leaves(value, f"{pointer}/{_escape(name)}")
     elif pointer:
         yield pointer, document
 
 
-def checked_schema(schema: Any) -> Mapping[str, Any] | None:
-    """A JSON Schema that can be used, or None."""
+def check_schema(schema: Any) -> Mapping[str, Any] | None:
+    """Return a valid JSON Schema as it is; raise `Invalid` for anything else but None."""
     from jsonschema.exceptions import SchemaError
     from jsonschema.validators import validator_for
 
@@ -145,8 +151,8 @@ def checked_schema(schema: Any) -> Mapping[str, Any] | None:
     return schema
 
 
-def meet(document: Any, schema: Mapping[str, Any] | None) -> None:
-    """Refuse what a schema does not allow. Nothing is fetched: a schema that points elsewhere is refused."""
+def check_document(document: Any, schema: Mapping[str, Any] | None) -> None:
+    """Refuse a document that the schema does not allow. A schema that refers to another document is refused, too."""
     if schema is None:
         return
     from jsonschema.validators import validator_for
@@ -157,23 +163,25 @@ def meet(document: Any, schema: Mapping[str, Any] | None) -> None:
     try:
         problems = sorted(validator.iter_errors(document), key=lambda problem: problem.json_path)
     except Unresolvable as error:
-        told = str(error)[:SHOWN]
-        raise Invalid(f"the schema refers to what is not in it: {told}", "Write it out in the schema.") from error
+        problem_text = str(error)[:MAX_ERROR_CHARS]
+        raise Invalid(
+            f"the schema refers to another document: {problem_text}", "Put all definitions into the schema."
+        ) from error
     except RecursionError as error:
-        raise Invalid("the schema refers to itself without end", "Let what it refers to be inside.") from error
+        raise Invalid("the schema refers to itself without end", "Remove the circular reference.") from error
     if problems:
-        told = "; ".join(f"{problem.json_path}: {problem.message}" for problem in problems[:3])
-        hint = "`retentive profile schema` shows what is allowed."
-        raise Invalid(f"the schema of this profile does not allow it: {told[:500]}", hint)
+        problem_text = "; ".join(f"{problem.json_path}: {problem.message}" for problem in problems[:3])
+        hint = "`profile.get()` shows the schema."
+        raise Invalid(f"the schema of this profile does not allow it: {problem_text[:500]}", hint)
 
 
-def _parts(pointer: str) -> list[str]:
+def _split_pointer(pointer: str) -> list[str]:
     return [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]
 
 
-def _pointer(parts: Sequence[str]) -> str:
-    return "".join(f"/{_escaped(part)}" for part in parts)
+def _join_pointer(parts: Sequence[str]) -> str:
+    return "".join(f"/{_escape(part)}" for part in parts)
 
 
-def _escaped(part: str) -> str:
+def _escape(part: str) -> str:
     return part.replace("~", "~0").replace("/", "~1")

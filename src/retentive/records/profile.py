@@ -1,4 +1,4 @@
-"""The profile of a namespace: one JSON document, every change of which is kept."""
+"""The verbs of the profile: one JSON document for each namespace, with the history of its changes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -6,31 +6,31 @@ from typing import Any
 from retentive.errors import Conflict, Invalid
 from retentive.model import Profile, Revision
 from retentive.records import json_patch
-from retentive.records.collection import Told
+from retentive.records.collection import AuditNote
 from retentive.records.fields import PROFILE
-from retentive.records.profile_sync import ID, LARGEST, Profiles
-from retentive.records.render import profile as rendered
-from retentive.storage.tables.records import Row
+from retentive.records.profile_sync import MAX_PROFILE_CHARS, PROFILE_ID, Profiles
+from retentive.records.render import render_profile
+from retentive.storage.tables.records import RecordRow
 from retentive.store import OpenStore, secret_policy, validate
-from retentive.store.views import writes
+from retentive.store.views import mutates
 
 
 class ProfileVerbs:
-    """The verbs of the profile. Facts in slots such as `user.dog.name` flow into it, and say so in `sources`."""
+    """The profile of a namespace. Facts in slots such as `user.dog.name` go into it; `sources` lists them."""
 
     def __init__(self, store: OpenStore) -> None:
         self._store = store
         self._profiles = Profiles(store)
 
     def get(self) -> Profile:
-        """As it is: version 0 and empty before anything was said."""
-        return PROFILE.read(self._profiles.current())
+        """Return the profile, in step with the user's facts: empty and at version 0 before the first write."""
+        return PROFILE.read(self._profiles.load_current())
 
     def text(self) -> str:
-        """In words, as a context shows it."""
-        return rendered(self.get().document)
+        """Return the profile as text, as a context shows it."""
+        return render_profile(self.get().document)
 
-    @writes
+    @mutates
     def set(
         self,
         path: str,
@@ -40,27 +40,29 @@ class ProfileVerbs:
         reason: str | None = None,
         actor: str = "user",
     ) -> Profile:
-        """One value, at a JSON pointer (`/dog/name`) or a path with dots (`dog.name`); the whole document at `""`.
+        """Set one value at a JSON pointer (`/dog/name`) or a dotted path (`dog.name`); at `""` the whole document.
 
-        With `version` it is refused, and told what changed, unless the profile is still that version.
+        With `version`, the change is refused unless the profile is still at that version. The error says what changed.
         """
-        pointer = json_patch.pointer_of(validate.plain(path, "path"))
-        if pointer.count("/") > validate.DEEPEST:
-            raise Invalid(f"the path goes through more than {validate.DEEPEST} names")
-        kept = validate.json_value(value, "value", LARGEST)
-        return self._changed(lambda old: json_patch.placed(old, pointer, kept), Told("set", actor, reason), version)
+        pointer = json_patch.to_pointer(validate.require_text(path, "path"))
+        if pointer.count("/") > validate.MAX_JSON_DEPTH:
+            raise Invalid(f"the path goes through more than {validate.MAX_JSON_DEPTH} names")
+        checked = validate.require_json(value, "value", MAX_PROFILE_CHARS)
+        note = AuditNote("set", actor, reason)
+        return self._change(lambda old: json_patch.set_value(old, pointer, checked), note, version)
 
-    @writes
+    @mutates
     def merge(
         self, patch: Mapping[str, Any], *, version: int | None = None, reason: str | None = None, actor: str = "user"
     ) -> Profile:
-        """Change it by a merge patch (RFC 7396): what is null goes, objects are merged, all else is replaced."""
+        """Apply a merge patch (RFC 7396): null removes a value, objects are merged, everything else replaces."""
         if not isinstance(patch, Mapping):
             raise Invalid(f"a merge patch is an object, not a {type(patch).__name__}", "Give an object of changes.")
-        given = validate.json_value(patch, "patch", LARGEST)
-        return self._changed(lambda old: json_patch.merged(old, given), Told("merged", actor, reason), version)
+        given = validate.require_json(patch, "patch", MAX_PROFILE_CHARS)
+        note = AuditNote("merged", actor, reason)
+        return self._change(lambda old: json_patch.apply_merge_patch(old, given), note, version)
 
-    @writes
+    @mutates
     def patch(
         self,
         operations: Sequence[Mapping[str, Any]],
@@ -69,51 +71,56 @@ class ProfileVerbs:
         reason: str | None = None,
         actor: str = "user",
     ) -> Profile:
-        """Change it by a JSON Patch (RFC 6902): all of its operations, or none."""
-        given = validate.json_value(operations, "operations", LARGEST)
-        return self._changed(lambda old: json_patch.patched(old, given), Told("patched", actor, reason), version)
+        """Apply a JSON Patch (RFC 6902): all of its operations, or none."""
+        given = validate.require_json(operations, "operations", MAX_PROFILE_CHARS)
+        note = AuditNote("patched", actor, reason)
+        return self._change(lambda old: json_patch.apply_json_patch(old, given), note, version)
 
-    @writes
+    @mutates
     def schema(self, schema: Mapping[str, Any] | None, *, reason: str | None = None, actor: str = "user") -> Profile:
-        """A JSON Schema that the document must meet from now on; None for none."""
-        given = json_patch.checked_schema(validate.json_value(schema, "schema", LARGEST))
+        """Set the JSON Schema that the document must meet from now on; None removes it."""
+        given = json_patch.check_schema(validate.require_json(schema, "schema", MAX_PROFILE_CHARS))
 
-        def make(old: Row) -> Mapping[str, Any]:
-            json_patch.meet(old.body["document"], given)
+        def make(old: RecordRow) -> Mapping[str, Any]:
+            json_patch.check_document(old.body["document"], given)
             return {**old.body, "schema": given}
 
-        return self._profiles.change(ID, make, Told("schema set" if given else "schema removed", actor, reason))
+        return self._profiles.change(
+            PROFILE_ID, make, AuditNote("schema set" if given else "schema removed", actor, reason)
+        )
 
     def history(self) -> Sequence[Revision[Profile]]:
-        """Every change, the oldest first: who, when, why, and the document after it."""
-        return self._profiles.history(ID) if self._profiles.stored().version else []
+        """Return every change, oldest first: who, when, why, and the document after it."""
+        return self._profiles.history(PROFILE_ID) if self._profiles.load_stored().version else []
 
     def diff(self, old: int, new: int | None = None) -> Sequence[Mapping[str, Any]]:
-        """What changed between two versions, the second being the newest if not given: a JSON Patch."""
-        self._begun()
-        return self._profiles.diff(ID, old, new)
+        """Return the JSON Patch from one version to another, by default to the newest."""
+        self._require_versions()
+        return self._profiles.diff(PROFILE_ID, old, new)
 
-    @writes
+    @mutates
     def rollback(self, to: int, *, reason: str | None = None, actor: str = "user") -> Profile:
-        """The very document of an earlier version, which is itself a change.
+        """Write the document of an earlier version as a new version.
 
-        A fact that flowed in since is not put back until it changes.
+        A fact that came in since then is not put back until it changes.
         """
-        self._begun()
-        told = Told("rolled back", actor, reason or f"to version {to}")
-        return self._changed(lambda _: self._profiles.at(ID, to)["document"], told)
+        self._require_versions()
+        note = AuditNote("rolled back", actor, reason or f"to version {to}")
+        return self._change(lambda _: self._profiles.load_body(PROFILE_ID, to)["document"], note)
 
-    def _begun(self) -> None:
-        if not self._profiles.stored().version:
+    def _require_versions(self) -> None:
+        if not self._profiles.load_stored().version:
             raise Conflict("the profile has no versions yet", "Set something first.")
 
-    def _changed(self, make: Callable[[Any], Any], told: Told, version: int | None = None) -> Profile:
-        def body(old: Row) -> Mapping[str, Any]:
-            made = make(old.body["document"])
-            if not isinstance(made, Mapping):
-                raise Invalid(f"a profile is an object, not {type(made).__name__}", "Nothing was changed.")
-            validate.json_value(made, "the profile", LARGEST)
-            json_patch.meet(made, old.body.get("schema"))
-            return {**old.body, "document": secret_policy.guarded_json(self._store, made, "memory")}
+    def _change(self, edit: Callable[[Any], Any], note: AuditNote, version: int | None = None) -> Profile:
+        """Write the document that `edit` returns for the newest one, if it is valid."""
 
-        return self._profiles.change(ID, body, told, version)
+        def make(old: RecordRow) -> Mapping[str, Any]:
+            document = edit(old.body["document"])
+            if not isinstance(document, Mapping):
+                raise Invalid(f"a profile is an object, not {type(document).__name__}", "Nothing was changed.")
+            validate.require_json(document, "the profile", MAX_PROFILE_CHARS)
+            json_patch.check_document(document, old.body.get("schema"))
+            return {**old.body, "document": secret_policy.apply_policy_to_json(self._store, document, "memory")}
+
+        return self._profiles.change(PROFILE_ID, make, note, version)

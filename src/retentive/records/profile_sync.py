@@ -1,11 +1,14 @@
-"""Facts in slots of the user flow into the profile: a correction changes it, and what is forgotten leaves it.
+"""Synchronise the profile with the user's facts: memories in slots such as `user.dog.name`.
 
-What flowed is written down beside the document: for each slot the memory it came from, where it was put, and the value.
-A fact flows once. If somebody then sets that place to something else, it stays so until the fact is another one. What
-is taken away is only what a fact brought.
+A corrected fact changes the profile, and a forgotten fact leaves it. Beside the document, the body of the profile has
+`flowed`: for each slot the memory of the fact, the pointer where its value was put, and the value.
 
-It happens with every write of such a fact, and again before the profile is read: whatever changed a memory, or was cut
-off in between, the profile is in step when it is looked at. Who may only read sees it in step, and nothing is written.
+A fact is put into the profile once. If somebody then sets another value there, that value stays until the
+fact changes. Only a value that came from a fact is ever removed.
+
+The profile is synchronised after every write of such a fact, and before every change of the profile itself. A fact may
+also expire, or a process may be killed between the two writes. A read therefore compares the profile with the facts,
+too, and returns what synchronisation would write. It writes nothing.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,150 +18,167 @@ from retentive import clock
 from retentive.errors import Invalid, StorageError
 from retentive.model import Memory, Profile
 from retentive.records import json_patch
-from retentive.records.collection import Change, Store
+from retentive.records.collection import Change, RecordCollection
 from retentive.records.fields import PROFILE
 from retentive.storage import Step
-from retentive.storage.tables.records import Row, Said, fact_step, next_row
+from retentive.storage.tables.records import ChangeNote, RecordRow, next_row, require_unchanged_fact_step
 from retentive.store import OpenStore, validate
 from retentive.store.views import can_write
 
-ID = "profile"
-OF = "user."  # the slots whose facts flow
-LONGEST = 500  # characters of a value
-LARGEST = 200_000  # characters of a document: more than any model reads
-MOST = 1000  # facts
+PROFILE_ID = "profile"
+SLOT_PREFIX = "user."  # of the slots whose facts go into the profile
+MAX_VALUE_CHARS = 500  # of a fact in the profile
+MAX_PROFILE_CHARS = 200_000  # more than any model reads
+MAX_FACTS = 1000  # read for one profile
 
 
-class Profiles(Store[Profile]):
-    """The one record of its type that each namespace has."""
+class Profiles(RecordCollection[Profile]):
+    """The one profile that each namespace has."""
 
-    shape = PROFILE
+    record_type = PROFILE
 
-    def stored(self) -> Row:
-        """As it was last written; version 0 before that."""
-        return self._rows.get(self._store.namespace, PROFILE.type, ID) or self._empty()
+    def load_stored(self) -> RecordRow:
+        """Return the profile as it was last written, or version 0 if it never was."""
+        return self._table.get(self._store.namespace, PROFILE.type, PROFILE_ID) or self._empty()
 
-    def _empty(self) -> Row:
-        return Row(self._store.namespace, PROFILE.type, ID, {"document": {}}, 0, 0, 0)
+    def load_current(self) -> RecordRow:
+        """Return the profile in step with the facts, without writing it."""
+        row, synced = self._compare()
+        return synced or row
 
-    def _row(self, _: str) -> Row:
-        return self.stored()
-
-    def _live(self, _: str) -> Row:
-        return self.current()
-
-    def current(self) -> Row:
-        """In step with the facts, and written so where that can be done."""
-        found, facts = self._rows.profile(self._store.namespace, ID, OF, clock.now())
-        row = found or self._empty()
-        flowed = row.body.get("flowed", {})
-        if facts == {slot: (each["memory"], each["hash"]) for slot, each in flowed.items()}:
+    def synchronise(self) -> RecordRow:
+        """Write the profile in step with the facts, where this view may write, and return it."""
+        row, synced = self._compare()
+        if synced is None:
             return row
-        new = _in_step(self._store, row, clock.now())
-        if new is None or not can_write(self._store, self._store.namespace):
-            return new or row
-        first = [_learned(row, new)]
+        if not can_write(self._store, self._store.namespace):
+            return synced
+        first = [_make_change(row, synced)]
 
         def decide(now: int) -> list[Change]:
-            """By what was read just now; only if another was first, read again."""
-            return [first.pop() if first else self._learn(now)]
+            """Use what was read above at the first attempt; read again after a concurrent write."""
+            return [first.pop() if first else self._decide_again(now)]
 
         try:
             return self._write(decide)
         except StorageError as error:
-            self._store.journal.failed("profile", error)
-            return new
+            self._store.journal.record_failure("profile", error)
+            return synced
 
-    def _learn(self, now: int) -> Change:
-        old = self.stored()
-        return _learned(old, _in_step(self._store, old, now) or next_row(old, old.body, now))
+    def _compare(self) -> tuple[RecordRow, RecordRow | None]:
+        """Return the stored profile, and how it should be if the facts differ from it."""
+        found, facts = self._table.load_profile(self._store.namespace, PROFILE_ID, SLOT_PREFIX, clock.now())
+        row = found or self._empty()
+        flowed = row.body.get("flowed", {})
+        if facts == {slot: (each["memory"], each["hash"]) for slot, each in flowed.items()}:
+            return row, None
+        return row, _synchronise_row(self._store, row, clock.now())
+
+    def _decide_again(self, now: int) -> Change:
+        old = self.load_stored()
+        return _make_change(old, _synchronise_row(self._store, old, now) or next_row(old, old.body, now))
+
+    def _empty(self) -> RecordRow:
+        return RecordRow(self._store.namespace, PROFILE.type, PROFILE_ID, {"document": {}}, 0, 0, 0)
+
+    def _find_row(self, _: str) -> RecordRow:
+        return self.load_stored()
+
+    def _live_row(self, _: str) -> RecordRow:
+        """Synchronise first: every change is decided on this row."""
+        return self.synchronise()
 
     def _steps(self, changes: Sequence[Change], vectors: dict[str, bytes | None]) -> Iterator[Step]:
-        """With guards for the facts that are new in it: none of them is purged meanwhile."""
-        if steps := [*super()._steps(changes, vectors)]:
-            known = (changes[-1].old or self.stored()).body.get("flowed", {})
-            flowed: dict[str, Any] = changes[-1].row.body.get("flowed", {})
-            new = (each for slot, each in flowed.items() if known.get(slot) != each)
-            yield from (fact_step(self._store.namespace, each["memory"], each["hash"]) for each in new)
-            yield from steps
+        """Add guards for the facts that are new in the profile, so that none of them is purged meanwhile."""
+        steps = [*super()._steps(changes, vectors)]
+        if not steps:
+            return
+        change = changes[-1]
+        known = (change.old_if_read or self.load_stored()).body.get("flowed", {})
+        flowed: dict[str, Any] = change.row.body.get("flowed", {})
+        for slot, each in flowed.items():
+            if known.get(slot) != each:
+                yield require_unchanged_fact_step(self._store.namespace, each["memory"], each["hash"])
+        yield from steps
 
-    def _differences(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[dict[str, Any]]:
-        return [*json_patch.differences(before.get("document", {}), after.get("document", {}))]
+    def _diff(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[dict[str, Any]]:
+        return [*json_patch.diff_documents(before.get("document", {}), after.get("document", {}))]
 
 
 def sync_profile(store: OpenStore, slots: Iterable[str | None]) -> None:
-    """After a write of facts in these slots."""
-    if any(slot and slot.startswith(OF) for slot in slots):
-        Profiles(store).current()
+    """Synchronise the profile after a write of facts in these slots."""
+    if any(slot and slot.startswith(SLOT_PREFIX) for slot in slots):
+        Profiles(store).synchronise()
 
 
-def _learned(old: Row, new: Row) -> Change:
-    return Change(new, Said("learned", "facts", _reason(old, new)), old)
+def _make_change(old: RecordRow, new: RecordRow) -> Change:
+    return Change(new, ChangeNote("learned", "facts", _describe_change(old, new)), old)
 
 
-def _in_step(store: OpenStore, row: Row, now: int) -> Row | None:
-    """How it should be, if it is not so."""
-    facts = {
-        memory.slot: memory for memory in store.tables.memories.in_slots(store.namespace, OF, now, MOST) if memory.slot
-    }
+def _synchronise_row(store: OpenStore, row: RecordRow, now: int) -> RecordRow | None:
+    """Return the next version of the profile, in step with the facts; None if it is so already."""
+    memories = store.tables.memories.list_by_slot_prefix(store.namespace, SLOT_PREFIX, now, MAX_FACTS)
+    facts = {memory.slot: memory for memory in memories if memory.slot}
     before: Mapping[str, Any] = row.body.get("flowed", {})
-    flowed = {slot: each for slot, each in before.items() if slot in facts and _is_of(each, facts[slot])}
+    flowed = {slot: each for slot, each in before.items() if slot in facts and _is_from(each, facts[slot])}
     if before.keys() == facts.keys() == flowed.keys():
         return None
     document = row.body["document"]
     for slot, each in before.items():
-        if slot not in flowed and json_patch.same(json_patch.at(document, each["at"]), each["value"]):
-            document = json_patch.removed(document, each["at"])
+        if slot not in flowed and json_patch.is_same_json(json_patch.get_value(document, each["at"]), each["value"]):
+            document = json_patch.remove_value(document, each["at"])
     for slot in sorted(facts.keys() - flowed.keys()):
-        place = before[slot]["at"] if slot in before else _place(document, slot.removeprefix(OF))
-        flowed[slot] = _written(store, facts[slot], place)
-        document = _with(document, flowed[slot], row.body.get("schema"))
+        pointer = before[slot]["at"] if slot in before else _choose_pointer(document, slot.removeprefix(SLOT_PREFIX))
+        flowed[slot] = _make_entry(store, facts[slot], pointer)
+        document = _put_value(document, flowed[slot], row.body.get("schema"))
     body = {**row.body, "document": document, "flowed": flowed}
-    return next_row(row, {name: each for name, each in body.items() if each or name == "document"}, now)
+    return next_row(row, {name: value for name, value in body.items() if value or name == "document"}, now)
 
 
-def _is_of(written: Mapping[str, Any], memory: Memory) -> bool:
-    return (written["memory"], written["hash"]) == (memory.id, memory.content_hash)
+def _is_from(entry: Mapping[str, Any], memory: Memory) -> bool:
+    return (entry["memory"], entry["hash"]) == (memory.id, memory.content_hash)
 
 
-def _written(store: OpenStore, memory: Memory, place: str) -> dict[str, Any]:
-    return {"memory": memory.id, "hash": memory.content_hash, "at": place, "value": _value(store, memory)}
+def _make_entry(store: OpenStore, memory: Memory, pointer: str) -> dict[str, Any]:
+    return {"memory": memory.id, "hash": memory.content_hash, "at": pointer, "value": _find_value(store, memory)}
 
 
-def _with(document: Any, written: Mapping[str, Any], schema: Mapping[str, Any] | None) -> Any:
-    """The document with the value of a fact, unless the schema or the document has no room for it."""
+def _put_value(document: Any, entry: Mapping[str, Any], schema: Mapping[str, Any] | None) -> Any:
+    """Return the document with the value of a fact, or as it is if the schema or its size does not allow it."""
     try:
-        made = json_patch.placed(document, written["at"], written["value"])
-        validate.json_value(made, "the profile", LARGEST)
-        json_patch.meet(made, schema)
+        changed = json_patch.set_value(document, entry["at"], entry["value"])
+        validate.require_json(changed, "the profile", MAX_PROFILE_CHARS)
+        json_patch.check_document(changed, schema)
     except Invalid:
         return document
-    return made
+    return changed
 
 
-def _place(document: Any, name: str) -> str:
-    """`dog.name` is in `dog`, unless that is something else already."""
-    pointer = json_patch.pointer_of(name)
+def _choose_pointer(document: Any, name: str) -> str:
+    """Return the pointer for a slot: `dog.name` goes into `dog`, unless that already is something else."""
+    pointer = json_patch.to_pointer(name)
     above = pointer.rpartition("/")[0]
     while above:
-        if not isinstance(json_patch.at(document, above, {}), Mapping):
-            return json_patch.pointer_of(name.replace(".", "_"))
+        if not isinstance(json_patch.get_value(document, above, {}), Mapping):
+            return json_patch.to_pointer(name.replace(".", "_"))
         above = above.rpartition("/")[0]
-    return f"{pointer}/is" if isinstance(json_patch.at(document, pointer), Mapping) else pointer
+    return f"{pointer}/is" if isinstance(json_patch.get_value(document, pointer), Mapping) else pointer
 
 
-def _value(store: OpenStore, memory: Memory) -> Any:
-    """What the fact says in few words: what its metadata calls its value, or what its sentence says the slot is."""
+def _find_value(store: OpenStore, memory: Memory) -> Any:
+    """Return the value of a fact: from its metadata, from its sentence, or all of its text."""
     if "value" in memory.metadata:
         return memory.metadata["value"]
-    statement = store.rules().parse(memory.content)
-    said = store.rules().find_slot_value(statement) if store.rules().find_slot(statement) == memory.slot else ""
-    return (said or memory.content)[:LONGEST]
+    rules = store.rules()
+    statement = rules.parse(memory.content)
+    value = rules.find_slot_value(statement) if rules.find_slot(statement) == memory.slot else ""
+    return (value or memory.content)[:MAX_VALUE_CHARS]
 
 
-def _reason(old: Row, new: Row) -> str | None:
+def _describe_change(old: RecordRow, new: RecordRow) -> str | None:
+    """Name the memories whose values were put into the profile, and those whose values were removed."""
     before, after = old.body.get("flowed", {}), new.body.get("flowed", {})
-    came = [each["memory"] for slot, each in after.items() if before.get(slot) != each]
-    went = [each["memory"] for slot, each in before.items() if slot not in after]
-    told = [f"{word} {', '.join(ids)}" for word, ids in (("from", came), ("without", went)) if ids]
-    return "; ".join(told) or None
+    added = [each["memory"] for slot, each in after.items() if before.get(slot) != each]
+    removed = [each["memory"] for slot, each in before.items() if slot not in after]
+    parts = [f"{word} {', '.join(ids)}" for word, ids in (("from", added), ("without", removed)) if ids]
+    return "; ".join(parts) or None

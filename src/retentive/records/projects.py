@@ -1,33 +1,70 @@
-"""What is being done, and with whom."""
+"""Projects, with links to the contacts who take part."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Required, TypedDict, Unpack
 
-from retentive.model import Project
-from retentive.records.collection import Store
-from retentive.records.contacts import Lookup
+from retentive.model import Priority, Project, ProjectStatus
+from retentive.records.collection import RecordCollection
+from retentive.records.contacts import ContactLookup
 from retentive.records.fields import PROJECT
 
 
-class Projects(Store[Project]):
+class ProjectDetails(TypedDict, total=False):
+    """The fields of a project beside its name."""
+
+    status: ProjectStatus | str | None
+    type: str | None
+    description: str | None
+    primary_contact: str | None
+    participants: Sequence[str] | str | None
+    company: str | None
+    priority: Priority | str | None
+
+
+class NewProject(ProjectDetails):
+    name: Required[str]
+
+
+class ProjectChanges(ProjectDetails, total=False):
+    name: str
+
+
+class Projects(RecordCollection[Project]):
     """Projects: name, status, type, description, primary_contact, participants, company, priority.
 
-    Contacts may be given by id, name or email; their ids are kept. One that is deleted is named no more.
+    Contacts may be given by id, name or email; their ids are stored. A deleted contact is removed from its projects.
     """
 
-    shape = PROJECT
+    record_type = PROJECT
 
-    def _contacts(self, given: Any) -> Any:
-        contacts = Lookup(self._store)
+    if TYPE_CHECKING:  # the shared verbs with the fields of a project
+
+        def create(  # type: ignore[override]
+            self, /, *, reason: str | None = None, actor: str = "user", **fields: Unpack[NewProject]
+        ) -> Project: ...
+
+        def update(  # type: ignore[override]
+            self,
+            /,
+            id: str,
+            *,
+            version: int | None = None,
+            reason: str | None = None,
+            actor: str = "user",
+            **fields: Unpack[ProjectChanges],
+        ) -> Project: ...
+
+    def _resolve_contacts(self, given: Any) -> Any:
+        contacts = ContactLookup(self._store)
         if isinstance(given, str):
             return contacts.get(given).id
         return [*dict.fromkeys(contacts.get(each).id for each in given)]
 
-    def _again(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Without contacts that are no more."""
-        there = {row.id for row in self._rows.several(self._store.namespace, "contact", self.shape.targets(body))}
-        made = dict(body)
-        if made.get("primary_contact") not in there:
-            made.pop("primary_contact", None)
-        made["participants"] = [id for id in body.get("participants", ()) if id in there]
-        return {name: each for name, each in made.items() if each != []}
+    def _restorable_body(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        contacts = self._table.list_by_ids(self._store.namespace, "contact", self.record_type.list_linked_ids(body))
+        existing = {row.id for row in contacts}
+        restored = dict(body)
+        if restored.get("primary_contact") not in existing:
+            restored.pop("primary_contact", None)
+        restored["participants"] = [id for id in body.get("participants", ()) if id in existing]
+        return {name: value for name, value in restored.items() if value != []}

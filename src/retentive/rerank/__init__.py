@@ -1,8 +1,8 @@
-"""Rerankers: a model reads question and text together, and orders the first hits anew. Off unless set.
+"""Rerankers: a model reads question and text together, and reorders the first hits. Off unless set.
 
-A reranker is slower and often better than the ranking of `search/blend.py`: it reads every text for every question.
-Two are here: a cross-encoder of one's own in ONNX (`cross_encoder.py`), and the rerank endpoint of a provider or of a
-server of one's own (`provider.py`). A search never waits for one longer than it is told to, and never fails for it.
+A reranker is slower and often better than the ranking of `search/signals.py`: it reads every text for every question.
+There are two: a local cross-encoder in ONNX (`cross_encoder.py`), and the rerank endpoint of a provider or of a server
+of one's own (`provider.py`). A search never waits for it beyond its time limit, and never fails because of it.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from retentive.errors import BadConfig
 
 
 class Reranker(Protocol):
-    """Says how well texts answer a question. Safe to use from many threads at once."""
+    """Scores how well texts answer a question. Safe to use from many threads at once."""
 
     def score(self, question: str, texts: Sequence[str], seconds: float) -> list[float]:
         """A number for each text, higher is better; only their order means something.
@@ -23,7 +23,7 @@ class Reranker(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of connections and models."""
+        """Release connections and models."""
         ...
 
 
@@ -37,7 +37,7 @@ class RerankSettings(NamedTuple):
 
 
 def open_reranker(settings: RerankSettings) -> Reranker | None:
-    """The one that is set. What it needs is loaded when it is first asked."""
+    """Open the reranker that is set, if any. Its model is loaded at its first use."""
     match settings.kind:
         case "none":
             return None
@@ -48,10 +48,10 @@ def open_reranker(settings: RerankSettings) -> Reranker | None:
                 raise BadConfig("rerank is `model`, but there is none", "Set rerank_model to the folder of the model.")
             return CrossEncoder(Path(settings.model).expanduser())
         case "provider":
-            from retentive.rerank.provider import Provider
+            from retentive.rerank.provider import ProviderReranker
 
             if not settings.url:
                 raise BadConfig("rerank is `provider`, but has no address", "Set rerank_url to the rerank endpoint.")
-            return Provider(settings.url, settings.key, settings.model)
+            return ProviderReranker(settings.url, settings.key, settings.model)
         case other:
             raise BadConfig(f"there is no reranker {other!r}", "One of: none, model, provider.")

@@ -10,8 +10,8 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from retentive.embed.graph import default_threads, driver_errors, open_session
-from retentive.embed.shutdown import calls
+from retentive.embed.native_calls import native_calls
+from retentive.embed.onnx_encoder import default_threads, list_driver_errors, open_session
 from retentive.errors import EmbedError, RerankError
 
 if TYPE_CHECKING:
@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_TOKENS = 256  # of question and text together; the text is cut
-BATCH = 8  # texts between two looks at the clock
+BATCH_SIZE = 8  # texts between two checks of the time limit
 
 
 class CrossEncoder:
+    """A `Reranker` by a local model."""
+
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._lock = threading.Lock()
@@ -32,10 +34,10 @@ class CrossEncoder:
         until = time.monotonic() + seconds
         session, tokenizer, inputs = self._load()
         scores: list[float] = []
-        for at in range(0, len(texts), BATCH):
+        for at in range(0, len(texts), BATCH_SIZE):
             if time.monotonic() > until:
                 raise RerankError(f"the model took longer than {seconds:g} s for {len(texts)} texts")
-            scores += _run(session, tokenizer, inputs, [(question, text) for text in texts[at : at + BATCH]])
+            scores += _run(session, tokenizer, inputs, [(question, text) for text in texts[at : at + BATCH_SIZE]])
         return scores
 
     def close(self) -> None:
@@ -69,7 +71,7 @@ class CrossEncoder:
 def _run(session: Any, tokenizer: Any, inputs: set[str], pairs: list[tuple[str, str]]) -> list[float]:
     import numpy as np
 
-    with calls.one():
+    with native_calls.track():
         encoded = [tokenizer.encode(*pair) for pair in pairs]
         longest = max(len(each.ids) for each in encoded)
         for each in encoded:
@@ -82,7 +84,7 @@ def _run(session: Any, tokenizer: Any, inputs: set[str], pairs: list[tuple[str, 
         given = {name: np.array(rows, np.int64) for name, rows in columns.items() if name in inputs}
         try:
             (output, *_) = session.run(None, given)
-        except driver_errors() as error:
+        except list_driver_errors() as error:
             raise RerankError(f"the model cannot be run: {error}") from error
     rows = np.asarray(output, np.float64).reshape(len(pairs), -1)
     return [float(row[-1] - row[0]) if len(row) > 1 else float(row[0]) for row in rows]

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-class Provider:
+class ProviderReranker:
+    """A `Reranker` over HTTP."""
+
     def __init__(self, url: str, key: str, model: str) -> None:
         self._url, self._model = url, model
         self._client = Client(url, key=key)
@@ -33,7 +35,7 @@ class Provider:
         except Unanswered as error:
             raise RerankError(str(error)) from None
         except Refusal as refusal:
-            raise RerankError(f"{self._url} answered {refusal.status}: {refusal.said}") from None
+            raise RerankError(f"{self._url} answered {refusal.status}: {refusal.message}") from None
         return _read_scores(answer, len(texts), self._url)
 
     def close(self) -> None:
@@ -43,8 +45,8 @@ class Provider:
 def _read_scores(answer: bytes, count: int, url: str) -> list[float]:
     """The scores in the order of the texts. Texts that the server left out come last."""
     try:
-        told = json.loads(answer)
-        rows = told.get("results") or told["data"] if isinstance(told, dict) else told
+        parsed = json.loads(answer)
+        rows = parsed.get("results") or parsed["data"] if isinstance(parsed, dict) else parsed
         found = {int(row["index"]): float(row.get("relevance_score", row.get("score"))) for row in rows}
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise RerankError(f"{url} answered something that is no ranking") from error

@@ -1,4 +1,4 @@
-"""What kind of value a question asks for, and whether a text has one.
+"""Reads the kind of value that a question asks for, and checks whether a text has one.
 
 "When did she move?" is hardly answered by a text without a time, "how many" by one without a number, "who" by one
 without a name ("where" is: "on the river"). That is form, not meaning: a text that has a time may still be about
@@ -44,14 +44,15 @@ _TIME = re.compile(
 
 
 def read_asked_value(question: str) -> AskedValue | None:
-    """The first kind that the question's form asks for."""
+    """The first kind that the form of the question asks for; None if it asks for none."""
     return next((kind for kind, pattern in _ASKED.items() if pattern.search(question)), None)
 
 
 def has_value(text: str, kind: AskedValue) -> bool:
+    """Whether a text has a value of a kind."""
     match kind:
         case AskedValue.TIME:
-            return _TIME.search(text) is not None or dates.mentioned(text)
+            return _TIME.search(text) is not None or dates.may_mention_time(text)
         case AskedValue.NUMBER:
             return _NUMBER.search(text) is not None
         case AskedValue.NAME:
@@ -59,5 +60,5 @@ def has_value(text: str, kind: AskedValue) -> bool:
 
 
 def read_names(question: str) -> frozenset[str]:
-    """Words that are capitalised inside the question, in lower case: what is named must be in an answer."""
+    """Words that are capitalised inside the question, in lower case: an answer should have them."""
     return frozenset(match[0].lower().removesuffix("'s") for match in _NAME.finditer(question))

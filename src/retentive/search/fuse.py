@@ -1,7 +1,7 @@
-"""The two legs of a search joined into one ranking, with nothing else; `blend.py` is what is used by default.
+"""Scores matches by keyword search and vector search alone: the fusions `minmax` and `rrf`. The default: `signals.py`.
 
-BM25 and cosine have no common scale. `minmax` maps each leg's matches to 0..1 and adds them by weight; it beat
-reciprocal ranks in every comparison on real conversations (R@10 .647 against .577 with the same two legs), because
+BM25 and cosine have no common scale. `minmax` maps the scores of each search to 0..1 and adds them by weight; it beat
+reciprocal ranks in every comparison on real conversations (R@10 .647 against .577 with the same two searches), because
 ranks throw away how much better the first is than the second. `rrf` is there for those who want it.
 """
 
@@ -12,8 +12,8 @@ from retentive.model import Fusion, Match
 
 
 @dataclass(frozen=True, slots=True)
-class Scaled:
-    """A leg's matches, best first, the score of each on the common scale, by chunk, and the leg's weight."""
+class ScaledMatches:
+    """The matches of one search, best first, their scores on the common scale by chunk, and its weight."""
 
     matches: Sequence[Match]
     normals: Mapping[int, float]
@@ -21,28 +21,28 @@ class Scaled:
 
 
 @dataclass(frozen=True, slots=True)
-class Fused:
-    """Both legs together."""
+class FusedMatches:
+    """The matches of both searches on one scale."""
 
-    text: Scaled
-    vector: Scaled
+    text: ScaledMatches
+    vector: ScaledMatches
 
     def shares(self, chunk: int) -> dict[str, float]:
-        """What each leg adds for a chunk."""
+        """The share of each search in a chunk's score."""
         return {
-            name: leg.weight * leg.normals[chunk]
-            for name, leg in (("text", self.text), ("vector", self.vector))
-            if chunk in leg.normals
+            name: part.weight * part.normals[chunk]
+            for name, part in (("text", self.text), ("vector", self.vector))
+            if chunk in part.normals
         }
 
     def scores(self) -> list[tuple[float, Match]]:
-        """Every chunk of either leg with its weighted sum, in no order."""
+        """The weighted sum of every chunk of either search, in no order."""
         sums: dict[int, float] = {}
         found: dict[int, Match] = {}
-        for leg in (self.text, self.vector):
-            for match in leg.matches:
+        for part in (self.text, self.vector):
+            for match in part.matches:
                 chunk = match[0]
-                sums[chunk] = sums.get(chunk, 0.0) + leg.weight * leg.normals[chunk]
+                sums[chunk] = sums.get(chunk, 0.0) + part.weight * part.normals[chunk]
                 found[chunk] = match
         return [(sums[chunk], match) for chunk, match in found.items()]
 
@@ -51,20 +51,30 @@ RRF_K = 60  # the constant of the paper (Cormack 2009); larger flattens the rank
 
 
 def fuse(
-    text: Sequence[Match], vector: Sequence[Match], fusion: Fusion, vector_weight: float, rrf_k: int = RRF_K
-) -> Fused:
-    weight = weight_of(text, vector, vector_weight)
-    return Fused(_scaled(text, fusion, 1 - weight, rrf_k), _scaled(vector, fusion, weight, rrf_k))
+    keyword_matches: Sequence[Match],
+    vector_matches: Sequence[Match],
+    fusion: Fusion,
+    vector_weight: float,
+    rrf_k: int = RRF_K,
+) -> FusedMatches:
+    """Bring both searches to a common scale, with their weights."""
+    weight = choose_vector_weight(keyword_matches, vector_matches, vector_weight)
+    text = _scale(keyword_matches, fusion, 1 - weight, rrf_k)
+    return FusedMatches(text, _scale(vector_matches, fusion, weight, rrf_k))
 
 
-def weight_of(text: Sequence[Match], vector: Sequence[Match], vector_weight: float) -> float:
-    """That of the vector leg: a leg that found nothing gives its weight to the other."""
-    return 1.0 if not text else 0.0 if not vector else vector_weight
+def choose_vector_weight(
+    keyword_matches: Sequence[Match], vector_matches: Sequence[Match], vector_weight: float
+) -> float:
+    """The weight of vector search. A search that found nothing gives its weight to the other."""
+    if not keyword_matches:
+        return 1.0
+    return vector_weight if vector_matches else 0.0
 
 
-def _scaled(matches: Sequence[Match], fusion: Fusion, weight: float, rrf_k: int) -> Scaled:
+def _scale(matches: Sequence[Match], fusion: Fusion, weight: float, rrf_k: int) -> ScaledMatches:
     normals = _reciprocals(matches, rrf_k) if fusion is Fusion.RRF else _minmax(matches)
-    return Scaled(matches, {match[0]: normal for match, normal in zip(matches, normals, strict=True)}, weight)
+    return ScaledMatches(matches, {match[0]: normal for match, normal in zip(matches, normals, strict=True)}, weight)
 
 
 def _minmax(matches: Sequence[Match]) -> Sequence[float]:
@@ -78,5 +88,5 @@ def _minmax(matches: Sequence[Match]) -> Sequence[float]:
 
 
 def _reciprocals(matches: Sequence[Match], rrf_k: int) -> Sequence[float]:
-    """Scaled so that the first of a leg has 1, as with `minmax`."""
+    """Reciprocal ranks, scaled so that the first of a search has 1, as with `minmax`."""
     return [(rrf_k + 1) / (rrf_k + rank) for rank in range(1, len(matches) + 1)]

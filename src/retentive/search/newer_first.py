@@ -1,7 +1,7 @@
-"""Place hits that belong together: what is newer stands above what it replaced, or may replace.
+"""Places hits that belong together: the newer one above the one that it replaced, or may replace.
 
-A pair takes the better place of its two hits, and both have the better score. `Why.pair` is what was added for it, so
-that the hits stay in the order of their scores and each score can still be computed.
+A pair takes the better place of its two hits, and both have the better score. `Why.pair` is the score that was added
+for it, so that the hits stay in the order of their scores and each score can still be computed.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""How much of a question's meaning a text has, word by word: "food" is partly there where "vegetarian" is.
+"""Measures how much of a question a text has, word by word: "food" is partly there if "vegetarian" is.
 
 A vector of a whole text says what it is about, and keyword search asks for the very words. Between them, each telling
 word of the question is compared with every word of the text, and the nearest counts:
@@ -18,11 +18,12 @@ Worth, left out of fitting (R@5 / R@10): LongMemEval +.02 / +.02, BEAM +.01 / +.
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from retentive.text.terms import STOP_WORDS, tokens
+from retentive.text.caches import text_cache
+from retentive.text.terms import STOP_WORDS, split_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,15 +38,15 @@ TABLE = Path(__file__).with_name("word-vectors.npz")
 
 FLOOR = 0.3  # the cosine of two words that have little to do with each other
 MAX_QUESTION_WORDS = 64
-MAX_TEXT_WORDS = 400  # of one slice, which has some 130
-MAX_CACHED_TEXTS = 2000  # what was compared is likely to be compared again; some 3 MB of messages
+MAX_TEXT_WORDS = 400  # of one chunk, which has some 130
+MAX_CACHED_TEXTS = 2000  # a text that was compared is likely to be compared again; some 3 MB of messages
 UNKNOWN_WEIGHT = 1.1  # of a word that is not in the table: rarer than all that are
 MIN_STEM = 4  # letters that two forms of one word share at the least
 MAX_ENDING = 3  # letters that may follow them
 
 
-class Table(NamedTuple):
-    """By the row of a word."""
+class WordTable(NamedTuple):
+    """The word vectors and the weights of words, by row."""
 
     vectors: NDArray[np.float32]
     weights: NDArray[np.float32]
@@ -58,7 +59,7 @@ def load_words() -> dict[str, int]:
 
 
 @cache
-def load_table() -> Table:
+def load_table() -> WordTable:
     import numpy as np
 
     with np.load(TABLE) as stored:
@@ -66,14 +67,14 @@ def load_table() -> Table:
         rank = stored["rank"].astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     weights = np.log(rank + 30) / np.log(rank[-1] + 30)
-    return Table(vectors, weights.astype(np.float32))
+    return WordTable(vectors, weights.astype(np.float32))
 
 
 class RelatedWords:
     """The telling words of one question."""
 
     def __init__(self, question: str) -> None:
-        words = [word for word in dict.fromkeys(tokens(question.lower())) if word not in STOP_WORDS]
+        words = [word for word in dict.fromkeys(split_words(question.lower())) if word not in STOP_WORDS]
         rows = load_words() if words else {}
         self._known = [rows[word] for word in words if word in rows][:MAX_QUESTION_WORDS]
         self._unknown = [word for word in words if word not in rows][:MAX_QUESTION_WORDS]
@@ -82,7 +83,7 @@ class RelatedWords:
         return bool(self._known or self._unknown)
 
     def shares(self, texts: Sequence[str]) -> list[float]:
-        """For each text, from 0 to 1. A question without telling words finds nothing anywhere."""
+        """The share of each text, from 0 to 1; 0 for a question without telling words."""
         if not self or not texts:
             return [0.0] * len(texts)
         import numpy as np
@@ -97,7 +98,9 @@ class RelatedWords:
         whole = float(weights.sum()) + UNKNOWN_WEIGHT * len(self._unknown)
         return [*map(float, total / whole)]
 
-    def _measure_known(self, texts: Sequence[str], table: Table, weights: NDArray[np.float32]) -> NDArray[np.float64]:
+    def _measure_known(
+        self, texts: Sequence[str], table: WordTable, weights: NDArray[np.float32]
+    ) -> NDArray[np.float64]:
         """The weighted similarities of the words that have vectors, summed for each text."""
         import numpy as np
 
@@ -118,9 +121,9 @@ class RelatedWords:
         return total
 
 
-@lru_cache(MAX_CACHED_TEXTS)
+@text_cache(MAX_CACHED_TEXTS)
 def _find_rows(text: str) -> NDArray[np.int32]:
-    """Those of its words that are in the table."""
+    """The rows of the words of a text that are in the table."""
     import numpy as np
 
     rows_of = load_words()
@@ -128,7 +131,7 @@ def _find_rows(text: str) -> NDArray[np.int32]:
 
 
 def _read_words(text: str) -> set[str]:
-    return {*tokens(text.lower())[:MAX_TEXT_WORDS]}
+    return {*split_words(text.lower())[:MAX_TEXT_WORDS]}
 
 
 def _has_form(word: str, own: set[str]) -> bool:

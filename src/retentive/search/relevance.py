@@ -1,11 +1,11 @@
 """How likely a hit answers the question, on one scale for all questions.
 
 A score orders the hits of one search; the best of a poor lot is best, too. Relevance says whether what was found is
-worth showing at all. It is a logistic of what means the same in every search and depends on the question and the hit
-alone: how far the cosine is above the model's own threshold, how much of the question's words the hit has (with those
-that are related), whether it is of the person and has the names that the question asks about, whether it has the kind
-of value that is asked for (a time, a number, a name), whether it asks rather than tells, and whether an assistant said
-it. More of the first two never lowers it.
+worth showing at all. It is a logistic of evidence that means the same in every search and depends on the question and
+the hit alone: how far the cosine is above the model's own threshold, how much of the question's words the hit has (with
+those that are related), whether it is of the person and has the names that the question asks about, whether it has the
+kind of value that is asked for (a time, a number, a name), whether it asks rather than tells, and whether an assistant
+said it. More of the first two never lowers it.
 
 Fitted by `python -m benchmarks.fit_ranking` on what ten hits each of answerable and unanswerable questions were worth,
 hits that answer weighing as much together as all others: at 0.5 a hit is as likely from among the one as from among
@@ -17,18 +17,18 @@ from typing import NamedTuple
 
 
 class Evidence(NamedTuple):
-    """What speaks for a hit and against it."""
+    """The evidence for a hit and against it."""
 
     cosine: float | None
-    """Calibrated, above the threshold; None where vector search was not asked, or has no vector."""
+    """Calibrated, above the threshold; None if vector search was not asked, or the text has no vector."""
     related: float | None
-    """The share of the question's words; None where it has none."""
+    """The share of the question's words; None if the question has none."""
     other_person: bool = False
-    """The question is about someone, and this is not theirs."""
+    """Whether the question is about somebody, and the hit is not theirs."""
     missing_names: float = 0.0
-    """The share of the names in the question that it does not have."""
+    """The share of the names in the question that the hit does not have."""
     lacks_value: bool = False
-    """It has no value of the kind that is asked for."""
+    """Whether it has no value of the kind that is asked for."""
     asks: bool = False
     is_reply: bool = False
 
@@ -59,7 +59,7 @@ VECTOR = Coefficients(0.1, 7.6, 0.0, -2.6, -0.75, -1.0, -1.1, -1.1)
 
 
 def relevance(evidence: Evidence) -> float:
-    """From 0 to 1."""
+    """The probability that a hit answers the question, from 0 to 1."""
     if evidence.cosine is None and evidence.related is None:
         return 0.0
     by = TEXT if evidence.cosine is None else VECTOR if evidence.related is None else BOTH
@@ -76,10 +76,10 @@ def relevance(evidence: Evidence) -> float:
     return 1 / (1 + exp(-total))
 
 
-def least_cosine(threshold: float, related: float | None) -> float:
-    """The calibrated cosine above the threshold from which a hit may pass, if it has this share of the words."""
+def least_cosine(min_relevance: float, related: float | None) -> float:
+    """The least calibrated cosine with which a hit that has this share of related words reaches a relevance."""
     by = VECTOR if related is None else BOTH
-    return (to_logit(threshold) - by.base - by.related * (related or 0.0)) / by.cosine
+    return (to_logit(min_relevance) - by.base - by.related * (related or 0.0)) / by.cosine
 
 
 def to_logit(relevance: float) -> float:

@@ -1,4 +1,4 @@
-"""The first hits of a search in the order of a reranker, if one is set."""
+"""Reorders the first hits of a search by a reranker, if one is set."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -12,7 +12,7 @@ from retentive.store import OpenStore
 
 
 def answer_reranked(store: OpenStore, query: Query, ask: Callable[[Query], Results]) -> Results:
-    """The answer of `ask`, its first hits reranked. A search without a limit or without words is left as it is."""
+    """Answer by `ask` and rerank the first hits. A search without a limit or without words is left as it is."""
     reranker = store.reranker()
     if reranker is None or query.limit is None or not query.text.strip():
         return ask(query)
@@ -26,25 +26,25 @@ def answer_reranked(store: OpenStore, query: Query, ask: Callable[[Query], Resul
     return replace(found, hits=tuple(hits[: query.limit]), notes=tuple(notes), timings=timings)
 
 
-def rerank(reranker: Reranker, question: str, hits: Sequence[Hit], most: int, seconds: float) -> list[Hit]:
-    """The first hits by the reranker's scores, the rest behind them.
+def rerank(reranker: Reranker, question: str, hits: Sequence[Hit], count: int, seconds: float) -> list[Hit]:
+    """Order the first `count` hits by the reranker's scores, the rest behind them.
 
-    What is outdated stays behind the newer hit above it. The places keep their scores, so that the hits stay in the
-    order of them; `Why.rerank` is what a hit gained or lost.
+    An outdated hit stays behind the newer hit above it. Each place keeps its score, so that the hits stay in the order
+    of their scores; `Why.rerank` is the score that a hit gained or lost.
     """
-    first, rest = hits[:most], hits[most:]
+    first, rest = hits[:count], hits[count:]
     if not first:
         return [*hits]
-    groups = _group(first)
+    groups = _group_outdated(first)
     scores = iter(reranker.score(question, [hit.excerpt for hit in first], seconds))
     best = [max(next(scores) for _ in group) for group in groups]
     order = sorted(range(len(groups)), key=lambda place: -best[place])
     moved = chain.from_iterable(groups[place] for place in order)
     places = sorted((hit.score for hit in first), reverse=True)
-    return [*(_place(hit, score) for hit, score in zip(moved, places, strict=True)), *rest]
+    return [*(_set_score(hit, score) for hit, score in zip(moved, places, strict=True)), *rest]
 
 
-def _group(hits: Sequence[Hit]) -> list[list[Hit]]:
+def _group_outdated(hits: Sequence[Hit]) -> list[list[Hit]]:
     groups: list[list[Hit]] = []
     for hit in hits:
         if hit.outdated and groups:
@@ -54,6 +54,6 @@ def _group(hits: Sequence[Hit]) -> list[list[Hit]]:
     return groups
 
 
-def _place(hit: Hit, score: float) -> Hit:
+def _set_score(hit: Hit, score: float) -> Hit:
     why = replace(hit.why, rerank=hit.why.rerank + score - hit.score)
     return replace(hit, score=score, why=why)

@@ -1,4 +1,4 @@
-"""Who speaks in a namespace, and whether anybody does."""
+"""The cache of who speaks in each namespace, and whether there are conversations at all."""
 
 import threading
 import time
@@ -6,65 +6,67 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from retentive.errors import Closed, StorageError
-from retentive.search.question import Names, names_of
+from retentive.search.question import Names, index_names
 from retentive.storage.tables.conversations import Conversations
 
-FRESH = 30.0  # seconds that a look holds. What this process appends is seen at once; a name others bring may wait
-MOST = 1000  # namespaces whose speakers are remembered: a server may have one for each user
+FRESH_SECONDS = 30.0  # of a cached entry. Names of other processes may wait; those of this one are seen at once
+MAX_NAMESPACES = 1000  # in the cache: a server may have one for each user
 
 
-class Known(NamedTuple):
+class Speakers(NamedTuple):
+    """The names of those who speak in some namespaces."""
+
     names: Names
-    talk: bool
+    has_conversations: bool
     """Whether there are conversations at all."""
 
 
-NOBODY = Known({}, talk=False)
+NOBODY = Speakers({}, has_conversations=False)
 
 
-class People:
-    """Shared by all threads and views of an open store."""
+class SpeakerCache:
+    """Caches the speakers of namespaces. Shared by all threads and views of an open store."""
 
     def __init__(self) -> None:
-        self._speakers: dict[str, tuple[float, tuple[str, ...], Known]] = {}
+        self._entries: dict[str, tuple[float, tuple[str, ...], Speakers]] = {}
         self._lock = threading.Lock()
-        self._news: object = object()
-        """Another one with each name that was new: a look that began before it is not remembered."""
+        self._version: object = object()
+        """Replaced with each new name. A read that began before it is not cached."""
 
-    def of(self, conversations: Conversations, namespaces: Sequence[str]) -> Known:
-        """Of these together. A search must not fail for it: what cannot be read is nobody."""
+    def load(self, conversations: Conversations, namespaces: Sequence[str]) -> Speakers:
+        """The speakers of some namespaces together; nobody if they cannot be read, as a search must not fail for it."""
         try:
-            found = [self._look(conversations, namespace) for namespace in dict.fromkeys(namespaces)]
+            found = [self._read_namespace(conversations, namespace) for namespace in dict.fromkeys(namespaces)]
         except Closed:
             raise
         except StorageError:
-            return Known({}, talk=True)
+            return Speakers({}, has_conversations=True)
         if len(found) == 1:
             return found[0][1]
-        names = names_of(speaker for speakers, _ in found for speaker in speakers)
-        return Known(names, any(known.talk for _, known in found))
+        names = index_names(speaker for speakers, _ in found for speaker in speakers)
+        return Speakers(names, any(known.has_conversations for _, known in found))
 
-    def heard(self, namespace: str, speakers: Collection[str | None]) -> None:
-        """These spoke. Only a new one is worth another look: on a server it is a round trip."""
+    def note_speakers(self, namespace: str, speakers: Collection[str | None]) -> None:
+        """Note who spoke. Only a new speaker drops the entry: on a server another read is a round trip."""
         with self._lock:
-            _, known, talk = self._speakers.get(namespace, (0.0, (), None))
-            if talk is None or not talk.talk or not {*speakers} <= {None, *known}:
-                self._news = object()
-                self._speakers.pop(namespace, None)
+            _, names, known = self._entries.get(namespace, (0.0, (), None))
+            if known is None or not known.has_conversations or not {*speakers} <= {None, *names}:
+                self._version = object()
+                self._entries.pop(namespace, None)
 
-    def _look(self, conversations: Conversations, namespace: str) -> tuple[tuple[str, ...], Known]:
+    def _read_namespace(self, conversations: Conversations, namespace: str) -> tuple[tuple[str, ...], Speakers]:
         now = time.monotonic()
-        seen, speakers, known = self._speakers.get(namespace, (-FRESH, (), None))
-        if known is None or now - seen >= FRESH:
-            news = self._news
-            speakers, talk = conversations.speakers(namespace)
-            known = Known(names_of(speakers), talk)
-            self._remember(namespace, (now, speakers, known), news)
+        seen, speakers, known = self._entries.get(namespace, (-FRESH_SECONDS, (), None))
+        if known is None or now - seen >= FRESH_SECONDS:
+            version = self._version
+            speakers, has_conversations = conversations.speakers(namespace)
+            known = Speakers(index_names(speakers), has_conversations)
+            self._cache(namespace, (now, speakers, known), version)
         return speakers, known
 
-    def _remember(self, namespace: str, look: tuple[float, tuple[str, ...], Known], news: object) -> None:
+    def _cache(self, namespace: str, entry: tuple[float, tuple[str, ...], Speakers], version: object) -> None:
         with self._lock:
-            if len(self._speakers) >= MOST:
-                self._speakers.clear()
-            if self._news is news:
-                self._speakers[namespace] = look
+            if len(self._entries) >= MAX_NAMESPACES:
+                self._entries.clear()
+            if self._version is version:
+                self._entries[namespace] = entry

@@ -1,26 +1,26 @@
-"""What a misspelt word of a question may have been meant to be.
+"""Finds words of a question that may be misspelt, and suggests corrections.
 
 A word is suspected if the list of English words (`related_words.py`) does not have it and no text of the namespaces has
 it either. Then words one letter away are tried: a letter too many, too few, another, or two swapped; for long words two
-letters away, among English words only. The caller says which of them may be found.
+letters away, among English words only. The caller chooses one that the store has.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 
 from retentive.search.related_words import load_words
-from retentive.text.terms import STOP_WORDS, tokens
+from retentive.text.terms import STOP_WORDS, split_words
 
 MIN_LENGTH = 4  # letters: shorter words have too many neighbours
 MIN_LENGTH_FOR_TWO = 7  # letters of a word in which two may be wrong
 MAX_LENGTH = 24
-MAX_SUSPECTS = 3  # words of a question that are looked at
+MAX_SUSPECTS = 3  # words of a question that are checked
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def find_suspects(question: str) -> list[str]:
-    """Words of letters that are no English words, in the order of the question."""
+    """Find words of letters that are no English words, in the order of the question."""
     known = load_words()
-    words = dict.fromkeys(tokens(question.lower()))
+    words = dict.fromkeys(split_words(question.lower()))
     suspects = [
         word
         for word in words
@@ -34,7 +34,7 @@ def find_suspects(question: str) -> list[str]:
 
 
 def list_edits(word: str) -> set[str]:
-    """Every word that is one letter away."""
+    """List every word that is one letter away."""
     splits = [(word[:at], word[at:]) for at in range(len(word) + 1)]
     found = {left + right[1:] for left, right in splits if right}
     found |= {left + right[1] + right[0] + right[2:] for left, right in splits if len(right) > 1}
@@ -44,7 +44,7 @@ def list_edits(word: str) -> set[str]:
 
 
 def suggest_english(word: str) -> list[str]:
-    """English words near to it, the nearest and most common first."""
+    """List English words near to a word, the nearest and most common first."""
     known = load_words()
     near = sorted((other for other in list_edits(word) if other in known), key=known.__getitem__)
     if near or len(word) < MIN_LENGTH_FOR_TWO:
@@ -58,7 +58,7 @@ def _list_alike(word: str, known: Iterable[str]) -> Iterator[str]:
 
 
 def measure_distance(first: str, second: str, limit: int) -> int:
-    """Letters to insert, delete, change or swap with their neighbour; more than `limit` is not counted to its end."""
+    """Count the letters to insert, delete, change or swap with their neighbour; at most `limit` + 1."""
     before: Sequence[int] = []
     last: Sequence[int] = range(len(second) + 1)
     for row, letter in enumerate(first, start=1):

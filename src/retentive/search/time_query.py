@@ -1,19 +1,19 @@
 """Times in questions: "last week", "before 2019", "recently", "before the move".
 
-`read` finds them; `timely.py` says how the times of an answer stand to them.
+`read_question_times` finds them; `time_match.py` compares the times of an item with them.
 
-No time is a filter. People tell of a trip in March when it is April, and what is true since 2019 is true in March, too:
-what lies outside is only not lifted. A span is lifted the more, the surer it is what was meant:
+No time is a filter. People tell of a trip in March when it is April, and a fact that holds since 2019 holds in March,
+too: an item outside of the time is only not lifted. A span is lifted the more, the surer it is what was meant:
 
-    during  "in March 2023", "last week"    what was said or began then, or tells of that time
+    during  "in March 2023", "last week"    items that were said or began then, or mention it
     about   "two years ago", "around May"   the same, with edges as wide as the words
     before  "before 2019", "by Friday"      one side of a moment: half of all there is, so it says little
     after   "since May"
     newest  "recently", "latest", "now"     the newer, the better; decides between likes
 
-Where nothing but the time is left to go by ("what did I do last week?"), what is inside comes first. What hangs on an
-event ("before the move") is handed back with the event, for the caller to look up; what cannot be read at all ("that
-weekend") is handed back to be told. A question that asks *for* a time ("when did ...", "how long ago ...") has none.
+If a question has nothing but a time ("what did I do last week?"), items inside come first. A time that depends on an
+occasion ("before the move") is returned with it, for the caller to look up. A time that cannot be read at all
+("that weekend") is returned to be reported. A question that asks *for* a time ("when did ...") has none.
 
 Days begin at midnight of the zone of `now`, UTC in this program.
 """
@@ -25,12 +25,12 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from retentive.text import dates
-from retentive.text.dates import Expression
-from retentive.text.terms import STOP_WORDS, tokens
+from retentive.text.dates import TimeExpression
+from retentive.text.terms import STOP_WORDS, split_words
 
 
 class Sense(StrEnum):
-    """How a time is meant."""
+    """How a time of a question is meant."""
 
     DURING = "during"
     ABOUT = "about"
@@ -38,17 +38,17 @@ class Sense(StrEnum):
     AFTER = "after"
 
 
-LONGEST = 1000  # characters that are looked through: what is longer is a document, with the dates of one
-MOST = 4  # spans, or events: a text with more of them does not ask about a time
+MAX_QUESTION_CHARS = 1000  # that are read: a longer text is a document with many dates
+MAX_TIMES = 4  # spans, or occasions: a text with more of them does not ask about a time
 
 DAY = timedelta(days=1)
 
-_LONG = {"week": 7, "weekend": 2, "month": 30, "season": 91, "quarter": 91, "year": 365, "decade": 3650}
-_SHARP = frozenset(("minute", "hour", "now"))
+_DAYS = {"week": 7, "weekend": 2, "month": 30, "season": 91, "quarter": 91, "year": 365, "decade": 3650}
+_SHORT_GRAINS = frozenset(("minute", "hour", "now"))
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TimeSpan:
     """A time that was read. One end may be open."""
 
     sense: Sense
@@ -58,40 +58,40 @@ class Span:
     grain: str
     words: str
     sure: bool = True
-    """Whether it was said; not, if it was worked out from when an event was told of."""
+    """Whether the question names it. False if it was worked out from an occasion."""
 
 
 @dataclass(frozen=True, slots=True)
-class Unread:
-    """What looks like a time but hangs on something else: on `event`, if that is in the question."""
+class UnresolvedTime:
+    """A time that could not be read: it depends on `occasion`, if the question names one."""
 
     words: str
     sense: Sense
-    event: str = ""
+    occasion: str = ""
     yearly: bool = False
-    """Whether the event comes round every year, as a birthday does."""
+    """Whether the occasion comes round every year, as a birthday does."""
     state: bool = False
-    """Whether it lasts ("when I was young"): the day on which it is told of says nothing."""
+    """Whether it lasts ("when I was young"): the day on which somebody mentions it says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
-class When:
+class QuestionTimes:
     """The times of a question."""
 
-    spans: tuple[Span, ...] = ()
+    spans: tuple[TimeSpan, ...] = ()
     newest: str = ""
-    """The words that ask for what is newer."""
-    unread: tuple[Unread, ...] = ()
+    """The words that ask for newer items."""
+    unresolved: tuple[UnresolvedTime, ...] = ()
     rest: str = ""
     """The question without the words of its spans."""
-    alone: bool = False
-    """Whether nothing but the time is left to go by."""
+    is_only_time: bool = False
+    """Whether the question has nothing but a time."""
 
     def __bool__(self) -> bool:
-        return bool(self.spans or self.newest or self.unread)
+        return bool(self.spans or self.newest or self.unresolved)
 
 
-NOTHING = When()
+NO_TIMES = QuestionTimes()
 
 _WORD = re.compile(r"[a-z]+")
 _HINTS = frozenset(
@@ -128,15 +128,15 @@ _WEEKDAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)day", re.IGNORECA
 _IN = re.compile(r"\b(?:in|during)\s+$", re.IGNORECASE)
 _WHAT = r"(?:the|my|our|his|her|their|your|its|a|an|that|this|i|we|he|she|they|you|it|[a-z]+ing|[A-Z]\w*(?:'s)?)"
 _UP_TO = r"[^,.;:?!\[\]]{0,80}"
-_EVENT = re.compile(
-    rf"\b(?P<word>(?i:before|after|since|until|till|during))\s+(?P<event>{_WHAT}\b{_UP_TO})"
+_OCCASION = re.compile(
+    rf"\b(?P<word>(?i:before|after|since|until|till|during))\s+(?P<occasion>{_WHAT}\b{_UP_TO})"
     r"|\b(?P<while>(?i:while|when))\s+(?P<doing>(?:I|we|he|she|they|you|[A-Z]\w+)\s+"
     rf"(?:was|were|lived|stayed|worked|studied)\b{_UP_TO})"
     r"|\b(?P<on>on|for|around)\s+(?P<feast>(?:my|our|his|her|their|your|the|[A-Z]\w*'s?)\s+(?:[\w'-]+\s+){0,2}?"
     r"(?:birthday|anniversary|wedding(?: day)?|graduation(?: day)?))(?=\s*(?:[,.;:?!\[]|$|in\b|last\b|this\b))"
 )
 # Who looks after, is named after; "after dinner" is a habit, "after all" no time.
-_NO_EVENT = re.compile(
+_NO_OCCASION = re.compile(
     r"\b(?:look(?:s|ed|ing)?|nam(?:e|ed|ing)|call(?:ed)?|tak(?:e|es|en|ing)|runs?|goes?|ask(?:s|ed)?)\s+$"
 )
 _YEARLY = re.compile(r"\b(?:birthday|anniversary)$", re.IGNORECASE)
@@ -171,78 +171,80 @@ _IDLE = STOP_WORDS | frozenset(
 )
 
 
-def read(question: str, now: datetime, names: Container[str] = ()) -> When:
-    """The times of a question asked at `now`. For one that has none it takes microseconds.
+def read_question_times(question: str, now: datetime, names: Container[str] = ()) -> QuestionTimes:
+    """Read the times of a question asked at `now`. Without any this takes microseconds.
 
     `names` are of people, in lower case: where somebody is called April, only "in April" is a month.
     """
-    text = question[:LONGEST]
-    hinted = not _HINTS.isdisjoint(_WORD.findall(text.lower()))
-    if not hinted and not dates.mentioned(text):
-        return NOTHING
+    text = question[:MAX_QUESTION_CHARS]
+    has_hint = not _HINTS.isdisjoint(_WORD.findall(text.lower()))
+    if not has_hint and not dates.may_mention_time(text):
+        return NO_TIMES
     found = [
         pair
-        for each in dates.find(text, now, past=True)
-        if not _name(text, each, names) and (pair := _span(text, each))
+        for each in dates.find_times(text, now, past=True)
+        if not _is_name(text, each, names) and (pair := _read_span(text, each))
     ]
-    if len(found) > MOST:
-        return NOTHING
+    if len(found) > MAX_TIMES:
+        return NO_TIMES
     places = [place for _, place in found]
-    newest = next((match for match in _NEWEST.finditer(text) if not _inside(match.span(), places)), None)
-    unread = _unread(_masked(text, [*places, *([newest.span()] if newest else [])]), text)
-    rest = _without(question, places)
-    return When(
+    newest = next((match for match in _NEWEST.finditer(text) if not _overlaps_any(match.span(), places)), None)
+    unresolved = _find_unresolved(_mask(text, [*places, *([newest.span()] if newest else [])]), text)
+    rest = _cut_places(question, places)
+    return QuestionTimes(
         tuple(span for span, _ in found),
         newest[0].removeprefix("the ") if newest else "",
-        unread,
-        rest if found else question if newest or unread else "",
-        bool(found) and _idle(rest if rest != question.strip() else ""),
+        unresolved,
+        rest if found else question if newest or unresolved else "",
+        bool(found) and _is_idle(rest if rest != question.strip() else ""),
     )
 
 
 Place = tuple[int, int]
 
 
-def _span(text: str, found: Expression) -> tuple[Span, Place] | None:
-    """What an expression asks for, and where all of its words are; None if it is no time to look in."""
+def _read_span(text: str, found: TimeExpression) -> tuple[TimeSpan, Place] | None:
+    """The span of an expression and the place of its words; None if it is no time to look in."""
     begin, finish = found.begin, found.finish
     words = text[found.start : found.end]
     if found.kind == "vague" and not words.lower().startswith("the other"):  # recently, soon: no bounds worth the name
         return None
-    if found.grain == "now" or (begin is None and finish is None) or dayless(words):
+    if found.grain == "now" or (begin is None and finish is None) or has_no_day(words):
         return None
     if _WEEKDAY.fullmatch(words) and _ANY.search(text[: found.start]):
         return None
-    start, sense = found.start, _sense(found)
+    start, sense = found.start, _choose_sense(found)
     match = _BEFORE.search(text[:start])
     if match and not match["verb"]:  # "what did we talk about yesterday?" is not about yesterday
         start = match.start()
-        sense, begin, finish = _turned(match, sense, found)
+        sense, begin, finish = _apply_word_before(match, sense, found)
     if sense is Sense.ABOUT:
-        begin, finish = _widened(begin, finish, found.grain)
+        begin, finish = _widen_by_grain(begin, finish, found.grain)
     while match := _LEADING.search(text[:start]):
         start = match.start()
-    return Span(sense, begin, finish, found.grain, words), (start, found.end)
+    return TimeSpan(sense, begin, finish, found.grain, words), (start, found.end)
 
 
-def _name(text: str, found: Expression, names: Container[str]) -> bool:
+def _is_name(text: str, found: TimeExpression, names: Container[str]) -> bool:
     return text[found.start : found.end].lower() in names and not _IN.search(text[: found.start])
 
 
-def dayless(words: str) -> bool:
-    """Whether it is an hour or a part of a day, whichever day that is: "at 17:00", "in the morning"."""
+def has_no_day(words: str) -> bool:
+    """Whether words name an hour or a part of a day of no day in particular: "at 17:00", "in the morning"."""
     return _NO_DAY.fullmatch(words) is not None
 
 
-def _sense(found: Expression) -> Sense:
+def _choose_sense(found: TimeExpression) -> Sense:
     if found.begin is None or found.finish is None:
         return Sense.BEFORE if found.begin is None else Sense.AFTER
-    meant = _LONG.get(found.grain, 0) * DAY if found.kind == "date" else timedelta()
+    meant = _DAYS.get(found.grain, 0) * DAY if found.kind == "date" else timedelta()
     return Sense.ABOUT if found.kind == "vague" or found.finish - found.begin < meant else Sense.DURING
 
 
-def _turned(match: re.Match[str], sense: Sense, found: Expression) -> tuple[Sense, datetime | None, datetime | None]:
-    """What a word before an expression makes of it."""
+def _apply_word_before(
+    match: re.Match[str], sense: Sense, found: TimeExpression
+) -> tuple[Sense, datetime | None, datetime | None]:
+    """The sense and the ends of an expression after such words as "around" or "pre-"."""
     if sense not in {Sense.DURING, Sense.ABOUT}:
         return sense, found.begin, found.finish
     if match["about"]:
@@ -252,71 +254,73 @@ def _turned(match: re.Match[str], sense: Sense, found: Expression) -> tuple[Sens
     return Sense.BEFORE, None, found.begin if match["pre"] else found.finish
 
 
-def _widened(begin: datetime | None, finish: datetime | None, grain: str) -> tuple[datetime | None, datetime | None]:
-    """Half its grain around the middle; of a day a week to both sides."""
+def _widen_by_grain(
+    begin: datetime | None, finish: datetime | None, grain: str
+) -> tuple[datetime | None, datetime | None]:
+    """Widen a vague time by half of its grain; a day by a week to both sides."""
     if begin is None or finish is None:
         return begin, finish
-    if grain in _SHARP or grain == "part":
-        return _wider(begin, finish, DAY / 8)
+    if grain in _SHORT_GRAINS or grain == "part":
+        return _widen(begin, finish, DAY / 8)
     if grain == "day":
-        return _wider(begin, finish, 7 * DAY)
-    meant = _LONG.get(grain, 0) * DAY
+        return _widen(begin, finish, 7 * DAY)
+    meant = _DAYS.get(grain, 0) * DAY
     length = finish - begin
-    return _wider(begin, finish, (meant - length) / 2 if length < meant else length / 2)
+    return _widen(begin, finish, (meant - length) / 2 if length < meant else length / 2)
 
 
-def _wider(begin: datetime, finish: datetime, by: timedelta) -> tuple[datetime, datetime]:
+def _widen(begin: datetime, finish: datetime, by: timedelta) -> tuple[datetime, datetime]:
     try:
         return begin - by, finish + by
     except OverflowError:  # at the ends of the calendar
         return begin, finish
 
 
-def _inside(place: Place, places: Iterable[Place]) -> bool:
+def _overlaps_any(place: Place, places: Iterable[Place]) -> bool:
     return any(place[0] < end and start < place[1] for start, end in places)
 
 
-def _masked(text: str, places: Iterable[Place]) -> str:
-    """What was read is not read again; places stay."""
+def _mask(text: str, places: Iterable[Place]) -> str:
+    """Blank out words that were read, so that they are not read again. Other places stay the same."""
     for start, end in places:
         text = text[:start] + "[" * (end - start) + text[end:]
     return text
 
 
-def _unread(masked: str, text: str) -> tuple[Unread, ...]:
-    found: list[tuple[int, Unread]] = []
+def _find_unresolved(masked: str, text: str) -> tuple[UnresolvedTime, ...]:
+    found: list[tuple[int, UnresolvedTime]] = []
     places: list[Place] = []
-    for match in _EVENT.finditer(masked):
-        if each := _event(match, masked):
+    for match in _OCCASION.finditer(masked):
+        if each := _read_occasion(match, masked):
             found.append((match.start(), each))
             places.append(match.span())
     found += [
-        (match.start(), Unread(text[match.start() : match.end()], Sense.DURING))
+        (match.start(), UnresolvedTime(text[match.start() : match.end()], Sense.DURING))
         for match in _LOOKS.finditer(masked)
-        if not _inside(match.span(), places) and not masked[: match.start()].rstrip().lower().endswith("how")
+        if not _overlaps_any(match.span(), places) and not masked[: match.start()].rstrip().lower().endswith("how")
     ]
-    if len(found) > MOST:
+    if len(found) > MAX_TIMES:
         return ()
     return tuple(each for _, each in sorted(found, key=lambda pair: pair[0]))
 
 
-def _event(match: re.Match[str], text: str) -> Unread | None:
-    event = (match["event"] or match["doing"] or match["feast"]).strip()
+def _read_occasion(match: re.Match[str], text: str) -> UnresolvedTime | None:
+    occasion = (match["occasion"] or match["doing"] or match["feast"]).strip()
     word = (match["word"] or "").lower()
-    if "[" in event or event.lower().startswith("when "):
+    if "[" in occasion or occasion.lower().startswith("when "):
         return None
-    if _NO_EVENT.search(text[: match.start()]) or _HABIT.fullmatch(event):
+    if _NO_OCCASION.search(text[: match.start()]) or _HABIT.fullmatch(occasion):
         return None
-    return Unread(
+    return UnresolvedTime(
         match[0].strip(),
         _SENSES.get(word, Sense.DURING),
-        event,
-        _YEARLY.search(event) is not None,
+        occasion,
+        _YEARLY.search(occasion) is not None,
         bool(match["doing"]),
     )
 
 
-def _without(question: str, places: Sequence[Place]) -> str:
+def _cut_places(question: str, places: Sequence[Place]) -> str:
     rest, at = "", 0
     for start, end in places:
         rest += question[at:start]
@@ -326,30 +330,30 @@ def _without(question: str, places: Sequence[Place]) -> str:
     return rest if re.search(r"\w", rest) else question.strip()
 
 
-def _idle(rest: str) -> bool:
-    return all(word in _IDLE for word in tokens(rest.lower()))
+def _is_idle(rest: str) -> bool:
+    return all(word in _IDLE for word in split_words(rest.lower()))
 
 
-def year_of(when: When) -> datetime | None:
+def year_of(when: QuestionTimes) -> datetime | None:
     """The last moment of the year that a question names."""
     years = [span.until for span in when.spans if span.grain == "year" and span.sense is Sense.DURING and span.until]
     return years[0] - timedelta(microseconds=1) if years else None
 
 
-def placed(when: When, unread: Unread, begin: datetime, finish: datetime) -> When:
-    """With the event of one of its times found at another. What is told with the event is on both its sides."""
-    match unread.sense:
+def place_occasion(when: QuestionTimes, unresolved: UnresolvedTime, begin: datetime, finish: datetime) -> QuestionTimes:
+    """Turn an unresolved time into a span by the time of its occasion. Items of the occasion count on both sides."""
+    match unresolved.sense:
         case Sense.BEFORE:
-            span = Span(Sense.BEFORE, None, finish, "open", unread.words, sure=False)
+            span = TimeSpan(Sense.BEFORE, None, finish, "open", unresolved.words, sure=False)
         case Sense.AFTER:
-            span = Span(Sense.AFTER, begin, None, "open", unread.words, sure=False)
-        case _ if unread.yearly:
-            span = Span(Sense.DURING, *_wider(begin, finish, DAY), "day", unread.words)
+            span = TimeSpan(Sense.AFTER, begin, None, "open", unresolved.words, sure=False)
+        case _ if unresolved.yearly:
+            span = TimeSpan(Sense.DURING, *_widen(begin, finish, DAY), "day", unresolved.words)
         case _:
-            span = Span(Sense.ABOUT, *_wider(begin, finish, 7 * DAY), "day", unread.words, sure=False)
-    wider = [each for each in when.spans if unread.yearly and each.grain == "year"]  # "on my birthday in 2023"
+            span = TimeSpan(Sense.ABOUT, *_widen(begin, finish, 7 * DAY), "day", unresolved.words, sure=False)
+    years = [each for each in when.spans if unresolved.yearly and each.grain == "year"]  # "on my birthday in 2023"
     return replace(
         when,
-        spans=(*(each for each in when.spans if each not in wider), span),
-        unread=tuple(each for each in when.unread if each is not unread),
+        spans=(*(each for each in when.spans if each not in years), span),
+        unresolved=tuple(each for each in when.unresolved if each is not unresolved),
     )

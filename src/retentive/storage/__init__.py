@@ -1,7 +1,7 @@
-"""Where do things live?
+"""The databases that hold a store.
 
-`Engine` is the seam to a database. What is above it (`memories`, `chunks`, `conversations`, `upkeep`) is written once,
-over the named queries of `queries/*.sql`; a database brings its connection, its dialect's own queries, and its schema.
+`Engine` is the seam: a database brings its connection (`engines/`), its schema (`schema/`) and the queries of its
+dialect. The classes in `tables/` are written once for all engines, over the named queries in `queries/*.sql`.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,28 +17,30 @@ if TYPE_CHECKING:
 
 Params = Mapping[str, Any]
 """Values by name. When reading, a tuple or a list stands for a set, used as `IN {each:name}`."""
-NOTHING: Params = MappingProxyType({})
-Pages = Callable[[int, int], None]
-"""Hears how much of a file is done, and how much there is."""
+NO_PARAMS: Params = MappingProxyType({})
+PageProgress = Callable[[int, int], None]
+"""Progress of work on a file: called with the pages done and the pages in all."""
+RowCounts = Mapping[str, int]
+"""The number of rows of each table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A write of a batch: a named query, run once for each of the rows of values."""
+    """A write of a batch: a named query, run once for each row of values."""
 
     query: str
     rows: Iterable[Params]
     expect: int | None = None
-    """How many rows of the database each must change. Another number means that someone was first."""
+    """How many rows of the database each run must change. With any other number, a concurrent writer won: `Stale`."""
 
 
 def step(query: str, expect: int | None = None, **params: Any) -> Step:
-    """One row of values."""
+    """A step with one row of values."""
     return Step(query, (params,), expect)
 
 
 class Finding(NamedTuple):
-    """One line of a check-up."""
+    """The result of one check of a store."""
 
     name: str
     ok: bool
@@ -46,59 +48,59 @@ class Finding(NamedTuple):
     remedy: str = ""
 
 
-class Scrubbed(NamedTuple):
-    """What became of the bytes of deleted rows."""
+class ScrubResult(NamedTuple):
+    """Whether the bytes of deleted rows were removed."""
 
     done: bool
     """False: they may still be where the engine can reach them. Try again later."""
     detail: str
-    """What keeps them; or, from a server, what its own logs may keep."""
+    """The reason why they are still there; or, from a server, what its own logs may still hold."""
     files: tuple[Path, ...] = ()
-    """Where they would be found if they were still there; none that can be read from here for a server."""
+    """The files that could still contain them; empty for a server, whose files cannot be read from here."""
 
 
 class Engine(Protocol):
     """A database that holds one store.
 
     Safe to use from many threads; other processes (or machines) may use the same store at the same time. Errors are
-    `StorageError`s, never the driver's. It knows rows and scopes; it must not know how answers are ranked, what is
-    worth keeping, or that embedders exist.
+    `StorageError`s, never the driver's. An engine knows rows and scopes. It must not know how answers are ranked, what
+    is worth keeping, or that embedders exist.
     """
 
-    in_process: bool
-    """Whether questions are best answered by images of the rows in this process (`retentive.index`), which read it
-    through the queries of chunks. False: the server has the indexes, and `search_both` answers in one round trip."""
+    uses_local_index: bool
+    """Whether searches use the indexes in this process (`retentive.index`), which read the rows of chunks.
+    False: the server has the indexes, and `search_both` answers in one round trip."""
 
-    def read(self, query: str, params: Params = NOTHING, filters: Sequence[str] = ()) -> list[tuple[Any, ...]]:
-        """All rows of a named query, from one consistent state. `filters` name the fragments to put in `{filters}`."""
+    def read(self, query: str, params: Params = NO_PARAMS, filters: Sequence[str] = ()) -> list[tuple[Any, ...]]:
+        """All rows of a named query, from one consistent state. `filters` are the fragments for `{filters}`."""
         ...
 
     def apply(self, steps: Iterable[Step]) -> None:
-        """All of it or nothing, durable on return.
+        """Apply all steps in one transaction, or none; durable on return.
 
-        Raises `Stale` when a step changed another number of rows than it expected, or broke a unique key: someone
-        else was first, so read again and decide again.
+        Raises `Stale` when a step changed a different number of rows than it expected, or broke a unique key. A
+        concurrent writer won: read again and decide again.
         """
         ...
 
     def search_text(self, words: Sequence[str], scope: "Scope", limit: int) -> "list[Match]":
-        """The rows of the scope that have any of the words, best BM25 first, ties to the newer."""
+        """The chunks of the scope that have any of the words, best BM25 first, the newer first among equals."""
         ...
 
     def search_vectors(
-        self, vector: Any, space: "Space", scope: "Scope", limit: int | None, floor: float | None
+        self, vector: Any, space: "Space", scope: "Scope", limit: int | None, min_score: float | None
     ) -> "list[Match]":
-        """The rows of the scope nearest by cosine, exactly; `floor` leaves out what is below it."""
+        """The chunks of the scope nearest by exact cosine. Those below `min_score` are left out."""
         ...
 
     def search_both(
-        self, words: Sequence[str], vector: Any, space: "Space", scope: "Scope", limit: int, floor: float | None
+        self, words: Sequence[str], vector: Any, space: "Space", scope: "Scope", limit: int, min_score: float | None
     ) -> "Matches":
-        """`search_text` and `search_vectors` of one consistent state, with the cosine of each text match."""
+        """`search_text` and `search_vectors` on one consistent state, with the cosine of each text match."""
         ...
 
     def tokens(self, text: str) -> list[str]:
-        """The text as the full-text index breaks it up, stemmed."""
+        """The stemmed tokens of a text, as the full-text index has them."""
         ...
 
     def migrate(self) -> None:
@@ -106,42 +108,42 @@ class Engine(Protocol):
         ...
 
     def check(self) -> list[Finding]:
-        """Is everything whole, and do the parts agree? Reads all of it."""
+        """Check that the database is undamaged and that its tables agree. Reads everything."""
         ...
 
     def rebuild(self) -> None:
-        """Make the full-text index anew from its rows, and drop chunks and vectors that belong to nothing."""
+        """Rebuild the full-text index from its rows, and drop chunks and vectors that belong to nothing."""
         ...
 
-    def backup(self, target: Path, progress: Pages) -> Mapping[str, int]:
-        """Fill this empty file of SQLite's with the store as it is at one moment; how many rows each table had then.
+    def backup(self, target: Path, progress: PageProgress) -> RowCounts:
+        """Copy the store, as of one moment, into this empty SQLite file.
 
-        Reads and writes go on meanwhile. Whoever calls it sees to the file, also if it fails half-way. `Invalid`, and
-        nothing in the file, where the database has means of its own: the hint names them.
+        Reads and writes go on meanwhile. The caller cleans the file up, also if the copy fails half-way. Raises
+        `Invalid` and writes nothing if the database has its own means of backup: the hint names them.
         """
         ...
 
-    def scrub(self, patience: float, *, reclaim: bool = False) -> Scrubbed:
-        """Remove what deleted rows left behind: in the full-text index, in free pages, in logs, as far as it can.
+    def scrub(self, patience: float, *, reclaim: bool = False) -> ScrubResult:
+        """Remove the bytes of deleted rows from the full-text index, free pages and logs, as far as possible.
 
-        Waits `patience` seconds for others who hold an old state. Reads and writes go on meanwhile, or wait. `reclaim`
-        makes their room free for others, too, where a server would otherwise do that in its own time.
+        Waits `patience` seconds for readers of an old state. Other reads and writes go on, or wait. `reclaim` also
+        frees their space for reuse, on servers that would otherwise do that in their own time.
         """
         ...
 
     def facts(self) -> Mapping[str, Any]:
-        """Where it is, how large, which version: for `stats` and `doctor`."""
+        """Location, size and versions, for `stats` and `doctor`."""
         ...
 
     @property
     def integrity(self) -> "IntegrityMode | None":
-        """Seals what is written with a key outside the store; None where that is not offered."""
+        """Integrity mode: it seals rows with a key outside the store. None if the engine does not offer it."""
         ...
 
     def within(self, bounds: "Bounds") -> "Engine":
-        """The same database for these namespaces alone, over the same connections; costs nothing.
+        """A view of the same database that is restricted to these namespaces, over the same connections.
 
-        What is about others, or about the whole store, is `Forbidden`, and so is a write where only reading is allowed.
+        Access to other namespaces or to the whole store is `Forbidden`, and so is a write to a read-only namespace.
         """
         ...
 
@@ -149,10 +151,10 @@ class Engine(Protocol):
 
 
 def open_engine(config: "Config") -> Engine:
-    """The engine that the target names: a path, `:memory:`, or the address of a server."""
-    from retentive.fs.paths import translated_os_errors
+    """Open the engine for `config.db`: a path, `:memory:`, or the address of a server."""
+    from retentive.fs.paths import reraise_os_errors
 
-    with translated_os_errors("the store cannot be opened"):
+    with reraise_os_errors("the store cannot be opened"):
         return _open_engine(config)
 
 
@@ -181,7 +183,7 @@ def _open_postgres(config: "Config") -> Engine:
     from retentive.errors import MissingExtra
 
     try:
-        import psycopg  # noqa: F401 - to say so here, if it is missing
+        import psycopg  # noqa: F401 - to report here if it is missing
         import psycopg_pool  # noqa: F401 - likewise
     except ImportError as error:
         hint = "Install it: pip install 'retentive[postgres]'"

@@ -1,17 +1,16 @@
-"""Rows read from the pages of a SQLite file, where SQLite itself refuses: a tree with a damaged page in it.
+"""Reads rows from the pages of a SQLite file that SQLite itself cannot read: a tree with a damaged page.
 
 Layout (https://www.sqlite.org/fileformat2.html). A file is a list of pages, numbered from 1. A table is a tree of
 them: interior pages have the numbers of their children, leaves have the rows. A table WITHOUT ROWID is a tree of
 another kind, in which interior pages have rows, too. A page begins with its kind (1 byte), the number of its cells
-(2 bytes at 3) and, if interior, its last child (4 bytes at 8); then come the places of its cells. A cell is the length
-of its row, the row's number unless WITHOUT ROWID, and the row; what has no room is in a chain of overflow pages. A row
-is a list of types, then the values.
+(2 bytes at 3) and, if interior, its last child (4 bytes at 8); then come the offsets of its cells. A cell is the length
+of its row, the row's number unless WITHOUT ROWID, and the row; the rest of a long row is in a chain of overflow pages.
+A row is a list of types, then the values.
 
-SQLite stops at the first page that makes no sense. Here a page or row that makes none is left out, its page is counted,
-and the rest is read: one bad row does not take the others of its page along. What
-hangs on a damaged interior page has no parent any more; `read_strays` finds its leaves among all pages of the file, and
-the caller tells by the values to which table they belong. Nothing read here is to be trusted before it is checked: a
-page may be damaged and still make sense.
+SQLite stops at the first invalid page. Here an invalid page or row is left out, its page is counted, and the rest is
+read: one bad row does not cost the others of its page. The children of a damaged interior page have no parent any more;
+`read_strays` finds their leaves among all pages of the file, and the caller decides by the values to which table they
+belong. Check every row that is read here: a page may be damaged and still be valid.
 """
 
 import mmap
@@ -21,14 +20,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from retentive.storage.broken_text import BrokenText
+from retentive.storage.non_utf8_text import NonUtf8Text
 
 INTERIOR_INDEX, INTERIOR_TABLE, LEAF_INDEX, LEAF_TABLE = 0x02, 0x05, 0x0A, 0x0D
 _HEADER = 100  # bytes before the first page's own
 _MAX_VARINT = 9  # bytes
 _INTS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8}  # bytes of each type of whole number
 _FIRST_BLOB = 12  # from this type on, the type says the length
-_NONSENSE = (struct.error, IndexError, ValueError)
+_UNREADABLE_PAGE = (struct.error, IndexError, ValueError)
 
 
 class Row(NamedTuple):
@@ -73,7 +72,7 @@ class PageFile:
             self.reached.add(number)
             try:
                 page = self._read_page(number)
-            except _NONSENSE:
+            except _UNREADABLE_PAGE:
                 unreadable.append(number)
                 continue
             if not page.is_whole:
@@ -85,7 +84,7 @@ class PageFile:
         """The rows of each page that nothing reached."""
         for number in range(1, self.count + 1):
             if number not in self.reached and self._page(number)[0] in (LEAF_INDEX, LEAF_TABLE, INTERIOR_INDEX):
-                with suppress(*_NONSENSE):
+                with suppress(*_UNREADABLE_PAGE):
                     page = self._read_page(number)
                     if page.rows:
                         yield page.rows
@@ -106,7 +105,7 @@ class PageFile:
         return self._data[start : start + self.page_size]
 
     def _read_page(self, number: int) -> _Page:
-        """Raises one of `_NONSENSE` if it is no page of a tree."""
+        """Raises one of `_UNREADABLE_PAGE` if it is no page of a tree."""
         page, begin = self._page(number), _HEADER if number == 1 else 0
         kind, cells = page[begin], struct.unpack(">H", page[begin + 3 : begin + 5])[0]
         if kind not in (INTERIOR_INDEX, INTERIOR_TABLE, LEAF_INDEX, LEAF_TABLE):
@@ -125,7 +124,7 @@ class PageFile:
             if kind != INTERIOR_TABLE:
                 try:
                     rows.append(self._read_cell(page, at, is_table=kind == LEAF_TABLE))
-                except _NONSENSE:
+                except _UNREADABLE_PAGE:
                     is_whole = False
         if is_interior:
             children.append(struct.unpack(">I", page[begin + 8 : begin + 12])[0])
@@ -207,8 +206,8 @@ def _value(payload: bytes, at: int, kind: int) -> tuple[Any, int]:
     return (_text(raw) if kind % 2 else raw), at + length
 
 
-def _text(raw: bytes) -> str | BrokenText:
+def _text(raw: bytes) -> str | NonUtf8Text:
     try:
         return raw.decode()
     except UnicodeDecodeError:
-        return BrokenText(raw)
+        return NonUtf8Text(raw)

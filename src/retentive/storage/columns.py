@@ -1,7 +1,7 @@
 """The tables of a store: their columns in the order in which whole rows are read, and what each column may hold.
 
-No engine enforces all of this: SQLite keeps any bytes in any column. Rows are not compared with it when they are read,
-which would be slow; a check-up is, and the message about a row that could not be read.
+No engine enforces all of this: SQLite keeps any bytes in any column. Comparing rows each time they are read would be
+slow. `doctor` compares them, and so does the error about a row that cannot be decoded.
 """
 
 import json
@@ -14,27 +14,27 @@ from retentive.model import (
     MESSAGE,
     RECORDS,
     REPLY,
+    ItemType,
     Kind,
     ProposalStatus,
     Role,
     Source,
     SpaceState,
     Status,
-    Type,
     to_micros,
 )
-from retentive.storage.broken_text import BrokenText
+from retentive.storage.non_utf8_text import NonUtf8Text
 
 EARLIEST = to_micros(datetime(1, 1, 1, tzinfo=UTC))
 LATEST = to_micros(datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC))
 MAX_SHOWN = 60  # characters of a damaged value in a message
 
 UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError, RecursionError)
-"""What a value that should not be there may raise on its way to becoming one of ours."""
+"""The errors that decoding a damaged value may raise."""
 
 
 class Shape(NamedTuple):
-    """What a column may hold, in words for people and as a test."""
+    """The values that a column may hold: a description for people, and a test."""
 
     name: str
     fits: Callable[[Any], bool]
@@ -110,30 +110,30 @@ class Table(NamedTuple):
     name: str
     columns: Mapping[str, Shape]
     key: Mapping[str, Any]
-    """The columns of the key, each with what comes before its first value."""
+    """The columns of the key, each with a value that sorts before all others."""
     noun: str
-    """What a row is called."""
+    """The word for a row in messages."""
     is_moved: bool = True
-    """Whether a move into another store takes it along; what is not moved is of this store alone."""
+    """Whether a move into another store copies the table."""
 
     def after(self, row: Sequence[Any] | None) -> dict[str, Any]:
-        """The values `k1`, `k2` ... with which the rows after this one are asked for; without one, the first."""
-        places = {name: place for place, name in enumerate(self.columns)}
-        values = [first if row is None else row[places[name]] for name, first in self.key.items()]
+        """The parameters `k1`, `k2` ... of a query for the rows after this one; None: for the first rows."""
+        by_column = {} if row is None else dict(zip(self.columns, row, strict=False))
+        values = [by_column.get(name, first) for name, first in self.key.items()]
         return {f"k{number}": value for number, value in enumerate(values, start=1)}
 
     def find_damage(self, values: Mapping[str, Any]) -> str:
-        """What is wrong with the first column that is not as it should be; empty if all are."""
+        """Describe the damage of the first damaged column; empty if there is none."""
         for name, value in values.items():
             shape = self.columns.get(name)
-            if isinstance(value, BrokenText):
+            if isinstance(value, NonUtf8Text):
                 return f"{name} is not UTF-8: {show_value(value)}"
             if shape and not shape.fits(value):
                 return f"{name} is {show_value(value)}, not {shape.name}"
         return ""
 
     def name_row(self, values: Mapping[str, Any]) -> str:
-        """How people know a row: its key, without the namespace."""
+        """The name of a row in messages: its key, without the namespace."""
         parts = [values[name] for name in self.key if name in values and name != "namespace"]
         return "#".join(show_text(part) for part in parts)
 
@@ -160,8 +160,9 @@ _MEMORY = {
     "last_access": _maybe(TIME), "metadata": _maybe(OBJECT), "version": WHOLE,
 }  # fmt: skip
 _CHUNK = {
-    "n": WHOLE, "namespace": NAME, "owner_type": _one_of(*Type), "owner": NAME, "ordinal": WHOLE, "text": _maybe(TEXT),
-    "session": _maybe(TEXT), "kind": _one_of(*Kind, *Type, MESSAGE, REPLY), "source": _SOURCE, "tags": _maybe(TEXTS),
+    "n": WHOLE, "namespace": NAME, "owner_type": _one_of(*ItemType), "owner": NAME, "ordinal": WHOLE,
+    "text": _maybe(TEXT), "session": _maybe(TEXT), "kind": _one_of(*Kind, *ItemType, MESSAGE, REPLY),
+    "source": _SOURCE, "tags": _maybe(TEXTS),
     "confidence": SHARE, "importance": _range(1, 10), "status": _one_of(*Status, _IGNORED), "valid_from": TIME,
     "expires": _maybe(TIME), "first_sequence": _maybe(WHOLE), "last_sequence": _maybe(WHOLE), "hash": _maybe(TEXT),
     "context": _maybe(TEXT), "f_content": _maybe(TEXT), "f_context": _maybe(TEXT), "f_tags": _maybe(TEXT),

@@ -1,4 +1,4 @@
-"""The check-up of engines that speak SQLite: do memories, chunks, full text and vectors agree?"""
+"""Checks of engines with SQLite's dialect: are the pages undamaged, and do memories, chunks and indexes agree?"""
 
 import re
 from collections.abc import Callable, Sequence
@@ -7,37 +7,37 @@ from typing import Any
 from retentive.errors import Closed, StorageError
 from retentive.storage import Engine, Finding, step
 
-REPAIR = "Run `retentive doctor --repair`."
-_OF_VALUES = re.compile(r"(?i:fts5)|\b(?:NULL|TEXT|NUMERIC|BLOB|non-\w+) value in\b")
-_NONE = (
-    ("memories and chunks", "chunk_broken"),
-    ("chunks and full text", "text_strays"),
-    ("chunks and vectors", "vector_strays"),
-    ("change log", "change_strays"),
+REPAIR = "Run `repair()`."
+_ABOUT_VALUES = re.compile(r"(?i:fts5)|\b(?:NULL|TEXT|NUMERIC|BLOB|non-\w+) value in\b")
+_MUST_BE_EMPTY = (
+    ("memories and chunks", "memory_broken_chunks"),
+    ("chunks and full text", "text_list_strays"),
+    ("chunks and vectors", "vector_list_strays"),
+    ("change log", "change_list_strays"),
 )
 
 
-def whole(integrity: Sequence[str], remedy: str = REPAIR) -> Finding:
-    """What SQLite says of the file's pages."""
+def check_pages(integrity: Sequence[str], remedy: str = REPAIR) -> Finding:
+    """The finding about the file's pages, from the rows of SQLite's integrity check."""
     damage = [row for row in integrity if row != "ok"]
     return Finding("file", not damage, "; ".join(damage) or "every page is whole", remedy if damage else "")
 
 
 def find_page_damage(integrity: Sequence[str]) -> list[str]:
-    """What SQLite says of pages and indexes, without what it says of values and of the content of the full text."""
-    return [row for row in integrity if row != "ok" and not _OF_VALUES.search(row)]
+    """The rows of SQLite's integrity check about pages and indexes, without those about values and the full text."""
+    return [row for row in integrity if row != "ok" and not _ABOUT_VALUES.search(row)]
 
 
-def agreement(engine: Engine) -> list[Finding]:
-    return [_text(engine), *disagreements(engine.read)]
+def check_agreement(engine: Engine) -> list[Finding]:
+    return [_check_full_text(engine), *find_disagreements(engine.read)]
 
 
-def disagreements(read: Callable[[str], Sequence[Any]]) -> list[Finding]:
-    """`read` gives the rows of a named query."""
-    return [_none(read, name, query) for name, query in _NONE]
+def find_disagreements(read: Callable[[str], Sequence[Any]]) -> list[Finding]:
+    """Findings about tables that disagree. `read` returns the rows of a named query."""
+    return [_check_empty(read, name, query) for name, query in _MUST_BE_EMPTY]
 
 
-def _text(engine: Engine) -> Finding:
+def _check_full_text(engine: Engine) -> Finding:
     try:
         engine.apply([step("text_check")])
     except Closed:
@@ -47,8 +47,8 @@ def _text(engine: Engine) -> Finding:
     return Finding("full text", ok=True, detail="the index matches its rows")
 
 
-def _none(read: Callable[[str], Sequence[Any]], name: str, query: str) -> Finding:
-    """A row of each that disagrees is one."""
+def _check_empty(read: Callable[[str], Sequence[Any]], name: str, query: str) -> Finding:
+    """The finding about a query that has a row for each disagreement."""
     try:
         count = len(read(query))
     except Closed:

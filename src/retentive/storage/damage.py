@@ -1,8 +1,8 @@
 """Damaged rows: how reading one becomes `DamagedRow`, and how the rest is still served.
 
-Each table has one function that makes a value of a row, marked with `decodes`. A row that it cannot use is a
-`DamagedRow` with the row's id. Whoever asks for that very row gets the error. Lists leave the row out and report it:
-to whoever collects reports (`collect_damage`), so that an answer can say so in its notes, else as a Python warning.
+Each table has one function that decodes a row, marked with `decodes`. If it fails, it raises `DamagedRow` with the id
+of the row. A read of that one row raises the error. Lists leave the row out and report it: to the collector of the
+answer (`collect_damage`), which names it in its notes, or else as a Python warning.
 
 Reports are collected in a context variable, because the readers of rows are shared by all threads.
 """
@@ -25,7 +25,7 @@ T = TypeVar("T")
 Row = Sequence[Any]
 
 MAX_NOTES = 5  # rows named one by one in the notes of an answer; of more, their number
-ADVICE = "run `retentive doctor`"
+ADVICE = "run `doctor()`"
 
 
 class Damage:
@@ -52,7 +52,7 @@ _collected: ContextVar[Damage | None] = ContextVar("damage", default=None)
 
 @contextmanager
 def collect_damage() -> Iterator[Damage]:
-    """Collect what is reported inside. Of collectors inside each other the innermost hears it."""
+    """Collect the damage that is reported inside the block. Nested collectors: the innermost one gets it."""
     damage = Damage()
     token = _collected.set(damage)
     try:
@@ -62,7 +62,7 @@ def collect_damage() -> Iterator[Damage]:
 
 
 def report_damage(error: DamagedRow) -> None:
-    """Say that a row was left out."""
+    """Report that a row was left out."""
     damage = _collected.get()
     if damage is None:
         warnings.warn(f"left out: {error}; {ADVICE}", DamageWarning, stacklevel=3)
@@ -71,7 +71,7 @@ def report_damage(error: DamagedRow) -> None:
 
 
 def decodes(table: str, columns: str) -> Callable[[Callable[Concatenate[Row, P], T]], Callable[Concatenate[Row, P], T]]:
-    """Mark a function that makes a value of a row of this table; `columns` are those of the row, in order."""
+    """Mark a function that decodes rows of this table; `columns` are those of the row, in order."""
     names = tuple(columns.split())
 
     def mark(read: Callable[Concatenate[Row, P], T]) -> Callable[Concatenate[Row, P], T]:
@@ -80,22 +80,22 @@ def decodes(table: str, columns: str) -> Callable[[Callable[Concatenate[Row, P],
             try:
                 return read(row, *args, **kwargs)
             except UNREADABLE as error:
-                raise damaged_row(table, dict(zip(names, row, strict=False)), error) from error
+                raise damaged_row_error(table, dict(zip(names, row, strict=False)), error) from error
 
         return decode
 
     return mark
 
 
-def damaged_row(table: str, values: Mapping[str, Any], error: Exception | None = None) -> DamagedRow:
-    """The error about a row, with what is wrong with it."""
+def damaged_row_error(table: str, values: Mapping[str, Any], error: Exception | None = None) -> DamagedRow:
+    """The error about a row, with a description of its damage."""
     known = TABLES[table]
     reason = known.find_damage(values) or str(error or "") or "it cannot be read"
     id = known.name_row(values) or "without an id"
     return DamagedRow(f"{known.noun} {id} is damaged: {reason}", table=table, id=id)
 
 
-def intact(rows: Iterable[S], decode: Callable[[S], T]) -> Iterator[T]:
+def decode_intact(rows: Iterable[S], decode: Callable[[S], T]) -> Iterator[T]:
     """The values of those rows that can be read. The others are reported."""
     for row in rows:
         try:
@@ -107,14 +107,14 @@ def intact(rows: Iterable[S], decode: Callable[[S], T]) -> Iterator[T]:
 def read_intact(
     engine: Engine, query: str, values: Mapping[str, Any], decode: Callable[[Row], T], filters: Sequence[str] = ()
 ) -> list[T]:
-    """The values of a query. A damaged row does not count towards a limit, so that paging goes on behind it."""
+    """Read the values of a query. Damaged rows do not count towards a limit, so that paging goes on behind them."""
     rows = engine.read(query, values, filters)
-    found = [*intact(rows, decode)]
+    found = [*decode_intact(rows, decode)]
     limit: int = values.get("limit", 0)
     while len(found) < limit <= len(rows):
         asked = limit + len(rows) - len(found)
         rows = engine.read(query, {**values, "limit": asked}, filters)
-        found = [*intact(rows, decode)]
+        found = [*decode_intact(rows, decode)]
         if len(rows) < asked:
             break
     return found[:limit] if limit else found

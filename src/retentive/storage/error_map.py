@@ -1,4 +1,4 @@
-"""The errors of SQLite's driver, as ours."""
+"""Translate the errors of apsw, SQLite's driver, into those of Retentive."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,9 +18,9 @@ _ERRORS: dict[type[Exception], type[StorageError]] = {
     apsw.NotADBError: NotAStore,
     apsw.CorruptError: Corrupt,
 }
-_KEYS = (apsw.SQLITE_CONSTRAINT_UNIQUE, apsw.SQLITE_CONSTRAINT_PRIMARYKEY)
+_UNIQUE_ERRORS = (apsw.SQLITE_CONSTRAINT_UNIQUE, apsw.SQLITE_CONSTRAINT_PRIMARYKEY)
 
-# When pages are copied, SQLite tells the number of an error and no text.
+# When pages are copied, SQLite reports the number of an error and no text.
 _NO_TEXT = "not an error"
 _TEXTS: dict[type[StorageError], str] = {
     Busy: "it is locked",
@@ -32,22 +32,22 @@ _TEXTS: dict[type[StorageError], str] = {
 
 
 @contextmanager
-def translated(where: str) -> Iterator[None]:
+def translate_errors(where: str) -> Iterator[None]:
     try:
         yield
     except apsw.ConstraintError as error:
-        kind = Stale if getattr(error, "extendedresult", None) in _KEYS else StorageError
+        kind = Stale if getattr(error, "extendedresult", None) in _UNIQUE_ERRORS else StorageError
         raise kind(f"{where}: {error}") from error
     except apsw.ConnectionClosedError as error:
         raise Closed(f"{where} is closed") from error
-    except UnicodeDecodeError as error:  # a read asks again for the bytes; what seals rows cannot
-        hint = "Run `retentive doctor --repair`; in integrity mode, after `retentive integrity stop`."
+    except UnicodeDecodeError as error:  # a read asks again for the bytes; sealing rows cannot
+        hint = "Run `repair()`; in integrity mode, after `integrity.stop()`."
         raise Corrupt(f"{where}: a text is not UTF-8", hint) from error
     except apsw.Error as error:
-        raise _ours(where, error) from error
+        raise _translate(where, error) from error
 
 
-def _ours(where: str, error: apsw.Error) -> StorageError:
+def _translate(where: str, error: apsw.Error) -> StorageError:
     kind = _ERRORS.get(type(error), StorageError)
     text = str(error)
     if isinstance(error, apsw.CantOpenError | apsw.IOError) and not has_free_descriptor():

@@ -1,4 +1,4 @@
-"""Numbered schema files, applied once each, in order, and remembered with their hash."""
+"""Numbered schema files. Each is applied once, in order, and recorded with its hash."""
 
 import hashlib
 from pathlib import Path
@@ -19,7 +19,7 @@ class Migration(NamedTuple):
         return hashlib.sha256(self.sql.encode()).hexdigest()
 
 
-def migrations(dialect: str) -> list[Migration]:
+def load_migrations(dialect: str) -> list[Migration]:
     found = []
     for path in sorted((_FOLDER / dialect).glob("*.sql")):
         number, _, name = path.stem.partition("_")
@@ -27,8 +27,8 @@ def migrations(dialect: str) -> list[Migration]:
     return found
 
 
-def missing(known: list[Migration], applied: dict[int, str], where: str) -> list[Migration]:
-    """What is still to be applied. Refuses a store of a newer program, and one whose history is not ours."""
+def find_missing(known: list[Migration], applied: dict[int, str], where: str) -> list[Migration]:
+    """The migrations still to be applied. Refuses a store of a newer program, and one with other migrations."""
     newest = known[-1].number
     if max(applied, default=0) > newest:
         raise NewerSchema(f"{where} has schema {max(applied)}; this Retentive knows schemas up to {newest}")

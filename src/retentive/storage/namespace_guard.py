@@ -1,8 +1,8 @@
-"""A database of which some namespaces may be touched and no others: the engine behind a restricted view.
+"""The engine of a restricted view: it gives access to some namespaces of a database and no others.
 
-Whatever a verb asks for is looked at once more here, so that a verb that forgets to ask whether it may still may not:
-every namespace that a query names must be one of the view's, and of the queries that name none only those are let
-through that tell nothing of anybody. Where the server can do the same by itself, it does (`PostgresEngine.within`).
+Verbs check access themselves. The guard checks every query again, so that a verb that forgets to check is refused here:
+each namespace in the parameters must be one of the view's. A query without a namespace is allowed only if it reveals
+nothing about any namespace. PostgreSQL enforces the same on the server (`PostgresEngine.within`).
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,21 +12,23 @@ from typing import Any
 
 from retentive.errors import Forbidden
 from retentive.model import Bounds, Match, Matches, Scope, Space
-from retentive.storage import NOTHING, Engine, Finding, Pages, Params, Scrubbed, Step
+from retentive.storage import NO_PARAMS, Engine, Finding, PageProgress, Params, RowCounts, ScrubResult, Step
 
-OF_NOBODY = {"change_head", "change_floor", "chunk_newest", "space_insert", "space_list", "space_states"}
-OF_MANY = {"namespace_list", "purge_due"}  # the namespace is in the first column
-LATER = "the rows are gone; their bytes are left to the upkeep of the whole store"
+# Queries without a namespace that reveal nothing about any.
+NEUTRAL_QUERIES = {"change_head", "change_floor", "chunk_newest", "space_insert", "space_list", "space_list_states"}
+# Queries about all namespaces, with the namespace in the first column: rows of others are left out.
+NAMESPACE_FIRST_QUERIES = {"namespace_list", "purge_due"}
+SCRUB_LATER = "the rows are gone; their bytes are left to the upkeep of the whole store"
 
 
-class Fence:
+class NamespaceGuard:
     def __init__(self, engine: Engine, bounds: Bounds) -> None:
         self.engine = engine
         self.bounds = bounds
-        self.in_process = engine.in_process
+        self.uses_local_index = engine.uses_local_index
 
-    def read(self, query: str, params: Params = NOTHING, filters: Sequence[str] = ()) -> list[tuple[Any, ...]]:
-        if query in OF_MANY:
+    def read(self, query: str, params: Params = NO_PARAMS, filters: Sequence[str] = ()) -> list[tuple[Any, ...]]:
+        if query in NAMESPACE_FIRST_QUERIES:
             rows = self.engine.read(query, params, filters)
             return [row for row in rows if isinstance(row[0], str) and self.bounds.cover(row[0])]
         self._check(query, params)
@@ -42,77 +44,77 @@ class Fence:
         self.engine.apply(work)
 
     def search_text(self, words: Sequence[str], scope: Scope, limit: int) -> list[Match]:
-        self._cover(scope.namespaces)
+        self._require_open(scope.namespaces)
         return self.engine.search_text(words, scope, limit)
 
     def search_vectors(
-        self, vector: Any, space: Space, scope: Scope, limit: int | None, floor: float | None
+        self, vector: Any, space: Space, scope: Scope, limit: int | None, min_score: float | None
     ) -> list[Match]:
-        self._cover(scope.namespaces)
-        return self.engine.search_vectors(vector, space, scope, limit, floor)
+        self._require_open(scope.namespaces)
+        return self.engine.search_vectors(vector, space, scope, limit, min_score)
 
     def search_both(
-        self, words: Sequence[str], vector: Any, space: Space, scope: Scope, limit: int, floor: float | None
+        self, words: Sequence[str], vector: Any, space: Space, scope: Scope, limit: int, min_score: float | None
     ) -> Matches:
-        self._cover(scope.namespaces)
-        return self.engine.search_both(words, vector, space, scope, limit, floor)
+        self._require_open(scope.namespaces)
+        return self.engine.search_both(words, vector, space, scope, limit, min_score)
 
     def tokens(self, text: str) -> list[str]:
         return self.engine.tokens(text)
 
     def migrate(self) -> None:
-        raise _whole("migrate")
+        raise _forbid_whole_store("migrate")
 
     def check(self) -> list[Finding]:
-        raise _whole("check")
+        raise _forbid_whole_store("check")
 
     def rebuild(self) -> None:
-        raise _whole("rebuild")
+        raise _forbid_whole_store("rebuild")
 
-    def backup(self, target: Path, progress: Pages) -> Mapping[str, int]:  # noqa: ARG002 - refused
-        raise _whole("backup")
+    def backup(self, target: Path, progress: PageProgress) -> RowCounts:  # noqa: ARG002 - refused
+        raise _forbid_whole_store("backup")
 
-    def scrub(self, patience: float, *, reclaim: bool = False) -> Scrubbed:
-        """Rewriting a file is about all namespaces, and so would be what is found in it."""
+    def scrub(self, patience: float, *, reclaim: bool = False) -> ScrubResult:
+        """Rewriting a file concerns all namespaces, so it is left to the maintenance of the whole store."""
         if reclaim:
-            raise _whole("compact")
-        return Scrubbed(done=False, detail=LATER) if self.in_process else self.engine.scrub(patience)
+            raise _forbid_whole_store("compact")
+        return ScrubResult(done=False, detail=SCRUB_LATER) if self.uses_local_index else self.engine.scrub(patience)
 
     def facts(self) -> Mapping[str, Any]:
-        """Neither where the store is nor how large."""
+        """Only the engine and the schema: neither the location nor the size of the store."""
         known = self.engine.facts()
         return {name: known[name] for name in ("engine", "schema")}
 
     @property
     def integrity(self) -> None:
-        raise _whole("integrity mode")
+        raise _forbid_whole_store("integrity mode")
 
     def within(self, bounds: Bounds) -> Engine:
-        if not self.bounds.contain(bounds):
-            raise _outside(bounds.names)
-        return self.engine.within(self.bounds.narrow(bounds))
+        if not self.bounds.can_read_all_of(bounds):
+            raise _forbid_namespaces(bounds.names)
+        return self.engine.within(self.bounds.limit_writes(bounds))
 
     def close(self) -> None:
-        """Nothing here is its own."""
+        """Do nothing: the connections belong to the engine of the whole store."""
 
     def _check(self, query: str, params: Params, is_open: Callable[[str], bool] | None = None) -> None:
-        """`is_open` says which namespaces the query may be about: by default those that may be read."""
+        """Refuse a query about a namespace that is not `is_open`; by default one that may not be read."""
         if "namespace" in params:
-            self._cover([params["namespace"]], is_open)
+            self._require_open([params["namespace"]], is_open)
         elif "namespaces" in params:
-            self._cover(params["namespaces"], is_open)
-        elif query not in OF_NOBODY:
-            raise _whole(query)
+            self._require_open(params["namespaces"], is_open)
+        elif query not in NEUTRAL_QUERIES:
+            raise _forbid_whole_store(query)
 
-    def _cover(self, namespaces: Iterable[str], is_open: Callable[[str], bool] | None = None) -> None:
+    def _require_open(self, namespaces: Iterable[str], is_open: Callable[[str], bool] | None = None) -> None:
         is_open = is_open or self.bounds.cover
         if outside := [name for name in namespaces if not is_open(name)]:
-            raise _outside(outside)
+            raise _forbid_namespaces(outside)
 
 
-def _outside(namespaces: Iterable[str]) -> Forbidden:
+def _forbid_namespaces(namespaces: Iterable[str]) -> Forbidden:
     return Forbidden(f"namespace {', '.join(map(repr, namespaces))} is not one of this view's")
 
 
-def _whole(what: str) -> Forbidden:
-    return Forbidden(f"{what} is about the whole store, of which this view sees a part")
+def _forbid_whole_store(action: str) -> Forbidden:
+    return Forbidden(f"{action} is about the whole store, of which this view sees a part")

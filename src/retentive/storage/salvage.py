@@ -1,9 +1,9 @@
-"""A new store filled with all rows that can be read of a damaged file.
+"""Fills a new store with all rows that can be read from a damaged file.
 
-A table is read by SQLite, as a whole. Where SQLite stops at a damaged page, the table is read page by page instead
-(`btree.py`), and leaves that hang on no tree any more are taken for the table whose columns most of their rows fit.
-Indexes and the full-text index are not copied but built anew from the rows. What fits no table as it is, such as a
-second row of one key, is handed back, so that nothing is lost.
+SQLite reads a table as a whole. If it stops at a damaged page, the table is read page by page instead (`btree.py`).
+Leaves that belong to no tree any more are assigned to the table whose columns most of their rows fit. Indexes and the
+full-text index are not copied but rebuilt from the rows. Rows that fit no table as they are, such as a second row of
+one key, are returned, so that nothing is lost.
 """
 
 from collections import Counter
@@ -14,15 +14,16 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from retentive.storage.broken_text import BrokenText, read_out, spell_out
 from retentive.storage.btree import PageFile, Row
 from retentive.storage.columns import TABLES
-from retentive.storage.migrations import migrations
-from retentive.storage.store_file import applied, apply_migration, reading
+from retentive.storage.migrations import load_migrations
+from retentive.storage.non_utf8_text import NonUtf8Text, decode_row, select_as_bytes
+from retentive.storage.store_file import apply_migration, open_for_reading, read_applied
 
 _TEXT_ROWS, _TEXT_INDEX = "chunks_fts_content", "chunks_fts"
-_TELLING = TABLES.keys() - {"leases", "measures", "meta", "spaces"}
-"""Tables whose rows cannot be mistaken for others: not of two or three plain values. They are made again, or lost."""
+_RECOGNISED_TABLES = TABLES.keys() - {"leases", "measures", "meta", "spaces"}
+"""Tables whose rows cannot be mistaken for those of others. The others have two or three plain values; their stray rows
+are rebuilt, or lost."""
 _SCHEMA_COLUMNS = 5
 _SCHEMA_ROOT = 1  # the page where the list of tables begins
 _TABLES = """
@@ -40,14 +41,14 @@ class Columns(NamedTuple):
 
     names: tuple[str, ...]
     defaults: tuple[Any, ...]
-    """Of columns that were added later, which older rows do not have."""
+    """The defaults of columns that were added later: older rows lack them."""
     number: str | None
     """The column that is the number of the row itself."""
     has_numbers: bool = True
     """Whether rows have numbers: the table is not WITHOUT ROWID."""
 
     def name_values(self, row: Row) -> dict[str, Any] | None:
-        """None: it is no row of this table."""
+        """The values of a row by column; None if it is not a row of this table."""
         if len(row.values) > len(self.names) or self.has_numbers != (row.number is not None):
             return None
         values = dict(zip(self.names, (*row.values, *self.defaults[len(row.values) :]), strict=True))
@@ -56,22 +57,26 @@ class Columns(NamedTuple):
 
 class Salvage(NamedTuple):
     rows: Counter[str]
-    """By table, how many were read."""
+    """The number of rows read, by table."""
     unreadable: Counter[str]
-    """By table, how many pages were not, or not in full."""
+    """The number of pages that could not be read in full, by table."""
     left: list[tuple[str, dict[str, Any]]]
-    """Tables, and rows that fit in none as they are."""
+    """Rows that fit in no table as they are, each with the table it was read from."""
 
 
 def begin_store(fresh: Path) -> None:
-    """Make a file that is not empty: copying an empty one over a store would be done before it is filled."""
+    """Make a file that is not empty: SQLite would finish copying an empty one before it is filled."""
     with closing(apsw.Connection(str(fresh))) as target:
         target.execute("CREATE TABLE begun (x)")
 
 
 def fill_store(fresh: Path, old: Path) -> Salvage:
     """Fill a begun file from a damaged one that has no log beside it; its schema is then that of the old one."""
-    with closing(apsw.Connection(str(fresh))) as target, reading(old) as source, closing(PageFile(old)) as pages:
+    with (
+        closing(apsw.Connection(str(fresh))) as target,
+        open_for_reading(old) as source,
+        closing(PageFile(old)) as pages,
+    ):
         _make_schema(target, source)
         work = _Salvaging(target, source, pages)
         target.execute("BEGIN")  # if it fails, the file is thrown away
@@ -84,10 +89,10 @@ def fill_store(fresh: Path, old: Path) -> Salvage:
 
 
 def _make_schema(target: apsw.Connection, source: apsw.Connection) -> None:
-    """That of the old store, or the newest if that is not known any more."""
-    known = migrations("sqlite")
+    """Make the schema of the old store, or the newest one if the old one cannot be read."""
+    known = load_migrations("sqlite")
     with suppress(apsw.Error):
-        known = [each for each in known if each.number in applied(source)] or known
+        known = [each for each in known if each.number in read_applied(source)] or known
     target.execute("DROP TABLE begun")
     for migration in known:
         apply_migration(target, migration)
@@ -118,14 +123,14 @@ class _Salvaging:
         self.rows[name] += count
 
     def place_strays(self) -> None:
-        """Leaves that hang on no tree, into the tables that they fit."""
+        """Insert the rows of leaves that belong to no tree into the tables that they fit."""
         if not self._read:
             return
         for root in self._roots.values():
             for _ in self._pages.read_tree(root, []):
                 pass
         self._pages.reach_free_pages()
-        wanted = {name: self._columns(name) for name in sorted(self._read & _TELLING)}
+        wanted = {name: self._columns(name) for name in sorted(self._read & _RECOGNISED_TABLES)}
         for leaf in self._pages.read_strays():
             for name, columns in wanted.items():
                 rows = [values for row in leaf if (values := columns.name_values(row))]
@@ -135,7 +140,7 @@ class _Salvaging:
                     break
 
     def copy_text(self) -> None:
-        """The fields of the full text, from which its index is built anew. Those that are lost are made again later."""
+        """Copy the texts of the full-text index, which is rebuilt from them. Lost texts are rebuilt later."""
         fields = [str(row[1]) for row in self._target.execute(f"PRAGMA table_info({_TEXT_INDEX})").fetchall()]
         sql = f"INSERT INTO {_TEXT_INDEX} (rowid, {', '.join(fields)}) VALUES (?{', ?' * len(fields)})"
         numbers: list[Any] = self._target.execute("SELECT n FROM chunks").fetchall()
@@ -146,7 +151,7 @@ class _Salvaging:
                 known.remove(number)
 
     def _read_text(self, fields: int) -> Iterator[Sequence[Any]]:
-        names = ["id", *(f"c{place}" for place in range(fields))]
+        names = ["id", *(f"c{number}" for number in range(fields))]
         try:
             yield from [(*row.values(),) for row in self._read_sql(_TEXT_ROWS, names)]
         except _UnreadableTable:
@@ -158,9 +163,9 @@ class _Salvaging:
         try:
             names = columns or [str(row[1]) for row in self._source.execute(f"PRAGMA table_info({name})").fetchall()]
             quoted = ", ".join(f'"{each}"' for each in names)
-            sql = spell_out(f'SELECT {quoted} FROM "{name}" NOT INDEXED', len(names))
+            sql = select_as_bytes(f'SELECT {quoted} FROM "{name}" NOT INDEXED', len(names))
             for row in self._source.execute(sql):
-                yield dict(zip(names, read_out(row), strict=True))
+                yield dict(zip(names, decode_row(row), strict=True))
         except (apsw.CorruptError, apsw.SQLError, apsw.NotADBError) as error:
             raise _UnreadableTable(name) from error
 
@@ -182,7 +187,7 @@ class _Salvaging:
         return Columns(_names(ordered), _defaults(ordered), None, has_numbers=False)
 
     def _insert(self, name: str, rows: Iterable[Mapping[str, Any]]) -> int:
-        """How many of the rows are in the table now. Those that it refuses are left, unless they are there already."""
+        """Insert rows and return how many were inserted. Refused rows go to `left`, unless the table has them."""
         count = 0
         for values in rows:
             marks = ", ".join(map(_mark, values.values()))
@@ -201,7 +206,7 @@ class _Salvaging:
 
 
 def _find_roots(pages: PageFile) -> Iterator[tuple[str, int]]:
-    """Where each table and index begins, as far as the list of them can be read."""
+    """The root page of each table and index, as far as the schema can be read."""
     for row in pages.read_tree(_SCHEMA_ROOT, []):
         if len(row.values) == _SCHEMA_COLUMNS:
             _, name, _, root, _ = row.values
@@ -210,11 +215,11 @@ def _find_roots(pages: PageFile) -> Iterator[tuple[str, int]]:
 
 
 def _mark(value: Any) -> str:
-    return "CAST(? AS TEXT)" if isinstance(value, BrokenText) else "?"
+    return "CAST(? AS TEXT)" if isinstance(value, NonUtf8Text) else "?"
 
 
 def _has_numbers(connection: apsw.Connection, table: str) -> bool:
-    """Whether its rows have numbers: it is not WITHOUT ROWID."""
+    """Whether the rows of a table have numbers: it is not WITHOUT ROWID."""
     rows: list[Any] = connection.execute("SELECT wr FROM pragma_table_list WHERE name = ?", (table,)).fetchall()
     return not rows[0][0]
 
@@ -224,5 +229,5 @@ def _names(columns: Sequence[Any]) -> tuple[str, ...]:
 
 
 def _defaults(columns: Sequence[Any]) -> tuple[Any, ...]:
-    """As the schema writes them: nothing, a number, or an empty text."""
+    """The defaults of columns as the schema has them: NULL, a number, or an empty text."""
     return tuple(None if row[4] is None else int(row[4]) if str(row[4]).isdecimal() else "" for row in columns)

@@ -1,28 +1,32 @@
-"""A scope as filter fragments and their values."""
+"""Translate a scope into filter fragments of queries and their parameters."""
 
 from typing import Any
 
 from retentive.model import Filter, Scope, Status
 
-IGNORED = "ignored"
-"""The status of the chunks of a contact of this type. It is not `active`, so no usual search sees them."""
+IGNORED_STATUS = "ignored"
+"""The status of the chunks of an ignored contact. It is not `active`, so usual searches do not find them."""
+
+
+def asker_params(scope: Scope) -> dict[str, Any]:
+    return {"namespaces": scope.namespaces, "own": scope.namespaces[0], "session": scope.session, "now": scope.now}
 
 
 def scope_filters(scope: Scope) -> tuple[list[str], dict[str, Any]]:
-    """For memories."""
+    """The filters of queries of memories."""
     names, params = _filter(scope.filter, "")
-    asker = {"namespaces": scope.namespaces, "own": scope.namespaces[0], "session": scope.session, "now": scope.now}
-    return ["local", *names], {**asker, **params}
+    return ["local", *names], {**asker_params(scope), **params}
 
 
 def chunk_filters(scope: Scope) -> tuple[list[str], dict[str, Any]]:
-    """For chunks, of whatever they are slices."""
+    """The filters of queries of chunks, of any owner."""
     names, params = _filter(scope.filter, "chunk_")
-    asker = {"namespaces": scope.namespaces, "own": scope.namespaces[0], "session": scope.session, "now": scope.now}
-    return ["visible", *names], {**asker, **params, "types": scope.types, "within": scope.within}
+    rows = {"types": scope.types, "events_of_session": scope.events_of_session}
+    return ["visible", *names], {**asker_params(scope), **params, **rows}
 
 
-def _filter(wanted: Filter, row: str) -> tuple[list[str], dict[str, Any]]:
+def _filter(wanted: Filter, prefix: str) -> tuple[list[str], dict[str, Any]]:
+    """`prefix` is that of the fragments that differ between chunks and memories."""
     params = {
         name: value
         for name in ("kinds", "tags", "sources", "min_importance", "min_confidence", "since", "until")
@@ -31,10 +35,10 @@ def _filter(wanted: Filter, row: str) -> tuple[list[str], dict[str, Any]]:
     own = ["without_replies"] if wanted.without_replies else []
     if wanted.past:
         moments = {name: at for name in ("as_of", "known_at") if (at := getattr(wanted, name)) is not None}
-        return [row + "_".join(moments), *own, *params], {**params, **moments, "said_until": wanted.said_until}
+        return [prefix + "_".join(moments), *own, *params], {**params, **moments, "said_until": wanted.messages_until}
     if wanted.statuses == (Status.ACTIVE,) and not wanted.ignored:
         return ["active", *own, *params], params
     if wanted.statuses:
-        statuses = (*wanted.statuses, IGNORED) if wanted.ignored else wanted.statuses
+        statuses = (*wanted.statuses, IGNORED_STATUS) if wanted.ignored else wanted.statuses
         return ["statuses", *own, *params], {**params, "statuses": statuses}
     return [*own, *params], params

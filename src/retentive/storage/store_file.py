@@ -1,18 +1,18 @@
-"""A store's file as a whole: what it says of itself, how it is copied while it is in use, and how it becomes another.
+"""The SQLite file of a store as a whole: examine it, copy it while it is in use, and replace its content.
 
-A copy is read page by page from one state (a transaction that reads, held to the end), so it is consistent whatever
-others write meanwhile. `VACUUM INTO` would do it too, but the rows of that state could not be counted for comparison,
-and it takes longer (35 MB: 84 ms against 52).
+A copy is read page by page inside one read transaction, so it is consistent whatever others write meanwhile. `VACUUM
+INTO` would do it too, but the rows of that state could not be counted for comparison, and it takes longer (35 MB: 84 ms
+against 52).
 
-A store becomes another *in its place*: all pages are written by one transaction. Those who have it open see that as any
-commit, and whatever stops it leaves the old state. The naive way, another file under the name, pulls it away from under
-them: SQLite finds the log by the file's name, and two files would share one.
+The content of a store is replaced *in place*: one transaction writes all pages. Programs that have it open see a normal
+commit, and an interruption leaves the old state. The naive way, another file under the same name, fails: SQLite finds
+the WAL by the file's name, and two files would share one.
 
-The file is never opened here but by SQLite. Closing a file drops all locks that the process has on it.
+The file is only ever opened through SQLite: closing a file drops all locks that the process has on it.
 """
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -21,57 +21,57 @@ from typing import Any, NamedTuple
 import apsw
 
 from retentive.errors import Corrupt, NotAStore, StorageError
-from retentive.storage import Pages
-from retentive.storage.consistency import disagreements, whole
-from retentive.storage.error_map import translated
-from retentive.storage.migrations import Migration, migrations, missing
+from retentive.storage import PageProgress, RowCounts
+from retentive.storage.consistency import check_pages, find_disagreements
+from retentive.storage.error_map import translate_errors
+from retentive.storage.migrations import Migration, find_missing, load_migrations
 from retentive.storage.queries import Queries
 
-APPLICATION_ID = 0x52544E56  # "RTNV": says in the file's header whose it is
-BUSY_SECONDS = 30  # a bulk load holds the lock for under a second at a time; past this something hangs
-FOLD_SECONDS = 2.0  # how long the log of a store that was replaced waits for those who still read the old state
+APPLICATION_ID = 0x52544E56  # "RTNV", in the file's header: a store of Retentive
+BUSY_SECONDS = 30  # a bulk load holds the lock for under a second at a time; after this something hangs
+FOLD_SECONDS = 2.0  # for which the WAL of a replaced store waits for readers of the old state
 
 _DIALECT = "sqlite"
-_STEP = 1000  # pages copied between two words about it: 4 MB, some 10 ms
-_ID_AT = 68  # where a file of SQLite's has the application's number
-_HEADER = 100
+_STEP_PAGES = 1000  # copied between two reports of progress: 4 MB, some 10 ms
+_ID_OFFSET = 68  # of the application id in the header of a SQLite file
+_HEADER_BYTES = 100
 _TABLES = "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT GLOB 'sqlite_*'"
 _PARTS = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'index')"
-_BLOCK = 1 << 20
+_BLOCK_BYTES = 1 << 20
 
 
-class Content(NamedTuple):
-    """What is in a store's file."""
+class StoreContent(NamedTuple):
+    """The content of a store's file."""
 
     schema: int
     newest: bool
-    """Whether that is the schema of this program; otherwise it is older."""
+    """Whether this is the newest schema; otherwise it is older."""
     store_id: str
-    rows: Mapping[str, int]
-    """By table."""
+    rows: RowCounts
 
 
-class Past(NamedTuple):
-    """What must be known of a store after it became another."""
+class PreviousState(NamedTuple):
+    """The facts of a store that must survive the replacement of its content."""
 
     head: int | None = None
-    """The newest change, and the last number given to a chunk: those who follow it have seen them. None: unknown."""
+    """The newest change; None: unknown. Indexes that follow the store have seen it, and the last chunk number."""
     chunk: int = 0
+    """The last number given to a chunk."""
     revoked: tuple[tuple[str, int], ...] = ()
-    """Tokens, and when they were."""
+    """Revoked tokens, each with the time."""
     purged: tuple[tuple[str, str], ...] = ()
-    """Namespaces and ids."""
+    """Namespace and id of what was purged."""
 
 
-def only(connection: apsw.Connection, sql: str) -> Any:
-    """The one value of a one-row answer."""
+def single_value(connection: apsw.Connection, sql: str) -> Any:
+    """The value of a query with one row and one column."""
     rows: list[Any] = connection.execute(sql).fetchall()
     return rows[0][0]
 
 
-def applied(connection: apsw.Connection) -> dict[int, str]:
-    """Migrations and their hashes."""
-    if not only(connection, "SELECT count(*) FROM sqlite_schema WHERE name = 'migrations'"):
+def read_applied(connection: apsw.Connection) -> dict[int, str]:
+    """The numbers of the applied migrations, with their hashes."""
+    if not single_value(connection, "SELECT count(*) FROM sqlite_schema WHERE name = 'migrations'"):
         return {}
     rows: list[Any] = connection.execute("SELECT number, hash FROM migrations").fetchall()
     return dict(rows)
@@ -91,138 +91,145 @@ def apply_migration(connection: apsw.Connection, migration: Migration) -> None:
 
 
 def find_missing_parts(connection: apsw.Connection) -> list[str]:
-    """Tables and indexes that the schema has and a file does not."""
+    """Tables and indexes of the schema that a file does not have."""
     with closing(apsw.Connection(":memory:")) as whole:
-        for migration in migrations(_DIALECT):
+        for migration in load_migrations(_DIALECT):
             apply_migration(whole, migration)
         wanted = {str(name) for (name,) in whole.execute(_PARTS).fetchall()}
     return sorted(wanted - {str(name) for (name,) in connection.execute(_PARTS).fetchall()})
 
 
-def copy(source: apsw.Connection, target: Path, progress: Pages, *, counting: bool = True) -> dict[str, int]:
-    """Into an empty file, which is one file then, without a log; how many rows each table has."""
+def copy_store(
+    source: apsw.Connection, target: Path, progress: PageProgress, *, counting: bool = True
+) -> dict[str, int]:
+    """Copy into an empty file, without a WAL beside it; return the number of rows, if `counting`."""
     with closing(apsw.Connection(str(target), flags=apsw.SQLITE_OPEN_READWRITE)) as new:
         source.execute("BEGIN")
         try:
-            only(source, "SELECT count(*) FROM sqlite_schema")
-            rows = _counted(source) if counting else {}
+            single_value(source, "SELECT count(*) FROM sqlite_schema")
+            rows = _count_rows(source) if counting else {}
             with new.backup("main", source, "main") as work:
-                _finish(work, progress)
+                _copy_pages(work, progress)
         finally:
             source.execute("ROLLBACK")
         new.execute("PRAGMA journal_mode = DELETE").fetchall()
     return rows
 
 
-def examine(path: Path) -> Content:
-    """What a file holds, if all is well with it. Changes nothing, and leaves nothing beside it.
+def examine(path: Path) -> StoreContent:
+    """Check a file and return what it contains. Changes nothing, and leaves no file beside it.
 
-    Raises `NotAStore`, `NewerSchema`, and `Corrupt` if a page is damaged, the full text is not that of its rows, or
-    tables do not agree.
+    Raises `NotAStore`, `NewerSchema`, and `Corrupt` if a page is damaged, the full text does not match its rows, or
+    tables disagree.
     """
-    with translated(str(path)), reading(path) as connection:
-        _is_ours(connection, path)
-        known, there = migrations(_DIALECT), applied(connection)
-        left = missing(known, there, str(path))
-        _sound(connection, path, current=not left)
-        if not there:
+    with translate_errors(str(path)), open_for_reading(path) as connection:
+        _require_own(connection, path)
+        known, done = load_migrations(_DIALECT), read_applied(connection)
+        left = find_missing(known, done, str(path))
+        _require_sound(connection, path, is_current=not left)
+        if not done:
             raise Corrupt(f"{path} has no tables", "Take another one; this one was left as it is.")
-        return Content(max(there), not left, _store_id(connection), _counted(connection))
+        return StoreContent(max(done), not left, _read_id(connection), _count_rows(connection))
 
 
-def identity(path: Path) -> str:
-    """Which store a file is, or a copy of which; empty if that cannot be told."""
+def read_store_id(path: Path) -> str:
+    """The id of the store in a file, which copies share; empty if it cannot be read."""
     try:
-        with translated(str(path)), reading(path) as connection:
-            _is_ours(connection, path)
-            return _store_id(connection)
+        with translate_errors(str(path)), open_for_reading(path) as connection:
+            _require_own(connection, path)
+            return _read_id(connection)
     except StorageError:
         return ""
 
 
 def is_sealed(path: Path) -> bool:
     """Whether integrity mode was on when the file was copied."""
-    with translated(str(path)), reading(path) as connection:
-        return bool(_asked(connection, "meta_get", key="integrity"))
+    with translate_errors(str(path)), open_for_reading(path) as connection:
+        return bool(_run_query(connection, "meta_get", key="integrity"))
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[apsw.Connection]:
-    """A file that has no log beside it is not open elsewhere, and is not given one for being read."""
-    path = path.resolve()  # the log is beside the file, not beside a link to it
-    quiet = not any(Path(f"{path}{end}").exists() for end in ("-wal", "-journal"))
-    address = f"{path.as_uri()}?mode=ro{'&immutable=1' if quiet else ''}"
+def open_for_reading(path: Path) -> Iterator[apsw.Connection]:
+    """Open a file for reading. If it has no WAL, nobody has it open, and reading does not create one."""
+    path = path.resolve()  # the WAL is beside the file, not beside a link to it
+    is_unused = not any(Path(f"{path}{end}").exists() for end in ("-wal", "-journal"))
+    address = f"{path.as_uri()}?mode=ro{'&immutable=1' if is_unused else ''}"
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     with closing(apsw.Connection(address, flags=flags)) as connection:
         connection.set_busy_timeout(BUSY_SECONDS * 1000)
+        # Without it SQLite reads a cell that lies outside its page as a row of whatever bytes are there.
+        connection.execute("PRAGMA cell_size_check = ON")
         yield connection
 
 
-class Replacing:
-    """The store of a file, about to become another. Nobody else can write to it; they wait."""
+class StoreReplacement:
+    """A store whose content is about to be replaced. Other writers wait."""
 
-    def __init__(self, work: apsw.Backup, path: Path, *, damaged: bool) -> None:
-        self._work, self._path, self._damaged = work, path, damaged
+    def __init__(self, work: apsw.Backup, path: Path, *, is_damaged: bool) -> None:
+        self._work, self._path, self._is_damaged = work, path, is_damaged
 
-    def keep(self, target: Path, progress: Pages) -> None:
-        """What is there now, as an empty file's content; of a damaged one, its bytes and those of its log."""
-        with translated(str(self._path)):
-            if not self._damaged:
-                with reading(self._path) as connection:
-                    copy(connection, target, progress, counting=False)
+    def keep(self, target: Path, progress: PageProgress) -> None:
+        """Copy the present content into an empty file; of a damaged store, its bytes and those of its WAL."""
+        with translate_errors(str(self._path)):
+            if not self._is_damaged:
+                with open_for_reading(self._path) as connection:
+                    copy_store(connection, target, progress, counting=False)
                 return
             for end in ("", "-wal"):
                 if Path(f"{self._path}{end}").exists():
-                    _bytes(Path(f"{self._path}{end}"), Path(f"{target}{end}"))
+                    _copy_bytes(Path(f"{self._path}{end}"), Path(f"{target}{end}"))
 
-    def past(self) -> Past:
-        """As far as it can be read."""
-        with translated(str(self._path)):
-            return Past() if self._damaged else _past(self._path)
+    def past(self) -> PreviousState:
+        """The facts that must survive; none if the store is damaged."""
+        with translate_errors(str(self._path)):
+            return PreviousState() if self._is_damaged else _read_past(self._path)
 
-    def finish(self, progress: Pages) -> None:
-        with translated(str(self._path)):
-            _finish(self._work, progress)
+    def finish(self, progress: PageProgress) -> None:
+        with translate_errors(str(self._path)):
+            _copy_pages(self._work, progress)
 
 
 @contextmanager
-def replacing(path: Path, source: Path) -> Iterator[Replacing]:
-    """Until it is finished, everything is as it was. `source` may still be written to until then; it is not empty."""
-    with closing(_opened(path)) as store, closing(_opened(source)) as new:
-        with translated(str(path)):
-            damaged = _is_damaged(store, path)
-            if damaged:
-                store.config(apsw.SQLITE_DBCONFIG_RESET_DATABASE, 1)  # it is taken for empty
+def open_replacement(path: Path, source: Path) -> Iterator[StoreReplacement]:
+    """Lock a store to replace its content by that of `source`, which must not be empty.
+
+    Nothing changes before `finish`. Until then `source` may still be written to.
+    """
+    with closing(_open(path)) as store, closing(_open(source)) as new:
+        with translate_errors(str(path)):
+            is_damaged = _is_damaged(store, path)
+            if is_damaged:
+                store.config(apsw.SQLITE_DBCONFIG_RESET_DATABASE, 1)  # treat it as empty
             else:
-                store.execute("PRAGMA journal_mode = WAL").fetchall()  # it is read while it is locked
+                store.execute("PRAGMA journal_mode = WAL").fetchall()  # it can be read while it is locked
             store.execute("PRAGMA synchronous = FULL")
-            _as_large(new, only(store, "PRAGMA page_size"))
+            _set_page_size(new, single_value(store, "PRAGMA page_size"))
         with store.backup("main", new, "main") as work:
-            with translated(str(path)):
-                work.step(0)  # the lock
-            yield Replacing(work, path, damaged=damaged)
-        with suppress(apsw.Error):  # it is done; a log that cannot be folded in now is as good
+            with translate_errors(str(path)):
+                work.step(0)  # takes the lock
+            yield StoreReplacement(work, path, is_damaged=is_damaged)
+        with suppress(apsw.Error):  # all is committed; the WAL may be folded in later
             store.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
             store.set_busy_timeout(int(FOLD_SECONDS * 1000))
             store.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
 
-def _as_large(connection: apsw.Connection, size: int) -> None:
-    """With pages of this size: those of a store that has a log cannot change."""
-    if only(connection, "PRAGMA page_size") != size:
+def _set_page_size(connection: apsw.Connection, size: int) -> None:
+    """Give a file pages of this size: those of a store with a WAL cannot change."""
+    if single_value(connection, "PRAGMA page_size") != size:
         connection.execute("PRAGMA journal_mode = DELETE").fetchall()
         connection.execute(f"PRAGMA page_size = {int(size)}; VACUUM")
 
 
-def replaceable(path: Path) -> None:
-    """Refuses what is there if it is no store, or one of a newer program; whether it is damaged does not matter."""
-    with translated(str(path)), reading(path) as connection:
+def require_replaceable(path: Path) -> None:
+    """Refuse a file that is not a store, or one of a newer program. A damaged store may be replaced."""
+    with translate_errors(str(path)), open_for_reading(path) as connection:
         _is_damaged(connection, path)
 
 
-def _opened(path: Path) -> apsw.Connection:
-    """A log is not folded in when it is closed: of a damaged store, that may be all there is."""
-    with translated(str(path)):
+def _open(path: Path) -> apsw.Connection:
+    """Closing the connection does not fold the WAL in: of a damaged store, it may be all that is left."""
+    with translate_errors(str(path)):
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
         connection.set_busy_timeout(BUSY_SECONDS * 1000)
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
@@ -230,12 +237,12 @@ def _opened(path: Path) -> apsw.Connection:
 
 
 def _is_damaged(connection: apsw.Connection, path: Path) -> bool:
-    """Whether SQLite cannot read it; refuses what was never a store of ours, and one of a newer program."""
+    """Whether SQLite cannot read a store. Refuses a file that was never a store, and one of a newer program."""
     try:
-        if only(connection, "SELECT count(*) FROM sqlite_schema"):
-            _is_ours(connection, path)
-            missing(migrations(_DIALECT), applied(connection), str(path))
-            _past(path)
+        if single_value(connection, "SELECT count(*) FROM sqlite_schema"):
+            _require_own(connection, path)
+            find_missing(load_migrations(_DIALECT), read_applied(connection), str(path))
+            _read_past(path)
     except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, Corrupt):
         if _application_id(path) != APPLICATION_ID:
             hint = "If it was a store, move it away, with what is beside it, and restore again."
@@ -244,39 +251,39 @@ def _is_damaged(connection: apsw.Connection, path: Path) -> bool:
     return False
 
 
-def _is_ours(connection: apsw.Connection, path: Path) -> None:
-    if only(connection, "PRAGMA application_id") != APPLICATION_ID:
-        raise NotAStore(f"{path} is not a store of Retentive's", "Give a file that `retentive backup create` made.")
+def _require_own(connection: apsw.Connection, path: Path) -> None:
+    if single_value(connection, "PRAGMA application_id") != APPLICATION_ID:
+        raise NotAStore(f"{path} is not a store of Retentive's", "Give a file that `backup()` made.")
 
 
-def _store_id(connection: apsw.Connection) -> str:
-    return str(_asked(connection, "meta_get", key="store_id")[0][0])
+def _read_id(connection: apsw.Connection) -> str:
+    return str(_run_query(connection, "meta_get", key="store_id")[0][0])
 
 
-def _sound(connection: apsw.Connection, path: Path, *, current: bool) -> None:
-    """`current`: the queries of this program fit its tables."""
+def _require_sound(connection: apsw.Connection, path: Path, *, is_current: bool) -> None:
+    """Refuse a damaged file. `is_current`: it has the newest schema, so that this program's queries fit."""
     rows: list[Any] = connection.execute("PRAGMA integrity_check(5)").fetchall()
-    found = [whole([row[0] for row in rows])]
-    if current:
-        found += disagreements(lambda query: _asked(connection, query))
+    found = [check_pages([row[0] for row in rows])]
+    if is_current:
+        found += find_disagreements(lambda query: _run_query(connection, query))
     for each in found:
         if not each.ok:
             raise Corrupt(f"{path}: {each.name}: {each.detail}", "Take another one; this one was left as it is.")
 
 
-def _past(path: Path) -> Past:
-    """On a connection of its own: the one that holds the lock must not be used."""
-    with reading(path) as connection:
+def _read_past(path: Path) -> PreviousState:
+    """Read on a separate connection: the one that holds the lock must not be used."""
+    with open_for_reading(path) as connection:
         tables = {name for (name,) in connection.execute(_TABLES).fetchall()}
         if "changes" not in tables:
-            return Past()
-        revoked = _asked(connection, "token_revoked") if "tokens" in tables else []
-        purged = _asked(connection, "purge_list") if "purges" in tables else []
-        head, chunk = (_asked(connection, query)[0][0] for query in ("change_head", "chunk_last"))
-        return Past(head, chunk, tuple(revoked), tuple(purged))
+            return PreviousState()
+        revoked = _run_query(connection, "token_list_revoked") if "tokens" in tables else []
+        purged = _run_query(connection, "purge_list") if "purges" in tables else []
+        head, chunk = (_run_query(connection, query)[0][0] for query in ("change_head", "chunk_last"))
+        return PreviousState(head, chunk, tuple(revoked), tuple(purged))
 
 
-def _asked(connection: apsw.Connection, query: str, **values: Any) -> list[Any]:
+def _run_query(connection: apsw.Connection, query: str, **values: Any) -> list[Any]:
     return connection.execute(_queries().sql(query), values).fetchall()
 
 
@@ -285,35 +292,35 @@ def _queries() -> Queries:
     return Queries(_DIALECT, "")
 
 
-def _counted(connection: apsw.Connection) -> dict[str, int]:
+def _count_rows(connection: apsw.Connection) -> dict[str, int]:
     names = [str(name) for (name,) in connection.execute(_TABLES).fetchall()]
     quoted = {name: name.replace('"', '""') for name in names}
-    return {name: only(connection, f'SELECT count(*) FROM "{each}"') for name, each in quoted.items()}
+    return {name: single_value(connection, f'SELECT count(*) FROM "{each}"') for name, each in quoted.items()}
 
 
-def _finish(work: apsw.Backup, progress: Pages) -> None:
+def _copy_pages(work: apsw.Backup, progress: PageProgress) -> None:
     while not work.done:
-        work.step(_STEP)
+        work.step(_STEP_PAGES)
         progress(work.page_count - work.remaining, work.page_count)
 
 
 def _application_id(path: Path) -> int:
-    """By the bytes, where SQLite makes nothing of them."""
-    head = _read(path, _HEADER, 0)
-    return int.from_bytes(head[_ID_AT : _ID_AT + 4], "big")
+    """Read the application id from the bytes of a file that SQLite cannot read."""
+    head = _read(path, _HEADER_BYTES, 0)
+    return int.from_bytes(head[_ID_OFFSET : _ID_OFFSET + 4], "big")
 
 
-def _bytes(source: Path, target: Path) -> None:
+def _copy_bytes(source: Path, target: Path) -> None:
     with target.open("wb") as file:
         target.chmod(0o600)
         at = 0
-        while block := _read(source, _BLOCK, at):
+        while block := _read(source, _BLOCK_BYTES, at):
             file.write(block)
             at += len(block)
 
 
 def _read(path: Path, size: int, at: int) -> bytes:
-    """By SQLite's means, which leave the locks on the file alone."""
+    """Read bytes through SQLite, which leaves the locks on the file alone."""
     flags = [apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_MAIN_DB, 0]
     file = apsw.VFSFile("", str(path), flags)
     try:

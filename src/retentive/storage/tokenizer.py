@@ -1,4 +1,4 @@
-"""Text broken up as SQLite's full-text index does it, in this process."""
+"""The tokenizer of SQLite's full-text index, used in this process."""
 
 import threading
 
@@ -8,7 +8,7 @@ TOKENIZER = ("porter", "unicode61", "remove_diacritics", "2", "categories", "L* 
 
 
 class Tokenizer:
-    """Safe from many threads: each has a tokenizer of its own, on a database in memory that holds nothing."""
+    """Safe for many threads: each has its own tokenizer, on an empty database in memory."""
 
     def __init__(self) -> None:
         self._local = threading.local()

@@ -1,4 +1,7 @@
-"""What the verbs work with."""
+"""The parts that all capabilities share: the open store, validation, views, the optimistic write, the journal.
+
+Read `OpenStore` first: it is the first argument of nearly every function of a capability.
+"""
 
 import threading
 from collections.abc import Callable, Iterable
@@ -14,21 +17,21 @@ from retentive.storage.tables import Tables
 if TYPE_CHECKING:
     from retentive.files.watch import Watch
     from retentive.index import Images
-    from retentive.judgement import Rules
-    from retentive.llm import Writer
+    from retentive.judgement import Judgement
+    from retentive.llm import LanguageModel
     from retentive.maintenance.worker import Worker
     from retentive.memories.daily_files import DailyLog
     from retentive.rerank import Reranker
-    from retentive.search.speakers import People
+    from retentive.search.speakers import SpeakerCache
     from retentive.store.active_model import ActiveModel
     from retentive.store.journal import Journal
-    from retentive.text.token_counters import Counter
+    from retentive.text.token_counters import TokenCounter
 
 T = TypeVar("T")
 
 
-class Once(Generic[T]):
-    """A value made at its first use, by one thread."""
+class Lazy(Generic[T]):
+    """A value that is made at its first use, by one thread."""
 
     def __init__(self, make: Callable[[], T]) -> None:
         self._make = make
@@ -45,45 +48,45 @@ class Once(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class OpenStore:
-    """The parts of an open store. Frozen: the verbs share it between threads."""
+    """The parts of an open store. It is frozen, because threads share it."""
 
     config: Config
     namespace: str
     engine: Engine
     tables: Tables
     embedder: Embedder | None
-    """The model of the store's active space when the verb began (`active.py`)."""
+    """The model of the store's active space when the verb began (`active_model.py`)."""
     active: "ActiveModel"
-    """What follows the active space."""
+    """Finds the model of the active space, also after another process changed it."""
     journal: "Journal"
-    sessions_without_progress: dict[tuple[str, str], int]
-    """Of sessions in which nothing could be condensed: how many tokens waited then."""
-    rules: Once["Rules"]
-    """What can be told from words: loaded by the first memory whose words are read."""
-    writer: Once["Writer | None"]
-    """The language model, if one is set; opened when it is first asked for."""
-    reranker: Once["Reranker | None"]
-    """What reorders the first hits of a search, if it is set."""
-    counter: Once["Counter"]
-    """What counts tokens."""
-    images: Once["Images"]
-    """Opened by the first question that needs them: they bring numpy along."""
-    people: "People"
-    """Who speaks in which namespace."""
-    sync_profile: Callable[["OpenStore", Iterable[str | None]], None]
-    """Bring facts that were written in these slots into the profile."""
-    handle_requests: Callable[["OpenStore", Event], Event]
-    """Carry out what a user's message asks for: "remember that ...", "forget ..."."""
+    tokens_at_failed_summary: dict[tuple[str, str], int]
+    """By session in which nothing could be condensed: how many tokens waited then."""
+    rules: Lazy["Judgement"]
+    """The judgement of texts; loaded by the first memory whose text is judged."""
+    llm: Lazy["LanguageModel | None"]
+    """The language model, if one is set."""
+    reranker: Lazy["Reranker | None"]
+    """The model that reorders the first hits of a search, if one is set."""
+    counter: Lazy["TokenCounter"]
+    """Counts tokens."""
+    images: Lazy["Images"]
+    """Vectors and terms in memory; they load numpy."""
+    speakers: "SpeakerCache"
+    """The speakers of each namespace."""
+    on_slots_changed: Callable[["OpenStore", Iterable[str | None]], None]
+    """Called after the facts in these slots changed: updates the profile."""
+    on_user_message: Callable[["OpenStore", Event], Event]
+    """Called with a new message: carries out what it asks for, such as "remember that ..." and "forget ..."."""
     workers: list["Worker"]
-    """The one that runs in this process, if one does."""
+    """The worker of this process, if one runs."""
     watches: list["Watch"]
-    """Of folders, in this process."""
+    """The watches of folders in this process."""
     daily: "DailyLog | None"
-    """The log beside the store. None: a store in memory, that keeps none."""
+    """The daily log beside the store; None for a store in memory."""
     bounds: Bounds | None = None
-    """Of a view that sees a part of the store; then `engine` lets nothing else through."""
+    """The part of the store that a view sees; `engine` then lets nothing else through. None: all of it."""
     person: str = ""
-    """The namespace of the person, where what is learned about them is kept. Empty: what is learned stays."""
+    """The namespace for facts about the person. Empty: they stay in the namespace in which they were learned."""
 
     @property
     def space(self) -> Space | None:

@@ -1,34 +1,34 @@
-"""The vectors still to come."""
+"""Backfill: embed the chunks that have no vector yet."""
 
 from collections.abc import Callable, Sequence
 
 from retentive.errors import EmbedError
-from retentive.model import Backfilled
+from retentive.model import BackfillResult
 from retentive.store import OpenStore
-from retentive.store.vectors import BATCH, embed_pending
+from retentive.store.vectors import embed_pending
 from retentive.store.views import can_write
 
-__all__ = ["BATCH", "backfill", "list_writable"]
 
+def backfill(store: OpenStore, batch: int, progress: Callable[[int, int], None] | None) -> BackfillResult:
+    """Embed all chunks without a vector of the active model, in all namespaces that may be changed.
 
-def backfill(store: OpenStore, batch: int, progress: Callable[[int, int], None] | None) -> Backfilled:
-    """Embed what has no vector of the present model, in all namespaces that may be changed.
-
-    May be stopped and run again at any time.
+    It can be stopped and run again at any time.
     """
     if store.space is None:
         raise EmbedError("the embedder is switched off", "Set embedder to minilm, or open the store with one.")
     names = list_writable(store)
-    total, done, after = store.tables.chunks.pending_count(store.space, names), 0, 0
+    total = store.tables.chunks.count_pending(store.space, names)
+    done = after = 0
     while filled := embed_pending(store, after, batch, names):
-        done, after = done + len(filled), filled[-1].chunk
+        done += len(filled)
+        after = filled[-1].chunk
         if progress:
             progress(done, max(total, done))
-    return Backfilled(done, store.tables.chunks.pending_count(store.space, names))
+    return BackfillResult(done, store.tables.chunks.count_pending(store.space, names))
 
 
 def list_writable(store: OpenStore) -> Sequence[str] | None:
-    """The namespaces that a view of the store may change; None: all of the store."""
+    """The namespaces that this view of the store may change; None if it may change all."""
     if store.bounds is None:
         return None
-    return [name for name in store.tables.memories.namespaces() if can_write(store, name)]
+    return [name for name in store.tables.memories.list_namespaces() if can_write(store, name)]

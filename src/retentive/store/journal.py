@@ -1,7 +1,7 @@
-"""What is written down beside the memories: who was read, how often, how fast. Off the hot path, in batches.
+"""The journal: access log, statistics and use of tokens, written in batches off the hot path.
 
-The journal is a buffer in the process, written by a thread of its own when no question has come for a moment, and at
-the end. A crash loses at most the last seconds of statistics, never a memory.
+It is a buffer in the process. A thread writes it once no question has come for a moment, and `close` writes the rest.
+A crash loses the statistics of the last seconds at most, never a memory.
 """
 
 import math
@@ -17,22 +17,24 @@ from retentive.storage.tables.metrics import Measure, access_steps, measure_step
 from retentive.storage.tables.tokens import use_step
 
 QUIET_SECONDS = 0.25  # writing competes with questions for the interpreter, so it waits for a pause this long
-LATEST_SECONDS = 10.0  # but not longer than this
-MANY_ROWS = 10_000  # and not once so many wait (2 MB)
-MOST_ROWS = 50_000  # while the database cannot be written, older ones are dropped
+MAX_WAIT_SECONDS = 10.0  # for such a pause
+MAX_ROWS_BEFORE_FLUSH = 10_000  # waiting accesses that are written at once (2 MB)
+MAX_KEPT_ROWS = 50_000  # waiting accesses while the database cannot be written: older ones are dropped
 BUCKET_BASE = math.log(1.1)  # a histogram's buckets are 10 % apart
 
 
-class Search(NamedTuple):
-    """What is measured of a question."""
+class SearchTimes(NamedTuple):
+    """The figures of one search."""
 
     namespace: str
     tier: Tier
-    answered: bool
+    has_hits: bool
     timings: Mapping[str, float]
 
 
 class Journal:
+    """Collects accesses and statistics from all threads, and writes them later."""
+
     def __init__(self, engine: Engine, *, log_accesses: bool, keep: int) -> None:
         self._engine = engine
         self._log_accesses = log_accesses
@@ -40,134 +42,138 @@ class Journal:
         self._lock = threading.Lock()
         self._flushing = threading.Lock()
         self._accesses: list[Access] = []
-        self._searches: list[Search] = []
+        self._searches: list[SearchTimes] = []
         self._measures: Counter[Measure] = Counter()
-        self._tokens: dict[str, int] = {}
-        self._begun = threading.Event()
+        self._token_uses: dict[str, int] = {}
+        self._has_rows = threading.Event()
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
-        self.asked = 0
-        """Questions of this process."""
-        self._wrote = False
-        self.heard: Callable[[], None] | None = None
-        """Who wants to know when this process has changed the store."""
+        self.question_count = 0
+        """Questions that this process answered."""
+        self.has_written = False
+        """Whether this process has changed the store."""
+        self.on_write: Callable[[], None] | None = None
+        """Called after each change of the store by this process."""
         self.failures: dict[str, str] = {}
-        """The last failure of each part that went on without."""
+        """The last failure of each part that does not stop a verb."""
 
-    @property
-    def wrote(self) -> bool:
-        """Has this process changed the store?"""
-        return self._wrote
+    def note_write(self) -> None:
+        """Note that this process has changed the store."""
+        self.has_written = True
+        if self.on_write:
+            self.on_write()
 
-    @wrote.setter
-    def wrote(self, value: bool) -> None:
-        self._wrote = value
-        if self.heard:
-            self.heard()
-
-    def kept(self, namespace: str, number: int) -> None:
-        self.wrote = True
+    def record_upserts(self, namespace: str, count: int) -> None:
+        self.note_write()
         with self._lock:
-            self._measures[Measure(namespace, "upserts", "", 0)] += number
-        self._begin()
+            self._measures[Measure(namespace, "upserts", "", 0)] += count
+        self._wake_thread()
 
-    def searched(self, namespace: str, results: Results, accesses: Iterable[Access]) -> None:
-        self.asked += 1
+    def record_search(self, namespace: str, results: Results, accesses: Iterable[Access]) -> None:
+        self.question_count += 1
         with self._lock:
-            self._searches.append(Search(namespace, results.tier, bool(results.hits), results.timings))
-        self.accessed(accesses)
+            self._searches.append(SearchTimes(namespace, results.tier, bool(results.hits), results.timings))
+        self.record_accesses(accesses)
 
-    def accessed(self, accesses: Iterable[Access]) -> None:
+    def record_accesses(self, accesses: Iterable[Access]) -> None:
         if self._log_accesses:
             with self._lock:
                 self._accesses.extend(accesses)
-        self._begin()
+        self._wake_thread()
 
-    def used(self, token: str, at: int) -> None:
-        """An access token, at this moment."""
+    def record_token_use(self, token_id: str, at: int) -> None:
+        """Record when an access token was used last."""
         with self._lock:
-            self._tokens[token] = at
-        self._begin()
+            self._token_uses[token_id] = at
+        self._wake_thread()
 
-    def embedded(self, namespace: str, tokens: int) -> None:
-        """An answer of the embedding model's provider, and what it cost."""
+    def record_embedding(self, namespace: str, tokens: int) -> None:
+        """Record a call of the provider of embeddings, and the tokens that it cost."""
         with self._lock:
             self._measures[Measure(namespace, "embed_calls", "", 0)] += 1
             self._measures[Measure(namespace, "embed_tokens", "", 0)] += tokens
-        self._begin()
+        self._wake_thread()
 
-    def failed(self, part: str, error: RetentiveError | str) -> None:
+    def record_failure(self, part: str, error: RetentiveError | str) -> None:
+        """Keep the last failure of a part for `stats` and `doctor`."""
         self.failures[part] = str(error)
 
     def flush(self) -> None:
+        """Write what waits. If that fails, it waits on."""
         with self._flushing:
             with self._lock:
                 accesses, self._accesses = self._accesses, []
                 searches, self._searches = self._searches, []
                 measures, self._measures = self._measures, Counter()
-                tokens, self._tokens = self._tokens, {}
+                token_uses, self._token_uses = self._token_uses, {}
             for search in searches:
-                measures.update(_measured(search))
-            if not accesses and not measures and not tokens:
+                measures.update(_count_search(search))
+            if not accesses and not measures and not token_uses:
                 return
             try:
-                self._engine.apply([*access_steps(accesses, self._keep), measure_step(measures), use_step(tokens)])
+                self._engine.apply([*access_steps(accesses, self._keep), measure_step(measures), use_step(token_uses)])
             except (StorageError, Stale) as error:  # Stale: writers that waited for each other
                 self._put_back(accesses, measures, error)
 
     def close(self) -> None:
+        """Stop the thread and write what waits."""
         self._stopped.set()
-        self._begun.set()
+        self._has_rows.set()
         if self._thread:
             self._thread.join()
         self.flush()
 
-    def _begin(self) -> None:
-        if self._begun.is_set():
+    def _wake_thread(self) -> None:
+        """Wake the thread, or start it."""
+        if self._has_rows.is_set():
             return
-        self._begun.set()
+        self._has_rows.set()
         with self._lock:
             if self._thread is None and not self._stopped.is_set():
                 self._thread = threading.Thread(target=self._run, name="retentive-journal", daemon=True)
                 self._thread.start()
 
     def _run(self) -> None:
-        """Asleep while nothing waits."""
+        """Write after each pause. Sleeps while nothing waits."""
         while True:
-            self._begun.wait()
+            self._has_rows.wait()
             self._await_quiet()
-            # First this, then the look at the end: `close` goes the other way round, so one of the two is seen.
-            self._begun.clear()
+            # Clear, then look at `_stopped`. `close` sets them in the other order, so one of the two is seen.
+            self._has_rows.clear()
             if self._stopped.is_set():
                 return
             self.flush()
 
     def _await_quiet(self) -> None:
-        for _ in range(round(LATEST_SECONDS / QUIET_SECONDS)):
-            asked = self.asked
-            if self._stopped.wait(QUIET_SECONDS) or self.asked == asked or len(self._accesses) >= MANY_ROWS:
+        """Wait until no question comes for a moment, but not for long."""
+        for _ in range(round(MAX_WAIT_SECONDS / QUIET_SECONDS)):
+            count = self.question_count
+            is_stopping = self._stopped.wait(QUIET_SECONDS)
+            if is_stopping or self.question_count == count or len(self._accesses) >= MAX_ROWS_BEFORE_FLUSH:
                 return
 
     def _put_back(self, accesses: list[Access], measures: Counter[Measure], error: RetentiveError) -> None:
-        """Statistics wait for better times; the reason shows in `stats`."""
-        self.failed("journal", error)
+        """Keep the rows for the next flush. `stats` shows the reason."""
+        self.record_failure("journal", error)
         with self._lock:
-            self._accesses = (accesses + self._accesses)[-MOST_ROWS:]
+            self._accesses = (accesses + self._accesses)[-MAX_KEPT_ROWS:]
             self._measures.update(measures)
 
 
-def _measured(search: Search) -> Counter[Measure]:
+def _count_search(search: SearchTimes) -> Counter[Measure]:
     counts = Counter({Measure(search.namespace, "queries", search.tier, 0): 1})
-    if search.answered:
+    if search.has_hits:
         counts[Measure(search.namespace, "answered", search.tier, 0)] = 1
     for stage, seconds in search.timings.items():
-        counts[Measure(search.namespace, stage, search.tier, _bucket(seconds))] += 1
+        counts[Measure(search.namespace, stage, search.tier, _find_bucket(seconds))] += 1
     return counts
 
 
-def _bucket(seconds: float) -> int:
+def _find_bucket(seconds: float) -> int:
+    """The bucket of the histogram that a duration falls into."""
     return round(math.log(max(1.0, seconds * 1e6)) / BUCKET_BASE)
 
 
-def seconds_of(bucket: int) -> float:
+def read_bucket(bucket: int) -> float:
+    """The seconds that a bucket of the histogram stands for."""
     return math.exp(bucket * BUCKET_BASE) / 1e6

@@ -6,10 +6,10 @@ from typing import Any
 from retentive.model import Memory
 from retentive.store import validate
 
-DIGITS = 20  # more has no sequence
+MAX_SEQUENCE_DIGITS = 20
 
 
-def origins(memory: Memory) -> Iterator[tuple[str, int]]:
+def memory_origins(memory: Memory) -> Iterator[tuple[str, int]]:
     """Session and sequence of the messages that a memory came from."""
     return read_origin(memory.origin or {})
 
@@ -20,15 +20,15 @@ def read_origin(origin: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
     for each in (*as_list(origin.get("event")), *as_list(origin.get("events")), *as_list(origin.get("sequence"))):
         name, _, number = each.rpartition("#") if isinstance(each, str) else (session, "", each)
         name = name or session
-        place = sequence_of(number)
+        place = parse_sequence(number)
         if isinstance(name, str) and place is not None:
             yield name, place
 
 
-def sequence_of(given: Any) -> int | None:
-    """The number of a message, if it can be one."""
-    number = int(given) if str(given).isdecimal() and len(str(given)) < DIGITS else 0
-    return number if 0 < number <= validate.LAST else None
+def parse_sequence(given: Any) -> int | None:
+    """The sequence of a message; None if it cannot be one."""
+    number = int(given) if str(given).isdecimal() and len(str(given)) < MAX_SEQUENCE_DIGITS else 0
+    return number if 0 < number <= validate.MAX_SEQUENCE else None
 
 
 def as_list(given: Any) -> list[Any]:

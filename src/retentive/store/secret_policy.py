@@ -1,6 +1,6 @@
-"""No secret gets in: what to do where one is found is a setting.
+"""The policy for secrets: texts with one are refused, redacted or allowed, as the settings say.
 
-The rules are loaded by the first text that is to be kept: compiling them takes 40 ms, and who only reads needs none.
+The rules are loaded by the first text that is written: compiling them takes 40 ms, and reading needs none.
 """
 
 from collections.abc import Sequence
@@ -11,83 +11,85 @@ from typing import Any, Literal
 from retentive.errors import SecretFound
 from retentive.model import Draft, Message, Traits
 from retentive.store import OpenStore
-from retentive.text.normalize import content_hash
+from retentive.text.normalize import hash_content
 
-REDACTED = "[redacted: "  # how what stands in place of a secret begins
+REDACTION_PREFIX = "[redacted: "  # of the words that replace a secret
 
 
-def guarded(store: OpenStore, text: str, what: str) -> str:
-    """The text as it may be kept, by the setting for messages and files, or by that for memories and all else."""
+def apply_policy(store: OpenStore, text: str, what: str) -> str:
+    """Return the text as it may be kept, or raise `SecretFound`. Messages and files have a setting of their own."""
     from retentive.text import secrets
 
-    said = what in ("message", "file")
-    policy = store.config.secrets_in_messages if said else store.config.secrets_in_memories
-    found = secrets.find(text) if policy != "allow" else ()
+    is_message = what in ("message", "file")
+    policy = store.config.secrets_in_messages if is_message else store.config.secrets_in_memories
+    found = secrets.find_secrets(text) if policy != "allow" else ()
     if not found:
         return text
     if policy == "refuse":
         rules = ", ".join(dict.fromkeys(each.rule for each in found))
         hint = f"Keep it without the secret; or set secrets_in_{_PLURAL[what]} to redact or allow."
         raise SecretFound(f"the {what} holds a secret ({rules})", hint)
-    return secrets.redact(text, found, lines=what == "file")
+    return secrets.redact_secrets(text, found, lines=what == "file")
 
 
-def guarded_pieces(store: OpenStore, pieces: Sequence[str], what: Literal["file"]) -> list[str]:
-    """The same for the pieces of a text, of which a secret may be in several. What is redacted keeps its lines."""
-    lines = iter(guarded(store, "\n".join(pieces), what).split("\n"))
+def apply_policy_to_pieces(store: OpenStore, pieces: Sequence[str], what: Literal["file"]) -> list[str]:
+    """Apply the policy to the pieces of one text: a secret may span several. Line breaks are kept."""
+    lines = iter(apply_policy(store, "\n".join(pieces), what).split("\n"))
     return ["\n".join(islice(lines, 1 + piece.count("\n"))) for piece in pieces]
 
 
-def draft(store: OpenStore, given: Draft) -> Draft:
-    """A memory as it may be kept."""
+def apply_policy_to_draft(store: OpenStore, given: Draft) -> Draft:
+    """Apply the policy to a memory."""
     from retentive.text import secrets
 
     if store.config.secrets_in_memories == "allow":
         return given
-    told = _told(given.traits)
-    if not told and not secrets.suspected(given.content):
+    fields = _list_text_fields(given.traits)
+    if not fields and not secrets.may_hold_secret(given.content):
         return given
-    content = guarded(store, given.content, "memory")
-    safe = guarded_json(store, told, "memory") if told else told
-    traits = given.traits if safe == told else replace(given.traits, **safe)
+    content = apply_policy(store, given.content, "memory")
+    safe = apply_policy_to_json(store, fields, "memory") if fields else fields
+    traits = given.traits if safe == fields else replace(given.traits, **safe)
     if content is given.content and traits is given.traits:
         return given
-    return given._replace(content=content, content_hash=content_hash(content), traits=traits)
+    return given._replace(content=content, content_hash=hash_content(content), traits=traits)
 
 
-def _told(traits: Traits) -> dict[str, Any]:
-    """What callers wrote beside the text."""
+def _list_text_fields(traits: Traits) -> dict[str, Any]:
+    """The fields beside the content in which callers may have written a secret."""
     if not (traits.context or traits.tags or traits.metadata or traits.origin):
-        return {}  # as in nearly every load
-    beside = {"context": traits.context, "tags": traits.tags, "metadata": traits.metadata, "origin": traits.origin}
-    return {name: value for name, value in beside.items() if value}
+        return {}  # as in nearly every bulk load
+    fields = {"context": traits.context, "tags": traits.tags, "metadata": traits.metadata, "origin": traits.origin}
+    return {name: value for name, value in fields.items() if value}
 
 
-def message(store: OpenStore, given: Message) -> Message:
-    """The same for a message, with what came along."""
+def apply_policy_to_message(store: OpenStore, given: Message) -> Message:
+    """Apply the policy to a message and its payload."""
     if store.config.secrets_in_messages == "allow":
         return given
     return given._replace(
-        content=guarded(store, given.content, "message"), payload=guarded_json(store, given.payload, "message")
+        content=apply_policy(store, given.content, "message"),
+        payload=apply_policy_to_json(store, given.payload, "message"),
     )
 
 
-def guarded_json(store: OpenStore, value: Any, what: str) -> Any:
-    """The same for all texts in a JSON value, whose names may tell that they are secret: `{"password": ...}`."""
+def apply_policy_to_json(store: OpenStore, value: Any, what: str) -> Any:
+    """Apply the policy to all texts in a JSON value. A key may say that its value is secret: `{"password": ...}`."""
     if isinstance(value, str):
-        return guarded(store, value, what)
+        return apply_policy(store, value, what)
     if isinstance(value, dict):
-        return {guarded(store, key, what): _named(store, key, each, what) for key, each in value.items()}
+        return {apply_policy(store, key, what): _apply_to_value(store, key, each, what) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return type(value)(guarded_json(store, each, what) for each in value)
+        return type(value)(apply_policy_to_json(store, each, what) for each in value)
     return value
 
 
-def _named(store: OpenStore, key: str, value: Any, what: str) -> Any:
+def _apply_to_value(store: OpenStore, key: str, value: Any, what: str) -> Any:
+    """Apply the policy to a value together with its key."""
     if not isinstance(value, str):
-        return guarded_json(store, value, what)
+        return apply_policy_to_json(store, value, what)
     name = f"{key}: "
-    return guarded(store, guarded(store, name + value, what).removeprefix(name), what)
+    return apply_policy(store, apply_policy(store, name + value, what).removeprefix(name), what)
 
 
 _PLURAL = {"memory": "memories", "message": "messages", "file": "messages", "question": "memories"}

@@ -1,7 +1,6 @@
-"""A store of which a caller sees a part: how such a view is made, and which verbs it does not have.
+"""Views: restricted stores, of which a caller sees certain namespaces, perhaps without writing.
 
-`storage/namespace_guard.py` refuses what is outside. This module says so before anything is done, in the words of the
-verb.
+`storage/namespace_guard.py` enforces the bounds. This module checks them before a verb begins, for a clear error.
 """
 
 import copy
@@ -17,39 +16,44 @@ from retentive.store import OpenStore, validate
 from retentive.store.active_model import with_active_model
 
 
-class Verbs(Protocol):
+class VerbGroup(Protocol):
+    """Verbs over an open store, such as `Retentive` or `Sessions`."""
+
     _store: OpenStore
 
 
-V = TypeVar("V", bound=Verbs)
+V = TypeVar("V", bound=VerbGroup)
 P = ParamSpec("P")
 R = TypeVar("R")
 Method = Callable[Concatenate[V, P], R]
 
 
-def writes(verb: Method[V, P, R]) -> Method[V, P, R]:
-    """A verb that a view for reading does not have, but for dry runs."""
+def mutates(verb: Method[V, P, R]) -> Method[V, P, R]:
+    """Mark a verb that changes the store. A read-only view refuses it, except as a dry run.
+
+    The verb runs with the model of the active space. If a switch of models is announced, it first waits a moment.
+    """
 
     @wraps(verb)
-    def checked(self: V, /, *given: P.args, **named: P.kwargs) -> R:
+    def check_and_call(self: V, /, *args: P.args, **named: P.kwargs) -> R:
         if not named.get("dry_run"):
-            _require_writable(self._store, _public_name(self, verb))
-        return verb(_with_active_model(self), *given, **named)
+            _refuse_if_read_only(self._store, _public_name(self, verb))
+        return verb(_with_active_model(self), *args, **named)
 
-    return checked
+    return check_and_call
 
 
 def _with_active_model(verbs: V) -> V:
-    """The same verbs with the model of the active space, until this one ends."""
+    """Return the group with the model of the active space, for one verb."""
     store = with_active_model(verbs._store, is_writing=True)  # noqa: SLF001 - the protocol is of this module
     if store is verbs._store:  # noqa: SLF001
         return verbs
-    followed = copy.copy(verbs)
-    followed._store = store  # noqa: SLF001
-    return followed
+    current = copy.copy(verbs)
+    current._store = store  # noqa: SLF001
+    return current
 
 
-def _require_writable(store: OpenStore, verb: str) -> None:
+def _refuse_if_read_only(store: OpenStore, verb: str) -> None:
     if can_write(store, store.namespace):
         return
     if store.bounds and store.bounds.read_only:
@@ -62,69 +66,74 @@ def can_write(store: OpenStore, namespace: str) -> bool:
     return store.bounds is None or store.bounds.can_write(namespace)
 
 
-def whole(verb: Method[V, P, R]) -> Method[V, P, R]:
-    """A verb about the whole store."""
+def whole_store(verb: Method[V, P, R]) -> Method[V, P, R]:
+    """Mark a verb about the whole store: a view refuses it."""
 
     @wraps(verb)
-    def checked(self: V, /, *given: P.args, **named: P.kwargs) -> R:
+    def check_and_call(self: V, /, *args: P.args, **named: P.kwargs) -> R:
         if self._store.bounds:
             raise Forbidden(f"{_public_name(self, verb)} is about the whole store, of which this view sees a part")
-        return verb(self, *given, **named)
+        return verb(self, *args, **named)
 
-    return checked
+    return check_and_call
 
 
-def _public_name(verbs: Verbs, verb: Callable[..., Any]) -> str:
-    """The verb as callers write it: `add`, `sessions.append`, `profile.set`."""
+def _public_name(verbs: VerbGroup, verb: Callable[..., Any]) -> str:
+    """Return the verb as callers write it, such as `add` or `sessions.append`."""
     owner, _, name = verb.__qualname__.rpartition(".")
     if owner in ("Retentive", "MaintenanceVerbs"):
         return name
     return f"{type(verbs).__name__.removesuffix('Verbs').lower()}.{name}"
 
 
-def bounds_of(namespaces: Any, *, subtree: bool, read_only: bool, also_read: Any) -> Bounds:
-    names = tuple(dict.fromkeys(validate.namespace_of(name) for name in validate.each_of(namespaces, "namespaces")))
+def make_bounds(namespaces: Any, *, subtree: bool, read_only: bool, also_read: Any) -> Bounds:
+    names = tuple(
+        dict.fromkeys(validate.require_namespace(name) for name in validate.as_list(namespaces, "namespaces"))
+    )
     if not names:
         raise Invalid("a view needs a namespace", "Name at least one.")
-    others = tuple(dict.fromkeys(_pattern_of(name) for name in validate.each_of(also_read, "also_read")))
+    others = tuple(dict.fromkeys(_parse_pattern(name) for name in validate.as_list(also_read, "also_read")))
     return Bounds(names, bool(subtree), bool(read_only), others)
 
 
-def _pattern_of(given: Any) -> str:
-    """A namespace, or a prefix such as `team/*`, checked."""
-    text = validate.plain(given, "namespace")
-    return f"{validate.namespace_of(text[:-2])}/*" if text.endswith("/*") else validate.namespace_of(text)
+def _parse_pattern(given: Any) -> str:
+    """Validate a namespace, or a prefix such as `team/*`."""
+    text = validate.require_text(given, "namespace")
+    return f"{validate.require_namespace(text[:-2])}/*" if text.endswith("/*") else validate.require_namespace(text)
 
 
-def restricted(store: OpenStore, bounds: Bounds) -> OpenStore:
-    """The same open store over an engine that lets nothing outside of the bounds through."""
-    if store.bounds and not store.bounds.contain(bounds):
-        raise outside(*bounds.names)
-    within = store.bounds.narrow(bounds) if store.bounds else bounds
-    engine = store.engine.within(within)
+def restrict_store(store: OpenStore, bounds: Bounds) -> OpenStore:
+    """Return the store over an engine that lets nothing outside the bounds through.
+
+    Raises `Forbidden` if the store may not read all of them. What the store may not change can only be read.
+    """
+    if store.bounds and not store.bounds.can_read_all_of(bounds):
+        raise outside_error(*bounds.names)
+    allowed = store.bounds.limit_writes(bounds) if store.bounds else bounds
+    engine = store.engine.within(allowed)
     return replace(
         store,
-        bounds=within,
-        namespace=store.namespace if within.cover(store.namespace) else within.names[0],
+        bounds=allowed,
+        namespace=store.namespace if allowed.cover(store.namespace) else allowed.names[0],
         engine=engine,
         tables=Tables(engine),
     )
 
 
-def covered(store: OpenStore, namespace: str) -> str:
-    """A namespace that may be read here."""
+def require_readable(store: OpenStore, namespace: str) -> str:
+    """Return the namespace; raise `Forbidden` if this view may not read it."""
     if store.bounds and not store.bounds.cover(namespace):
-        raise outside(namespace)
+        raise outside_error(namespace)
     return namespace
 
 
-def writable(store: OpenStore, namespace: str) -> str:
-    """A namespace that may be changed here."""
-    covered(store, namespace)
+def require_writable(store: OpenStore, namespace: str) -> str:
+    """Return the namespace; raise `Forbidden` if this view may not change it."""
+    require_readable(store, namespace)
     if not can_write(store, namespace):
         raise Forbidden(f"namespace {namespace!r} is for reading only in this view of the store")
     return namespace
 
 
-def outside(*namespaces: str) -> Forbidden:
+def outside_error(*namespaces: str) -> Forbidden:
     return Forbidden(f"namespace {', '.join(map(repr, namespaces))} is not open to this view of the store")

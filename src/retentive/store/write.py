@@ -1,7 +1,7 @@
 """The optimistic write: read, decide, apply, and decide again if a concurrent writer won.
 
-Every change of a store goes this way. `decide` reads what is there and returns guarded steps. They are applied as one
-transaction. If a guard fails (`Stale`), nothing was written, and `decide` is called again with a later moment.
+Every change of a store goes this way. `decide` reads what the change depends on and returns guarded steps. These are
+applied as one transaction. If a guard fails (`Stale`), nothing was written, and `decide` is called again.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ from retentive.store import OpenStore
 
 T = TypeVar("T")
 
-MAX_ATTEMPTS = 100  # each lost attempt means that another writer won; a slow one of three on a server lost 20 in a row
+MAX_ATTEMPTS = 100  # each attempt is lost to another writer; the slowest of three on a server lost 20 in a row
 
 
 class Decision(NamedTuple, Generic[T]):
@@ -24,6 +24,8 @@ class Decision(NamedTuple, Generic[T]):
     result: T
     slots: Sequence[str | None] = ()
     """Slots whose facts change: the profile is synchronised with them afterwards."""
+    upserts: int = 0
+    """How many memories the steps insert or repeat, for the statistics."""
 
 
 def write(store: OpenStore, decide: Callable[[int], Decision[T]], busy: str) -> T:
@@ -33,13 +35,17 @@ def write(store: OpenStore, decide: Callable[[int], Decision[T]], busy: str) -> 
     """
     for _ in range(MAX_ATTEMPTS):
         decision = decide(clock.now())
-        if decision.steps:
-            try:
-                store.engine.apply(decision.steps)
-            except Stale:
-                continue
-            store.journal.wrote = True
-            if decision.slots:
-                store.sync_profile(store, decision.slots)
+        if not decision.steps:
+            return decision.result
+        try:
+            store.engine.apply(decision.steps)
+        except Stale:
+            continue
+        if decision.upserts:
+            store.journal.record_upserts(store.namespace, decision.upserts)  # and the write
+        else:
+            store.journal.note_write()
+        if decision.slots:
+            store.on_slots_changed(store, decision.slots)
         return decision.result
     raise Busy(busy, "Retry in a moment.")

@@ -1,13 +1,21 @@
-"""The text of a memory in the one form that is hashed and compared."""
+"""Normalises the text of a memory, so that equal texts have equal hashes."""
 
 import hashlib
+import re
 import unicodedata
 
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
-def normalise(text: str) -> str:
-    """NFC, runs of white space as one blank. Case and punctuation stay: `foo` and `FOO` may be two settings."""
+
+def normalise_text(text: str) -> str:
+    """Apply NFC and collapse white space. Case and punctuation stay: `foo` and `FOO` may be two settings."""
     return " ".join((text if text.isascii() else unicodedata.normalize("NFC", text)).split())
 
 
-def content_hash(text: str) -> str:
-    return hashlib.sha256(normalise(text).encode()).hexdigest()
+def replace_unstorable(text: str) -> str:
+    """Replace what databases refuse, NUL and lone surrogates, by U+FFFD."""
+    return _UNSTORABLE.sub("\ufffd", text)
+
+
+def hash_content(text: str) -> str:
+    return hashlib.sha256(normalise_text(text).encode()).hexdigest()

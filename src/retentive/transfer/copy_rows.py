@@ -1,121 +1,120 @@
-"""A whole store into another, empty one, of whatever engine.
+"""Copies all rows of a store into another, empty store of any engine.
 
-Table by table in the order of keys, a page to a commit. How far it came is marked in the target in the same commit, so
-that a move that was stopped goes on from there and nothing is copied twice. At the end every table is read from both
-sides once more: the numbers of rows and the sums of their hashes must be equal. What is derived and numbered (chunks,
-the fields of their full text, their vectors) moves as it is, bit by bit; nothing is embedded again. The index of the
-words is made by the target, as with any write.
+Tables are copied one after another in the order of their keys, one page per commit. The same commit marks in the target
+how far the copy has come. So a move that was stopped continues from there, and nothing is copied twice. At the end all
+tables are read from both stores again: their row counts and the sums of their row hashes must be equal.
+
+Derived rows (chunks, their full-text fields, their vectors) are copied unchanged, so nothing is embedded again. The
+target builds its own full-text index, as with any write.
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from retentive.errors import Conflict, Corrupt, Stale
-from retentive.storage import Engine, Params, Step, step
-from retentive.storage.broken_text import has_broken
+from retentive.storage import Engine, Params
 from retentive.storage.columns import TABLES, Table
+from retentive.storage.non_utf8_text import has_non_utf8
+from retentive.storage.tables import store_copies
 
-REPAIR_FIRST = "Run `retentive doctor --repair` on it first."
-PAGE = 500  # rows that share a commit
-SOURCE = "move_source"
+REPAIR_FIRST = "Run `repair()` on it first."
+PAGE_SIZE = 500  # rows that share a commit
+MOVED_TABLES = tuple(table for table in TABLES.values() if table.is_moved)
+
 Progress = Callable[[str, int], None]
 
 
-MOVED = tuple(table for table in TABLES.values() if table.is_moved)
-
-
 class Moved(NamedTuple):
-    """Rows of a table, and the sum of their hashes, the same on both sides."""
+    """The number of rows of a table and the sum of their hashes, equal in both stores."""
 
     table: str
     rows: int
     checksum: str
 
 
-def migrate(source: Engine, target: Engine, store_id: str, progress: Progress | None = None) -> list[Moved]:
-    """`store_id` names the source, so that only its own move is gone on with."""
-    _begin(target, store_id)
-    for table in MOVED:
-        _copy(source, target, table, progress or (lambda _, __: None))
-    moved = [_compared(source, target, table) for table in MOVED]
-    target.apply([step("end_move")])
+def copy_store(source: Engine, target: Engine, store_id: str, progress: Progress | None = None) -> list[Moved]:
+    """Copy all tables. `store_id` identifies the source: only a stopped move of the same store is continued."""
+    _begin_move(target, store_id)
+    for table in MOVED_TABLES:
+        _copy_table(source, target, table, progress)
+    moved = [_compare_table(source, target, table) for table in MOVED_TABLES]
+    target.apply([store_copies.end_move_step()])
     return moved
 
 
-def _begin(target: Engine, store_id: str) -> None:
-    before = _meta(target, SOURCE)
-    if before == store_id:
+def _begin_move(target: Engine, store_id: str) -> None:
+    begun_by = store_copies.read_move_source(target)
+    if begun_by == store_id:
         return
-    if before is not None or any(target.read(f"copy_{each.name}", {**each.after(None), "limit": 1}) for each in MOVED):
+    if begun_by is not None or any(_has_rows(target, table) for table in MOVED_TABLES):
         raise Conflict("the target is not empty", "Give a new one; a move that was stopped goes on by itself.")
-    marks = [step("meta_set", key=_mark(table), value="") for table in MOVED]
-    target.apply([step("meta_set", key=SOURCE, value=store_id), *marks])
+    target.apply(store_copies.begin_move_steps(store_id, MOVED_TABLES))
 
 
-def _copy(source: Engine, target: Engine, table: Table, progress: Progress) -> None:
-    mark = _meta(target, _mark(table)) or ""
-    done, after = (json.loads(mark)["rows"], json.loads(mark)["after"]) if mark else (0, table.after(None))
-    while page := source.read(f"copy_{table.name}", {**after, "limit": PAGE}):
-        rows = [dict(zip(table.columns, row, strict=True)) for row in page]
-        _refuse_broken(table, rows)
-        done, after = done + len(page), table.after(page[-1])
-        now = json.dumps({"rows": done, "after": after})
+def _has_rows(engine: Engine, table: Table) -> bool:
+    return store_copies.read_table_page(engine, table, None, 1) is not None
+
+
+def _copy_table(source: Engine, target: Engine, table: Table, progress: Progress | None) -> None:
+    mark = store_copies.read_move_mark(target, table)
+    count, after = 0, None
+    if mark:
+        position = json.loads(mark)
+        count, after = position["rows"], position["after"]
+    while page := store_copies.read_table_page(source, table, after, PAGE_SIZE):
+        rows = [dict(zip(table.columns, row, strict=True)) for row in page.rows]
+        _require_intact(table, rows)
+        count, after = count + len(rows), page.next_key
+        next_mark = json.dumps({"rows": count, "after": after})
+        advance = store_copies.advance_move_step(table, mark, next_mark)
         try:
-            moving = step("mark_move", expect=1, key=_mark(table), value=now, before=mark)
-            target.apply([moving, *_put(table, rows)])
+            target.apply([advance, store_copies.insert_rows_step(table, rows)])
         except Stale as error:
             hint = "Move into a new one, while nobody else uses it."
             raise Conflict("another process is writing to the target", hint) from error
-        mark = now
-        progress(table.name, done)
+        mark = next_mark
+        if progress:
+            progress(table.name, count)
 
 
-def _refuse_broken(table: Table, rows: Sequence[Params]) -> None:
-    """Texts that are not UTF-8 fit no other engine."""
-    if broken := next((row for row in rows if has_broken(row.values())), None):
-        raise Corrupt(f"the source has a damaged {table.noun}, {table.name_row(broken)}", REPAIR_FIRST)
-
-
-def _put(table: Table, rows: Sequence[Params]) -> Iterator[Step]:
+def _require_intact(table: Table, rows: Sequence[Params]) -> None:
+    """Refuse rows that no other engine can hold: text that is not UTF-8, chunks without their full text."""
+    for row in rows:
+        if has_non_utf8(row.values()):
+            raise Corrupt(f"the source has a damaged {table.noun}, {table.name_row(row)}", REPAIR_FIRST)
     if table.name == "chunks" and any(row["f_content"] is None for row in rows):
         raise Corrupt("the source has rows without their full text", REPAIR_FIRST)
-    yield Step(f"put_{table.name}", rows)
 
 
-def _compared(source: Engine, target: Engine, table: Table) -> Moved:
-    here, there = _sum(source, table), _sum(target, table)
-    if here != there:
+class _Checksum(NamedTuple):
+    rows: int
+    hashes: int
+    """The sum of the hashes of the rows, so that their order does not matter."""
+
+
+def _compare_table(source: Engine, target: Engine, table: Table) -> Moved:
+    expected, copied = _compute_checksum(source, table), _compute_checksum(target, table)
+    if expected != copied:
         hint = "Was the source written to meanwhile? Move it again, into a new target, while nothing writes to it."
-        raise Corrupt(f"{table.name}: {here[0]} rows in the source, {there[0]} in the target, or not the same", hint)
-    return Moved(table.name, here[0], f"{here[1]:016x}")
+        raise Corrupt(
+            f"{table.name}: {expected.rows} rows in the source, {copied.rows} in the target, or not the same", hint
+        )
+    return Moved(table.name, expected.rows, f"{expected.hashes:016x}")
 
 
-def _sum(engine: Engine, table: Table) -> tuple[int, int]:
-    """The number of rows, and the sum of their hashes, which no order matters to."""
+def _compute_checksum(engine: Engine, table: Table) -> _Checksum:
     count = total = 0
-    for row in _rows(engine, table):
-        count, total = count + 1, (total + _hash(row)) % (1 << 64)
-    return count, total
+    after = None
+    while page := store_copies.read_table_page(engine, table, after, PAGE_SIZE):
+        for row in page.rows:
+            count += 1
+            total = (total + _hash_row(row)) % (1 << 64)
+        after = page.next_key
+    return _Checksum(count, total)
 
 
-def _rows(engine: Engine, table: Table) -> Iterator[Sequence[Any]]:
-    after = table.after(None)
-    while page := engine.read(f"copy_{table.name}", {**after, "limit": PAGE}):
-        yield from page
-        after = table.after(page[-1])
-
-
-def _hash(row: Sequence[Any]) -> int:
+def _hash_row(row: Sequence[Any]) -> int:
     values = [value.hex() if isinstance(value, bytes | memoryview) else value for value in row]
     return int.from_bytes(blake2b(json.dumps(values).encode(), digest_size=8).digest(), "big")
-
-
-def _mark(table: Table) -> str:
-    return f"move_{table.name}"
-
-
-def _meta(engine: Engine, key: str) -> str | None:
-    found = engine.read("meta_get", {"key": key})
-    return found[0][0] if found else None

@@ -1,13 +1,14 @@
-"""The lines of an export, and how a row of the store becomes one and is read back.
+"""The format of an export: its types of lines, and how each value is written and read back.
 
-An export is JSON Lines, UTF-8. The first line is the header: format, version of the format, version of the product,
-whether there are vectors, which parts were left out; and nothing of the moment or the machine, so that the same store
-gives the same bytes. Then each namespace in the order of names, and in it the parts in the order of `PARTS`, each in
-the order of its keys. The last line is `end`, with the number of lines of each type: without it the file is cut off.
+An export is JSON Lines in UTF-8. The first line is the header: the format and its version, the version of this program,
+whether there are vectors, and which parts were left out. It has no time and no machine, so the same store gives the
+same bytes. Then come the namespaces in the order of their names. In each, the parts are in the order of `PARTS`, and
+the lines of a part in the order of their keys. The last line is `end`, with the number of lines of each type: a file
+without it is cut off.
 
-Every line says its `type` and its namespace, and needs no other line to be understood. What is derived is not written:
-hashes (but those of a proposal, whose texts may have changed since), slices, full text, the names that records are
-compared by. Times are UTC, as 2026-12-31T18:00:00Z; a vector is the base64 of its float16 numbers, little-endian.
+Every line has its `type` and its namespace, and can be read without any other line. Derived values are left out:
+hashes (except those of a proposal, whose texts may have changed since), chunks, full text, the folded names of records.
+Times are UTC, as 2026-12-31T18:00:00Z. A vector is the base64 of its float16 numbers, little-endian.
 `docs/reference/export-format.md` lists all keys; a test compares.
 """
 
@@ -26,227 +27,251 @@ from typing import Any, NamedTuple
 from retentive.errors import DamagedRow, Invalid
 from retentive.model import Kind, ProposalStatus, Role, Source, Status, from_micros, iso, to_micros
 from retentive.storage.columns import TABLES, UNREADABLE, show_value
-from retentive.storage.tables.memories import as_json
-from retentive.storage.tables.records import as_text
+from retentive.storage.tables.memories import json_or_none
+from retentive.storage.tables.records import encode_body
 
-FORMAT = "retentive"
-VERSION = 1
-LARGEST = 2**62  # of whole numbers: what every engine holds
-LONGEST_KEY = 240  # characters: a name and the number of a message; what is much longer fits no index of PostgreSQL's
-LONGEST_VECTOR = 1.1  # squared: one, and what rounding adds
-DEEPEST = 1000  # hits that an expectation may look at
-EARLIEST, LATEST = to_micros(datetime(1, 1, 1, tzinfo=UTC)), to_micros(datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC))
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+EXPORT_FORMAT = "retentive"
+FORMAT_VERSION = 1
+MAX_INTEGER = 2**62  # every engine can store smaller numbers
+MAX_KEY_CHARS = 240  # a name and the number of a message; much longer keys fit no index of PostgreSQL
+MAX_SQUARED_LENGTH = 1.1  # of a vector: one, and what rounding adds
+MAX_EXPECTATION_DEPTH = 1000  # hits that an expectation may look at
+MIN_TIME, MAX_TIME = to_micros(datetime(1, 1, 1, tzinfo=UTC)), to_micros(datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC))
+_CONTROL_CHARS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 Row = dict[str, Any]
+"""A line as the columns of the database have it: times in microseconds, JSON as text."""
+Line = dict[str, Any]
+"""A line as the file has it: times in ISO 8601, JSON as values."""
 
 
-class Shape(NamedTuple):
-    """How a value of a column is written, and read back; `told` is what it must be.
+class ValueFormat(NamedTuple):
+    """How the value of a column is written into a line and read back. Both refuse a value that does not fit."""
 
-    Both refuse what it must not be: a damaged value is not written.
-    """
-
-    told: str
-    out: Callable[[Any], Any]
-    back: Callable[[Any], Any]
+    description: str
+    """What the value must be, for error messages."""
+    encode: Callable[[Any], Any]
+    decode: Callable[[Any], Any]
 
 
-def _checked(told: str, check: Callable[[Any], Any]) -> Shape:
-    """What is written as it is kept."""
-    return Shape(told, check, check)
+def _make_plain_format(description: str, check: Callable[[Any], Any]) -> ValueFormat:
+    """Return the format of a value that is written as it is stored."""
+    return ValueFormat(description, check, check)
 
 
 def _refuse(*_: Any) -> Any:
     raise ValueError
 
 
-def _text(given: Any) -> str:
+def _require_text(given: Any) -> str:
     return given if isinstance(given, str) else _refuse()
 
 
-def _name(given: Any) -> str:
-    return _text(given) or _refuse()
+def _require_name(given: Any) -> str:
+    return _require_text(given) or _refuse()
 
 
-def _key(given: Any) -> str:
-    text = _name(given)
-    return text if len(text) <= LONGEST_KEY and not _CONTROL.search(text) else _refuse()
+def _require_key(given: Any) -> str:
+    text = _require_name(given)
+    return text if len(text) <= MAX_KEY_CHARS and not _CONTROL_CHARS.search(text) else _refuse()
 
 
-def _keys(given: Any) -> list[str]:
-    keys = [_key(each) for each in given] if isinstance(given, list) else _refuse()
+def _require_keys(given: Any) -> list[str]:
+    keys = [_require_key(each) for each in given] if isinstance(given, list) else _refuse()
     return keys if len({*keys}) == len(keys) else _refuse()
 
 
-def _whole(given: Any) -> int:
-    if isinstance(given, int) and not isinstance(given, bool) and 0 <= given < LARGEST:
+def _require_whole(given: Any) -> int:
+    if isinstance(given, int) and not isinstance(given, bool) and 0 <= given < MAX_INTEGER:
         return given
     raise ValueError
 
 
-def _from_one(most: int) -> Shape:
-    told = "a whole number above 0" if most == LARGEST else f"a whole number from 1 to {most}"
-    return _checked(told, lambda given: number if 1 <= (number := _whole(given)) <= most else _refuse())
+def _count_up_to(largest: int) -> ValueFormat:
+    """Return the format of a whole number from 1 to `largest`."""
+
+    def check(given: Any) -> int:
+        number = _require_whole(given)
+        return number if 1 <= number <= largest else _refuse()
+
+    description = "a whole number above 0" if largest == MAX_INTEGER else f"a whole number from 1 to {largest}"
+    return _make_plain_format(description, check)
 
 
-def _number(given: Any) -> float:
+def _require_number(given: Any) -> float:
     fits = isinstance(given, int | float) and not isinstance(given, bool) and math.isfinite(given)
     return float(given) if fits else _refuse()
 
 
-def _share(given: Any) -> float:
-    number = _number(given)
+def _require_share(given: Any) -> float:
+    number = _require_number(given)
     return number if 0 <= number <= 1 else _refuse()
 
 
-def _micros(given: Any) -> int:
-    """With an offset a time can be outside of what there is."""
-    moment = datetime.fromisoformat(_text(given))
+def _parse_time(given: Any) -> int:
+    """Return the time in microseconds. A UTC offset can move it outside of the years that Python knows."""
+    moment = datetime.fromisoformat(_require_text(given))
     micros = to_micros(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
-    return micros if EARLIEST <= micros < LATEST + 1_000_000 else _refuse()
+    return micros if MIN_TIME <= micros < MAX_TIME + 1_000_000 else _refuse()
 
 
-def _object(given: Any) -> str | None:
-    return as_json(given) if isinstance(given, dict) else _refuse()
+def _require_object(given: Any) -> dict[str, Any]:
+    return given if isinstance(given, dict) else _refuse()
 
 
-def _texts(given: Any) -> list[str]:
-    return [_text(each) for each in given] if isinstance(given, list) else _refuse()
+def _write_list(given: Any) -> str:
+    if not isinstance(given, list):
+        raise ValueError  # noqa: TRY004 - as all others here, which `_decode_value` turns into a message
+    return json_or_none(given) or ""
 
 
-def _flag(given: Any) -> bool:
+def _write_vector(value: Any) -> str:
+    return base64.b64encode(_require_unit_vector(bytes(value))).decode()
+
+
+def _require_texts(given: Any) -> list[str]:
+    return [_require_text(each) for each in given] if isinstance(given, list) else _refuse()
+
+
+def _require_flag(given: Any) -> bool:
     return given if isinstance(given, bool) else _refuse()
 
 
-def _unit(made: bytes) -> bytes:
-    """One that is no number somewhere, or of any length, would be in the way of all others."""
-    numbers = struct.unpack(f"<{len(made) // 2}e", made) if len(made) % 2 == 0 else _refuse()
-    return made if sum(each * each for each in numbers) <= LONGEST_VECTOR else _refuse()
+def _require_unit_vector(packed: bytes) -> bytes:
+    """Refuse a vector with a NaN or of a greater length: it would come first in every vector search."""
+    if len(packed) % 2:
+        raise ValueError
+    numbers = struct.unpack(f"<{len(packed) // 2}e", packed)
+    squared_length = sum(number * number for number in numbers)
+    return packed if squared_length <= MAX_SQUARED_LENGTH else _refuse()
 
 
-def _bytes(given: Any) -> bytes:
-    return _unit(base64.b64decode(_name(given), validate=True))
+def _parse_vector(given: Any) -> bytes:
+    return _require_unit_vector(base64.b64decode(_require_name(given), validate=True))
 
 
-def _maybe(shape: Shape) -> Shape:
-    return Shape(
-        f"{shape.told}, or null",
-        lambda value: None if value is None else shape.out(value),
-        lambda given: None if given is None else shape.back(given),
+def _optional(value_format: ValueFormat) -> ValueFormat:
+    return ValueFormat(
+        f"{value_format.description}, or null",
+        lambda value: None if value is None else value_format.encode(value),
+        lambda given: None if given is None else value_format.decode(given),
     )
 
 
-def _one_of(choices: type[StrEnum]) -> Shape:
-    return _checked(f"one of: {', '.join(choices)}", lambda given: str(choices(given)))
+def _one_of(choices: type[StrEnum]) -> ValueFormat:
+    return _make_plain_format(f"one of: {', '.join(choices)}", lambda given: str(choices(given)))
 
 
-def _parsed(kind: type) -> Callable[[Any], Any]:
-    """What reads JSON of this kind, empty where there is none."""
-    return lambda value: _of_kind(value, kind) if value else kind()
+def _make_json_parser(kind: type) -> Callable[[Any], Any]:
+    """Return a function that parses JSON of this kind. An empty text gives an empty value."""
+    return lambda value: _parse_json(value, kind) if value else kind()
 
 
-def _of_kind(value: Any, *kinds: type) -> Any:
-    read = json.loads(_text(value))
-    return read if isinstance(read, kinds) else _refuse()
+def _parse_json(value: Any, *kinds: type) -> Any:
+    parsed = json.loads(_require_text(value))
+    return parsed if isinstance(parsed, kinds) else _refuse()
 
 
-def _parsed_object(value: Any) -> Any:
-    return _of_kind(value, dict)
+def _parse_object(value: Any) -> Any:
+    return _parse_json(value, dict)
 
 
-def _parsed_texts(value: Any) -> list[str]:
-    return _texts(_of_kind(value, list)) if value else []
+def _parse_texts(value: Any) -> list[str]:
+    return _require_texts(_parse_json(value, list)) if value else []
 
 
-def _tight(given: Any, kind: type) -> str | None:
+def _write_compact(given: Any, kind: type) -> str | None:
     if not isinstance(given, kind):
         raise TypeError
-    return as_text(given) if given else None  # type: ignore[arg-type]  # a list is written alike
+    return encode_body(given) if given else None  # type: ignore[arg-type]  # a list is written alike
 
 
-def _dumped(value: Any) -> str:
+def _write_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-TEXT = _checked("text", _text)
-NAME = _checked("text that is not empty", _name)
-KEY = _checked(f"text of 1 to {LONGEST_KEY} characters on one line", _key)
-WHOLE = _checked("a whole number", _whole)
-NUMBER = _checked("a number", _number)
-SHARE = _checked("a number from 0 to 1", _share)
-TIME = Shape("a time", lambda value: iso(from_micros(value)), _micros)
-TAGS = Shape("a list of texts", _parsed_texts, lambda given: as_json(_texts(given)))
-TEXTS = Shape("a list of texts", _parsed_texts, lambda given: _dumped(_texts(given)))
-KEYS = _checked("a list of ids, each once", _keys)
-LIST = Shape("a list", _parsed(list), lambda given: (as_json(given) or "") if isinstance(given, list) else _refuse())
-OBJECT = Shape("an object", _parsed(dict), _object)
-SNAPSHOT = Shape("an object", _parsed_object, lambda given: _dumped(given) if isinstance(given, dict) else _refuse())
-BODY = Shape("an object", _parsed_object, lambda given: as_text(given) if isinstance(given, dict) else _refuse())
-COMPACT = Shape("an object", _parsed(dict), lambda given: _tight(given, dict))
-COMPACT_LIST = Shape("a list of texts", _parsed_texts, lambda given: _tight(_texts(given), list))
-ANY = Shape("a value", lambda value: json.loads(_text(value)), _dumped)
-FLAG = Shape("true or false", bool, _flag)
-VECTOR = Shape(
-    "base64 of float16 numbers, of length one", lambda value: base64.b64encode(_unit(bytes(value))).decode(), _bytes
-)
+ANY_TEXT = _make_plain_format("text", _require_text)
+NONEMPTY = _make_plain_format("text that is not empty", _require_name)
+ID_TEXT = _make_plain_format(f"text of 1 to {MAX_KEY_CHARS} characters on one line", _require_key)
+INTEGER = _make_plain_format("a whole number", _require_whole)
+NUMBER = _make_plain_format("a number", _require_number)
+FRACTION = _make_plain_format("a number from 0 to 1", _require_share)
+ISO_TIME = ValueFormat("a time", lambda value: iso(from_micros(value)), _parse_time)
+TAG_LIST = ValueFormat("a list of texts", _parse_texts, lambda given: json_or_none(_require_texts(given)))
+TEXT_LIST = ValueFormat("a list of texts", _parse_texts, lambda given: _write_json(_require_texts(given)))
+ID_LIST = _make_plain_format("a list of ids, each once", _require_keys)
+JSON_LIST = ValueFormat("a list", _make_json_parser(list), _write_list)
+JSON_OBJECT = ValueFormat("an object", _make_json_parser(dict), lambda given: json_or_none(_require_object(given)))
+SNAPSHOT = ValueFormat("an object", _parse_object, lambda given: _write_json(_require_object(given)))
+RECORD_BODY = ValueFormat("an object", _parse_object, lambda given: encode_body(_require_object(given)))
+COMPACT_OBJECT = ValueFormat("an object", _make_json_parser(dict), lambda given: _write_compact(given, dict))
+COMPACT_LIST = ValueFormat("a list of texts", _parse_texts, lambda given: _write_compact(_require_texts(given), list))
+JSON_VALUE = ValueFormat("a value", lambda value: json.loads(_require_text(value)), _write_json)
+BOOLEAN = ValueFormat("true or false", bool, _require_flag)
+UNIT_VECTOR = ValueFormat("base64 of float16 numbers, of length one", _write_vector, _parse_vector)
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A type of line: its keys in the order of the columns, then lists of lesser lines."""
+class LineType:
+    """A type of line: its keys in the order of the columns, then keys with lists of inner lines."""
 
     type: str
     table: str
-    shapes: Mapping[str, Shape]
-    inner: Mapping[str, "Line"] = field(default_factory=dict)
+    formats: Mapping[str, ValueFormat]
+    inner: Mapping[str, "LineType"] = field(default_factory=dict)
     key: tuple[str, ...] = ()
-    """What no two of a list have in common."""
+    """For an inner line: the keys whose values must be unique in a list."""
 
-    def encode(self, row: Sequence[Any], of: str = "") -> Row:
-        """A row as a line has it; `DamagedRow` if that is not possible. `of` is the id of what it belongs to."""
+    def encode(self, row: Sequence[Any], owner_id: str = "") -> Line:
+        """Return the values of a row as a line has them. `DamagedRow` names the row and the id of its owner."""
         try:
-            return {name: shape.out(value) for (name, shape), value in zip(self.shapes.items(), row, strict=True)}
+            return {
+                name: value_format.encode(value)
+                for (name, value_format), value in zip(self.formats.items(), row, strict=True)
+            }
         except UNREADABLE as error:
-            raise self._damaged(dict(zip(self.shapes, row, strict=False)), of) from error
+            raise self._make_error(dict(zip(self.formats, row, strict=False)), owner_id) from error
 
-    def _damaged(self, values: Row, of: str) -> DamagedRow:
+    def _make_error(self, values: Row, owner_id: str) -> DamagedRow:
         table = TABLES[self.table]
-        reasons = (f"{name} is {show_value(values[name])}, not {shape.told}" for name, shape in self._unfit(values))
-        id = "#".join(each for each in (of, table.name_row(values)) if each)
+        reasons = (
+            f"{name} is {show_value(values[name])}, not {value_format.description}"
+            for name, value_format in self._find_unfit(values)
+        )
+        id = "#".join(each for each in (owner_id, table.name_row(values)) if each)
         return DamagedRow(f"{table.noun} {id} is damaged: {next(reasons, '')}", table=self.table, id=id)
 
-    def _unfit(self, values: Row) -> Iterator[tuple[str, Shape]]:
-        for name, shape in self.shapes.items():
+    def _find_unfit(self, values: Row) -> Iterator[tuple[str, ValueFormat]]:
+        for name, value_format in self.formats.items():
             try:
-                shape.out(values[name])
+                value_format.encode(values[name])
             except UNREADABLE:
-                yield name, shape
+                yield name, value_format
 
     def decode(self, given: Mapping[str, Any]) -> Row:
-        """As columns have it; `Invalid` says what is missing, unknown or not as it should be."""
+        """Return the values of a line as columns have them. `Invalid` names a key that is missing, unknown or wrong."""
         keys = given.keys() - {"type"}
-        if missing := self.shapes.keys() - keys:
+        if missing := self.formats.keys() - keys:
             raise Invalid(f"a line of type {self.type} needs {min(missing)!r}")
-        if unknown := keys - self.shapes.keys() - self.inner.keys():
+        if unknown := keys - self.formats.keys() - self.inner.keys():
             raise Invalid(f"a line of type {self.type} has no {min(unknown)[:40]!r}")
-        row = {name: _read(name, shape, given[name]) for name, shape in self.shapes.items()}
-        return row | {name: _list(name, line, given.get(name, [])) for name, line in self.inner.items()}
+        row = {name: _decode_value(name, value_format, given[name]) for name, value_format in self.formats.items()}
+        return row | {name: _decode_list(name, line, given.get(name, [])) for name, line in self.inner.items()}
 
-    def again(self, row: Row) -> Row:
-        """What was decoded, as it would be written."""
-        made = self.encode([row[name] for name in self.shapes])
-        return made | {name: [line.again(each) for each in row[name]] for name, line in self.inner.items()}
+    def reencode(self, row: Row) -> Line:
+        """Return the line that an export would write for a decoded row. Two rows are equal if their lines are."""
+        line = self.encode([row[name] for name in self.formats])
+        return line | {name: [inner.reencode(each) for each in row[name]] for name, inner in self.inner.items()}
 
 
-def _read(name: str, shape: Shape, given: Any) -> Any:
+def _decode_value(name: str, value_format: ValueFormat, given: Any) -> Any:
     try:
-        return shape.back(given)
+        return value_format.decode(given)
     except (ValueError, TypeError, OverflowError, binascii.Error) as error:
-        raise Invalid(f"{name} must be {shape.told}, not {_dumped(given)[:60]}") from error
+        raise Invalid(f"{name} must be {value_format.description}, not {_write_json(given)[:60]}") from error
 
 
-def _list(name: str, line: Line, given: Any) -> list[Row]:
+def _decode_list(name: str, line: LineType, given: Any) -> list[Row]:
     if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
         raise Invalid(f"{name} must be a list of objects")
     rows = [line.decode(each) for each in given]
@@ -255,123 +280,156 @@ def _list(name: str, line: Line, given: Any) -> list[Row]:
     return rows
 
 
-VECTORS = Line(
-    "vector", "vectors", {"ordinal": WHOLE, "whole": FLAG, "space": KEY, "vector": VECTOR}, key=("ordinal", "space")
+VECTOR_LINE = LineType(
+    "vector",
+    "vectors",
+    {"ordinal": INTEGER, "whole": BOOLEAN, "space": ID_TEXT, "vector": UNIT_VECTOR},
+    key=("ordinal", "space"),
 )
-_CHANGE = {"version": WHOLE, "action": NAME, "at": TIME, "actor": TEXT, "reason": _maybe(TEXT)}
-_KEY = {"namespace": NAME, "id": KEY}
+_CHANGE_KEYS = {
+    "version": INTEGER, "action": NONEMPTY, "at": ISO_TIME, "actor": ANY_TEXT, "reason": _optional(ANY_TEXT),
+}  # fmt: skip
+_ID_KEYS = {"namespace": NONEMPTY, "id": ID_TEXT}
 
-NAMESPACE = Line("namespace", "namespaces", {"name": NAME, "created": TIME})
-MEMORY = Line(
+NAMESPACE_LINE = LineType("namespace", "namespaces", {"name": NONEMPTY, "created": ISO_TIME})
+_MEMORY_CHANGE_LINE = LineType(
+    "change of a memory", "memory_history", {**_CHANGE_KEYS, "before": SNAPSHOT}, key=("version",)
+)
+MEMORY_LINE = LineType(
     "memory",
     "memories",
     {
-        **_KEY, "kind": _one_of(Kind), "content": NAME, "context": _maybe(TEXT), "tags": TAGS, "slot": _maybe(KEY),
-        "session": _maybe(KEY), "source": _one_of(Source), "origin": _maybe(OBJECT), "confidence": SHARE,
-        "importance": _from_one(10), "status": _one_of(Status), "superseded_by": _maybe(KEY), "valid_from": TIME,
-        "valid_to": _maybe(TIME), "created": TIME, "updated": TIME, "expires": _maybe(TIME), "access_count": WHOLE,
-        "last_access": _maybe(TIME), "metadata": OBJECT, "version": WHOLE,
+        **_ID_KEYS, "kind": _one_of(Kind), "content": NONEMPTY, "context": _optional(ANY_TEXT), "tags": TAG_LIST,
+        "slot": _optional(ID_TEXT), "session": _optional(ID_TEXT), "source": _one_of(Source),
+        "origin": _optional(JSON_OBJECT), "confidence": FRACTION, "importance": _count_up_to(10),
+        "status": _one_of(Status), "superseded_by": _optional(ID_TEXT), "valid_from": ISO_TIME,
+        "valid_to": _optional(ISO_TIME), "created": ISO_TIME, "updated": ISO_TIME, "expires": _optional(ISO_TIME),
+        "access_count": INTEGER, "last_access": _optional(ISO_TIME), "metadata": JSON_OBJECT, "version": INTEGER,
     },
     {
-        "history": Line("change of a memory", "memory_history", {**_CHANGE, "before": SNAPSHOT}, key=("version",)),
-        "vectors": VECTORS,
+        "history": _MEMORY_CHANGE_LINE, "vectors": VECTOR_LINE,
     },
 )  # fmt: skip
-SESSION = Line(
+SESSION_LINE = LineType(
     "session",
     "sessions",
     {
-        **_KEY, "agent": _maybe(TEXT), "tags": TAGS, "metadata": OBJECT, "person": _maybe(TEXT), "created": TIME,
-        "last_sequence": WHOLE, "events": WHOLE, "active": TIME, "summary": TEXT, "summary_upto": WHOLE, "epoch": WHOLE,
-        "learned_upto": WHOLE, "claims": LIST,
+        **_ID_KEYS, "agent": _optional(ANY_TEXT), "tags": TAG_LIST, "metadata": JSON_OBJECT,
+        "person": _optional(ANY_TEXT), "created": ISO_TIME, "last_sequence": INTEGER, "events": INTEGER,
+        "active": ISO_TIME, "summary": ANY_TEXT, "summary_upto": INTEGER, "epoch": INTEGER, "learned_upto": INTEGER,
+        "claims": JSON_LIST,
     },
 )  # fmt: skip
-EVENT = Line(
+EVENT_LINE = LineType(
     "event",
     "events",
     {
-        "namespace": NAME, "session": KEY, "sequence": _from_one(LARGEST), "role": _one_of(Role),
-        "speaker": _maybe(TEXT), "content": TEXT, "payload": _maybe(ANY), "time": TIME, "heeded": WHOLE,
+        "namespace": NONEMPTY, "session": ID_TEXT, "sequence": _count_up_to(MAX_INTEGER), "role": _one_of(Role),
+        "speaker": _optional(ANY_TEXT), "content": ANY_TEXT, "payload": _optional(JSON_VALUE), "time": ISO_TIME,
+        "heeded": INTEGER,
     },
-    {"vectors": VECTORS},
+    {"vectors": VECTOR_LINE},
 )  # fmt: skip
-_RECORD = {
-    **_KEY, "fields": BODY, "version": WHOLE, "created": TIME, "updated": TIME, "deleted": _maybe(TIME),
-    "merged_into": _maybe(KEY), "links": KEYS,
+_RECORD_KEYS = {
+    **_ID_KEYS, "fields": RECORD_BODY, "version": INTEGER, "created": ISO_TIME, "updated": ISO_TIME,
+    "deleted": _optional(ISO_TIME), "merged_into": _optional(ID_TEXT), "links": ID_LIST,
 }  # fmt: skip
-_REVISION = Line("change of a record", "record_history", {**_CHANGE, "fields": _maybe(BODY)}, key=("version",))
-RECORDS = {
-    type: Line(type, "records", _RECORD, {"history": _REVISION, "vectors": VECTORS})
+_REVISION_LINE = LineType(
+    "change of a record", "record_history", {**_CHANGE_KEYS, "fields": _optional(RECORD_BODY)}, key=("version",)
+)
+RECORD_LINES = {
+    type: LineType(type, "records", _RECORD_KEYS, {"history": _REVISION_LINE, "vectors": VECTOR_LINE})
     for type in ("contact", "profile", "project", "skill")
 }
-FILE = Line(
+FILE_LINE = LineType(
     "file",
     "files",
     {
-        **_KEY, "path": NAME, "session": _maybe(KEY), "kind": NAME, "hash": TEXT, "size": WHOLE, "modified": TIME,
-        "stamp": TEXT, "title": TEXT, "tags": COMPACT_LIST, "metadata": COMPACT, "links": COMPACT_LIST, "unit": TEXT,
-        "mark": _maybe(COMPACT), "indexed": TIME, "version": WHOLE,
+        **_ID_KEYS, "path": NONEMPTY, "session": _optional(ID_TEXT), "kind": NONEMPTY, "hash": ANY_TEXT,
+        "size": INTEGER, "modified": ISO_TIME, "stamp": ANY_TEXT, "title": ANY_TEXT, "tags": COMPACT_LIST,
+        "metadata": COMPACT_OBJECT, "links": COMPACT_LIST, "unit": ANY_TEXT, "mark": _optional(COMPACT_OBJECT),
+        "indexed": ISO_TIME, "version": INTEGER,
     },
     {
-        "slices": Line("slice", "chunks", {"text": TEXT, "context": _maybe(TEXT), "first": WHOLE, "last": WHOLE}),
-        "vectors": VECTORS,
+        "slices": LineType(
+            "slice", "chunks", {"text": ANY_TEXT, "context": _optional(ANY_TEXT), "first": INTEGER, "last": INTEGER}
+        ),
+        "vectors": VECTOR_LINE,
     },
 )  # fmt: skip
-RUN = Line("run", "skill_runs", {"namespace": NAME, "skill": KEY, "at": TIME, "memory": KEY})
-EXPECTATION = Line(
+RUN_LINE = LineType("run", "skill_runs", {"namespace": NONEMPTY, "skill": ID_TEXT, "at": ISO_TIME, "memory": ID_TEXT})
+EXPECTATION_LINE = LineType(
     "expectation",
     "expectations",
     {
-        **_KEY, "question": NAME, "session": _maybe(KEY), "finds": TEXTS, "absent": TEXTS,
-        "depth": _from_one(DEEPEST), "created": TIME,
+        **_ID_KEYS, "question": NONEMPTY, "session": _optional(ID_TEXT), "finds": TEXT_LIST, "absent": TEXT_LIST,
+        "depth": _count_up_to(MAX_EXPECTATION_DEPTH), "created": ISO_TIME,
     },
 )  # fmt: skip
-PROPOSAL = Line(
+PROPOSAL_LINE = LineType(
     "proposal",
     "proposals",
     {
-        **_KEY, "newer": KEY, "older": KEY, "newer_hash": KEY, "older_hash": KEY, "rule": TEXT, "reason": TEXT,
-        "status": _one_of(ProposalStatus), "created": TIME, "decided": _maybe(TIME), "move_to": _maybe(NAME),
+        **_ID_KEYS, "newer": ID_TEXT, "older": ID_TEXT, "newer_hash": ID_TEXT, "older_hash": ID_TEXT, "rule": ANY_TEXT,
+        "reason": ANY_TEXT, "status": _one_of(ProposalStatus), "created": ISO_TIME, "decided": _optional(ISO_TIME),
+        "move_to": _optional(NONEMPTY),
     },
 )  # fmt: skip
-HIDDEN = Line(
+HIDDEN_LINE = LineType(
     "hidden",
     "hidden_messages",
-    {"namespace": NAME, "session": KEY, "sequence": _from_one(LARGEST), "memory": KEY, "hidden": TIME},
+    {
+        "namespace": NONEMPTY,
+        "session": ID_TEXT,
+        "sequence": _count_up_to(MAX_INTEGER),
+        "memory": ID_TEXT,
+        "hidden": ISO_TIME,
+    },
 )
-ACCESS = Line(
+ACCESS_LINE = LineType(
     "access",
     "access_log",
     {
-        "namespace": NAME, "memory": KEY, "at": TIME, "how": NAME, "query": _maybe(TEXT), "score": _maybe(NUMBER),
+        "namespace": NONEMPTY, "memory": ID_TEXT, "at": ISO_TIME, "how": NONEMPTY, "query": _optional(ANY_TEXT),
+        "score": _optional(NUMBER),
     },
 )  # fmt: skip
-PURGE = Line("purge", "purges", {**_KEY, "at": TIME, "actor": TEXT, "reason": _maybe(TEXT), "gone": _maybe(TIME)})
+PURGE_LINE = LineType(
+    "purge",
+    "purges",
+    {**_ID_KEYS, "at": ISO_TIME, "actor": ANY_TEXT, "reason": _optional(ANY_TEXT), "gone": _optional(ISO_TIME)},
+)
 
-# A new type of line is added here: the line, and the part of a namespace it is in. Then `export.py` writes it,
-# `transfer/restore_export/` takes it in, and docs/reference/export-format.md describes it.
-PARTS: dict[str, tuple[Line, ...]] = {
-    "memories": (MEMORY,),
-    "sessions": (SESSION, EVENT),
-    "records": (*RECORDS.values(), RUN),
-    "files": (FILE,),
-    "expectations": (EXPECTATION,),
-    "proposals": (PROPOSAL,),
-    "hidden-messages": (HIDDEN,),
-    "access-log": (ACCESS,),
-    "purges": (PURGE,),
+# A new type of line is added here: the line, and the part of a namespace it is in. Then `export_rows.py` writes it,
+# `restore_export/` restores it, and docs/reference/export-format.md describes it.
+PARTS: dict[str, tuple[LineType, ...]] = {
+    "memories": (MEMORY_LINE,),
+    "sessions": (SESSION_LINE, EVENT_LINE),
+    "records": (*RECORD_LINES.values(), RUN_LINE),
+    "files": (FILE_LINE,),
+    "expectations": (EXPECTATION_LINE,),
+    "proposals": (PROPOSAL_LINE,),
+    "hidden-messages": (HIDDEN_LINE,),
+    "access-log": (ACCESS_LINE,),
+    "purges": (PURGE_LINE,),
 }
-LINES = {line.type: line for line in (NAMESPACE, *(line for part in PARTS.values() for line in part))}
+LINE_TYPES = {line.type: line for line in (NAMESPACE_LINE, *(line for part in PARTS.values() for line in part))}
 
 
-def header(product: str, *, vectors: bool, without: Sequence[str]) -> Row:
-    told = {"format": FORMAT, "version": VERSION, "product": product}
-    return {"type": "header", **told, "vectors": vectors, "without": sorted(without)}
+def make_header(product: str, *, vectors: bool, without: Sequence[str]) -> Row:
+    return {
+        "type": "header",
+        "format": EXPORT_FORMAT,
+        "version": FORMAT_VERSION,
+        "product": product,
+        "vectors": vectors,
+        "without": sorted(without),
+    }
 
 
-def end(counts: Mapping[str, int]) -> Row:
-    return {"type": "end", "lines": {type: counts[type] for type in LINES if counts.get(type)}}
+def make_end(counts: Mapping[str, int]) -> Row:
+    return {"type": "end", "lines": {type: counts[type] for type in LINE_TYPES if counts.get(type)}}
 
 
-def dumped(line: Mapping[str, Any]) -> bytes:
+def write_line(line: Mapping[str, Any]) -> bytes:
     return json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"

@@ -1,7 +1,7 @@
-"""An export, read line by line (`lines.py`).
+"""Reads an export line by line (`export_format.py`), plain or compressed: the first bytes tell which.
 
-A line that cannot be used is told with its number, and the next ones follow. What makes all of it unusable is `Invalid`
-at once: no header, or one of a newer format. Plain or compressed is told from the first bytes.
+A line that cannot be used is reported with its number, and reading goes on. `Invalid` is raised at once if the whole
+file is unusable: no header, or a header of a newer format.
 """
 
 import gzip
@@ -15,16 +15,16 @@ from typing import IO, Any, NamedTuple, cast
 from retentive.errors import Invalid
 from retentive.fs.paths import parse_path
 from retentive.fs.regular_files import open_regular
-from retentive.transfer.export_format import FORMAT, LINES, VERSION, Row
+from retentive.transfer.export_format import EXPORT_FORMAT, FORMAT_VERSION, LINE_TYPES, Row
 
-LONGEST = 1 << 29  # bytes of a line: the longest memory there may be, changed fifty times
-MAX_EXPORT_BYTES = 1 << 37  # of a file: ten million memories with their vectors have a tenth of it
+MAX_LINE_BYTES = 1 << 29  # the longest memory that is allowed, changed fifty times
+MAX_EXPORT_BYTES = 1 << 37  # ten million memories with their vectors take a tenth of it
 _GZIP = b"\x1f\x8b"
-HEAD = 64_000  # bytes in which a header has room
+MAX_HEADER_BYTES = 64_000
 
 
-class Entry(NamedTuple):
-    """A line of a type, as columns have it."""
+class ExportLine(NamedTuple):
+    """A line with its values as columns have them."""
 
     number: int
     type: str
@@ -37,17 +37,17 @@ class Entry(NamedTuple):
         return name
 
 
-class Bad(NamedTuple):
+class BadLine(NamedTuple):
     """A line that cannot be used."""
 
     number: int
     reason: str
     is_end: bool = False
-    """Whether nothing can be read after it, though the export is not over."""
+    """Whether the file ends here, before the end of the export."""
 
 
-class End(NamedTuple):
-    """The last line: how many there should be before it."""
+class EndLine(NamedTuple):
+    """The last line of an export: how many lines there are before it."""
 
     lines: int
 
@@ -56,18 +56,18 @@ def is_export(beginning: bytes) -> bool:
     """Whether a file that begins so is an export, plain or compressed."""
     try:
         if beginning.startswith(_GZIP):
-            beginning = zlib.decompressobj(wbits=31).decompress(beginning, HEAD)
+            beginning = zlib.decompressobj(wbits=31).decompress(beginning, MAX_HEADER_BYTES)
         first = json.loads(beginning.partition(b"\n")[0].decode("utf-8-sig"))
     except (ValueError, RecursionError, zlib.error):
         return False
-    return isinstance(first, dict) and first.get("type") == "header" and first.get("format") == FORMAT
+    return isinstance(first, dict) and first.get("type") == "header" and first.get("format") == EXPORT_FORMAT
 
 
 @contextmanager
-def inlet(source: Any, name: str = "") -> Iterator[Iterator[Entry | Bad]]:
-    """`source` is a path, or a stream of bytes, which stays open; `name` is what it is called."""
+def open_export(source: Any, name: str = "") -> Iterator[Iterator[ExportLine | BadLine]]:
+    """The lines of an export. `source` is a path, or a stream of bytes, which stays open; errors call it `name`."""
     if hasattr(source, "read"):
-        yield _entries(_unpacked(source), name or "the stream")
+        yield _read_lines(_decompress(source), name or "the stream")
         return
     path = parse_path(source)
     try:
@@ -79,18 +79,18 @@ def inlet(source: Any, name: str = "") -> Iterator[Iterator[Entry | Bad]]:
             f"{path} cannot be read: {error.strerror or error}", "See whether it is there and may be read."
         ) from error
     with file:
-        yield _entries(_unpacked(file), name or path.name)
+        yield _read_lines(_decompress(file), name or path.name)
 
 
-def _unpacked(file: Any) -> IO[bytes]:
-    """`file` reads bytes, and need not be able to go back."""
-    buffered = file if hasattr(file, "peek") else io.BufferedReader(_Raw(file))
-    packed = buffered.peek(2)[:2] == _GZIP
-    return cast("IO[bytes]", gzip.GzipFile(fileobj=buffered) if packed else buffered)
+def _decompress(file: Any) -> IO[bytes]:
+    """The plain bytes of a file that may be compressed. The file need not be seekable."""
+    buffered = file if hasattr(file, "peek") else io.BufferedReader(_RawReader(file))
+    is_compressed = buffered.peek(2)[:2] == _GZIP
+    return cast("IO[bytes]", gzip.GzipFile(fileobj=buffered) if is_compressed else buffered)
 
 
-class _Raw(io.RawIOBase):
-    """Whatever reads bytes, as what can be buffered."""
+class _RawReader(io.RawIOBase):
+    """Makes any object with `read` usable for `io.BufferedReader`."""
 
     def __init__(self, file: Any) -> None:
         self._file = file
@@ -104,82 +104,83 @@ class _Raw(io.RawIOBase):
         return len(read)
 
 
-def _entries(file: IO[bytes], name: str) -> Iterator[Entry | Bad]:
-    begun, number, count = False, 0, 0
-    found: Entry | Bad | End | None = None
-    for number, line in enumerate(_lines(file, name), start=1):
-        if isinstance(line, Bad):
-            if not begun:
+def _read_lines(file: IO[bytes], name: str) -> Iterator[ExportLine | BadLine]:
+    has_header, number, count = False, 0, 0
+    found: ExportLine | BadLine | EndLine | None = None
+    for number, line in enumerate(_split_lines(file, name), start=1):
+        if isinstance(line, BadLine):
+            if not has_header:
                 raise Invalid(f"{name}: {line.reason}")
             found = line._replace(number=number)
             yield found
         elif not line.strip():
             continue
-        elif not begun:
-            _expect_header(line, name)
-            begun, found = True, Bad(number, "")
+        elif not has_header:
+            _require_header(line, name)
+            has_header, found = True, BadLine(number, "")
         else:
-            found = _entry(number, line)
-            if isinstance(found, End):
+            found = _parse_line(number, line)
+            if isinstance(found, EndLine):
                 if count < found.lines:
-                    yield Bad(number, f"there were {found.lines} lines before this one, and {count} are left")
+                    yield BadLine(number, f"there were {found.lines} lines before this one, and {count} are left")
                 count = 0
             else:
                 count += 1
                 yield found
-    if not begun:
-        raise Invalid(f"{name} is empty", "Give a file that `retentive export` wrote.")
-    if not isinstance(found, End) and not (isinstance(found, Bad) and found.is_end):
-        yield Bad(number, "the file ends here without its last line: it may be cut off", is_end=True)
+    if not has_header:
+        raise Invalid(f"{name} is empty", "Give a file that `export()` wrote.")
+    if not isinstance(found, EndLine) and not (isinstance(found, BadLine) and found.is_end):
+        yield BadLine(number, "the file ends here without its last line: it may be cut off", is_end=True)
 
 
-def _lines(file: IO[bytes], name: str) -> Iterator[bytes | Bad]:
+def _split_lines(file: IO[bytes], name: str) -> Iterator[bytes | BadLine]:
     try:
-        while line := file.readline(LONGEST):
-            if len(line) < LONGEST or line.endswith(b"\n"):
+        while line := file.readline(MAX_LINE_BYTES):
+            if len(line) < MAX_LINE_BYTES or line.endswith(b"\n"):
                 yield line
                 continue
-            while (rest := file.readline(LONGEST)) and not rest.endswith(b"\n"):
+            while (rest := file.readline(MAX_LINE_BYTES)) and not rest.endswith(b"\n"):
                 pass
-            yield Bad(0, f"longer than {LONGEST:,} bytes")
+            yield BadLine(0, f"longer than {MAX_LINE_BYTES:,} bytes")
     except (OSError, EOFError, zlib.error) as error:
-        yield Bad(0, f"{name} cannot be read on: {error}", is_end=True)
+        yield BadLine(0, f"{name} cannot be read on: {error}", is_end=True)
 
 
-def _expect_header(line: bytes, name: str) -> None:
+def _require_header(line: bytes, name: str) -> None:
     if not is_export(line):
-        raise Invalid(f"{name} is no export of Retentive", "Give a file that `retentive export` wrote.")
+        raise Invalid(f"{name} is no export of Retentive", "Give a file that `export()` wrote.")
     version = json.loads(line.decode("utf-8-sig")).get("version")
-    if not isinstance(version, int) or isinstance(version, bool) or not 1 <= version <= VERSION:
+    if not isinstance(version, int) or isinstance(version, bool) or not 1 <= version <= FORMAT_VERSION:
         hint = "Update Retentive, and import it with the newer version."
-        raise Invalid(f"{name} is an export of format {version}; this version reads formats up to {VERSION}", hint)
+        supported = f"this version reads formats up to {FORMAT_VERSION}"
+        raise Invalid(f"{name} is an export of format {version}; {supported}", hint)
 
 
-def _entry(number: int, line: bytes) -> Entry | Bad | End:
+def _parse_line(number: int, line: bytes) -> ExportLine | BadLine | EndLine:
     try:
-        given = _parsed(line)
+        given = _parse_object(line)
         type = given.get("type")
         if type == "end":
-            return _end(given)
+            return _parse_end(given)
         if type == "header":
-            _expect_header(line, "what follows")
-            return Bad(number, "a second header: several exports in one file")
-        if not isinstance(type, str) or type not in LINES:
-            return Bad(number, f"unknown type of line {str(type)[:40]!r}")
-        return Entry(number, type, LINES[type].decode(given), len(line))
+            _require_header(line, "what follows")
+            return BadLine(number, "a second header: several exports in one file")
+        if not isinstance(type, str) or type not in LINE_TYPES:
+            return BadLine(number, f"unknown type of line {str(type)[:40]!r}")
+        return ExportLine(number, type, LINE_TYPES[type].decode(given), len(line))
     except Invalid as error:
-        return Bad(number, str(error))
+        return BadLine(number, str(error))
 
 
-def _end(given: Row) -> End:
+def _parse_end(given: Row) -> EndLine:
     counts = given.get("lines")
     known = [each for each in counts.values() if isinstance(each, int)] if isinstance(counts, dict) else []
-    return End(sum(known))
+    return EndLine(sum(known))
 
 
-def _parsed(line: bytes) -> Row:
+def _parse_object(line: bytes) -> Row:
     try:
-        given = json.loads(line, parse_constant=_refused)
+        given = json.loads(line, parse_constant=_refuse_constant)
     except RecursionError as error:
         raise Invalid("nested too deeply") from error
     except ValueError as error:
@@ -187,16 +188,16 @@ def _parsed(line: bytes) -> Row:
     if not isinstance(given, dict):
         raise Invalid("not an object")
     if b"\\u" in line:
-        _check_text(given)
+        _require_storable_text(given)
     return given
 
 
-def _refused(name: str) -> Any:
+def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is no number")
 
 
-def _check_text(given: Row) -> None:
-    """What an escape made must be text that every engine can hold."""
+def _require_storable_text(given: Row) -> None:
+    """Refuse escapes that make text which no engine can hold: half characters and NUL."""
     try:
         whole = json.dumps(given, ensure_ascii=False)
         whole.encode()

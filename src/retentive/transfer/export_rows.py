@@ -1,8 +1,8 @@
-"""A store, or some of its namespaces, as the lines of an export (`lines.py`).
+"""Turns the rows of some namespaces into the lines of an export (`export_format.py`).
 
-Every query names the namespace, so restricted views export what is theirs. Rows are read by pages whose size follows
-that of the rows: memory stays the same, however large the store or a message is. Each line is of one state; what others
-write meanwhile is in it or not.
+Each query names its namespace, so a restricted view exports only its own rows. Rows are read by pages whose size
+follows the size of the rows: memory use does not grow with the store. Each line shows one consistent state of its
+memory, session, record or file. Rows that others write during the export may be in it or not.
 """
 
 from collections import Counter, defaultdict
@@ -10,228 +10,229 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from retentive.storage import Engine
-from retentive.storage.damage import damaged_row, intact
+from retentive.storage.damage import damaged_row_error, decode_intact
+from retentive.storage.tables.transfer import (
+    ExportedChange,
+    ExportedFile,
+    ExportedMemory,
+    ExportedRecord,
+    ExportedRows,
+    ExportedSession,
+    Owner,
+)
 from retentive.transfer import export_format
-from retentive.transfer.export_format import Line, Row, dumped
+from retentive.transfer.export_format import LineType, Row, write_line
 
-FIRST, MOST = 16, 500  # rows of the first page, and of any
-ENOUGH = 4_000_000  # characters of a page
-TRIES = 20  # to read what others are just changing
+MAX_ATTEMPTS = 20  # to read a row and its parts while others change it
 
-Owner = tuple[str, str]  # type and id
+Line = tuple[LineType, Row]
 
 
-class Wanted(NamedTuple):
+class ExportRequest(NamedTuple):
+    """The namespaces and parts that an export is to have."""
+
     namespaces: Sequence[str]
     vectors: bool = False
     without: Sequence[str] = ()
-    """Of `lines.PARTS`."""
+    """Names of `export_format.PARTS` that are left out."""
     product: str = ""
-    """Its version."""
+    """The version of this program, for the header."""
 
 
-def export(engine: Engine, wanted: Wanted) -> Iterator[tuple[str, bytes]]:
-    """The type of each line, and the line."""
+def export_lines(engine: Engine, request: ExportRequest) -> Iterator[tuple[str, bytes]]:
+    """The type and the bytes of each line, from the header to the end."""
     counts: Counter[str] = Counter()
-    yield "header", dumped(export_format.header(wanted.product, vectors=wanted.vectors, without=wanted.without))
-    for namespace in sorted(wanted.namespaces):
-        for line, row in rows(engine, namespace, wanted):
-            counts[line.type] += 1
-            yield line.type, dumped({"type": line.type, **row})
-    yield "end", dumped(export_format.end(counts))
+    header = export_format.make_header(request.product, vectors=request.vectors, without=request.without)
+    yield "header", write_line(header)
+    for namespace in sorted(request.namespaces):
+        for line_type, row in read_lines(engine, namespace, request):
+            counts[line_type.type] += 1
+            yield line_type.type, write_line({"type": line_type.type, **row})
+    yield "end", write_line(export_format.make_end(counts))
 
 
-def rows(engine: Engine, namespace: str, wanted: Wanted) -> Iterator[tuple[Line, Row]]:
-    """Of one namespace."""
-    for made in intact(engine.read("export_namespaces", {"namespace": namespace}), export_format.NAMESPACE.encode):
-        yield export_format.NAMESPACE, made
+def read_lines(engine: Engine, namespace: str, request: ExportRequest) -> Iterator[Line]:
+    """The lines of one namespace, part after part."""
+    reader = _Reader(ExportedRows(engine, namespace), request.vectors)
+    yield from _encode_all(reader.rows.read_namespace(), export_format.NAMESPACE_LINE)
     for part in export_format.PARTS:
-        if part not in wanted.without:
-            yield from _WRITERS[part](_Reading(engine, namespace, wanted.vectors))
+        if part not in request.without:
+            yield from _PART_READERS[part](reader)
 
 
-class _Reading(NamedTuple):
-    engine: Engine
-    namespace: str
-    vectors: bool
+class _Reader(NamedTuple):
+    """The rows of a namespace, and whether their vectors are wanted."""
 
-    def read(self, query: str, **values: Any) -> list[tuple[Any, ...]]:
-        return self.engine.read(query, {"namespace": self.namespace, **values})
+    rows: ExportedRows
+    has_vectors: bool
 
-    def pages(self, query: str, *key: tuple[int, Any], **values: Any) -> Iterator[list[tuple[Any, ...]]]:
-        """`key` has the place of each column of the key, and what comes before its first value."""
-        after = {f"k{at}": first for at, (_, first) in enumerate(key, start=1)}
-        limit = FIRST
-        while page := self.read(query, **values, **after, limit=limit):
-            yield page
-            after = {f"k{at}": page[-1][place] for at, (place, _) in enumerate(key, start=1)}
-            limit = _fitting(limit, page)
+    def read_vectors(self, owners: Sequence[Owner]) -> Mapping[Owner, list[Row]]:
+        """The encoded vectors of each owner. Damaged ones are left out and reported."""
+        encoded: dict[Owner, list[Row]] = defaultdict(list)
+        if self.has_vectors:
+            for (type, id), vectors in self.rows.read_vectors(owners).items():
+                encoded[type, id] = _encode_inner(vectors, export_format.VECTOR_LINE, id)
+        return encoded
 
-    def vectors_of(self, owners: Sequence[Owner]) -> Mapping[Owner, list[Row]]:
-        found: dict[Owner, list[Row]] = defaultdict(list)
-        if self.vectors and owners:
-            types, ids = {type for type, _ in owners}, [id for _, id in owners]
-            for type, owner, *vector in self.read("export_vectors", types=[*types], owners=ids):
-                found[type, owner] += _inner([vector], export_format.VECTORS, owner)
-        return found
+    def add_vectors(self, line: Row, vectors: list[Row]) -> Row:
+        return {**line, "vectors": vectors} if self.has_vectors else line
 
 
-def _fitting(limit: int, page: Sequence[tuple[Any, ...]]) -> int:
-    """As many rows as make a page that is large enough and not too large."""
-    size = sum(len(value) for row in page for value in row if isinstance(value, str)) // len(page) + 1
-    return max(1, min(MOST, 4 * limit, ENOUGH // size))
+def _encode_all(rows: Sequence[Sequence[Any]], line_type: LineType) -> Iterator[Line]:
+    """Lines that need nothing but their row. Damaged rows are left out and reported."""
+    return ((line_type, line) for line in decode_intact(rows, line_type.encode))
 
 
-def _memories(reading: _Reading) -> Iterator[tuple[Line, Row]]:
-    for page in reading.pages("export_memories", (1, "")):
-        rows, history, vectors = _settled(reading, page)
-        for made in intact(rows, export_format.MEMORY.encode):
-            id, version = made["id"], made["version"]
-            past = _inner(history[id], export_format.MEMORY.inner["history"], id)
-            made["history"] = [each for each in past if each["version"] < version]
-            yield export_format.MEMORY, _with(made, reading, vectors["memory", id])
+def _encode_inner(rows: Sequence[Sequence[Any]], line_type: LineType, owner_id: str) -> list[Row]:
+    """The inner lines of one line. Damaged ones are left out and reported."""
+    return [*decode_intact(rows, lambda row: line_type.encode(row, owner_id))]
 
 
-def _inner(rows: Sequence[Sequence[Any]], line: Line, of: str) -> list[Row]:
-    """The lesser lines of one, without those that are damaged."""
-    return [*intact(rows, lambda row: line.encode(row, of))]
+def _read_memories(reader: _Reader) -> Iterator[Line]:
+    history_type = export_format.MEMORY_LINE.inner["history"]
+    for page in reader.rows.page_memories():
+        rows, history, vectors = _read_consistent(reader, page)
+        for line in decode_intact(rows, export_format.MEMORY_LINE.encode):
+            id = line["id"]
+            changes = _encode_inner(history[id], history_type, id)
+            line["history"] = [change for change in changes if change["version"] < line["version"]]
+            yield export_format.MEMORY_LINE, reader.add_vectors(line, vectors["memory", id])
 
 
-def _settled(
-    reading: _Reading, page: list[tuple[Any, ...]]
-) -> tuple[list[tuple[Any, ...]], Mapping[str, list[Any]], Mapping[Owner, list[Row]]]:
-    """Memories with what belongs to them, of one state: read again if one was changed in between."""
-    for _ in range(TRIES):
-        ids = [row[1] for row in page]
-        history: dict[str, list[Any]] = defaultdict(list)
-        for id, *change in reading.read("export_memory_history", ids=ids):
-            history[id].append(change)
-        vectors = reading.vectors_of([("memory", id) for id in ids])
-        if not reading.vectors:
+class _MemoryPage(NamedTuple):
+    rows: list[ExportedMemory]
+    history: Mapping[str, list[ExportedChange]]
+    vectors: Mapping[Owner, list[Row]]
+
+
+def _read_consistent(reader: _Reader, page: list[ExportedMemory]) -> _MemoryPage:
+    """Memories with their history and vectors. All are read again if a memory was changed in between."""
+    for _ in range(MAX_ATTEMPTS):
+        ids = [row.id for row in page]
+        history = reader.rows.read_memory_history(ids)
+        vectors = reader.read_vectors([("memory", id) for id in ids])
+        if not reader.has_vectors:
             break
-        some = {row[1]: row for row in reading.read("export_memory_some", ids=ids)}
-        now = [some.get(row[1], row) for row in page if row[1] in some or not isinstance(row[1], str)]
-        if [(row[1], row[-1]) for row in now] == [(row[1], row[-1]) for row in page]:
+        stored = {row.id: row for row in reader.rows.read_memories(ids)}
+        # a damaged id is found by no query, so its row is kept: encoding it reports the damage
+        current = [stored.get(row.id, row) for row in page if row.id in stored or not isinstance(row.id, str)]
+        is_unchanged = [(row.id, row.version) for row in current] == [(row.id, row.version) for row in page]
+        if is_unchanged:
             break
-        page = now
-    return page, history, vectors
+        page = current
+    return _MemoryPage(page, history, vectors)
 
 
-def _with(made: Row, reading: _Reading, vectors: list[Row]) -> Row:
-    return {**made, "vectors": vectors} if reading.vectors else made
+def _read_sessions(reader: _Reader) -> Iterator[Line]:
+    for page in reader.rows.page_sessions():
+        for line in decode_intact(page, _encode_session):
+            yield export_format.SESSION_LINE, line
+            yield from _read_events(reader, line["id"], line["last_sequence"])
 
 
-def _sessions(reading: _Reading) -> Iterator[tuple[Line, Row]]:
-    for page in reading.pages("export_sessions", (1, "")):
-        for made in intact(page, _encode_session):
-            yield export_format.SESSION, made
-            yield from _events(reading, made["id"], made["last_sequence"])
+def _encode_session(row: ExportedSession) -> Row:
+    """A session with the claims that are still to be applied; applied ones mean nothing to another store."""
+    values = row._asdict()
+    claims_left = values.pop("claims_left")
+    if not isinstance(claims_left, int):
+        raise damaged_row_error("session_state", {"session": row.id, "claims_left": claims_left})
+    if not claims_left:
+        values["claims"] = ""
+    line = export_format.SESSION_LINE.encode([*values.values()])
+    line["claims"] = line["claims"][-claims_left:] if claims_left else []
+    return line
 
 
-def _encode_session(row: Sequence[Any]) -> Row:
-    """With the claims that are left; what stands in their place while there are none means nothing to others."""
-    *columns, claims, left = row
-    if not isinstance(left, int):
-        raise damaged_row("session_state", {"session": columns[1], "claims_left": left})
-    made = export_format.SESSION.encode([*columns, claims if left else ""])
-    made["claims"] = made["claims"][-left:] if left else []
-    return made
+def _read_events(reader: _Reader, session: str, upto: int) -> Iterator[Line]:
+    """The messages that the session had when its own line was written."""
+    for page in reader.rows.page_events(session, upto):
+        vectors = reader.read_vectors([("event", f"{session}#{row.sequence}") for row in page])
+        for line in decode_intact(page, export_format.EVENT_LINE.encode):
+            owner = "event", f"{session}#{line['sequence']}"
+            yield export_format.EVENT_LINE, reader.add_vectors(line, vectors[owner])
 
 
-def _events(reading: _Reading, session: str, upto: int) -> Iterator[tuple[Line, Row]]:
-    for page in reading.pages("export_events", (2, -1), session=session, upto=upto):
-        vectors = reading.vectors_of([("event", f"{session}#{row[2]}") for row in page])
-        for made in intact(page, export_format.EVENT.encode):
-            yield export_format.EVENT, _with(made, reading, vectors["event", f"{session}#{made['sequence']}"])
+def _read_records(reader: _Reader) -> Iterator[Line]:
+    for page in reader.rows.page_records():
+        owners = [row.owner for row in page]
+        history = reader.rows.read_record_history(owners)
+        links = reader.rows.read_record_links(owners)
+        vectors = reader.read_vectors(owners)
+        linked = [(row, links[row.owner]) for row in page]
+        for line_type, line in decode_intact(linked, _encode_record):
+            owner = line_type.type, line["id"]
+            changes = _encode_inner(history[owner], line_type.inner["history"], line["id"])
+            line["history"] = [change for change in changes if change["version"] <= line["version"]]
+            yield line_type, reader.add_vectors(line, vectors[owner])
+    for runs in reader.rows.page_skill_runs():
+        yield from _encode_all(runs, export_format.RUN_LINE)
 
 
-def _records(reading: _Reading) -> Iterator[tuple[Line, Row]]:
-    for page in reading.pages("export_records", (0, ""), (2, "")):
-        owners = [(row[0], row[2]) for row in page]
-        named = {"types": [*{type for type, _ in owners}], "ids": [id for _, id in owners]}
-        history: dict[Owner, list[Any]] = defaultdict(list)
-        for type, id, *change in reading.read("export_record_history", **named):
-            history[type, id].append(change)
-        links: dict[Owner, list[str]] = defaultdict(list)
-        for type, id, target in reading.read("export_record_links", **named):
-            links[type, id].append(target)
-        vectors = reading.vectors_of(owners)
-        rows = [(*row, links[owner]) for owner, row in zip(owners, page, strict=True)]
-        for line, made in intact(rows, _encode_record):
-            owner = line.type, made["id"]
-            past = _inner(history[owner], line.inner["history"], made["id"])
-            made["history"] = [each for each in past if each["version"] <= made["version"]]
-            yield line, _with(made, reading, vectors[owner])
-    for page in reading.pages("export_skill_runs", (1, ""), (2, -1), (3, "")):
-        yield from _encoded(page, export_format.RUN)
+def _encode_record(record: tuple[ExportedRecord, list[str]]) -> Line:
+    row, links = record
+    line_type = export_format.RECORD_LINES.get(row.type)
+    if line_type is None:
+        raise damaged_row_error("records", {"type": row.type, "id": row.id})
+    return line_type, line_type.encode([*row.columns, links])
 
 
-def _encode_record(row: Sequence[Any]) -> tuple[Line, Row]:
-    type, *columns = row
-    if type not in export_format.RECORDS:
-        raise damaged_row("records", {"type": type, "id": row[2]})
-    return export_format.RECORDS[type], export_format.RECORDS[type].encode(columns)
+def _read_files(reader: _Reader) -> Iterator[Line]:
+    for page in reader.rows.page_files():
+        for line in decode_intact(page, lambda row: _read_file(reader, row)):
+            if line is not None:
+                yield export_format.FILE_LINE, line
 
 
-def _encoded(page: Sequence[Sequence[Any]], line: Line) -> Iterator[tuple[Line, Row]]:
-    return ((line, made) for made in intact(page, line.encode))
-
-
-def _files(reading: _Reading) -> Iterator[tuple[Line, Row]]:
-    for page in reading.pages("export_files", (1, "")):
-        yield from ((export_format.FILE, found) for found in intact(page, lambda row: _file(reading, row)) if found)
-
-
-def _file(reading: _Reading, row: Sequence[Any]) -> Row | None:
-    """With its slices, of one state; nothing if it went meanwhile, and `DamagedRow` if a slice is damaged."""
-    id = row[1]
-    for _ in range(TRIES):
-        made = export_format.FILE.encode(row)
-        slices = reading.read("export_file_slices", id=id)
-        made["slices"] = [export_format.FILE.inner["slices"].encode(each, f"of {row[2]}") for each in slices]
-        made = _with(made, reading, reading.vectors_of([("file", id)])["file", id])
-        now = reading.read("export_file_some", ids=[id])
-        if not now:
+def _read_file(reader: _Reader, row: ExportedFile) -> Row | None:
+    """A file with its chunks, in one consistent state. None if it was deleted; `DamagedRow` if a chunk is damaged."""
+    chunk_type = export_format.FILE_LINE.inner["slices"]
+    for _ in range(MAX_ATTEMPTS):
+        line = export_format.FILE_LINE.encode(row)
+        chunks = reader.rows.read_file_chunks(row.id)
+        line["slices"] = [chunk_type.encode(each, f"of {row.path}") for each in chunks]
+        line = reader.add_vectors(line, reader.read_vectors([("file", row.id)])["file", row.id])
+        current = reader.rows.read_file(row.id)
+        if current is None:
             return None
-        if now[0][-1] == row[-1]:
+        if current.version == row.version:
             break
-        row = now[0]
-    return made
+        row = current
+    return line
 
 
-def _expectations(reading: _Reading) -> Iterator[tuple[Line, Row]]:
-    for page in reading.pages("export_expectations", (1, "")):
-        yield from _encoded(page, export_format.EXPECTATION)
+def _read_expectations(reader: _Reader) -> Iterator[Line]:
+    for page in reader.rows.page_expectations():
+        yield from _encode_all(page, export_format.EXPECTATION_LINE)
 
 
-def _proposals(reading: _Reading) -> Iterator[tuple[Line, Row]]:
-    for page in reading.pages("export_proposals", (1, "")):
-        yield from _encoded(page, export_format.PROPOSAL)
+def _read_proposals(reader: _Reader) -> Iterator[Line]:
+    for page in reader.rows.page_proposals():
+        yield from _encode_all(page, export_format.PROPOSAL_LINE)
 
 
-def _hidden_messages(reading: _Reading) -> Iterator[tuple[Line, Row]]:
-    for page in reading.pages("export_hidden_messages", (1, ""), (2, -1), (3, "")):
-        yield from _encoded(page, export_format.HIDDEN)
+def _read_hidden_messages(reader: _Reader) -> Iterator[Line]:
+    for page in reader.rows.page_hidden_messages():
+        yield from _encode_all(page, export_format.HIDDEN_LINE)
 
 
-def _accesses(reading: _Reading) -> Iterator[tuple[Line, Row]]:
-    for page in reading.pages("export_access_log", (0, 0)):
-        yield from _encoded([row[1:] for row in page], export_format.ACCESS)
+def _read_accesses(reader: _Reader) -> Iterator[Line]:
+    for page in reader.rows.page_accesses():
+        yield from _encode_all([row.columns for row in page], export_format.ACCESS_LINE)
 
 
-def _purges(reading: _Reading) -> Iterator[tuple[Line, Row]]:
-    for page in reading.pages("export_purges", (1, ""), (2, -1)):
-        yield from _encoded(page, export_format.PURGE)
+def _read_purges(reader: _Reader) -> Iterator[Line]:
+    for page in reader.rows.page_purges():
+        yield from _encode_all(page, export_format.PURGE_LINE)
 
 
-_WRITERS = {
-    "memories": _memories,
-    "sessions": _sessions,
-    "records": _records,
-    "files": _files,
-    "expectations": _expectations,
-    "proposals": _proposals,
-    "hidden-messages": _hidden_messages,
-    "access-log": _accesses,
-    "purges": _purges,
+_PART_READERS = {
+    "memories": _read_memories,
+    "sessions": _read_sessions,
+    "records": _read_records,
+    "files": _read_files,
+    "expectations": _read_expectations,
+    "proposals": _read_proposals,
+    "hidden-messages": _read_hidden_messages,
+    "access-log": _read_accesses,
+    "purges": _read_purges,
 }

@@ -1,8 +1,7 @@
-"""Where an export goes: a file that is there whole or not at all, or a stream.
+"""Opens the target of an export: a file that exists completely or not at all, or a stream.
 
-A file is written beside its place, for the owner alone, and put there when all of it is on the disk. One that is no
-export of ours is not replaced unless that is wanted. A name that ends in .gz is compressed, without the moment that
-gzip would write into it.
+A file is written under a temporary name and renamed when all of it is on the disk. A file that is no export is only
+replaced if that is wanted. A name that ends in .gz is compressed, without the time that gzip would write into it.
 """
 
 import gzip
@@ -13,40 +12,38 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from retentive.errors import Conflict, Invalid
-from retentive.fs.atomic import passing, place, writable
+from retentive.fs.atomic import open_atomic, reraise_write_errors
 from retentive.fs.paths import parse_path
 from retentive.fs.regular_files import open_regular, require_regular
-from retentive.transfer.export_reader import HEAD, MAX_EXPORT_BYTES, is_export
+from retentive.transfer.export_reader import MAX_EXPORT_BYTES, MAX_HEADER_BYTES, is_export
 
 
 @contextmanager
-def outlet(target: Any, *, force: bool = False) -> Iterator[IO[bytes]]:
-    """`target` is a path, or a stream of bytes, which stays open."""
+def open_target(target: Any, *, force: bool = False) -> Iterator[IO[bytes]]:
+    """A stream to write an export into. `target` is a path, or a stream of bytes, which stays open."""
     if hasattr(target, "write"):
         if isinstance(target, io.TextIOBase):
             raise Invalid("the file is open for text", "Open it for bytes: open(path, 'wb').")
         yield target
         return
     path = parse_path(target)
-    with writable(path), _beside(path.resolve(), force=force) as file, _packed(path, file) as stream:
+    with reraise_write_errors(path), _open_file(path.resolve(), force=force) as file, _compress(path, file) as stream:
         yield stream
 
 
 @contextmanager
-def _beside(path: Path, *, force: bool) -> Iterator[IO[bytes]]:
+def _open_file(path: Path, *, force: bool) -> Iterator[IO[bytes]]:
     if path.is_dir():
-        raise Invalid(f"{path} is a folder", "Give the name of a file, or --format markdown.")
-    refuse_special(path)
+        raise Invalid(f"{path} is a folder", "Give the name of a file, or `format='markdown'`.")
+    require_regular_target(path)
     if path.exists() and not force and not _is_replaceable(path):
-        raise Conflict(f"{path} is there already, and no export", "Choose another name, or say --force.")
-    with passing(path.parent) as part:
-        with part.open("wb") as file:
-            yield file
-        place(part, path, overwrite=True)
+        raise Conflict(f"{path} is there already, and no export", "Choose another name, or replace it: `force=True`.")
+    with open_atomic(path) as file:
+        yield file
 
 
 @contextmanager
-def _packed(path: Path, file: IO[bytes]) -> Iterator[IO[bytes]]:
+def _compress(path: Path, file: IO[bytes]) -> Iterator[IO[bytes]]:
     if path.suffix.lower() != ".gz":
         yield file
         return
@@ -54,17 +51,17 @@ def _packed(path: Path, file: IO[bytes]) -> Iterator[IO[bytes]]:
         yield cast("IO[bytes]", stream)
 
 
-def refuse_special(path: Path) -> None:
-    """A pipe or a device cannot be replaced by a file, and may never be read: it is written to as a stream."""
+def require_regular_target(path: Path) -> None:
+    """Refuse a pipe or a device: a file cannot replace it, and reading it may never end."""
     try:
         require_regular(path)
     except Invalid as error:
-        hint = "Write to standard output (`retentive export > PIPE`), or in Python into an open stream."
+        hint = "Write to standard output, or into a stream that you opened."
         raise Invalid(str(error), hint) from error
 
 
 def _is_replaceable(path: Path) -> bool:
-    """An export of ours, or nothing."""
+    """Whether a file is empty or an export."""
     with open_regular(path, MAX_EXPORT_BYTES) as file:
-        begun = file.read(HEAD)
-    return not begun or is_export(begun)
+        beginning = file.read(MAX_HEADER_BYTES)
+    return not beginning or is_export(beginning)

@@ -1,14 +1,14 @@
-"""Memories that people have elsewhere, brought in.
+"""Imports memories of other products, and exports of Retentive.
 
-Five hundred at a time are checked, compared with what is here, and kept: an import that was stopped is begun anew, and
-what came in before is known then. Known is a text that is here already; and one that was here and has been replaced,
-forgotten or has expired, unless it is told as newer than its end: an old export must not bring back what was forgotten.
+Batches of memories are checked, compared with the store and written. An import that was stopped is repeated from the
+start: what it wrote is known by then. A text that is in the store is known. So is one that was replaced, forgotten or
+expired here, unless the imported memory is newer than that: an old export must not bring back what was forgotten.
 
-What comes in is of the source `import`, so it ends nothing that the user said (`weigh.py`). If the person who imports
-it vouches for it, it counts as their own word.
+Imported memories have the source `import`, so they end nothing that the user said (`model/trust.py`). If the person who
+imports them vouches for them, they count as that person's own words.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -18,26 +18,35 @@ from typing import IO, Any
 from retentive import clock
 from retentive.errors import Invalid
 from retentive.fs.paths import parse_path
-from retentive.memories.add import cut, draft_of
+from retentive.memories.add import make_draft, split_by_size
 from retentive.memories.write import write_memories
-from retentive.model import Draft, ImportedMemories, ImportTrust, Memory, Refusal, Source, Status, iso, may_replace
+from retentive.model import (
+    Draft,
+    ImportMemoriesResult,
+    ImportTrust,
+    Memory,
+    RefusedItem,
+    Source,
+    Status,
+    iso,
+    may_replace,
+)
 from retentive.store import OpenStore, validate
-from retentive.store.validate import Common
-from retentive.transfer.memories import READERS, Format, Item, Remark, Told, chosen
-from retentive.transfer.restore_export.restore import restored
+from retentive.store.validate import ImportOptions
+from retentive.transfer.memories import READERS, ImportItem, MemoryFormat, ReadResult, Remark, open_memories
+from retentive.transfer.restore_export.restore import import_export
 
-BATCH = 500  # that share a commit: three seconds of embedding, which is what a crash loses
-TOLD = 20  # refusals and notes that are told; more say no more, and a file may have millions
-EXAMPLES = 5
+BATCH_SIZE = 500  # memories per commit: three seconds of embedding, which is what a crash loses
+MAX_REPORTED = 20  # refusals and notes: a file may have millions
+MAX_EXAMPLES = 5
 
 Progress = Callable[[int, int | None], None]
-Given = str | Path | IO[bytes]
-Key = tuple[str | None, str]  # session and hash: one text is kept once in each
+TextKey = tuple[str | None, str]  # session and hash: a text is kept once in each session
 
 
 @dataclass(slots=True)
-class _Tally:
-    """What has been found so far."""
+class _Counts:
+    """The results so far."""
 
     read: int = 0
     created: int = 0
@@ -46,103 +55,101 @@ class _Tally:
     proposed: int = 0
     pending: int = 0
     refused: int = 0
-    refusals: list[Refusal] = field(default_factory=list)
-    kinds: dict[str, int] = field(default_factory=dict)
+    refusals: list[RefusedItem] = field(default_factory=list)
+    kinds: Counter[str] = field(default_factory=Counter)
     examples: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def refuse(self, refusal: Refusal) -> None:
+    def add_refusal(self, refusal: RefusedItem) -> None:
         self.refused += 1
-        if len(self.refusals) < TOLD:
+        if len(self.refusals) < MAX_REPORTED:
             self.refusals.append(refusal)
 
-    def remark(self, remark: Remark) -> None:
-        if len(self.notes) < TOLD:
+    def add_remark(self, remark: Remark) -> None:
+        if len(self.notes) < MAX_REPORTED:
             self.notes.append(remark.text)
 
-    def make(self, draft: Draft) -> None:
+    def add_created(self, draft: Draft) -> None:
         self.created += 1
-        self.kinds[draft.traits.kind] = self.kinds.get(draft.traits.kind, 0) + 1
-        if len(self.examples) < EXAMPLES:
+        self.kinds[draft.traits.kind] += 1
+        if len(self.examples) < MAX_EXAMPLES:
             self.examples.append(draft.content)
 
 
 def import_memories(
     store: OpenStore,
-    source: Given,
+    source: str | Path | IO[bytes],
     format: str | None,
     options: Mapping[str, Any],
     *,
     trust: str,
     dry_run: bool,
     progress: Progress | None,
-) -> ImportedMemories:
-    validate.known(options, Common, "import_memories")
-    vouched = validate.one_of(ImportTrust, trust, "trust")
-    kept_source = Source.EXPLICIT if vouched is ImportTrust.USER else Source.IMPORT
-    draft_of(store, "x", options)  # what is wrong for all of them should be told once
-    known = None if format is None else validate.one_of(Format, format, "format")
-    tally, seen = _Tally(), set[Key]()
+) -> ImportMemoriesResult:
+    validate.reject_unknown(options, ImportOptions, "import_memories")
+    import_trust = validate.parse_choice(ImportTrust, trust, "trust")
+    memory_source = Source.EXPLICIT if import_trust is ImportTrust.USER else Source.IMPORT
+    make_draft(store, "x", options)  # an option that is wrong for every memory is refused once
+    named_format = None if format is None else validate.parse_choice(MemoryFormat, format, "format")
+    counts, seen = _Counts(), set[TextKey]()
+    path = parse_path(source) if isinstance(source, str | Path) else source
     name = str(source) if isinstance(source, str | Path) else "the input"
-    with chosen(_given(source), known) as (found, given):
-        if found is Format.RETENTIVE:
-            return restored(store, given, options, trust=vouched, dry_run=dry_run, progress=progress)
-        items = _items(tally, _to_the_end(READERS[found].read(given), name))
-        while batch := [*islice(items, BATCH)]:
-            drafts = [*_drafts(store, tally, batch, found, {**options, "source": kept_source})]
-            fresh = [*_fresh(store, tally, drafts, seen if dry_run else None)]
-            _keep(store, tally, fresh, dry_run=dry_run)
+    with open_memories(path, named_format) as (found_format, opened):
+        if found_format is MemoryFormat.RETENTIVE:
+            return import_export(store, opened, options, trust=import_trust, dry_run=dry_run, progress=progress)
+        items = _select_items(counts, _catch_late_error(READERS[found_format].read(opened), name))
+        while batch := [*islice(items, BATCH_SIZE)]:
+            drafts = [*_make_drafts(store, counts, batch, found_format, {**options, "source": memory_source})]
+            new = [*_select_new(store, counts, drafts, seen if dry_run else None)]
+            _write(store, counts, new, dry_run=dry_run)
             if progress:
-                progress(tally.read, None)
+                progress(counts.read, None)
     if progress:
-        progress(tally.read, tally.read)
-    return _answer(tally, found, name, dry_run=dry_run)
+        progress(counts.read, counts.read)
+    return _make_result(counts, found_format, name, dry_run=dry_run)
 
 
-def _given(source: Given) -> Path | IO[bytes]:
-    return parse_path(source) if isinstance(source, str | Path) else source
-
-
-def _to_the_end(told: Iterator[Told], name: str) -> Iterator[Told]:
-    """What cannot be read on from some place is a refusal like others, if something was read before."""
-    begun = False
+def _catch_late_error(results: Iterator[ReadResult], name: str) -> Iterator[ReadResult]:
+    """If a source cannot be read on after its first item, that is a refusal like others."""
+    has_begun = False
     try:
-        for each in told:
-            begun = True
-            yield each
+        for result in results:
+            has_begun = True
+            yield result
     except Invalid as error:
-        if not begun:
+        if not has_begun:
             raise
-        yield Refusal(name, str(error))
+        yield RefusedItem(name, str(error))
 
 
-def _items(tally: _Tally, told: Iterator[Told]) -> Iterator[Item]:
-    for each in told:
-        match each:
-            case Refusal():
-                tally.refuse(each)
+def _select_items(counts: _Counts, results: Iterator[ReadResult]) -> Iterator[ImportItem]:
+    for result in results:
+        match result:
+            case RefusedItem():
+                counts.add_refusal(result)
             case Remark():
-                tally.remark(each)
-            case Item():
-                tally.read += 1
-                yield each
+                counts.add_remark(result)
+            case ImportItem():
+                counts.read += 1
+                yield result
 
 
-def _drafts(
-    store: OpenStore, tally: _Tally, items: Sequence[Item], format: Format, options: Mapping[str, Any]
+def _make_drafts(
+    store: OpenStore, counts: _Counts, items: Sequence[ImportItem], format: MemoryFormat, options: Mapping[str, Any]
 ) -> Iterator[Draft]:
     for item in items:
         try:
-            yield draft_of(store, item.text, _options(item, format, options))
+            yield make_draft(store, item.text, _merge_options(item, format, options))
         except Invalid as error:
-            tally.refuse(Refusal(item.place, str(error)))
+            counts.add_refusal(RefusedItem(item.place, str(error)))
 
 
-def _options(item: Item, format: Format, common: Mapping[str, Any]) -> dict[str, Any]:
-    own = dict(item.told)
+def _merge_options(item: ImportItem, format: MemoryFormat, common: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of an item and those of the whole import. The item's own come first."""
+    own = dict(item.options)
     if item.created:
         own.setdefault("valid_from", item.created)
-    tags = [*own.get("tags", ()), *validate.each_of(common.get("tags"), "tags")]
+    tags = [*own.get("tags", ()), *validate.as_list(common.get("tags"), "tags")]
     metadata = {**(common.get("metadata") or {}), **own.get("metadata", {})}
     times = {"created": iso(item.created), "updated": iso(item.updated)}
     origin = {"product": str(format), "id": item.id, **times}
@@ -155,77 +162,85 @@ def _options(item: Item, format: Format, common: Mapping[str, Any]) -> dict[str,
     }
 
 
-def _fresh(store: OpenStore, tally: _Tally, drafts: Sequence[Draft], seen: set[Key] | None) -> Iterator[Draft]:
-    """Those that tell something new. What may change what is here, by a slot, is left to `keep` to decide on.
+def _select_new(
+    store: OpenStore, counts: _Counts, drafts: Sequence[Draft], seen: set[TextKey] | None
+) -> Iterator[Draft]:
+    """Leave out drafts that the store knows. Drafts with a slot may still be found to be known when they are written.
 
-    `seen` is for a dry run, which keeps nothing: what was new before.
+    `seen` is for a dry run, which writes nothing: the keys of earlier drafts that were new.
     """
-    here = _here(store, drafts)
-    before: set[Key] = set() if seen is None else seen
+    stored = _load_same_texts(store, drafts)
+    new_keys: set[TextKey] = set() if seen is None else seen
     for draft in drafts:
         key = draft.traits.session, draft.content_hash
-        repeated = key in before and (seen is not None or draft.traits.slot is None)
-        if repeated or any(_is_told_by(memory, draft) for memory in here[key]):
-            tally.known += 1
+        is_repeated = key in new_keys and (seen is not None or draft.traits.slot is None)
+        if is_repeated or any(_knows(memory, draft) for memory in stored[key]):
+            counts.known += 1
         else:
-            before.add(key)
+            new_keys.add(key)
             yield draft
 
 
-def _here(store: OpenStore, drafts: Sequence[Draft]) -> Mapping[Key, list[Memory]]:
-    """What says the same as one of them, or did."""
-    here: dict[Key, list[Memory]] = defaultdict(list)
-    asked = store.namespace, [draft.content_hash for draft in drafts], clock.now()
-    for memory in (*store.tables.memories.same_text(*asked), *store.tables.memories.ended(*asked)) if drafts else ():
-        here[memory.session, memory.content_hash].append(memory)
-    return here
+def _load_same_texts(store: OpenStore, drafts: Sequence[Draft]) -> Mapping[TextKey, list[Memory]]:
+    """The memories with the text of one of the drafts, also those that were ended."""
+    found: dict[TextKey, list[Memory]] = defaultdict(list)
+    if drafts:
+        hashes = [draft.content_hash for draft in drafts]
+        key = store.namespace, hashes, clock.now()
+        memories = store.tables.memories
+        for memory in (*memories.load_active_by_text(*key), *memories.load_ended_and_notes(*key)):
+            found[memory.session, memory.content_hash].append(memory)
+    return found
 
 
-def _is_told_by(memory: Memory, draft: Draft) -> bool:
-    if memory.status is Status.ACTIVE and not may_replace(memory.source, draft.traits.source):
-        return False  # it is now vouched for
+def _knows(memory: Memory, draft: Draft) -> bool:
+    """Whether a memory with the same text makes a draft superfluous."""
+    traits = draft.traits
     if memory.status is Status.ACTIVE:
-        longer = memory.expires is not None and draft.traits.expires != memory.expires
-        return draft.traits.slot in (None, memory.slot) and not longer
-    mine, its = draft.traits.origin or {}, memory.origin or {}
-    same = its.get("product") == mine.get("product")
-    when = draft.traits.valid_from
-    if when is None or (same and "id" in mine and its.get("id") == mine["id"]):
-        return same
-    return when <= (memory.valid_to or memory.updated)
+        is_newly_vouched = not may_replace(memory.source, traits.source)
+        changes_expiry = memory.expires is not None and traits.expires != memory.expires
+        return not is_newly_vouched and not changes_expiry and traits.slot in (None, memory.slot)
+    old_origin, new_origin = memory.origin or {}, traits.origin or {}
+    is_same_product = old_origin.get("product") == new_origin.get("product")
+    is_same_item = is_same_product and "id" in new_origin and old_origin.get("id") == new_origin["id"]
+    if traits.valid_from is None or is_same_item:
+        return is_same_product
+    return traits.valid_from <= (memory.valid_to or memory.updated)
 
 
-def _keep(store: OpenStore, tally: _Tally, drafts: Sequence[Draft], *, dry_run: bool) -> None:
-    for piece in cut(drafts) if drafts and not dry_run else ():
-        for draft, kept in zip(piece, write_memories(store, piece, "import"), strict=True):
-            tally.superseded += len(kept.superseded)
-            tally.proposed += len(kept.proposals)
-            tally.pending += kept.pending
-            if kept.created:
-                tally.make(draft)
+def _write(store: OpenStore, counts: _Counts, drafts: Sequence[Draft], *, dry_run: bool) -> None:
+    if dry_run:
+        for draft in drafts:
+            counts.add_created(draft)
+        return
+    for part in split_by_size(drafts) if drafts else ():
+        for draft, result in zip(part, write_memories(store, part, "import"), strict=True):
+            counts.superseded += len(result.superseded)
+            counts.proposed += len(result.proposals)
+            counts.pending += result.pending
+            if result.created:
+                counts.add_created(draft)
             else:
-                tally.known += 1
-    for draft in drafts if dry_run else ():
-        tally.make(draft)
+                counts.known += 1
 
 
-def _answer(tally: _Tally, format: Format, path: str, *, dry_run: bool) -> ImportedMemories:
-    if not tally.created and not tally.known:
-        if tally.refusals:
-            first = tally.refusals[0]
+def _make_result(counts: _Counts, format: MemoryFormat, path: str, *, dry_run: bool) -> ImportMemoriesResult:
+    if not counts.created and not counts.known:
+        if counts.refusals:
+            first = counts.refusals[0]
             raise Invalid(f"nothing of {path} could be kept; {first.place}: {first.reason}")
-        raise Invalid(f"{path} holds no memories, read as {format}", "Say its format with --from if it is another.")
-    return ImportedMemories(
+        raise Invalid(f"{path} holds no memories, read as {format}", "Name its format if it is another.")
+    return ImportMemoriesResult(
         format=str(format),
-        created=tally.created,
-        known=tally.known,
-        superseded=tally.superseded,
-        pending=tally.pending,
-        refused=tally.refused,
-        refusals=tuple(tally.refusals),
-        kinds=tally.kinds,
-        examples=tuple(tally.examples),
-        notes=tuple(tally.notes),
+        created=counts.created,
+        known=counts.known,
+        superseded=counts.superseded,
+        pending=counts.pending,
+        refused=counts.refused,
+        refusals=tuple(counts.refusals),
+        kinds=dict(counts.kinds),
+        examples=tuple(counts.examples),
+        notes=tuple(counts.notes),
         dry_run=dry_run,
-        proposed=tally.proposed,
+        proposed=counts.proposed,
     )

@@ -1,8 +1,8 @@
-"""Copies of a store that were never finished, because the process that wrote them was killed.
+"""Finds and removes copies of a store that were never finished, because the process that wrote them was killed.
 
-A backup, a restore or an export is written under a passing name (`fs/atomic.py`) in the folder it is for. Where
-that is, the store remembers while it is being written, so that what a killed process left is found again: by the next
-one that opens the store, by upkeep, and by a purge. The folder of the store itself is always looked at.
+A backup, a restore or an export is written under a temporary name (`fs/atomic.py`) in its target folder. While it is
+written, the store holds a note of that folder. So the leftovers of a killed process are found by the next process that
+opens the store, by maintenance and by a purge. The folder of the store itself is always searched.
 """
 
 import uuid
@@ -13,108 +13,110 @@ from typing import NamedTuple
 
 from retentive.errors import StorageError
 from retentive.fs import atomic
-from retentive.storage import Step, step
+from retentive.storage.tables import store_copies
+from retentive.storage.tables.store_copies import CopyNote
 from retentive.store import OpenStore
 
 
 class Copies(NamedTuple):
-    """What there was of unfinished copies."""
+    """Unfinished copies that a search found."""
 
     removed: int = 0
     busy: tuple[Path, ...] = ()
-    """Those that are being written."""
+    """Copies that are still being written."""
     unseen: tuple[Path, ...] = ()
-    """Folders in which one may be, and which are not there now."""
+    """Folders that may hold a copy, but do not exist now."""
 
 
 def find(store: OpenStore) -> bool:
-    """Whether there is one that nobody writes any more, or a note of one. Removes nothing."""
-    if _store_folder(store) is None:
+    """Whether there is a leftover copy, or a note of one. Removes nothing."""
+    if _find_store_folder(store) is None:
         return False
-    folders = _folders(store)
-    return any(keys for keys in folders.values()) or any(_look(folder).left for folder in folders)
+    folders = _list_folders(store)
+    has_notes = any(folders.values())
+    return has_notes or any(_find_unfinished(folder).leftovers for folder in folders)
 
 
 def sweep(store: OpenStore) -> Copies:
-    """Remove those that nobody writes any more; forget the notes of what is gone."""
-    if _store_folder(store) is None:
+    """Remove leftover copies, and the notes of folders in which nothing is being written."""
+    if _find_store_folder(store) is None:
         return Copies()
-    removed, busy, unseen, done = 0, list[Path](), list[Path](), list[str]()
-    for folder, keys in _folders(store).items():
+    removed, busy, unseen, done_notes = 0, list[Path](), list[Path](), list[str]()
+    for folder, note_keys in _list_folders(store).items():
         if not folder.is_dir():
             unseen.append(folder)
             continue
-        found = _remove_left(folder)
-        removed += len(found.left)
+        found = _remove_leftovers(folder)
+        removed += len(found.leftovers)
         busy += found.busy
         if not found.busy:
-            done += keys
-    if done:
-        store.engine.apply([Step("copy_forget", [{"key": key} for key in done])])
+            done_notes += note_keys
+    if done_notes:
+        store.engine.apply([store_copies.delete_copy_notes_step(done_notes)])
     return Copies(removed, tuple(busy), tuple(unseen))
 
 
 def sweep_at_opening(store: OpenStore) -> None:
-    """Remove them without a write to the store, which others may hold for a while; the notes are left to upkeep."""
+    """Remove leftover copies without a write to the store, which another process may block. The notes stay."""
     with suppress(StorageError):
-        if _store_folder(store) is not None:
-            for folder in _folders(store):
-                _remove_left(folder)
+        if _find_store_folder(store) is not None:
+            for folder in _list_folders(store):
+                _remove_leftovers(folder)
 
 
 @contextmanager
-def note_copy(store: OpenStore, folder: Path) -> Iterator[None]:
-    """Remember where a copy is being written. What cannot be noted, as on a full disk, is copied all the same."""
-    own = _store_folder(store)
-    if own is None or folder.resolve() == own:
+def noted_while_writing(store: OpenStore, folder: Path) -> Iterator[None]:
+    """Note in the store where a copy is being written. If that fails, as on a full disk, the copy goes on."""
+    store_folder = _find_store_folder(store)
+    if store_folder is None or folder.resolve() == store_folder:
         yield
         return
-    key = f"copy_{uuid.uuid4().hex}"
+    note = CopyNote(f"copy_{uuid.uuid4().hex}", str(folder.resolve()))
     with suppress(StorageError):
-        store.engine.apply([step("meta_set", key=key, value=str(folder.resolve()))])
+        store.engine.apply([store_copies.insert_copy_note_step(note)])
     try:
         yield
     finally:
         with suppress(StorageError):
-            store.engine.apply([step("copy_forget", key=key)])
+            store.engine.apply([store_copies.delete_copy_notes_step([note.key])])
 
 
 def describe(copies: Copies) -> str:
-    """What a purge says of them in its proof; nothing if there were none."""
-    said: list[str] = []
+    """The sentence about them in the proof of a purge; empty if there were none."""
+    parts: list[str] = []
     if copies.removed:
-        said.append(f"removed {copies.removed} unfinished {'copy' if copies.removed == 1 else 'copies'}")
+        parts.append(f"removed {copies.removed} unfinished {'copy' if copies.removed == 1 else 'copies'}")
     if copies.unseen:
-        said.append(f"did not see {', '.join(map(str, copies.unseen))}, where a copy may be unfinished")
-    return "".join(f"{each}; " for each in said)
+        parts.append(f"did not see {', '.join(map(str, copies.unseen))}, where a copy may be unfinished")
+    return "".join(f"{part}; " for part in parts)
 
 
-def _folders(store: OpenStore) -> dict[Path, list[str]]:
-    """The folders to look at, each with the notes that name it."""
-    own = _store_folder(store)
-    folders: dict[Path, list[str]] = {own: []} if own else {}
-    for key, folder in store.engine.read("copy_list"):
-        folders.setdefault(Path(folder), []).append(key)
+def _list_folders(store: OpenStore) -> dict[Path, list[str]]:
+    """The folders to search, each with the keys of the notes that name it."""
+    store_folder = _find_store_folder(store)
+    folders: dict[Path, list[str]] = {store_folder: []} if store_folder else {}
+    for note in store_copies.list_copy_notes(store.engine):
+        folders.setdefault(Path(note.folder), []).append(note.key)
     return folders
 
 
-def _store_folder(store: OpenStore) -> Path | None:
-    """None: the store has no file, or this is a view of a part of it."""
+def _find_store_folder(store: OpenStore) -> Path | None:
+    """The folder of the store. None if the store has no file, or if this is a view of a part of it."""
     where = store.config.db
     if store.bounds or "://" in where or where == ":memory:":
         return None
     return Path(where).expanduser().resolve().parent
 
 
-def _look(folder: Path) -> atomic.Unfinished:
+def _find_unfinished(folder: Path) -> atomic.Unfinished:
     try:
         return atomic.find_unfinished(folder)
     except OSError:
         return atomic.Unfinished([], [])
 
 
-def _remove_left(folder: Path) -> atomic.Unfinished:
+def _remove_leftovers(folder: Path) -> atomic.Unfinished:
     try:
-        return atomic.sweep(folder)
+        return atomic.remove_leftovers(folder)
     except OSError:
         return atomic.Unfinished([], [])

@@ -1,4 +1,4 @@
-"""A store, moved."""
+"""Moves a store into another, empty one of any engine: `copy_rows.py` between two stores that are opened here."""
 
 from collections.abc import Callable, Mapping
 from contextlib import closing
@@ -9,9 +9,8 @@ from retentive.errors import Invalid, NotFound
 from retentive.fs.paths import parse_path
 from retentive.fs.regular_files import require_regular
 from retentive.storage import Engine, open_engine
-from retentive.storage.tables.metrics import Upkeep
-from retentive.transfer.copy_rows import Moved
-from retentive.transfer.copy_rows import migrate as moving
+from retentive.storage.tables.metrics import Metrics
+from retentive.transfer.copy_rows import Moved, copy_store
 
 
 def migrate(
@@ -22,12 +21,13 @@ def migrate(
     if config.load(**settings).restrict_to:
         raise Invalid("a move takes all namespaces, and `restrict_to` lets only some through", "Unset it for the move.")
     if "://" not in source:
-        require_regular(parse_path(source))
-    if "://" not in source and not parse_path(source).is_file():
-        raise NotFound(f"there is no store at {source}", "Give the file, or the address of the server.")
-    with closing(_opened(source, settings)) as old, closing(_opened(target, settings)) as new:
-        return moving(old, new, Upkeep(old).store_id(), progress)
+        path = parse_path(source)
+        require_regular(path)
+        if not path.is_file():
+            raise NotFound(f"there is no store at {source}", "Give the file, or the address of the server.")
+    with closing(_open_engine(source, settings)) as old, closing(_open_engine(target, settings)) as new:
+        return copy_store(old, new, Metrics(old).store_id(), progress)
 
 
-def _opened(where: str, settings: Mapping[str, Any]) -> Engine:
+def _open_engine(where: str, settings: Mapping[str, Any]) -> Engine:
     return open_engine(config.load(**{**settings, "db": where}))

@@ -1,10 +1,10 @@
-"""A backup into the place of a store, whoever has that open.
+"""Restores a backup into the place of a store, also while others have the store open.
 
-1. The backup is checked and copied beside the store. The copy is brought to the schema of this program and examined.
-2. From here on nobody else writes to the store. What it holds is kept as a file.
-3. The copy is made fit for those who followed the store: its changes go on after all they have seen, with a floor that
-   has them load anew; chunks get numbers that were never given. What was revoked stays revoked.
-4. The store becomes the copy, in one transaction. Until its commit, all is as it was.
+1. The backup is verified and copied beside the store. The copy is migrated to the current schema and checked.
+2. From here on nobody else can write to the store. Its old content is kept as a file.
+3. The copy continues the numbers of the store: indexes that followed the store load again, and chunks get numbers that
+   were never used. Revoked tokens stay revoked.
+4. The store becomes the copy, in one transaction. Until its commit nothing has changed.
 """
 
 from collections.abc import Iterator
@@ -12,124 +12,128 @@ from contextlib import closing
 from pathlib import Path
 
 from retentive.errors import Conflict, Corrupt, Invalid, NotFound
-from retentive.fs.atomic import passing, place, writable
+from retentive.fs.atomic import publish_file, reraise_write_errors, temporary_file
 from retentive.fs.regular_files import require_regular
-from retentive.model import Restored
-from retentive.storage import Engine, Step, step
+from retentive.model import RestoreResult
+from retentive.storage import Engine, Step
 from retentive.storage.engines.sqlite import SqliteEngine
-from retentive.storage.error_map import translated
-from retentive.storage.store_file import Past, Replacing, copy, identity, is_sealed, reading, replaceable, replacing
-from retentive.transfer.backup_file import Progress, dated, verify
+from retentive.storage.error_map import translate_errors
+from retentive.storage.store_file import (
+    PreviousState,
+    StoreReplacement,
+    copy_store,
+    is_sealed,
+    open_for_reading,
+    open_replacement,
+    read_store_id,
+    require_replaceable,
+)
+from retentive.storage.tables import store_copies
+from retentive.storage.tables.store_copies import LastNumbers
+from retentive.transfer.backup_file import Progress, publish_dated, verify_backup
 
-GAP = 1 << 30  # changes that a store may have had whose log cannot be read any more, many times over
+CHANGE_GAP = 1 << 30  # far more changes than a store whose change log is unreadable can have had
 
 
-def restore(
+def restore_backup(
     file: Path, store: Path, *, dry_run: bool, progress: Progress, integrity_key: Path | None = None
-) -> Restored:
+) -> RestoreResult:
     store = store.resolve()
     require_regular(store)
     if store.exists() and file.exists() and file.samefile(store):
         raise Invalid(f"{file} is the store itself", "Give a backup of it.")
     if not store.parent.is_dir():
         raise NotFound(f"the folder {store.parent} does not exist", f"Create it: mkdir -p '{store.parent}'")
-    backup = verify(file, progress)
-    there = store.exists()
-    if there:
-        replaceable(store)
+    backup = verify_backup(file, progress)
+    store_exists = store.exists()
+    if store_exists:
+        require_replaceable(store)
     else:
-        _alone(store)
-    same = identity(store) in (backup.store_id, "")
+        _refuse_stray_logs(store)
+    is_same_store = read_store_id(store) in (backup.store_id, "")
     if dry_run:
-        return Restored(store, backup, None, same, (), done=False)
+        return RestoreResult(store, backup, None, is_same_store, (), done=False)
     key = integrity_key if is_sealed(file) else None
     kept: Path | None = None
     returned: tuple[str, ...] = ()
-    with passing(store.parent) as fresh:
-        _staged(file, fresh, progress, key)
-        if there or not _placed(fresh, store):
-            kept, returned = _replaced(store, fresh, progress, key)
+    with temporary_file(store.parent) as fresh:
+        _prepare_copy(file, fresh, progress, key)
+        if store_exists or not _publish_new_store(fresh, store):
+            kept, returned = _replace_store(store, fresh, progress, key)
     if key:
-        _take_for_newest(store, key)
-    return Restored(store, backup, kept, same, returned, done=True)
+        _accept_as_newest(store, key)
+    return RestoreResult(store, backup, kept, is_same_store, returned, done=True)
 
 
-def _take_for_newest(store: Path, key: Path) -> None:
-    """What was restored is older than the last write that integrity mode knows of."""
+def _accept_as_newest(store: Path, key: Path) -> None:
+    """Have integrity mode accept the restored store, though it is older than the last write that it knows."""
     with closing(SqliteEngine(str(store), integrity_key=key)) as engine:
         if engine.integrity:
             engine.integrity.accept(lambda _: None)
 
 
-def _alone(store: Path) -> None:
-    """A log without its store would be taken for that of the new one."""
+def _refuse_stray_logs(store: Path) -> None:
+    """Refuse a log file without its store: SQLite would take it for the log of the new one."""
     for log in (Path(f"{store}-wal"), Path(f"{store}-journal")):
         if log.exists():
             raise Conflict(f"{log} is there without its store", "Move it away: what is lost may be in it.")
 
 
-def _staged(file: Path, fresh: Path, progress: Progress, key: Path | None) -> None:
-    """As a store of this program, whole."""
-    with translated(str(file)), reading(file) as connection:
-        copy(connection, fresh, lambda done, of: progress("copying", done, of))
+def _prepare_copy(file: Path, fresh: Path, progress: Progress, key: Path | None) -> None:
+    """Copy the backup, migrate the copy to the current schema, and check it."""
+    with translate_errors(str(file)), open_for_reading(file) as connection:
+        copy_store(connection, fresh, lambda done, of: progress("copying", done, of))
     with closing(SqliteEngine(str(fresh), integrity_key=key)) as engine:
         progress("checking", 0, 1)
         for finding in engine.check():
             if not finding.ok:
                 raise Corrupt(f"{file}: {finding.name}: {finding.detail}", "Take another one; nothing was changed.")
-        engine.apply([step("lease_clear")])
+        engine.apply([store_copies.clear_leases_step()])
         progress("checking", 1, 1)
 
 
-def _placed(fresh: Path, store: Path) -> bool:
-    """Where nothing is; False if somebody was first."""
+def _publish_new_store(fresh: Path, store: Path) -> bool:
+    """Give the copy the name of the store. False if another process has made a store there."""
     try:
-        with writable(store.parent):
-            place(fresh, store)
+        with reraise_write_errors(store.parent):
+            publish_file(fresh, store)
     except FileExistsError:
         return False
     return True
 
 
-def _replaced(store: Path, fresh: Path, progress: Progress, key: Path | None) -> tuple[Path, tuple[str, ...]]:
-    with replacing(store, fresh) as work:
-        kept = keep_old(work, store, "before-restore", progress)
+def _replace_store(store: Path, fresh: Path, progress: Progress, key: Path | None) -> tuple[Path, tuple[str, ...]]:
+    """Replace the content of the store. Returns the file with the old content, and the purged ids that are back."""
+    with open_replacement(store, fresh) as work:
+        kept = keep_old_store(work, store, "before-restore", progress)
         returned = continue_store(fresh, work.past(), key)
         work.finish(lambda done, of: progress("restoring", done, of))
     return kept, returned
 
 
-def keep_old(work: Replacing, store: Path, label: str, progress: Progress) -> Path:
-    """What is there now, under a name that tells when it ended, and why."""
-    with passing(store.parent) as path:
+def keep_old_store(work: StoreReplacement, store: Path, label: str, progress: Progress) -> Path:
+    """Keep the content of a store as a file beside it, named by the reason and the time."""
+    with temporary_file(store.parent) as path:
         work.keep(path, lambda done, of: progress("keeping what was there", done, of))
-        with writable(store.parent):
-            name = dated(path, lambda when: store.with_name(f"{store.name}.{label}-{when}"))
+        with reraise_write_errors(store.parent):
+            name = publish_dated(path, lambda when: store.with_name(f"{store.name}.{label}-{when}"))
             log = Path(f"{path}-wal")
             if log.exists():
                 log.replace(f"{name}-wal")
     return name
 
 
-def continue_store(fresh: Path, past: Past, key: Path | None) -> tuple[str, ...]:
-    """Make a new store fit for those who followed the old one; what is back of that which was purged."""
+def continue_store(fresh: Path, past: PreviousState, key: Path | None) -> tuple[str, ...]:
+    """Fit a new store to those who followed the old one. Returns the ids that were purged there and are back here."""
     with closing(SqliteEngine(str(fresh), integrity_key=key)) as engine:
-        known = {(namespace, id) for namespace, id in engine.read("purge_list")}
-        engine.apply(_following(engine, past))
-        gone = [each for each in past.purged if each not in known]
-        return tuple(id for namespace, id in gone if _is_there(engine, namespace, id))
+        purged_here = store_copies.list_purged(engine)
+        engine.apply(_continue_steps(engine, past))
+        purged_later = [each for each in past.purged if each not in purged_here]
+        return tuple(id for namespace, id in purged_later if store_copies.is_stored(engine, namespace, id))
 
 
-def _following(engine: Engine, past: Past) -> Iterator[Step]:
-    head, chunk = (int(engine.read(query)[0][0]) for query in ("change_head", "chunk_last"))
-    head = head + GAP if past.head is None else max(head, past.head) + 1
-    yield step("change_restart", head=head)
-    yield step("meta_set", key="changes_floor", value=str(head))
-    yield step("chunk_continue", chunk=max(chunk, past.chunk))
-    yield Step("token_revoke", [{"id": id, "at": at} for id, at in past.revoked])
-
-
-def _is_there(engine: Engine, namespace: str, id: str) -> bool:
-    session, _, number = id.rpartition("#")
-    sequence = int(number) if session and number.isdecimal() else -1
-    return bool(engine.read("is_there", {"namespace": namespace, "id": id, "session": session, "sequence": sequence}))
+def _continue_steps(engine: Engine, past: PreviousState) -> Iterator[Step]:
+    change, chunk = store_copies.read_last_numbers(engine)
+    change = change + CHANGE_GAP if past.head is None else max(change, past.head) + 1
+    yield from store_copies.continue_numbers_steps(LastNumbers(change, max(chunk, past.chunk)))
+    yield store_copies.revoke_tokens_step(past.revoked)

@@ -76,7 +76,7 @@ def test_whatever_is_done_with_the_key_is_sealed(sealed: Opened, tmp_path: Path)
     memory.sessions.append("monday", "user", "My sister Ines is a vet in Coimbra")
     memory.sessions.append("monday", "assistant", "Good to know!")
     memory.learn("monday")
-    memory.notes.put("call Ines", "todo")
+    memory.notes.put("call Ines", note_id="todo")
     memory.files.index([note])
     memory.contacts.create(name="Ines", role="vet")
     memory.profile.set("name", "Maria")
@@ -103,7 +103,7 @@ def test_without_the_key_it_is_read_and_not_written(sealed: Opened) -> None:
     assert memory.search("what is my dog called?").hits
     with pytest.raises(BadConfig, match="its key was not given"):
         memory.add("The cat is called Tom")
-    assert len(memory.list().memories) == 1
+    assert len(memory.list()) == 1
 
 
 def test_another_key_is_refused(sealed: Opened, key: Path) -> None:
@@ -229,7 +229,7 @@ def test_processes_that_write_at_once_make_one_chain(sealed: Opened, db: Path, k
     for writer in writers:
         writer.join(60)
     memory = sealed()
-    assert len(memory.list(limit=100).memories) == 41
+    assert len(memory.list(limit=100)) == 41
     assert problems(memory) == []
 
 
@@ -250,7 +250,7 @@ def test_verifying_says_what_a_repair_took_out_of_what_is_sealed(sealed: Opened,
         memory.repair()
         (found,) = [each for each in memory.doctor(verify=True) if each.name == "integrity"]
     assert found.ok
-    assert "moved to the quarantine, where nothing is sealed: 1" in found.detail
+    assert "a repair moved 1 rows to the quarantine, where nothing is sealed" in found.detail
 
 
 def test_an_older_copy_is_named_until_it_is_accepted(sealed: Opened, db: Path, tmp_path: Path) -> None:
@@ -272,7 +272,7 @@ def test_stopped_it_leaves_an_ordinary_store(sealed: Opened, db: Path) -> None:
     memory.integrity.stop()
     memory.add("The cat is called Tom")
     assert apsw.Connection(str(db)).execute("SELECT count(*) FROM integrity_log").fetchone() == (0,)
-    assert len(sealed(with_key=False).list().memories) == 2
+    assert len(sealed(with_key=False).list()) == 2
     with pytest.raises(Invalid, match="is off"):
         memory.integrity.verify()
 

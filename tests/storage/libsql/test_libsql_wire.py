@@ -5,8 +5,8 @@ import pytest
 from retentive.errors import Invalid, StorageError
 from retentive.storage import Step, step
 from retentive.storage.engines.libsql import LibsqlEngine
-from retentive.storage.engines.libsql.batches import Statement, statements
-from retentive.storage.engines.libsql.hrana import address, sent
+from retentive.storage.engines.libsql.batches import BatchStatement, split_statements
+from retentive.storage.engines.libsql.hrana import encode_value, parse_address
 
 VALUES = [
     "",
@@ -39,7 +39,7 @@ VALUES = [
     ],
 )
 def test_an_address_says_where_whether_encrypted_and_which_database(target: str, url: str, host: str | None) -> None:
-    found = address(target)
+    found = parse_address(target)
     assert (found.url, found.host) == (url, host)
 
 
@@ -55,39 +55,40 @@ def test_an_address_says_where_whether_encrypted_and_which_database(target: str,
 )
 def test_an_address_that_cannot_be_meant_is_refused_without_its_secrets(target: str) -> None:
     with pytest.raises(Invalid) as refusal:
-        address(target)
+        parse_address(target)
     assert "s3cret" not in f"{refusal.value} {refusal.value.hint}"
     assert "auth_token" in refusal.value.hint
 
 
 def test_an_insert_of_many_rows_is_said_once() -> None:
-    many = Statement("INSERT INTO t (a, b) VALUES (:a, (SELECT id FROM s WHERE n = :b)) ON CONFLICT (a) DO NOTHING")
-    assert many.for_all({"b"}) == (
+    sql = "INSERT INTO t (a, b) VALUES (:a, (SELECT id FROM s WHERE n = :b)) ON CONFLICT (a) DO NOTHING"
+    many = BatchStatement(sql)
+    assert many.insert_many_sql({"b"}) == (
         "INSERT INTO t (a, b) SELECT (r.value ->> 0), (SELECT id FROM s WHERE n = unhex(r.value ->> 1))"
         " FROM json_each(?) r WHERE true ON CONFLICT (a) DO NOTHING"
     )
-    some = Statement("INSERT INTO t (a) SELECT :a WHERE EXISTS (SELECT 1 FROM s WHERE n = :n)")
-    assert some.for_all(()) == (
+    some = BatchStatement("INSERT INTO t (a) SELECT :a WHERE EXISTS (SELECT 1 FROM s WHERE n = :n)")
+    assert some.insert_many_sql(()) == (
         "INSERT INTO t (a) SELECT (r.value ->> 0) FROM json_each(?) r"
         " WHERE EXISTS (SELECT 1 FROM s WHERE n = (r.value ->> 1))"
     )
-    assert not Statement("UPDATE t SET a = :a").can_take_all
-    assert not Statement("INSERT INTO t (a) SELECT s.a FROM s WHERE n = :n").can_take_all
+    assert not BatchStatement("UPDATE t SET a = :a").can_insert_many
+    assert not BatchStatement("INSERT INTO t (a) SELECT s.a FROM s WHERE n = :n").can_insert_many
 
 
 def test_every_named_query_is_one_that_the_server_accepts(engine: LibsqlEngine) -> None:
     """For one row, and for many at once where it can be said so."""
     for name in engine._queries._blocks["name"]:
-        for sql in statements(engine._queries.sql(name)):
-            statement = Statement(sql)
-            said = [statement.sql, *([statement.for_all(())] if statement.can_take_all else [])]
+        for sql in split_statements(engine._queries.sql(name)):
+            statement = BatchStatement(sql)
+            said = [statement.sql, *([statement.insert_many_sql(())] if statement.can_insert_many else [])]
             for each in said:
-                engine._server.rows({"sql": f"EXPLAIN {each}", "args": [sent(None)] * each.count("?")})
+                engine._server.rows({"sql": f"EXPLAIN {each}", "args": [encode_value(None)] * each.count("?")})
 
 
 def test_statements_are_told_apart_by_sqlites_own_rules() -> None:
     sql = "CREATE TABLE a (b); -- not; here\nINSERT INTO a VALUES (';');\n-- a comment\nSELECT 1"
-    assert [each.splitlines()[-1] for each in statements(sql)] == [
+    assert [each.splitlines()[-1] for each in split_statements(sql)] == [
         "CREATE TABLE a (b); -- not; here",
         "INSERT INTO a VALUES (';')",
         "SELECT 1",
@@ -104,7 +105,7 @@ def test_values_arrive_as_they_were_one_by_one_or_many_at_once(engine: LibsqlEng
 
 def test_numbers_and_blobs_arrive_as_they_were(engine: LibsqlEngine) -> None:
     values = [9007199254740993, -1, 0.1, 1e300, b"\x00\xff", b"", None]
-    statement = {"sql": f"SELECT {', '.join('?' for _ in values)}", "args": [sent(value) for value in values]}
+    statement = {"sql": f"SELECT {', '.join('?' for _ in values)}", "args": [encode_value(value) for value in values]}
     assert engine._server.rows(statement) == [tuple(values)]
 
 

@@ -1,30 +1,32 @@
-"""Copies of the store, and its room."""
+"""Verbs of backups, and `compact`."""
 
-from retentive.cli.parser.options import Verbs
+from retentive.cli.parser.options import VerbGroup
 
 
-def backing(verb: Verbs) -> None:
+def add_backup_verbs(verb: VerbGroup) -> None:
     create = verb(
         "create",
-        "copy the store into a file, while it is in use, and check the copy",
+        "copy the store into a file, also while it is in use, and verify the copy",
         epilog="In a folder the file is called retentive-YYYYMMDD-HHMMSS.db, by the time (UTC).",
     )
     create.add_argument("target", metavar="FILE|FOLDER")
-    create.add_argument("--keep", type=int, metavar="N", help="in a folder: remove all but the newest N of this store")
-    create.add_argument("--force", action="store_true", help="replace the file if it is there")
+    create.add_argument(
+        "--keep", type=int, metavar="N", help="in a folder: delete all but the newest N backups of this store"
+    )
+    create.add_argument("--force", action="store_true", help="overwrite an existing file")
 
-    verify = verb("verify", "see whether a backup is whole and can be restored")
+    verify = verb("verify", "check that a backup is complete and can be restored")
     verify.add_argument("file", metavar="FILE")
 
     restore = verb(
         "restore",
-        "make the store what a backup of it is",
-        epilog="What was there is kept beside it, as FILE.before-restore-... Other programs may have the store open.",
+        "replace the content of the store by a backup",
+        epilog="A copy of the store stays beside it: FILE.before-restore-... Other programs may have the store open.",
     )
     restore.add_argument("file", metavar="FILE")
-    restore.add_argument("--dry-run", action="store_true", help="check the backup, and only say what would happen")
+    restore.add_argument("--dry-run", action="store_true", help="only check the backup and show what would happen")
     restore.add_argument("--yes", "-y", action="store_true", help="do not ask")
 
 
-def compacting(verb: Verbs) -> None:
-    verb("compact", "give back the room that deleted rows left")
+def add_compact(verb: VerbGroup) -> None:
+    verb("compact", "shrink the store: free the space of deleted rows")

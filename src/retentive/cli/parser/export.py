@@ -1,6 +1,6 @@
-"""The verb that writes out what is kept."""
+"""The verb `export`."""
 
-from retentive.cli.parser.options import Verbs
+from retentive.cli.parser.options import VerbGroup
 
 FORMATS = ("jsonl", "markdown")
 PARTS = (
@@ -16,16 +16,18 @@ PARTS = (
 )
 
 
-def exporting(verb: Verbs) -> None:
+def add_export(verb: VerbGroup) -> None:
     export = verb(
         "export",
-        "write out all that a namespace holds",
+        "export all data of a namespace",
         epilog="`retentive import FILE` restores JSON Lines exactly. FILE.gz is compressed; - is standard output.",
     )
-    export.add_argument("target", nargs="?", default="-", metavar="FILE", help="a file; of Markdown, a folder")
+    export.add_argument("target", nargs="?", default="-", metavar="FILE", help="a file; for Markdown, a folder")
     export.add_argument("--format", choices=FORMATS, default="jsonl", help="jsonl for machines, markdown for people")
-    export.add_argument("--vectors", action="store_true", help="with vectors, so that nothing is embedded again")
-    export.add_argument("--all-namespaces", action="store_true", help="all of the store")
+    export.add_argument(
+        "--vectors", action="store_true", help="include vectors, so that an import need not embed again"
+    )
+    export.add_argument("--all-namespaces", action="store_true", help="export all namespaces of the store")
     export.add_argument(
         "--without",
         action="append",
@@ -34,4 +36,4 @@ def exporting(verb: Verbs) -> None:
         metavar="PART",
         help=f"leave out one of {', '.join(PARTS)}; may be given several times",
     )
-    export.add_argument("--force", action="store_true", help="replace what is there though it is no export")
+    export.add_argument("--force", action="store_true", help="overwrite a file that is not an export")

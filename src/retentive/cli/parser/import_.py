@@ -1,19 +1,19 @@
-"""The verb that brings in memories from elsewhere."""
+"""The verb `import`."""
 
 import argparse
 
-from retentive.cli.parser.options import Verbs
+from retentive.cli.parser.options import VerbGroup
 
 FORMATS = ("retentive", "mem0", "mcp-memory", "mcp-memory-service", "basic-memory", "claude-memory", "markdown", "csv")
 
 TRUSTS = ("user", "stated", "import")
 
 
-def bringing(verb: Verbs) -> None:
+def add_import(verb: VerbGroup) -> None:
     import_ = verb(
         "import",
-        "keep the memories that another product holds, or restore an export",
-        epilog="Once more, it keeps only what is new. Conversations are brought in by `retentive chat-log import`.",
+        "import memories from other products, or restore an export",
+        epilog="Importing again adds only what is new. For conversations use `retentive chat-log import`.",
     )
     import_.add_argument("path", metavar="PATH", help="a file or folder; - reads a pipe")
     import_.add_argument(
@@ -27,10 +27,10 @@ def bringing(verb: Verbs) -> None:
         "--trust",
         choices=TRUSTS,
         default="stated",
-        help="user: you vouch for it, so it counts as your own word; import: it is a stranger's, whatever it says",
+        help="user: trust it like your own statements; import: never trust it, whatever it says of its sources",
     )
-    import_.add_argument("--dry-run", action="store_true", help="only tell what would come in")
-    import_.add_argument("--session", default=argparse.SUPPRESS, metavar="ID", help="keep them for this session only")
+    import_.add_argument("--dry-run", action="store_true", help="only show what would be imported")
+    import_.add_argument("--session", default=argparse.SUPPRESS, metavar="ID", help="store them for this session only")
     import_.add_argument(
-        "--tag", dest="tags", action="append", default=argparse.SUPPRESS, metavar="TAG", help="for all of them, too"
+        "--tag", dest="tags", action="append", default=argparse.SUPPRESS, metavar="TAG", help="added to all of them"
     )

@@ -1,41 +1,41 @@
-"""Embedding models."""
+"""Verbs of embedding models."""
 
-from retentive.cli.parser.options import Verbs, Words
+from retentive.cli.parser.options import VerbGroup, VerbParser
 
-_NAME = "a name or alias of the list, or the path of a folder"
+_NAME_HELP = "a name or alias of the list, or the path of a folder"
 
 
-def choosing(verb: Verbs) -> None:
-    verb("list", "show the models that can be chosen, and which are here")
+def add_models_verbs(verb: VerbGroup) -> None:
+    verb("list", "list available models, and which are downloaded")
 
-    info = verb("info", "show all that is known of a model: files and hashes, dimension, prefixes, licence")
-    info.add_argument("name", metavar="NAME", help=_NAME)
+    info = verb("info", "show details of a model: files and hashes, dimension, prefixes, licence")
+    info.add_argument("name", metavar="NAME", help=_NAME_HELP)
 
     pull = verb(
         "pull",
-        "fetch a model",
+        "download a model",
         epilog="From hub_url or HF_ENDPOINT. An interrupted download is continued; each file is checked by its hash.",
     )
     pull.add_argument("name", metavar="NAME", help="a name or alias of the list")
-    _precision(pull)
+    _add_precision(pull)
 
-    use = verb("use", "make a model the embedder, in config.toml")
-    use.add_argument("name", metavar="NAME", help=f"{_NAME}; PROVIDER:MODEL; hashing; or none")
-    _precision(use)
+    use = verb("use", "set a model as the embedder in config.toml")
+    use.add_argument("name", metavar="NAME", help=f"{_NAME_HELP}; PROVIDER:MODEL; hashing; or none")
+    _add_precision(use)
 
-    test = verb("test", "load a model, and measure how quick and how good it is here")
-    test.add_argument("name", nargs="?", metavar="NAME", help=f"{_NAME}; the one that is set, if not given")
-    _precision(test)
+    test = verb("test", "load a model, and measure its speed and quality on this machine")
+    test.add_argument("name", nargs="?", metavar="NAME", help=f"{_NAME_HELP}; the one that is set, if not given")
+    _add_precision(test)
     test.add_argument("--llm", action="store_true", help="try the language model that is set, on a short conversation")
 
     verify = verb("verify", "compare a model's files with their hashes, and its vectors with known ones")
-    verify.add_argument("name", nargs="?", metavar="NAME", help=f"{_NAME}; the one that is set, if not given")
-    verify.add_argument("--accept", action="store_true", help="record the vectors of a folder of your own anew")
-    _precision(verify)
+    verify.add_argument("name", nargs="?", metavar="NAME", help=f"{_NAME_HELP}; the one that is set, if not given")
+    verify.add_argument("--accept", action="store_true", help="record the vectors of your own folder again")
+    _add_precision(verify)
 
-    remove = verb("remove", "delete what was fetched or made for a model")
-    remove.add_argument("name", metavar="NAME", help=_NAME)
+    remove = verb("remove", "delete the files of a model")
+    remove.add_argument("name", metavar="NAME", help=_NAME_HELP)
 
 
-def _precision(verb: Words) -> None:
+def _add_precision(verb: VerbParser) -> None:
     verb.add_argument("--precision", choices=("int8", "float32"), help="instead of the setting's")

@@ -1,63 +1,75 @@
-"""The exports of accounts: what Claude and ChatGPT send as `conversations.json`.
+"""Parse account exports: the `conversations.json` of Claude and ChatGPT.
 
-Claude's is a list of messages for each conversation; abandoned branches, if it has any, are in it in order of time.
-ChatGPT's is a tree for each: an edited question or an answer made anew begins a branch. The branch that the person saw
-leads from `current_node` to the root; it is the one read, without the messages that were hidden from them.
+Claude's has a list of messages for each conversation; abandoned branches, if any, are in it in order of time.
+ChatGPT's has a tree for each: an edited question or a regenerated answer begins a branch. The branch that the person
+saw leads from `current_node` to the root. That one is read, without the messages that were hidden from the person.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from retentive.conversations.formats.values import Found, Record, each_message, label, moment, object_of, role, told
+from retentive.conversations.formats.values import (
+    ParsedConversation,
+    Record,
+    build_payload,
+    clean_name,
+    iterate_messages,
+    parse_role,
+    parse_time,
+    require_object,
+)
 from retentive.errors import Invalid
 from retentive.model import Message
-from retentive.text.messages import written
+from retentive.text.messages import join_text_blocks
 
 _TEXTS = ("parts", "text", "result")  # where the kinds of ChatGPT's content have their text
 _PLAIN = ("text", "multimodal_text")
 
 
-def claude(records: Iterable[Record]) -> Iterator[Found]:
+def parse_claude(records: Iterable[Record]) -> Iterator[ParsedConversation]:
     for place, value in records:
-        messages = _required(value, "chat_messages", place)
-        yield Found(
-            id=label(value.get("uuid")),
-            title=label(value.get("name")),
-            created=moment(value.get("created_at"), place),
-            messages=[_claude_message(each, where) for where, each in each_message(messages, place)],
+        messages = _require_field(value, "chat_messages", place)
+        yield ParsedConversation(
+            id=clean_name(value.get("uuid")),
+            title=clean_name(value.get("name")),
+            created=parse_time(value.get("created_at"), place),
+            messages=[_parse_claude_message(each, where) for where, each in iterate_messages(messages, place)],
         )
 
 
-def _claude_message(value: Mapping[str, Any], place: str) -> Message:
+def _parse_claude_message(value: Mapping[str, Any], place: str) -> Message:
     blocks = value.get("content")
     blocks = blocks if isinstance(blocks, list) else []
-    text = written(blocks or value.get("text") or "")
-    more = {"content": blocks if any(map(_says_more, blocks)) else None}
-    payload = told(more | {name: value.get(name) for name in ("attachments", "files")})
-    return Message(role(value.get("sender"), place), text, None, moment(value.get("created_at"), place), None, payload)
+    text = join_text_blocks(blocks or value.get("text") or "")
+    more = {"content": blocks if any(map(_has_more_than_text, blocks)) else None}
+    payload = build_payload(more | {name: value.get(name) for name in ("attachments", "files")})
+    return Message(
+        parse_role(value.get("sender"), place), text, None, parse_time(value.get("created_at"), place), None, payload
+    )
 
 
-def _says_more(block: Any) -> bool:
-    """More than its text: most blocks have nothing else, and would keep every text twice."""
+def _has_more_than_text(block: Any) -> bool:
+    """Return whether a block has more than its text. Most have not, and would store every text twice."""
     return not isinstance(block, dict) or block.get("type") != "text" or bool(block.get("citations"))
 
 
-def chatgpt(records: Iterable[Record]) -> Iterator[Found]:
+def parse_chatgpt(records: Iterable[Record]) -> Iterator[ParsedConversation]:
     for place, value in records:
-        nodes = object_of(_required(value, "mapping", place) or {}, place)
+        nodes = require_object(_require_field(value, "mapping", place) or {}, place)
         seen = (
-            (f"{place}, node {id}", _inside(nodes[id], "message")) for id in _branch(nodes, value.get("current_node"))
+            (f"{place}, node {id}", _get_object(nodes[id], "message"))
+            for id in _visible_branch(nodes, value.get("current_node"))
         )
-        yield Found(
-            id=label(value.get("conversation_id")) or label(value.get("id")),
-            title=label(value.get("title")),
-            created=moment(value.get("create_time"), place),
-            messages=[_chatgpt_message(each, where) for where, each in seen if each and not _is_hidden(each)],
+        yield ParsedConversation(
+            id=clean_name(value.get("conversation_id")) or clean_name(value.get("id")),
+            title=clean_name(value.get("title")),
+            created=parse_time(value.get("create_time"), place),
+            messages=[_parse_chatgpt_message(each, where) for where, each in seen if each and not _is_hidden(each)],
         )
 
 
-def _branch(nodes: Mapping[str, Any], current: Any) -> list[str]:
-    """From the root to the current node, or to the newest leaf. A ring is followed once."""
+def _visible_branch(nodes: Mapping[str, Any], current: Any) -> list[str]:
+    """Return the ids from the root to the current node, or to the newest leaf. A cycle is followed once."""
     branch: dict[str, None] = {}
     node = current if isinstance(current, str) and current in nodes else _newest_leaf(nodes)
     while isinstance(node, str) and node in nodes and node not in branch:
@@ -68,50 +80,59 @@ def _branch(nodes: Mapping[str, Any], current: Any) -> list[str]:
 
 def _newest_leaf(nodes: Mapping[str, Any]) -> str | None:
     leaves = [id for id, node in nodes.items() if isinstance(node, dict) and not node.get("children")]
-    return max(leaves or nodes, key=lambda id: _age(nodes[id]), default=None)
+    return max(leaves or nodes, key=lambda id: _created_at(nodes[id]), default=None)
 
 
-def _age(node: Any) -> float:
-    time = _inside(node, "message").get("create_time")
+def _created_at(node: Any) -> float:
+    time = _get_object(node, "message").get("create_time")
     return time if isinstance(time, int | float) else 0
 
 
 def _is_hidden(message: Mapping[str, Any]) -> bool:
-    return _inside(message, "metadata").get("is_visually_hidden_from_conversation") is True
+    return _get_object(message, "metadata").get("is_visually_hidden_from_conversation") is True
 
 
-def _chatgpt_message(value: Mapping[str, Any], place: str) -> Message:
-    author, content = _inside(value, "author"), _inside(value, "content")
-    text = next((said for name in _TEXTS if (said := written(content.get(name)))), "")
-    time = moment(value.get("create_time"), place)
-    return Message(role(author.get("role"), place), text, label(author.get("name")), time, None, _more(value, content))
+def _parse_chatgpt_message(value: Mapping[str, Any], place: str) -> Message:
+    author, content = _get_object(value, "author"), _get_object(value, "content")
+    text = next(filter(None, (join_text_blocks(content.get(name)) for name in _TEXTS)), "")
+    time = parse_time(value.get("create_time"), place)
+    return Message(
+        parse_role(author.get("role"), place),
+        text,
+        clean_name(author.get("name")),
+        time,
+        None,
+        _build_payload(value, content),
+    )
 
 
-def _more(value: Mapping[str, Any], content: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Parts that are not text, what else the content has, uploads, and the tool it was said to."""
+def _build_payload(value: Mapping[str, Any], content: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the parts that are not text, other fields of the content, uploads, and the tool that was addressed."""
     parts = content.get("parts")
     more = {name: each for name, each in content.items() if name not in (*_TEXTS, "content_type")}
     if isinstance(parts, list) and not all(isinstance(part, str) for part in parts):
         more["content"] = parts
-    more["attachments"] = _inside(value, "metadata").get("attachments")
+    more["attachments"] = _get_object(value, "metadata").get("attachments")
     more["recipient"] = None if value.get("recipient") == "all" else value.get("recipient")
-    said = told(more)
-    return said | {"content_type": content.get("content_type")} if said and _is_special(content) else said
+    payload = build_payload(more)
+    if payload and _is_special(content):
+        payload["content_type"] = content.get("content_type")
+    return payload
 
 
 def _is_special(content: Mapping[str, Any]) -> bool:
     return content.get("content_type") not in (None, *_PLAIN)
 
 
-def _inside(value: Any, name: str) -> dict[str, Any]:
-    """The object of that name, or an empty one."""
+def _get_object(value: Any, name: str) -> dict[str, Any]:
+    """Return the object with that name, or an empty one."""
     found = value.get(name) if isinstance(value, dict) else None
     return found if isinstance(found, dict) else {}
 
 
-def _required(value: Any, name: str, place: str) -> Any:
-    if name not in object_of(value, place):
+def _require_field(value: Any, name: str, place: str) -> Any:
+    if name not in require_object(value, place):
         raise Invalid(
-            f"{place}: it has no {name!r}", "Is it of another format? Leave out --format to have it recognised."
+            f"{place}: it has no {name!r}", "Is it of another format? Leave out `format=NAME` to have it recognised."
         )
     return value[name]

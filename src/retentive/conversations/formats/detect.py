@@ -1,4 +1,4 @@
-"""Reading the chat logs people have: which format a file is in, and the conversations in it, with names and numbers."""
+"""Read chat logs: recognise the format of a file, and return its conversations with names and numbered messages."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from retentive.conversations.formats import accounts, openai, plain
-from retentive.conversations.formats.source import Document, documents
-from retentive.conversations.formats.values import LONGEST_NAME, Found, Record, label
+from retentive.conversations.formats.source import Document, read_documents
+from retentive.conversations.formats.values import MAX_NAME_CHARS, ParsedConversation, Record, clean_name
 from retentive.errors import Invalid
 from retentive.model import Message
 
@@ -22,7 +22,7 @@ class Format(StrEnum):
 
 
 class Conversation(NamedTuple):
-    """A session to be: its name, and messages numbered 1, 2, 3 ... by place, so that an import can be resumed."""
+    """A future session: its name, and messages numbered 1, 2, 3 ... so that an import can be resumed."""
 
     id: str
     """The export's own, else the file's name without its ending; unlike all others of the file."""
@@ -31,57 +31,57 @@ class Conversation(NamedTuple):
     messages: Sequence[Message]
 
 
-_PARSERS: Mapping[Format, Callable[[Iterable[Record]], Iterator[Found]]] = {
-    Format.OPENAI: openai.conversations,
-    Format.CLAUDE: accounts.claude,
-    Format.CHATGPT: accounts.chatgpt,
+_PARSERS: Mapping[Format, Callable[[Iterable[Record]], Iterator[ParsedConversation]]] = {
+    Format.OPENAI: openai.parse_conversations,
+    Format.CLAUDE: accounts.parse_claude,
+    Format.CHATGPT: accounts.parse_chatgpt,
 }
 _FORMATS = """openai (messages with role and content, JSON or JSON Lines), claude or chatgpt (conversations.json, or \
 the zip they send), plain (lines `Name: text`)"""
 
 
-def read(path: Path, format: Format | None = None, me: str | None = None) -> Iterator[Conversation]:
-    """The conversations of a file, in its order, without empty ones. The format is recognised unless given.
+def read_conversations(path: Path, format: Format | None = None, me: str | None = None) -> Iterator[Conversation]:
+    """Yield the conversations of a file in order, without empty ones. The format is recognised unless given.
 
-    `me` says whose words are the user's in plain text; other formats say it themselves. What is wrong with a file is
-    `Invalid` with its place, at the latest when the reading gets there: earlier conversations are then out already.
+    `me` is the name of the user in plain text; other formats mark the user themselves. A fault raises `Invalid` with
+    its place, at the latest when reading gets there: earlier conversations were yielded by then.
     """
-    names = _Names(label(path.stem) or "chat")
-    for document in documents(path):
-        for found in _found(document, format, me):
-            if messages := _numbered(found.messages):
+    names = _UniqueNames(clean_name(path.stem) or "chat")
+    for document in read_documents(path):
+        for found in _parse_document(document, format, me):
+            if messages := _number_messages(found.messages):
                 yield Conversation(names.unique(found.id), found.title, found.created, messages)
 
 
-def _found(document: Document, format: Format | None, me: str | None) -> Iterator[Found]:
+def _parse_document(document: Document, format: Format | None, me: str | None) -> Iterator[ParsedConversation]:
     if format is Format.PLAIN or (format is None and not document.is_json):
-        yield _plain(document, me, recognised=format is not None)
+        yield _parse_plain(document, me, recognised=format is not None)
         return
     if not document.is_json:
         raise Invalid(f"{document.name} is not JSON, as {format} is", f"There are: {_FORMATS}.")
     records = document.records()
     first = next(records, None)
     if first is not None:
-        parse = _PARSERS[format or _recognised(first, document)]
+        parse = _PARSERS[format or _detect_format(first, document)]
         yield from parse(chain([first], records))
 
 
-def _plain(document: Document, me: str | None, *, recognised: bool) -> Found:
+def _parse_plain(document: Document, me: str | None, *, recognised: bool) -> ParsedConversation:
     text = document.text()
     if not recognised and not plain.is_chat(text):
-        raise _unknown(document)
-    return plain.conversation(text, document.name, me)
+        raise _unknown_format(document)
+    return plain.parse_conversation(text, document.name, me)
 
 
-def _recognised(first: Record, document: Document) -> Format:
-    format = _shape(first.value)
+def _detect_format(first: Record, document: Document) -> Format:
+    format = _match_format(first.value)
     if format is None:
-        raise _unknown(document)
+        raise _unknown_format(document)
     return format
 
 
-def _shape(value: Any) -> Format | None:
-    """The format that has such a value."""
+def _match_format(value: Any) -> Format | None:
+    """Return the format that has such a value."""
     match value:
         case {"mapping": dict() | None}:
             return Format.CHATGPT
@@ -94,18 +94,18 @@ def _shape(value: Any) -> Format | None:
     return Format.OPENAI if openai.is_message(value) else None
 
 
-def _unknown(document: Document) -> Invalid:
-    return Invalid(f"cannot tell what format {document.name} has", f"Say it with --format: {_FORMATS}.")
+def _unknown_format(document: Document) -> Invalid:
+    return Invalid(f"cannot tell what format {document.name} has", f"Say it with `format=NAME`: {_FORMATS}.")
 
 
-def _numbered(messages: Iterable[Message]) -> tuple[Message, ...]:
-    """Those that say anything, with their places."""
+def _number_messages(messages: Iterable[Message]) -> tuple[Message, ...]:
+    """Return the messages that are not empty, numbered."""
     kept = (each for each in messages if each.content.strip() or each.payload is not None)
     return tuple(each._replace(sequence=number) for number, each in enumerate(kept, 1))
 
 
-class _Names:
-    """Names for the conversations of one file, no two alike: two sessions of one name would become one."""
+class _UniqueNames:
+    """Gives the conversations of one file unique names: two sessions of one name would become one."""
 
     def __init__(self, default: str) -> None:
         self._default = default
@@ -116,6 +116,6 @@ class _Names:
         while name in self._given:
             self._given[first] += 1
             ending = f"-{self._given[first]}"
-            name = first[: LONGEST_NAME - len(ending)] + ending
+            name = first[: MAX_NAME_CHARS - len(ending)] + ending
         self._given[name] = 1
         return name

@@ -1,11 +1,11 @@
-"""Chats as plain text: `Name: text`, and the lines that follow belong to it.
+"""Parse chats as plain text: `Name: text`, and the lines that follow belong to it.
 
 A time may stand before the name, in one of these ways; the last two are WhatsApp's:
     [2024-05-01 10:32] Anna: text
     2024-05-01T10:32:00Z Anna: text
     01/05/2024, 10:32 - Anna: text
     [01/05/2024, 10:32:11] Anna: text
-What is not certain is decided so:
+Doubtful cases are decided so:
   a. 01/05/2024 is the first of May: the day comes first, unless a date of the same file (5/13/2024) shows otherwise.
   b. A time without a zone is UTC.
   c. Where the first line has a time, a line without one never begins a message. Where none has, `Note: ...` inside a
@@ -19,20 +19,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import NamedTuple
 
-from retentive.conversations.formats.values import Found, label
+from retentive.conversations.formats.values import ParsedConversation, clean_name
 from retentive.errors import Invalid
 from retentive.model import Message, Role
 
-LONGEST_NAME, MOST_WORDS = 40, 4  # what comes before a colon is a sentence from here on
+MAX_NAME_CHARS, MAX_NAME_WORDS = 40, 4  # what comes before a colon is a sentence from here on
 MONTHS = 12
 
-_WORDS: Mapping[str, Role] = {
+_ROLE_WORDS: Mapping[str, Role] = {
     **dict.fromkeys("user human me myself i you".split(), Role.USER),
     **dict.fromkeys(["assistant", "ai", "ai assistant", "bot", "chatbot", "agent", "model"], Role.ASSISTANT),
     "system": Role.SYSTEM,
     "tool": Role.TOOL,
 }
-_MODEL = re.compile(  # with a version, as in GPT-4o or Claude 3.5 Sonnet; Claude Monet is a person
+_MODEL_NAME = re.compile(  # with a version, as in GPT-4o or Claude 3.5 Sonnet; Claude Monet is a person
     r"(?:claude|chatgpt|gpt|gemini|bard|copilot|llama|mistral|deepseek|grok|qwen|perplexity)"
     r"(?:[ -]?\d[\w.-]*(?: \w+)?)?"
 )
@@ -51,7 +51,7 @@ _SCHEMES = {"http", "https", "ftp", "sftp", "file", "mailto", "ws", "wss", "ssh"
 
 
 class _Turn(NamedTuple):
-    """The beginning of a message, and the lines it has."""
+    """A message: its time, its name, and its lines."""
 
     stamp: re.Match[str] | None
     name: str | None
@@ -59,23 +59,23 @@ class _Turn(NamedTuple):
 
 
 def is_chat(text: str) -> bool:
-    """Does its first line begin a message, and has it one with a name?"""
+    """Return whether the first line begins a message, and any message has a name."""
     lines = text.split("\n")
-    return _turn(lines[0]) is not None and any(turn.name for turn in map(_turn, lines) if turn)
+    return _parse_turn(lines[0]) is not None and any(turn.name for turn in map(_parse_turn, lines) if turn)
 
 
-def conversation(text: str, place: str, me: str | None = None) -> Found:
-    """All of a file. `me` is the name of the one whose words are the user's."""
-    turns = _turns(text, place)
-    roles = _roles([turn.name for turn in turns if turn.name], me, place)
-    month_first = _month_first(turn.stamp for turn in turns if turn.stamp)
-    return Found(None, None, None, [_message(turn, roles, month_first=month_first) for turn in turns])
+def parse_conversation(text: str, place: str, me: str | None = None) -> ParsedConversation:
+    """Parse a file as one conversation. `me` is the name of the user."""
+    turns = _split_turns(text, place)
+    roles = _assign_roles([turn.name for turn in turns if turn.name], me, place)
+    month_first = _is_month_first(turn.stamp for turn in turns if turn.stamp)
+    return ParsedConversation(None, None, None, [_make_message(turn, roles, month_first=month_first) for turn in turns])
 
 
-def _turns(text: str, place: str) -> list[_Turn]:
+def _split_turns(text: str, place: str) -> list[_Turn]:
     turns: list[_Turn] = []
     for line in text.split("\n"):
-        begun = _turn(line)
+        begun = _parse_turn(line)
         if begun and (begun.stamp or not (turns and turns[0].stamp)):
             turns.append(begun)
         elif turns:
@@ -86,10 +86,10 @@ def _turns(text: str, place: str) -> list[_Turn]:
     return turns
 
 
-def _turn(line: str) -> _Turn | None:
-    """The message that begins here, if one does."""
+def _parse_turn(line: str) -> _Turn | None:
+    """Return the message that begins with this line; None if none does."""
     bare = line.lstrip(_MARKS)
-    stamp = _stamp(bare)
+    stamp = _match_stamp(bare)
     rest = bare[stamp.end() :].lstrip(_MARKS) if stamp else bare
     named = _NAME.match(rest)
     name = named[1].strip().strip(_MARKS) if named else ""
@@ -98,17 +98,17 @@ def _turn(line: str) -> _Turn | None:
     return _Turn(stamp, None, [rest]) if stamp and (stamp["bracket"] or stamp["dash"]) else None
 
 
-def _stamp(line: str) -> re.Match[str] | None:
+def _match_stamp(line: str) -> re.Match[str] | None:
     found = _STAMP.match(line)
-    return found if found and _time(found) else None
+    return found if found and _parse_time(found) else None
 
 
 def _is_short(name: str) -> bool:
-    return 0 < len(name) <= LONGEST_NAME and len(name.split()) <= MOST_WORDS
+    return 0 < len(name) <= MAX_NAME_CHARS and len(name.split()) <= MAX_NAME_WORDS
 
 
 def _is_name(name: str) -> bool:
-    """A person or a role, not the beginning of a sentence, a list, an address or a time."""
+    """Return whether it names a person or a role, and is not the start of a sentence, a list, an address or a time."""
     return (
         _is_short(name)
         and (name[0].isalnum() or name[0] in "@+~_")
@@ -118,14 +118,14 @@ def _is_name(name: str) -> bool:
     )
 
 
-def _month_first(stamps: Iterable[re.Match[str]]) -> bool:
-    """Only if a date of the file cannot be read otherwise, and none speaks against it."""
+def _is_month_first(stamps: Iterable[re.Match[str]]) -> bool:
+    """Return whether a date of the file must have the month first, and none must have the day first."""
     pairs = [(int(stamp["a"]), int(stamp["b"])) for stamp in stamps if len(stamp["a"]) <= 2]  # noqa: PLR2004
     return any(b > MONTHS for _, b in pairs) and not any(a > MONTHS for a, _ in pairs)
 
 
-def _time(stamp: re.Match[str], *, month_first: bool = False) -> datetime | None:
-    """None if there is no such day or hour."""
+def _parse_time(stamp: re.Match[str], *, month_first: bool = False) -> datetime | None:
+    """Return the time of a stamp; None if there is no such day or hour."""
     a, b, c = (int(stamp[part]) for part in "abc")
     if len(stamp["a"]) == 4:  # noqa: PLR2004
         year, month, day = a, b, c
@@ -133,25 +133,25 @@ def _time(stamp: re.Match[str], *, month_first: bool = False) -> datetime | None
         year = c + 2000 if len(stamp["c"]) <= 2 else c  # noqa: PLR2004
         day, month = (b, a) if month_first or b > MONTHS else (a, b)
     try:
-        return datetime(year, month, day, *_clock(stamp), tzinfo=_zone(stamp)).astimezone(UTC)
+        return datetime(year, month, day, *_parse_clock(stamp), tzinfo=_parse_zone(stamp)).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
 
 
-def _clock(stamp: re.Match[str]) -> tuple[int, int, int, int]:
+def _parse_clock(stamp: re.Match[str]) -> tuple[int, int, int, int]:
     hour, half = int(stamp["hour"]), (stamp["half"] or "").lower()
     if half:
         hour = hour % 12 + (12 if half == "p" else 0)
     return hour, int(stamp["minute"]), int(stamp["second"] or 0), int(f"{stamp['fraction'] or '0':0<6.6}")
 
 
-def _zone(stamp: re.Match[str]) -> tzinfo:
+def _parse_zone(stamp: re.Match[str]) -> tzinfo:
     return (datetime.strptime(stamp["zone"], "%z").tzinfo if stamp["zone"] else None) or UTC
 
 
-def _roles(names: Sequence[str], me: str | None, place: str) -> dict[str, Role]:
-    """Whose words are the user's, by name. Of two who talk, the one that is not `me` is the assistant."""
-    roles = {name.casefold(): _who(name)[0] for name in names}
+def _assign_roles(names: Sequence[str], me: str | None, place: str) -> dict[str, Role]:
+    """Return the role of each name. If two talk, the one that is not `me` is the assistant."""
+    roles = {name.casefold(): _classify_name(name)[0] for name in names}
     if me is None:
         return roles
     mine = me.strip().casefold()
@@ -163,24 +163,24 @@ def _roles(names: Sequence[str], me: str | None, place: str) -> dict[str, Role]:
     return roles | {mine: Role.USER}
 
 
-def _who(name: str) -> tuple[Role, str | None]:
-    """The role that a name has, and the speaker if it is more than a word for a role."""
+def _classify_name(name: str) -> tuple[Role, str | None]:
+    """Return the role of a name, and the speaker if the name is more than a word for a role."""
     word = name.casefold().removesuffix(" said")  # ChatGPT's page, copied, has `You said:`
-    if word in _WORDS:
-        return _WORDS[word], None
-    if _MODEL.fullmatch(word):
+    if word in _ROLE_WORDS:
+        return _ROLE_WORDS[word], None
+    if _MODEL_NAME.fullmatch(word):
         return Role.ASSISTANT, name[: len(word)]
-    return Role.USER, label(name)
+    return Role.USER, clean_name(name)
 
 
-def _message(turn: _Turn, roles: Mapping[str, Role], *, month_first: bool) -> Message:
-    time = _time(turn.stamp, month_first=month_first) if turn.stamp else None
-    speaker = _who(turn.name)[1] if turn.name else None
+def _make_message(turn: _Turn, roles: Mapping[str, Role], *, month_first: bool) -> Message:
+    time = _parse_time(turn.stamp, month_first=month_first) if turn.stamp else None
+    speaker = _classify_name(turn.name)[1] if turn.name else None
     role = roles[turn.name.casefold()] if turn.name else Role.SYSTEM
-    return Message(role, _trimmed(turn.lines), speaker, time, None, None)
+    return Message(role, _trim_blank_lines(turn.lines), speaker, time, None, None)
 
 
-def _trimmed(lines: Sequence[str]) -> str:
-    """Without the blank lines before and after; those inside stay."""
+def _trim_blank_lines(lines: Sequence[str]) -> str:
+    """Join lines without the blank ones at both ends."""
     filled = [number for number, line in enumerate(lines) if line.strip()]
     return "\n".join(lines[filled[0] : filled[-1] + 1]) if filled else ""

@@ -1,8 +1,8 @@
-"""HTML: its text under its headings, without scripts and styles.
+"""Read HTML: its text under its headings, without scripts and styles.
 
-A tokenizer of our own: the standard library's takes quadratic time for unclosed tags (in the versions of Python that
-people have), and raises an AssertionError for some. This one never goes back, and what is broken is read as browsers
-do, roughly: an unclosed comment or tag ends the page. The lines of the text are those of the source.
+The tokenizer is our own: the standard library's takes quadratic time for unclosed tags (in the versions of Python that
+people have), and raises an AssertionError for some. This one never goes back. Broken HTML is read roughly as browsers
+do: an unclosed comment or tag ends the page. The lines of the text are those of the source.
 """
 
 import re
@@ -10,30 +10,31 @@ from collections.abc import Iterator
 from html import unescape
 from typing import Any, NamedTuple
 
-from retentive.files.readers.decode import clean, lines
-from retentive.files.readers.links import worth
-from retentive.files.readers.sections import Block, Line, heading, under
+from retentive.files.readers.decode import split_lines
+from retentive.files.readers.links import is_worth_keeping
+from retentive.files.readers.sections import SourceLine, TextBlock, clean_heading, push_heading
+from retentive.text.normalize import replace_unstorable
 
-_NAME = re.compile(r"</?([A-Za-z][^\s/>]*)")
-_STOP = re.compile(r"[>\"']")
+_TAG_NAME = re.compile(r"</?([A-Za-z][^\s/>]*)")
+_TAG_STOP = re.compile(r"[>\"']")
 _ATTRIBUTE = re.compile(r"([^\s=/\"'<>]+)(?:\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+)))?")
 _HEADING = re.compile(r"h[1-6]")
-_SKIPPED = frozenset("script style template svg math iframe object noembed noframes".split())
-_RAW = frozenset({"script", "style"})  # nothing inside is markup
-_BLOCKS = frozenset(
+_SKIPPED_ELEMENTS = frozenset("script style template svg math iframe object noembed noframes".split())
+_RAW_ELEMENTS = frozenset({"script", "style"})  # nothing inside is markup
+_BLOCK_ELEMENTS = frozenset(
     "address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure "
     "footer form h1 h2 h3 h4 h5 h6 header hr li main menu nav ol option p pre section select summary table tbody "
     "textarea tfoot thead tr ul".split()
 )
-_META = frozenset({"author", "description", "keywords"})
-_TARGETS = {"a": "href", "area": "href", "img": "src"}
+_META_NAMES = frozenset({"author", "description", "keywords"})
+_TARGET_ATTRIBUTES = {"a": "href", "area": "href", "img": "src"}
 
 
-class Page(NamedTuple):
+class HtmlPage(NamedTuple):
     title: str | None
     metadata: dict[str, Any]
     links: list[str]
-    blocks: list[Block]
+    blocks: list[TextBlock]
 
 
 class _Tag(NamedTuple):
@@ -43,22 +44,22 @@ class _Tag(NamedTuple):
 
     def attributes(self) -> dict[str, str]:
         found = _ATTRIBUTE.finditer(self.source, len(self.name) + 1)
-        return {each[1].lower(): clean(unescape(each[2] or each[3] or each[4] or "")) for each in found}
+        return {each[1].lower(): replace_unstorable(unescape(each[2] or each[3] or each[4] or "")) for each in found}
 
 
-def page(text: str) -> Page:
-    reader = _Reader()
-    source = "\n".join(lines(text))
+def read_page(text: str) -> HtmlPage:
+    reader = _PageReader()
+    source = "\n".join(split_lines(text))
     line, counted = 1, 0
-    for place, token in _tokens(source):
+    for place, token in _iter_tokens(source):
         line, counted = line + source.count("\n", counted, place), place
         reader.read(token, line)
     reader.end()
-    return Page(reader.title or reader.first_heading, reader.metadata, reader.links, reader.blocks)
+    return HtmlPage(reader.title or reader.first_heading, reader.metadata, reader.links, reader.blocks)
 
 
-def _tokens(source: str) -> Iterator[tuple[int, str | _Tag]]:
-    """Runs of text and tags, with their places. Skipped elements are not among them."""
+def _iter_tokens(source: str) -> Iterator[tuple[int, str | _Tag]]:
+    """Yield runs of text and tags with their positions, without skipped elements."""
     place, unclosed = 0, set[str]()
     while place < len(source):
         opened = source.find("<", place)
@@ -66,26 +67,26 @@ def _tokens(source: str) -> Iterator[tuple[int, str | _Tag]]:
             yield place, source[place : opened if opened >= 0 else len(source)]
             if opened < 0:
                 return
-        named = _NAME.match(source, opened)
+        named = _TAG_NAME.match(source, opened)
         if named is None:
-            place = _past_other(source, opened)
+            place = _skip_other(source, opened)
             if place == opened:
                 yield opened, "<"
                 place = opened + 1
             continue
-        end = _past_tag(source, named.end())
+        end = _skip_tag(source, named.end())
         tag = _Tag(named[1].lower(), source[opened + 1] == "/", source[opened:end])
         yield opened, tag
         place = end
-        if tag.name in _SKIPPED and not tag.closing and tag.name not in unclosed:
-            place = _past_element(source, end, tag.name)
+        if tag.name in _SKIPPED_ELEMENTS and not tag.closing and tag.name not in unclosed:
+            place = _skip_element(source, end, tag.name)
             if place < 0:
                 unclosed.add(tag.name)
-                place = len(source) if tag.name in _RAW else end
+                place = len(source) if tag.name in _RAW_ELEMENTS else end
 
 
-def _past_other(source: str, opened: int) -> int:
-    """Behind a comment, a declaration or an instruction; `opened` if it is none of these."""
+def _skip_other(source: str, opened: int) -> int:
+    """Return the end of a comment, a declaration or an instruction; `opened` if it is none of these."""
     if not source.startswith(("<!", "<?", "</"), opened):
         return opened
     closing = "-->" if source.startswith("<!--", opened) else ">"
@@ -93,9 +94,9 @@ def _past_other(source: str, opened: int) -> int:
     return len(source) if end < 0 else end + len(closing)
 
 
-def _past_tag(source: str, place: int) -> int:
-    """Behind the `>` that is in no value between quotes; a quote that is never closed is none."""
-    while stop := _STOP.search(source, place):
+def _skip_tag(source: str, place: int) -> int:
+    """Return the end of a tag: after the `>` outside of quoted values. A quote that is never closed is none."""
+    while stop := _TAG_STOP.search(source, place):
         place = stop.end()
         if stop[0] == ">":
             return place
@@ -104,27 +105,27 @@ def _past_tag(source: str, place: int) -> int:
     return len(source)
 
 
-def _past_element(source: str, place: int, name: str) -> int:
-    """Before its closing tag; -1 if it has none."""
+def _skip_element(source: str, place: int, name: str) -> int:
+    """Return the position of the closing tag; -1 if there is none."""
     closing = re.compile(f"</{name}", re.IGNORECASE).search(source, place)
     return closing.start() if closing else -1
 
 
-class _Reader:
-    """Text and tags, put together into blocks."""
+class _PageReader:
+    """Builds blocks from text and tags."""
 
     def __init__(self) -> None:
         self.title: str | None = None
         self.first_heading: str | None = None
         self.metadata: dict[str, Any] = {}
         self.links: list[str] = []
-        self.blocks: list[Block] = []
+        self.blocks: list[TextBlock] = []
         self._levels: tuple[str, ...] = ()
-        self._level = 0  # of the heading that is open
-        self._verbatim = False  # inside pre
-        self._titling: list[str] | None = None  # inside title
-        self._held: list[tuple[int, list[str]]] = []  # texts by line
-        self._written = False  # something that is not blank
+        self._open_level = 0  # of the heading that is open
+        self._is_preformatted = False  # inside pre
+        self._title_texts: list[str] | None = None  # inside title
+        self._pending: list[tuple[int, list[str]]] = []  # texts by line
+        self._has_text = False  # something that is not blank
 
     def read(self, token: str | _Tag, line: int) -> None:
         if isinstance(token, str):
@@ -132,8 +133,8 @@ class _Reader:
         elif token.name == "title":
             self._title(closing=token.closing)
         elif token.name == "br":
-            self._held.append((line, []))
-        elif token.name in _BLOCKS:
+            self._pending.append((line, []))
+        elif token.name in _BLOCK_ELEMENTS:
             self._block(token)
         elif not token.closing:
             self._inline(token, line)
@@ -143,52 +144,52 @@ class _Reader:
         self._flush()
 
     def _flush(self) -> None:
-        shown = [Line(number, self._shown("".join(texts))) for number, texts in self._held]
-        found = [line for line in shown if line.text.strip() or self._verbatim]
-        self._held = []
-        if self._level and found:
-            name = heading(" ".join(line.text for line in found))
-            self._levels = under(self._levels, self._level, name)
-            self.first_heading = self.first_heading or (name if self._level == 1 else None)
+        cleaned = [SourceLine(number, self._clean_line("".join(texts))) for number, texts in self._pending]
+        found = [line for line in cleaned if line.text.strip() or self._is_preformatted]
+        self._pending = []
+        if self._open_level and found:
+            name = clean_heading(" ".join(line.text for line in found))
+            self._levels = push_heading(self._levels, self._open_level, name)
+            self.first_heading = self.first_heading or (name if self._open_level == 1 else None)
         if any(line.text.strip() for line in found):
-            self.blocks.append(Block(tuple(filter(None, self._levels)), found))
-        self._level, self._written = 0, False
+            self.blocks.append(TextBlock(tuple(filter(None, self._levels)), found))
+        self._open_level, self._has_text = 0, False
 
-    def _shown(self, text: str) -> str:
-        return clean(text.rstrip() if self._verbatim else " ".join(text.split()))
+    def _clean_line(self, text: str) -> str:
+        return replace_unstorable(text.rstrip() if self._is_preformatted else " ".join(text.split()))
 
     def _text(self, text: str, line: int) -> None:
-        if self._titling is not None:
-            self._titling.append(text)
+        if self._title_texts is not None:
+            self._title_texts.append(text)
             return
-        self._written = self._written or not text.isspace()
+        self._has_text = self._has_text or not text.isspace()
         for number, part in enumerate(text.split("\n"), line):
-            if not self._held or self._held[-1][0] != number:
-                self._held.append((number, []))
-            self._held[-1][1].append(part)
+            if not self._pending or self._pending[-1][0] != number:
+                self._pending.append((number, []))
+            self._pending[-1][1].append(part)
 
     def _title(self, *, closing: bool) -> None:
         if not closing:
-            self._titling = []
-        elif self._titling is not None:
-            self.title = self.title or heading(clean("".join(self._titling))) or None
-            self._titling = None
+            self._title_texts = []
+        elif self._title_texts is not None:
+            self.title = self.title or clean_heading(replace_unstorable("".join(self._title_texts))) or None
+            self._title_texts = None
 
     def _block(self, tag: _Tag) -> None:
         self._flush()
-        self._titling = None  # a title that was never closed
+        self._title_texts = None  # a title that was never closed
         if tag.name == "pre":
-            self._verbatim = not tag.closing
+            self._is_preformatted = not tag.closing
         elif _HEADING.fullmatch(tag.name) and not tag.closing:
-            self._level = int(tag.name[1])
+            self._open_level = int(tag.name[1])
 
     def _inline(self, tag: _Tag, line: int) -> None:
-        if tag.name in {"td", "th"} and self._written:
+        if tag.name in {"td", "th"} and self._has_text:
             self._text(" | ", line)
-        elif tag.name in _TARGETS:
-            target = tag.attributes().get(_TARGETS[tag.name], "").strip()
-            self.links += [target] if worth(target) else []
+        elif tag.name in _TARGET_ATTRIBUTES:
+            target = tag.attributes().get(_TARGET_ATTRIBUTES[tag.name], "").strip()
+            self.links += [target] if is_worth_keeping(target) else []
         elif tag.name == "meta":
             given = tag.attributes()
-            if given.get("name", "").lower() in _META and given.get("content"):
+            if given.get("name", "").lower() in _META_NAMES and given.get("content"):
                 self.metadata[given["name"].lower()] = given["content"]

@@ -1,6 +1,6 @@
-"""What a line of Markdown points to: `[text](target)`, `[name]: target`, `<https://...>`, bare addresses, `[[note]]`.
+"""Find links in Markdown: `[text](target)`, `[name]: target`, `<https://...>`, bare addresses, `[[note]]`.
 
-A reference counts where its target is defined, so that each line can be read by itself. No pattern here goes over a
+A reference is reported where its target is defined, so that each line can be read by itself. No pattern here passes a
 character more than a few times, whatever the line.
 """
 
@@ -8,7 +8,7 @@ import re
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
 
-LONGEST = 2_000  # characters of a target
+MAX_TARGET_CHARS = 2_000
 
 _LINK = re.compile(
     r"""\[\[(?P<wiki>[^\[\]\n]+)\]\]
@@ -18,22 +18,22 @@ _LINK = re.compile(
     re.VERBOSE,
 )
 _DEFINITION = re.compile(r" {0,3}\[(?!\^)[^\[\]]+\]:[ \t]*(?:<([^<>]*)>|(\S+))")
-_TICKS = re.compile(r"`+")
-_SCHEMES = ("data:", "javascript:")
+_BACKTICKS = re.compile(r"`+")
+_EMBEDDED_SCHEMES = ("data:", "javascript:")
 
 
-def links(lines: Iterable[str]) -> Iterator[str]:
+def find_links(lines: Iterable[str]) -> Iterator[str]:
     for line in lines:
         if "[" in line or "<" in line or "://" in line:
-            yield from filter(worth, _line(_without_code(line)))
+            yield from filter(is_worth_keeping, _find_in_line(_remove_code(line)))
 
 
-def worth(target: str) -> bool:
-    """It points somewhere, and is not the thing itself."""
-    return bool(target) and len(target) <= LONGEST and not target.lower().startswith(_SCHEMES)
+def is_worth_keeping(target: str) -> bool:
+    """Return whether a target points somewhere, and is not itself the content."""
+    return bool(target) and len(target) <= MAX_TARGET_CHARS and not target.lower().startswith(_EMBEDDED_SCHEMES)
 
 
-def _line(line: str) -> Iterator[str]:
+def _find_in_line(line: str) -> Iterator[str]:
     defined = _DEFINITION.match(line)
     if defined:
         yield defined[1] or defined[2]
@@ -49,19 +49,19 @@ def _line(line: str) -> Iterator[str]:
                 yield target
 
 
-def _without_code(line: str) -> str:
-    """Spans between as many backticks on both sides, blanked."""
+def _remove_code(line: str) -> str:
+    """Replace spans with equally many backticks on both sides by blanks."""
     if "`" not in line:
         return line
-    later: dict[int, deque[int]] = defaultdict(deque)
-    runs = [(run.start(), run.end()) for run in _TICKS.finditer(line)]
+    starts_by_length: dict[int, deque[int]] = defaultdict(deque)
+    runs = [(run.start(), run.end()) for run in _BACKTICKS.finditer(line)]
     for start, end in runs:
-        later[end - start].append(start)
-    kept, place = [], 0
+        starts_by_length[end - start].append(start)
+    parts, place = [], 0
     for start, end in runs:
-        same = later[end - start]
-        same.popleft()
-        if start >= place and same:
-            kept.append(line[place:start])
-            place = same[0] + end - start
-    return " ".join([*kept, line[place:]])
+        closing = starts_by_length[end - start]
+        closing.popleft()
+        if start >= place and closing:
+            parts.append(line[place:start])
+            place = closing[0] + end - start
+    return " ".join([*parts, line[place:]])

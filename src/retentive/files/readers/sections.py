@@ -1,10 +1,10 @@
-"""Blocks of lines as sections of at most one chunk.
+"""Pack blocks of lines into sections of at most one chunk.
 
-Sections are filled from the front: a block joins the one before if it is under the same headings and has room. A
-block that is too long begins a section of its own and is cut: at its parts (items of a list) if it has any, else
-between lines, at best at a blank line or behind a sentence; a line that is too long is cut behind sentences, words,
-or anywhere. So where a section begins and ends depends only on what comes after its beginning, and reading may be
-resumed at the beginning of any (`resume.py`).
+Sections are filled from the front: a block joins the section before it if both have the same headings and it fits. A
+block that is too long begins a new section and is cut: at its parts (items of a list) if it has any, else between
+lines, preferably at a blank line or after a sentence. A line that is too long is cut after sentences, words, or
+anywhere. So the cuts depend only on what follows the beginning of a section, and reading may resume at any section
+(`resume.py`).
 """
 
 import re
@@ -13,50 +13,50 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from retentive.model.files import Section
-from retentive.text.chunk import CHUNK_SIZE, chunk
+from retentive.text.chunk import CHUNK_SIZE, chunk_text
 
-LONGEST_HEADING = 200  # characters; each section repeats its headings
+MAX_HEADING_CHARS = 200  # each section repeats its headings
 
-_SENTENCE_END = re.compile(r"[.!?。！？…:;]['\")\]*_`]*\s*$")  # noqa: RUF001 - the full-width marks are meant
+_LINE_ENDS_SENTENCE = re.compile(r"[.!?。！？…:;]['\")\]*_`]*\s*$")  # noqa: RUF001 - the full-width marks are meant
 
 
-class Line(NamedTuple):
+class SourceLine(NamedTuple):
     number: int
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """Lines that belong together, under headings. Its parts, if any, are all of its lines."""
+class TextBlock:
+    """Lines that belong together, under headings. Its parts, if any, contain all of its lines."""
 
     headings: tuple[str, ...]
-    lines: Sequence[Line]
-    parts: Sequence[Sequence[Line]] = ()
+    lines: Sequence[SourceLine]
+    parts: Sequence[Sequence[SourceLine]] = ()
 
 
 class _Piece(NamedTuple):
-    lines: Sequence[Line]
-    fresh: bool
-    """It does not join what is before it."""
+    lines: Sequence[SourceLine]
+    is_new: bool
+    """It begins a new section."""
 
 
-def heading(text: str) -> str:
-    """In one line, and not longer than is useful."""
-    return " ".join(text[: 4 * LONGEST_HEADING].split())[:LONGEST_HEADING].strip()
+def clean_heading(text: str) -> str:
+    """Return a heading in one line, and not longer than is useful."""
+    return " ".join(text[: 4 * MAX_HEADING_CHARS].split())[:MAX_HEADING_CHARS].strip()
 
 
-def under(levels: tuple[str, ...], level: int, text: str) -> tuple[str, ...]:
-    """The headings in force after one more."""
+def push_heading(levels: tuple[str, ...], level: int, text: str) -> tuple[str, ...]:
+    """Return the headings, by level, that apply after one more."""
     above = levels[: level - 1]
     return (*above, *("",) * (level - 1 - len(above)), text)
 
 
-def numbered(lines: Iterable[str], first: int = 1) -> list[Line]:
-    return [Line(number, text) for number, text in enumerate(lines, first)]
+def number_lines(lines: Iterable[str], first: int = 1) -> list[SourceLine]:
+    return [SourceLine(number, text) for number, text in enumerate(lines, first)]
 
 
-def trimmed(lines: Sequence[Line]) -> Sequence[Line]:
-    """Without the blank lines at both ends."""
+def strip_blank_lines(lines: Sequence[SourceLine]) -> Sequence[SourceLine]:
+    """Return the lines without blank ones at both ends."""
     first, last = 0, len(lines)
     while first < last and not lines[first].text.strip():
         first += 1
@@ -65,85 +65,86 @@ def trimmed(lines: Sequence[Line]) -> Sequence[Line]:
     return lines[first:last]
 
 
-def paragraphs(lines: Sequence[Line], headings: tuple[str, ...] = ()) -> Iterator[Block]:
-    """Runs of lines that are not blank."""
-    held: list[Line] = []
+def split_paragraphs(lines: Sequence[SourceLine], headings: tuple[str, ...] = ()) -> Iterator[TextBlock]:
+    """Yield the runs of lines that are not blank, as blocks."""
+    pending: list[SourceLine] = []
     for line in lines:
         if line.text.strip():
-            held.append(line)
-        elif held:
-            yield Block(headings, held)
-            held = []
-    if held:
-        yield Block(headings, held)
+            pending.append(line)
+        elif pending:
+            yield TextBlock(headings, pending)
+            pending = []
+    if pending:
+        yield TextBlock(headings, pending)
 
 
-def fits(lines: Sequence[Line]) -> bool:
+def fits_in_chunk(lines: Sequence[SourceLine]) -> bool:
     return sum(len(line.text) + 1 for line in lines) - 1 <= CHUNK_SIZE
 
 
-def pack(blocks: Iterable[Block]) -> Iterator[Section]:
+def pack_sections(blocks: Iterable[TextBlock]) -> Iterator[Section]:
+    """Yield the sections that blocks make."""
     headings: tuple[str, ...] = ()
-    held: list[str] = []
+    pending: list[str] = []
     first = last = size = 0
     for block in blocks:
-        for lines, fresh in _pieces(block):
+        for lines, is_new in _split_block(block):
             gap = "\n\n" if lines[0].number > last + 1 else "\n"
             text = "\n".join(line.text for line in lines)
-            if held and (fresh or block.headings != headings or size + len(gap) + len(text) > CHUNK_SIZE):
-                yield Section(headings, first, last, "".join(held))
-                held = []
-            if not held:
+            if pending and (is_new or block.headings != headings or size + len(gap) + len(text) > CHUNK_SIZE):
+                yield Section(headings, first, last, "".join(pending))
+                pending = []
+            if not pending:
                 headings, first, size, gap = block.headings, lines[0].number, 0, ""
-            held += gap, text
+            pending += gap, text
             last, size = lines[-1].number, size + len(gap) + len(text)
-    if held:
-        yield Section(headings, first, last, "".join(held))
+    if pending:
+        yield Section(headings, first, last, "".join(pending))
 
 
-def _pieces(block: Block) -> Iterator[_Piece]:
-    lines = trimmed(block.lines)
+def _split_block(block: TextBlock) -> Iterator[_Piece]:
+    lines = strip_blank_lines(block.lines)
     if not lines:
         return
-    if fits(lines):
-        yield _Piece(lines, fresh=False)
+    if fits_in_chunk(lines):
+        yield _Piece(lines, is_new=False)
         return
-    fresh = True
-    for part in map(trimmed, block.parts or [lines]):
+    is_new = True
+    for part in map(strip_blank_lines, block.parts or [lines]):
         if not part:
             continue
-        if fits(part):
-            yield _Piece(part, fresh)
+        if fits_in_chunk(part):
+            yield _Piece(part, is_new)
         else:
-            yield from (_Piece(piece, fresh=True) for piece in _cut(part))
-        fresh = False
+            yield from (_Piece(piece, is_new=True) for piece in _cut_lines(part))
+        is_new = False
 
 
-def _cut(lines: Sequence[Line]) -> Iterator[Sequence[Line]]:
+def _cut_lines(lines: Sequence[SourceLine]) -> Iterator[Sequence[SourceLine]]:
     start = 0
     while start < len(lines):
-        end = _end(lines, start)
+        end = _find_end(lines, start)
         if end == start:
-            yield from ([Line(lines[start].number, piece)] for piece in _slices(lines[start].text))
+            yield from ([SourceLine(lines[start].number, piece)] for piece in _cut_line(lines[start].text))
             end = start + 1
-        elif piece := trimmed(lines[start:end]):
+        elif piece := strip_blank_lines(lines[start:end]):
             yield piece
         start = end
 
 
-def _end(lines: Sequence[Line], start: int) -> int:
-    """Behind the last line of the piece that begins here; `start` if not even one has room."""
+def _find_end(lines: Sequence[SourceLine], start: int) -> int:
+    """Return the end of the piece that begins here; `start` if not even one line fits."""
     room = CHUNK_SIZE
     blank = sentence = end = start
     while end < len(lines) and (room := room - len(lines[end].text)) >= 0:
         end, room = end + 1, room - 1
         if room < CHUNK_SIZE // 2 and end < len(lines):
             blank = end if not lines[end].text.strip() else blank
-            sentence = end if _SENTENCE_END.search(lines[end - 1].text[-20:]) else sentence
+            sentence = end if _LINE_ENDS_SENTENCE.search(lines[end - 1].text[-20:]) else sentence
     if end == len(lines):
         return end
     return next((place for place in (blank, sentence) if place > start), end)
 
 
-def _slices(text: str) -> Iterator[str]:
-    return (piece for piece in chunk(text, CHUNK_SIZE, 0) if piece.strip())
+def _cut_line(text: str) -> Iterator[str]:
+    return (piece for piece in chunk_text(text, CHUNK_SIZE, 0) if piece.strip())

@@ -1,1 +1,4 @@
-"""Does a newer statement replace an older one? Sure rules, a learned judge for the rest, and the values of both."""
+"""Decide whether a newer statement replaces an older one: sure rules first, a learned judge for the rest.
+
+Read `statement.py`, then `compare.py`, then `judge.py`.
+"""

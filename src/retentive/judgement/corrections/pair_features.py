@@ -1,45 +1,45 @@
-"""Two statements side by side in numbers: what the judge of replacement sees."""
+"""Turn a pair of statements into numbers: the features of the judge of replacement."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from retentive.judgement import CROWD
+from retentive.judgement import MAX_COMPARED_MEMORIES
 from retentive.judgement.corrections.compare import compare
 from retentive.judgement.corrections.statement import Statement
-from retentive.judgement.corrections.stems import are_alike, find_shared, stem
+from retentive.judgement.corrections.stems import are_alike, find_shared_stems, stem
 
 
 class Nearness(NamedTuple):
-    """How near an older statement is to the newer one, also beside the others that are compared with it."""
+    """How near an older statement is to the newer one, alone and among the others that are compared with it."""
 
     similarity: float
     """The cosine of the two vectors."""
     rank: int
     """0 is the nearest of all."""
     lead: float
-    """By how much the nearest is nearer than the second; below 0, by how much another is less near than the nearest."""
+    """The distance of the nearest to the second; for the others the distance to the nearest, below 0."""
     crowd: float
-    """How many are compared, as a share of `CROWD`, 1 at most: where much is known, more look alike by chance."""
+    """How many are compared, as a share of `MAX_COMPARED_MEMORIES`, 1 at most: among many, more are near by chance."""
 
 
 def rank_similarities(similarities: Sequence[float]) -> list[Nearness]:
-    """Describe each older statement by its cosine with the newer one."""
-    order = sorted(range(len(similarities)), key=lambda place: -similarities[place])
-    rank_of = {place: rank for rank, place in enumerate(order)}
+    """Compute the nearness of each older statement from its cosine with the newer one."""
+    order = sorted(range(len(similarities)), key=lambda index: -similarities[index])
+    rank_of = {index: rank for rank, index in enumerate(order)}
     best = similarities[order[0]] if order else 0.0
     second = similarities[order[1]] if len(order) > 1 else best
-    crowd = min(1.0, len(similarities) / CROWD)
+    crowd = min(1.0, len(similarities) / MAX_COMPARED_MEMORIES)
     return [
-        Nearness(similarity, rank_of[place], similarity - (best if rank_of[place] else second), crowd)
-        for place, similarity in enumerate(similarities)
+        Nearness(similarity, rank_of[index], similarity - (best if rank_of[index] else second), crowd)
+        for index, similarity in enumerate(similarities)
     ]
 
 
-def describe_pair(older: Statement, newer: Statement, nearness: Nearness | None) -> Mapping[str, float]:
-    """Each feature by its name. `nearness` is known where both have vectors."""
+def compute_pair_features(older: Statement, newer: Statement, nearness: Nearness | None) -> Mapping[str, float]:
+    """Each feature by its name. `nearness` is known if both statements have vectors."""
     first = older.topic | {stem(name) for name in older.names}
     second = newer.topic | {stem(name) for name in newer.names}
-    shared = find_shared(first, second)
+    shared = find_shared_stems(first, second)
     is_other_subject = bool(older.subjects and newer.subjects and not older.subjects & newer.subjects)
     features = {
         "shared_of_all": len(shared) / max(1, len(first | second)),
@@ -58,8 +58,8 @@ def describe_pair(older: Statement, newer: Statement, nearness: Nearness | None)
         "shared_names": bool(newer.names & older.names),
         "other_names": bool(older.names and newer.names and not newer.names & older.names),
         "says_change": newer.says_change,
-        "says_over": newer.over is not None,
-        "over_is_known": _share_over(older, newer),
+        "says_over": newer.ending is not None,
+        "over_is_known": _compute_known_ending_share(older, newer),
         "older_event": older.is_event,
         "newer_event": newer.is_event,
         "older_doubtful": older.is_doubtful,
@@ -82,14 +82,14 @@ PRODUCT_SCALE = 12.0  # brings the products of two unit vectors' numbers to the 
 
 
 def join_vectors(older: Any, newer: Any) -> Any:
-    """In which of their numbers two vectors agree, and in which they differ; rows of vectors are joined row by row."""
+    """Join the products and the distances of two vectors' numbers. Rows of vectors are joined row by row."""
     import numpy as np
 
     return np.concatenate([older * newer * PRODUCT_SCALE, np.abs(older - newer)], axis=-1)
 
 
 def _describe_nearness(features: Mapping[str, float], nearness: Nearness) -> dict[str, float]:
-    """The cosine, what it means together with other signs, and how it compares with those of the others."""
+    """Features of the cosine: alone, multiplied with other features, and compared with those of the others."""
     together = ("other_polarity", "says_change", "other_value", "newer_addition", "newer_event", "other_subject")
     similarity = nearness.similarity
     found = {
@@ -108,7 +108,7 @@ def _is_same_attribute(older: Statement, newer: Statement) -> bool:
 
 
 def _has_other_value(older: Statement, newer: Statement) -> bool:
-    """Whether both have values of one kind, and not the same ones."""
+    """Whether both have values of one kind that differ."""
     for kind in {value.kind for value in older.values} & {value.kind for value in newer.values}:
         before = {value.text for value in older.values if value.kind == kind}
         after = {value.text for value in newer.values if value.kind == kind}
@@ -117,9 +117,9 @@ def _has_other_value(older: Statement, newer: Statement) -> bool:
     return False
 
 
-def _share_over(older: Statement, newer: Statement) -> float:
-    if newer.over is None:
+def _compute_known_ending_share(older: Statement, newer: Statement) -> float:
+    if newer.ending is None:
         return 0.0
     own = older.topic | {stem(name) for name in older.names}
-    known = sum(any(are_alike(word, gone) for word in own) for gone in newer.over.stems)
-    return known / len(newer.over.stems)
+    known = sum(any(are_alike(word, gone) for word in own) for gone in newer.ending.stems)
+    return known / len(newer.ending.stems)

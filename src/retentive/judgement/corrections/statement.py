@@ -1,129 +1,141 @@
-"""Read a statement as far as it matters for what it replaces.
+"""Parse a statement into the parts that decide what it replaces.
 
-Only the form is read: whom it is about, which values it has (`values.py`), whether it tells of a state, an event or a
-plan, what it says is over ("no longer X", "switched from X to Y"), and, for a few forms of sentences, which attribute
-it gives a value to ("X is Y", "lives in", "works at"). The tables are in `attributes.toml`.
+The parser looks at the form only: whom the statement is about, which values it has (`values.py`), and whether it
+describes a state, an event or a plan. It also finds what the statement says is over ("no longer X", "switched from X
+to Y"). In a few forms of sentences ("X is Y", "lives in", "works at") it finds the attribute that gets a value. The
+word lists are in `attributes.toml`.
 """
 
 import re
 import tomllib
 from dataclasses import dataclass
-from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
 from retentive.judgement import MAX_STATEMENT_CHARS
 from retentive.judgement.corrections.stems import stem, stem_words
-from retentive.judgement.corrections.values import BLANK, NUMBER, Value, find_values
-from retentive.judgement.extract.person import plain
+from retentive.judgement.corrections.values import NUMBER_MARK, VALUE_MARK, StatedValue, find_values
+from retentive.judgement.extract.person import expand_short_forms
 from retentive.judgement.extract.verbs import MODALS, is_adverb, is_past
+from retentive.text.caches import text_cache
 from retentive.text.terms import STOP_WORDS
 
 CACHED_STATEMENTS = 4096  # a new memory is compared with the same few again and again
 
-TABLES: dict[str, Any] = tomllib.loads(
+WORD_LISTS: dict[str, Any] = tomllib.loads(
     (files("retentive.judgement.corrections") / "attributes.toml").read_text("utf-8")
 )
 
 
-def _words(name: str) -> frozenset[str]:
-    return frozenset(TABLES[name].split())
+def _read_words(name: str) -> frozenset[str]:
+    """A word list of `attributes.toml`."""
+    return frozenset(WORD_LISTS[name].split())
 
 
-PERSONS, MANY_VALUED = _words("persons"), frozenset(map(stem, _words("many")))
-_ONE_OF_A_KIND = "|".join(_words("one_of_a_kind"))
-_LIGHT = frozenset(map(stem, _words("light_verbs") | _words("change_words"))) | STOP_WORDS
-_STATES = {word: state for state, members in TABLES["states"].items() for word in members.split()}
+LIVING_BEINGS, MANY_VALUED = _read_words("living_beings"), frozenset(map(stem, _read_words("many")))
+_UNIQUE_WORD = "|".join(_read_words("one_of_a_kind"))
+_IGNORED_STEMS = frozenset(map(stem, _read_words("light_verbs") | _read_words("change_words"))) | STOP_WORDS
+_ATTRIBUTE_OF_STATE = {state: name for name, states in WORD_LISTS["states"].items() for state in states.split()}
 
-_MARKS = frozenset("s t d m ll re ve".split())  # what is left of short forms
+_CONTRACTION_ENDINGS = frozenset("s t d m ll re ve".split())  # what is left of short forms
 
-_NAME = r"[A-ZÀ-Þ][\w'&.-]*"
-_NAMES = rf"(?:the )?{_NAME}(?:,? (?:(?:de|of|del|la|am|upon) )*{_NAME}| and (?={_NAME}(?:[.,;!]|$)){_NAME})*"
-_OFTEN = r"(?: now| currently| actually| still| just| recently| finally| officially| also)*"
-_WHO = r"(?P<who>I|[Ww]e|(?:[Mm]y|[Oo]ur) [\w' -]+?|[A-ZÀ-Þ]\w+)"
-_OWNED = r"(?:my|our|the|[A-ZÀ-Þ]\w+'s) (?:new |current |updated )?(?P<what>[\w][\w' -]*?)"
-_END = r"(?: now| currently| these days| instead)?[.!]?$"
-_IS = rf"(?P<verb> is| are){_OFTEN}"
+_PROPER_NAME = r"[A-ZÀ-Þ][\w'&.-]*"
+_PROPER_NAMES = (
+    rf"(?:the )?{_PROPER_NAME}"
+    rf"(?:,? (?:(?:de|of|del|la|am|upon) )*{_PROPER_NAME}| and (?={_PROPER_NAME}(?:[.,;!]|$)){_PROPER_NAME})*"
+)
+_ADVERBS = r"(?: now| currently| actually| still| just| recently| finally| officially| also)*"
+_SUBJECT = r"(?P<who>I|[Ww]e|(?:[Mm]y|[Oo]ur) [\w' -]+?|[A-ZÀ-Þ]\w+)"
+_OWNED_THING = r"(?:my|our|the|[A-ZÀ-Þ]\w+'s) (?:new |current |updated )?(?P<what>[\w][\w' -]*?)"
+_SENTENCE_END = r"(?: now| currently| these days| instead)?[.!]?$"
+_IS_OR_ARE = rf"(?P<verb> is| are){_ADVERBS}"
 
-_LEAD = re.compile(
+_LEAD_IN = re.compile(
     r"^(?:(?:actually|correction|update|fyi|btw|by the way|note|also|so|and|ok|okay|well|oh|sorry|no|hey|hi|anyway"
     r"|turns out|it turns out that|as of (?:today|now)|from now on|starting today|these days|nowadays)\b[\s,:;!-]*)+",
     re.IGNORECASE,
 )
-_USER = re.compile(r"\b[Tt]he user(?P<own>'s)?\b")
-_FIRST_OF = {"is": "I am", "has": "I have", "does": "I do"}
-_THIRD_OF_I = re.compile(r"\bI (is|has|does)\b")
-_DOUBT = re.compile(
+_THE_USER = re.compile(r"\b[Tt]he user(?P<own>'s)?\b")
+_FIRST_PERSON_VERBS = {"is": "I am", "has": "I have", "does": "I do"}
+_THIRD_PERSON_AFTER_I = re.compile(r"\bI (is|has|does)\b")
+_DOUBT_WORDS = re.compile(
     r"\?|^(?:if|unless|suppose|imagine|maybe|perhaps)\b|\b(?:if (?:i|we|he|she|they)|might|may be|would|could"
     r"|maybe|perhaps|probably|considering|thinking (?:of|about)|wish(?:es)?|hopes?|hoping|wants? to(?! be called)"
-    r"|would like"
-    r"|looking (?:at|into|for)|someone said|i heard|supposedly|apparently|pretend)\b",
+    r"|would like|looking (?:at|into|for)|someone said|i heard|supposedly|apparently|pretend)\b",
     re.IGNORECASE,
 )
-_PLAN = re.compile(
+_NOT_CURRENT_WORDS = re.compile(  # plans, and what is over
     r"\b(?:will (?!be\b)|going to|gonna|plans? to|planning|intends? to|about to|(?:is|am|are) (?:moving|joining"
     r"|switching"
     r"|starting|leaving)|next (?:week|month|year|summer|spring|fall|autumn|winter)|tomorrow|used to|tried)\b",
     re.IGNORECASE,
 )
-_ADDITION = re.compile(
+_ADDITION_WORDS = re.compile(
     r"\b(?:also|too|as well|another|second|third|additionally|besides|in addition|one more|both|plus|other|each"
     r"|except|only for)\b",
     re.IGNORECASE,
 )
-_INDEFINITE = re.compile(
+_INDEFINITE_NOUN = re.compile(
     r"\b(?:an?|some|several) (?!(?:day|week|month|year|hour|minute|night|piece|person|bit)\b)[\w-]+", re.IGNORECASE
 )
-_DATED = re.compile(
+_PAST_DATE = re.compile(
     r"\b(?:in|since|during) (?:19|20)\d\d\b|\b(?:ago|yesterday|last (?:\w+day|week|month|year))\b", re.IGNORECASE
 )
-_NEGATED = re.compile(r"\b(?:not|never|no longer|cannot|without|none)\b", re.IGNORECASE)
+_NEGATION_WORDS = re.compile(r"\b(?:not|never|no longer|cannot|without|none)\b", re.IGNORECASE)
+_NOW_WORDS = re.compile(r"\b(?:now|no longer|any ?more|instead|these days|nowadays|as of|from now on)\b", re.IGNORECASE)
 _CLAUSE_END = re.compile(r"[;:,]|\s(?:and|but|so)\s")
-_PERFECT = re.compile(r"\b(?:has|have) (?:\w+ly |just |also |never |already )*(\w+)")
-_PRESENT = re.compile(  # "he lives", "Nour takes", "I do", "it is"
+_PERFECT_TENSE = re.compile(r"\b(?:has|have) (?:\w+ly |just |also |never |already )*(\w+)")
+_PRESENT_TENSE = re.compile(  # "he lives", "Nour takes", "I do", "it is"
     r"\b(?:is|are|am|has|have|do|does|can|must|will)\b|\b(?:he|she|it|who|[A-ZÀ-Þ][\w'-]+) (?:\w+ly |now "
     r"|still )?\w+[^siu]s\b"
 )
-_VERB_BEHIND_VALUE = re.compile(rf"[{BLANK}{NUMBER}].*\b(?:is|are|was|were|has|have|had)\b")
-_MEASURED = (  # words before a number that says how much or where; behind other words it says which one: "item 3"
+_VALUE_BEFORE_VERB = re.compile(rf"[{VALUE_MARK}{NUMBER_MARK}].*\b(?:is|are|was|were|has|have|had)\b")
+# A number after these words says how much or where. After other words it says which one: "item 3".
+_WORDS_BEFORE_AMOUNT = (
     "is are am was at on in to by of for from about around over under port version extension than with has have had"
     " every turned until till and or the up down now currently only just room floor level"
 )
-_IDENTIFIER = re.compile(rf"\b(?!(?:{'|'.join(_MEASURED.split())})\b)(?:[a-z]{{2,}}|[A-Z])\s+{NUMBER}|^\w+\s+{NUMBER}")
-_HAS_VERB = re.compile(r"^(?:I|we)\b|\b(?:is|are|am|was|were|has|have|had|went|rose|\w{2,}(?:s|ed))\b", re.IGNORECASE)
-_DECIDING = frozenset("decided agreed settled chose opted".split())
-_WORD = re.compile(r"[A-Za-zÀ-ÿ][\w'-]*")
-_NAMED_SUBJECT = re.compile(
-    r"(?:(?:Dr|Mr|Mrs|Ms|Prof|Professor|Herr"
-    r"|Frau)\.? )?(?P<name>[A-ZÀ-Þ][\w&-]*(?: [A-ZÀ-Þ][\w&-]*)*)(?P<mark>'s\b|[,:])?"
-    r"(?: (?P<next>[\w']+))?"
+_NUMBERED_THING = re.compile(
+    rf"\b(?!(?:{'|'.join(_WORDS_BEFORE_AMOUNT.split())})\b)(?:[a-z]{{2,}}|[A-Z])\s+{NUMBER_MARK}"
+    rf"|^\w+\s+{NUMBER_MARK}"
 )
-_VERBS = frozenset("is are was were has have had does do did and now gets goes".split())
-_THIRD_PERSON = re.compile(r"[^siu]s$")
-_CHANGING = frozenset(
+_SUBJECT_OR_VERB = re.compile(
+    r"^(?:I|we)\b|\b(?:is|are|am|was|were|has|have|had|went|rose|\w{2,}(?:s|ed))\b", re.IGNORECASE
+)
+_DECISION_VERBS = frozenset("decided agreed settled chose opted".split())
+_WORD_PATTERN = re.compile(r"[A-Za-zÀ-ÿ][\w'-]*")
+_NAMED_SUBJECT = re.compile(
+    r"(?:(?:Dr|Mr|Mrs|Ms|Prof|Professor|Herr|Frau)\.? )?"
+    r"(?P<name>[A-ZÀ-Þ][\w&-]*(?: [A-ZÀ-Þ][\w&-]*)*)(?P<mark>'s\b|[,:])?(?: (?P<next>[\w']+))?"
+)
+_WORDS_AFTER_SUBJECT = frozenset("is are was were has have had does do did and now gets goes".split())
+_THIRD_PERSON_ENDING = re.compile(r"[^siu]s$")
+_CHANGE_VERBS = frozenset(
     "changed moved switched updated upgraded bumped pushed postponed rescheduled shifted raised increased lowered"
     " reduced dropped rose became went renamed migrated relocated joined extended delayed replaced swapped named"
     " called based located hosted used settled stopped quit sold cancelled canceled ditched deprecated married"
     " divorced retired turned uninstalled".split()
 )
-_STOP_AT = (
+_PHRASE_END = (
     r"(?=\s+(?:because|since|after|when|as of|last|in \w+$|this|so|and now|but|for good|for health|to \w+)\b|[,;.!(]|$)"
 )
-# What is over is a thing or a deed: "I do not think they make it any more" ends no thought.
-_MENTAL = frozenset(map(stem, "think know feel want believe say see guess mean remember care mind".split()))
-_MOVING = r"(?:switch|mov|migrat|chang|convert|transition|went)\w*"
-_ENDING = r"(?:stopped|quit|quitting|gave up|given up|got rid of|cancell?ed|sold|ditched|deprecated|uninstalled|sunset)"
-_OVER = tuple(
+# Things and actions end, thoughts do not: "I do not think they make it any more" ends no thinking.
+_MENTAL_STEMS = frozenset(map(stem, "think know feel want believe say see guess mean remember care mind".split()))
+_SWITCH_VERBS = r"(?:switch|mov|migrat|chang|convert|transition|went)\w*"
+_STOP_VERBS = (
+    r"(?:stopped|quit|quitting|gave up|given up|got rid of|cancell?ed|sold|ditched|deprecated|uninstalled|sunset)"
+)
+_ENDING_PATTERNS = tuple(
     re.compile(form, re.IGNORECASE)
     for form in (
-        rf"\bno longer (?P<gone>.+?){_STOP_AT}",
+        rf"\bno longer (?P<gone>.+?){_PHRASE_END}",
         r"\bnot (?P<gone>(?:\w[\w'.+#-]*[ ,]+){1,7}?)(?:any ?more|any longer)\b",
-        rf"\b{_MOVING}(?: \w+){{0,4}}? from (?P<gone>.+?) (?:over )?to (?P<new>.+?){_STOP_AT}",
-        rf"\breplac(?:ed|ing) (?P<gone>.+?) (?:with|by) (?P<new>.+?){_STOP_AT}",
-        rf"\bswapped (?:out )?(?P<gone>.+?) for (?P<new>.+?){_STOP_AT}",
-        rf"^(?P<gone>.+?) (?:was|were|has been|have been|is|are) replaced (?:with|by) (?P<new>.+?){_STOP_AT}",
-        rf"\binstead of (?P<gone>.+?){_STOP_AT}",
-        rf"\b{_ENDING} (?P<gone>.+?){_STOP_AT}",
+        rf"\b{_SWITCH_VERBS}(?: \w+){{0,4}}? from (?P<gone>.+?) (?:over )?to (?P<new>.+?){_PHRASE_END}",
+        rf"\breplac(?:ed|ing) (?P<gone>.+?) (?:with|by) (?P<new>.+?){_PHRASE_END}",
+        rf"\bswapped (?:out )?(?P<gone>.+?) for (?P<new>.+?){_PHRASE_END}",
+        rf"^(?P<gone>.+?) (?:was|were|has been|have been|is|are) replaced (?:with|by) (?P<new>.+?){_PHRASE_END}",
+        rf"\binstead of (?P<gone>.+?){_PHRASE_END}",
+        rf"\b{_STOP_VERBS} (?P<gone>.+?){_PHRASE_END}",
         r", not (?P<gone>[\w][\w .+#-]{0,40}?)(?: any ?more)?[.!]?$",
     )
 )
@@ -131,265 +143,287 @@ _OVER = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """What a sentence gives a value to."""
+    """The attribute that a sentence gives a value to."""
 
     name: str
-    """`home`, or what is owned: `dog`, `favorite color`."""
+    """`home`, or the thing that somebody owns: `dog`, `favorite color`."""
     value: str
-    """As it was said."""
+    """In the words of the sentence."""
     is_certain: bool = True
-    """False where the words have other meanings too: one moves to a city, and to another editor."""
+    """False if the words have other meanings too: people move to a city, and to another editor."""
 
 
 @dataclass(frozen=True, slots=True)
-class Over:
-    """What a statement says is over."""
+class Ending:
+    """Something that a statement says is over."""
 
     stems: frozenset[str]
-    said: str
-    """The words that say so."""
-    new: frozenset[str]
-    """The stems of what took its place, where that is said."""
+    """The stems that name it."""
+    phrase: str
+    """The words that say it is over."""
+    replacement: frozenset[str]
+    """The stems of what took its place, if the statement names that."""
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
     text: str
-    """In the first person, short forms in full."""
+    """The statement in the first person, with short forms in full."""
     subjects: frozenset[str]
-    """What its subject is called: `user`, or `sister` and `hanna`. Empty for things."""
+    """The names of its subject: `user`, or `sister` and `hanna`. Empty for things."""
     topic: frozenset[str]
-    """The stems that say what it is about: no values, no verbs that say nothing."""
-    values: tuple[Value, ...]
+    """The stems of its topic: no values, no verbs that say nothing."""
+    values: tuple[StatedValue, ...]
     names: frozenset[str]
-    """Proper names, beside those of the subject."""
+    """Proper names other than those of the subject."""
     attribute: Attribute | None
-    over: Over | None
+    ending: Ending | None
     is_event: bool
-    """It happened, and stays true."""
+    """The statement says what happened: it stays true."""
     is_doubtful: bool
-    """Supposed, wished, asked or planned."""
+    """The statement is supposed, wished, asked or planned, or says what used to be."""
     is_addition: bool
     is_negated: bool
     has_indefinite: bool
-    """It introduces one of several: "I have an appointment on Monday"."""
+    """The statement introduces one of several things: "I have an appointment on Monday"."""
     says_change: bool
     is_named_by_value: bool
-    """A value says which one is meant: "Room 12 is blue", "the notes of 3 May are in Notion"."""
+    """A value identifies its subject: "Room 12 is blue", "the notes of 3 May are in Notion"."""
 
 
-@lru_cache(CACHED_STATEMENTS)
+@text_cache(CACHED_STATEMENTS)
 def parse_statement(text: str) -> Statement:
-    said = to_first_person(text)
-    words = _WORD.findall(said)
-    subjects = find_subjects(said, words)
-    values, rest = find_values(said)
-    names = frozenset(_proper_names(rest)) - subjects
-    topic = frozenset(word for word in stem_words(rest) if word not in _LIGHT and word not in _MARKS)
+    sentence = to_first_person(text)
+    words = _WORD_PATTERN.findall(sentence)
+    subjects = find_subjects(sentence, words)
+    values, marked = find_values(sentence)
+    names = frozenset(_find_proper_names(marked)) - subjects
+    topic = frozenset(stem_words(marked)) - _IGNORED_STEMS - _CONTRACTION_ENDINGS
     return Statement(
-        text=said,
+        text=sentence,
         subjects=subjects,
         topic=topic,
         values=values,
         names=names,
-        attribute=find_attribute(said) if len(said) <= MAX_STATEMENT_CHARS else None,
-        over=find_over(said),
-        is_event=_is_event(said),
-        is_doubtful=bool(_DOUBT.search(said) or _PLAN.search(said)),
-        is_addition=bool(_ADDITION.search(said)),
-        is_negated=bool(_NEGATED.search(said)),
-        has_indefinite=bool(_INDEFINITE.search(said)),
-        says_change=_says_change(said, words),
-        is_named_by_value=_is_named_by_value(rest),
+        attribute=find_attribute(sentence) if len(sentence) <= MAX_STATEMENT_CHARS else None,
+        ending=find_ending(sentence),
+        is_event=_is_event(sentence),
+        is_doubtful=bool(_DOUBT_WORDS.search(sentence) or _NOT_CURRENT_WORDS.search(sentence)),
+        is_addition=bool(_ADDITION_WORDS.search(sentence)),
+        is_negated=bool(_NEGATION_WORDS.search(sentence)),
+        has_indefinite=bool(_INDEFINITE_NOUN.search(sentence)),
+        says_change=_says_change(sentence, words),
+        is_named_by_value=_is_named_by_value(marked),
     )
 
 
-def _is_named_by_value(rest: str) -> bool:
-    """Whether a value says which one is meant; `rest` has a mark in the place of each value."""
-    before = re.split(f"[{BLANK}{NUMBER}]", rest, maxsplit=1)[0]
-    return bool(_VERB_BEHIND_VALUE.search(rest) or _IDENTIFIER.search(rest)) or not _HAS_VERB.search(before)
+def _is_named_by_value(marked: str) -> bool:
+    """Whether a value identifies the subject of a sentence, in which each value is replaced by a mark.
+
+    Also true if no subject and no verb comes before the first value, or in a sentence without values: "Oslo, not Rome".
+    """
+    if _VALUE_BEFORE_VERB.search(marked) or _NUMBERED_THING.search(marked):
+        return True
+    before_value = re.split(f"[{VALUE_MARK}{NUMBER_MARK}]", marked, maxsplit=1)[0]
+    return not _SUBJECT_OR_VERB.search(before_value)
 
 
 def to_first_person(text: str) -> str:
-    """Without what leads up to the statement: "Actually, the user's dog is Max." -> "my dog is Max"."""
-    said = plain(text.strip()).rstrip(" .!")
-    said = _USER.sub(lambda found: "my" if found["own"] else "I", said)
-    said = _THIRD_OF_I.sub(lambda found: _FIRST_OF[found[1]], said)
-    lead = _LEAD.match(said)
-    return said[lead.end() :] if lead and lead.end() < len(said) else said
+    """Put a statement in the first person: "Actually, the user's dog is Max." -> "my dog is Max"."""
+    sentence = replace_user(expand_short_forms(text.strip()).rstrip(" .!"))
+    sentence = _THIRD_PERSON_AFTER_I.sub(lambda found: _FIRST_PERSON_VERBS[found[1]], sentence)
+    return cut_lead_in(sentence, _LEAD_IN)
 
 
-def find_subjects(said: str, words: list[str]) -> frozenset[str]:
-    """What the subject is called: `user`, or proper names. "Finn's piano lesson" is about Finn."""
-    low = words[0].lower() if words else ""
-    if low in ("i", "we"):
+def replace_user(sentence: str) -> str:
+    """Write "I" for "the user" and "my" for "the user's"."""
+    return _THE_USER.sub(lambda found: "my" if found["own"] else "I", sentence)
+
+
+def cut_lead_in(sentence: str, lead_in: re.Pattern[str]) -> str:
+    """Cut words such as "actually" off the start of a sentence, unless nothing else is in it."""
+    found = lead_in.match(sentence)
+    return sentence[found.end() :] if found and found.end() < len(sentence) else sentence
+
+
+def find_subjects(sentence: str, words: list[str]) -> frozenset[str]:
+    """The names of the subject: `user`, or proper names. "Finn's piano lesson" is about Finn."""
+    first_word = words[0].lower() if words else ""
+    if first_word in ("i", "we"):
         return frozenset({"user"})
-    if low in ("my", "our") and len(words) > 1:
-        return _owned_subject(words)
-    found = _NAMED_SUBJECT.match(said)
-    if not found or low in STOP_WORDS or is_adverb(low) or find_values(found["name"])[0]:
+    if first_word in ("my", "our") and len(words) > 1:
+        return _find_owned_subject(words)
+    found = _NAMED_SUBJECT.match(sentence)
+    if not found or first_word in STOP_WORDS or is_adverb(first_word) or find_values(found["name"]).values:
         return frozenset()
-    is_subject = found["mark"] or _is_verb(found["next"] or "")
+    is_subject = found["mark"] or _may_follow_subject(found["next"] or "")
     return frozenset(found["name"].lower().split()) if is_subject else frozenset()
 
 
-def _is_verb(word: str) -> bool:
-    """Whether a word behind a name may be its verb: "Hanna lives", "Heron 2 was", "Ilse and"."""
-    low = word.lower()
-    return low in _VERBS or low in MODALS or is_past(low) or is_adverb(low) or bool(_THIRD_PERSON.search(low))
+def _may_follow_subject(word: str) -> bool:
+    """Whether a word after a name shows that the name is the subject: "Hanna lives", "Heron 2 was", "Ilse and"."""
+    word = word.lower()
+    if word in _WORDS_AFTER_SUBJECT or word in MODALS or is_past(word) or is_adverb(word):
+        return True
+    return bool(_THIRD_PERSON_ENDING.search(word))
 
 
-def _owned_subject(words: list[str]) -> frozenset[str]:
-    """Of "my sister Hanna lives": sister and hanna; of "my sister's dog" and "my laptop": nobody."""
-    for place, word in enumerate(words[1:4], start=1):
-        if word.lower() in PERSONS:
-            named = words[place + 1] if place + 1 < len(words) else ""
-            is_name = named[:1].isupper() and not named.lower().endswith("'s")
-            return frozenset({word.lower(), named.lower()} if is_name else {word.lower()})
+def _find_owned_subject(words: list[str]) -> frozenset[str]:
+    """The person or animal after "my": sister and hanna in "my sister Hanna lives", nobody in "my laptop"."""
+    for index, word in enumerate(words[1:4], start=1):
+        if word.lower() in LIVING_BEINGS:
+            following = words[index + 1] if index + 1 < len(words) else ""
+            is_name = following[:1].isupper() and not following.lower().endswith("'s")
+            return frozenset({word.lower(), following.lower()} if is_name else {word.lower()})
     return frozenset()
 
 
-def _proper_names(text: str) -> list[str]:
-    found = re.finditer(rf"(?<![.!?] )(?<!^){_NAME}", text)
+def _find_proper_names(text: str) -> list[str]:
+    """Words with a capital letter inside a sentence, in small letters and without "'s"."""
+    found = re.finditer(rf"(?<![.!?] )(?<!^){_PROPER_NAME}", text)
     return [match[0].lower().removesuffix("'s") for match in found if match[0] != "I"]
 
 
-def _is_event(said: str) -> bool:
-    """Whether it tells only of what happened: no clause of it is about how things are."""
-    clauses = [clause for clause in _CLAUSE_END.split(said) if clause.strip()]
+def _is_event(sentence: str) -> bool:
+    """Whether a sentence only says what happened: no clause describes a state."""
+    clauses = [clause for clause in _CLAUSE_END.split(sentence) if clause.strip()]
     has_past = any(_has_past(clause) for clause in clauses)
-    return has_past and not any(_is_present(clause) for clause in clauses)
+    return has_past and not any(_describes_state(clause) for clause in clauses)
 
 
 def _has_past(clause: str) -> bool:
-    words = [word.lower() for word in _WORD.findall(clause)][1:]
+    # The first word is no verb, even if it ends in -ed: it is the subject ("Ted"), or describes it ("Used cars").
+    words = [word.lower() for word in _WORD_PATTERN.findall(clause)][1:]
     return any(is_past(word) or word in ("was", "were", "did", "been") for word in words)
 
 
-def _is_present(clause: str) -> bool:
-    """Whether a clause is about how things are, or says how they became so."""
-    words = [word.lower() for word in _WORD.findall(clause)]
-    if any(word in _CHANGING or word in _DECIDING for word in words) and not _DATED.search(clause):
+def _describes_state(clause: str) -> bool:
+    """Whether a clause says how things are, or how they became so without a date."""
+    words = [word.lower() for word in _WORD_PATTERN.findall(clause)]
+    if any(word in _CHANGE_VERBS or word in _DECISION_VERBS for word in words) and not _PAST_DATE.search(clause):
         return True
-    perfect = _PERFECT.search(clause)
-    if perfect and (is_past(perfect[1].lower()) or perfect[1] == "been") and perfect[1].lower() not in ("had", "got"):
-        return False
-    return bool(_PRESENT.search(clause))
+    if perfect := _PERFECT_TENSE.search(clause):
+        verb = perfect[1]
+        if (is_past(verb.lower()) or verb == "been") and verb.lower() not in ("had", "got"):
+            return False
+    return bool(_PRESENT_TENSE.search(clause))
 
 
-def _says_change(said: str, words: list[str]) -> bool:
-    now = re.search(
-        r"\b(?:now|no longer|any ?more|instead|these days|nowadays|as of|from now on)\b", said, re.IGNORECASE
-    )
-    return bool(now) or any(word.lower() in _CHANGING for word in words)
+def _says_change(sentence: str, words: list[str]) -> bool:
+    return bool(_NOW_WORDS.search(sentence)) or any(word.lower() in _CHANGE_VERBS for word in words)
 
 
-def find_over(said: str) -> Over | None:
-    for form in _OVER:
-        if found := form.search(said):
-            stems = frozenset(word for word in stem_words(found["gone"]) if word not in _LIGHT or word.isdigit())
-            stems -= _MENTAL
-            new = found.groupdict().get("new") or ""
-            if stems:
-                return Over(stems, found[0].strip(" ,"), frozenset(stem_words(new)) - _LIGHT)
+def find_ending(sentence: str) -> Ending | None:
+    """Find the thing that a sentence says is over: "no longer X", "switched from X to Y"."""
+    for pattern in _ENDING_PATTERNS:
+        found = pattern.search(sentence)
+        if found is None:
+            continue
+        stems = {word for word in stem_words(found["gone"]) if word not in _IGNORED_STEMS or word.isdigit()}
+        stems -= _MENTAL_STEMS
+        if stems:
+            replacement = frozenset(stem_words(found.groupdict().get("new") or ""))
+            return Ending(frozenset(stems), found[0].strip(" ,"), replacement - _IGNORED_STEMS)
     return None
 
 
-_HOME = re.compile(
-    rf"^{_WHO}{_OFTEN} (?:(?:am|is|are) )?(?:live|lives|living|reside|resides|based)(?: now| currently)? (?:in|at)"
-    rf" (?P<value>{_NAMES})"
+_LIVES_IN = re.compile(
+    rf"^{_SUBJECT}{_ADVERBS} (?:(?:am|is|are) )?(?:live|lives|living|reside|resides|based)(?: now| currently)?"
+    rf" (?:in|at) (?P<value>{_PROPER_NAMES})"
 )
-_MOVED = re.compile(
-    rf"^{_WHO}(?: have| has)?{_OFTEN} (?:moved|relocated|emigrated)(?: back| over| house| home| out)*(?: from [\w ]+?)?"
-    rf" to (?P<value>{_NAMES})"
+_MOVED_TO = re.compile(
+    rf"^{_SUBJECT}(?: have| has)?{_ADVERBS} (?:moved|relocated|emigrated)(?: back| over| house| home| out)*"
+    rf"(?: from [\w ]+?)? to (?P<value>{_PROPER_NAMES})"
 )
-_SURELY_HOME = re.compile(r"\b(?:relocated|emigrated|moved (?:house|home)|apartment|flat|house|city|town|country)\b")
-_EMPLOYER = re.compile(
-    rf"^{_WHO}{_OFTEN} (?:(?:am|is|are) )?(?:work|works|working|employed)(?: now| currently)?(?: as (?:an? )?[\w -]+?)?"
-    rf" (?:at|for|by) (?P<value>{_NAMES})"
+_MOVED_HOME_WORDS = re.compile(
+    r"\b(?:relocated|emigrated|moved (?:house|home)|apartment|flat|house|city|town|country)\b"
 )
-_JOB = re.compile(
-    rf"^{_WHO}{_OFTEN} (?:(?:am|is|are) )?(?:work|works|working|employed)(?: now| currently)? as (?:an? |the )?"
+_WORKS = rf"^{_SUBJECT}{_ADVERBS} (?:(?:am|is|are) )?(?:work|works|working|employed)(?: now| currently)?"
+_WORKS_AT = re.compile(rf"{_WORKS}(?: as (?:an? )?[\w -]+?)? (?:at|for|by) (?P<value>{_PROPER_NAMES})")
+_WORKS_AS = re.compile(
+    rf"{_WORKS} as (?:an? |the )?"
     r"(?P<value>[\w' -]+?)(?: (?:at|for|in|with|on|from|now|these days)\b.*)?[.!]?$"
 )
-_JOINED = re.compile(rf"^{_WHO}(?: have| has)?{_OFTEN} (?:joined|started (?:working )?(?:at|for)) (?P<value>{_NAMES})")
-_MY_NAME = re.compile(
+_JOINED_EMPLOYER = re.compile(
+    rf"^{_SUBJECT}(?: have| has)?{_ADVERBS} (?:joined|started (?:working )?(?:at|for)) (?P<value>{_PROPER_NAMES})"
+)
+_NAME_IS = re.compile(
     rf"^(?:my name is|I am called|I wants? to be called|please call me|call me"
-    rf"|I go(?:es)? by)(?: now)? (?P<value>{_NAMES})"
+    rf"|I go(?:es)? by)(?: now)? (?P<value>{_PROPER_NAMES})"
 )
-_CALLED = re.compile(
-    rf"^(?:my|our) (?P<what>[\w][\w' -]*?)(?:'s name is| is (?:called|named)){_OFTEN} (?P<value>{_NAMES})",
+_OWNED_IS_CALLED = re.compile(
+    rf"^(?:my|our) (?P<what>[\w][\w' -]*?)(?:'s name is| is (?:called|named)){_ADVERBS} (?P<value>{_PROPER_NAMES})",
     re.IGNORECASE,
 )
-_IS_NAME = re.compile(rf"^(?i:{_OWNED})(?i:{_IS}) (?P<value>{_NAMES}){_END}")
-_SPECIAL = re.compile(
-    rf"^(?:my|our|the|[\w'-]+'s) (?P<what>(?:[\w-]+ )?(?:{_ONE_OF_A_KIND}) [\w' -]+?){_IS} (?P<value>.+?){_END}",
+_OWNED_IS_NAME = re.compile(rf"^(?i:{_OWNED_THING})(?i:{_IS_OR_ARE}) (?P<value>{_PROPER_NAMES}){_SENTENCE_END}")
+_UNIQUE_IS_VALUE = re.compile(
+    rf"^(?:my|our|the|[\w'-]+'s) (?P<what>(?:[\w-]+ )?(?:{_UNIQUE_WORD}) [\w' -]+?){_IS_OR_ARE}"
+    rf" (?P<value>.+?){_SENTENCE_END}",
     re.IGNORECASE,
 )
-_IS_SPECIAL = re.compile(
-    rf"^(?P<value>.+?){_IS} (?:my|our) (?P<what>(?:new )?(?:{_ONE_OF_A_KIND}) [\w' -]+?){_END}", re.IGNORECASE
+_VALUE_IS_UNIQUE = re.compile(
+    rf"^(?P<value>.+?){_IS_OR_ARE} (?:my|our) (?P<what>(?:new )?(?:{_UNIQUE_WORD}) [\w' -]+?){_SENTENCE_END}",
+    re.IGNORECASE,
 )
-_FIELD = re.compile(  # what the profile has one of, whatever its value looks like
-    rf"^(?:my|our) (?:new |current |updated )?(?P<what>{'|'.join(sorted(TABLES['slots'], key=len, reverse=True))}){_IS}"
-    rf" (?P<value>.+?){_END}",
+_PROFILE_FIELDS = "|".join(sorted(WORD_LISTS["slots"], key=len, reverse=True))
+_PROFILE_FIELD_IS = re.compile(  # the profile has one value of each field, whatever the value looks like
+    rf"^(?:my|our) (?:new |current |updated )?(?P<what>{_PROFILE_FIELDS}){_IS_OR_ARE}"
+    rf" (?P<value>.+?){_SENTENCE_END}",
     re.IGNORECASE,
 )
 _USED_AS = re.compile(
-    rf"^(?:I|we){_OFTEN} use(?:s)? (?P<value>.+?) as (?:my|our|the) (?P<what>[\w -]+?){_END}", re.IGNORECASE
-)
-_STATE = re.compile(
-    rf"^(?:I|we)(?: am| are| got| have been| became)?{_OFTEN}(?: a)? (?P<value>{'|'.join(_STATES)})\b", re.IGNORECASE
-)
-_AGE = re.compile(rf"^I(?: am)?{_OFTEN}(?: turned)? (?P<value>\d{{1,3}})(?: years old)?{_END}")
-_PREFER = re.compile(
-    rf"^(?:I|we){_OFTEN} prefers?(?: to use| using)? (?P<value>.+?)(?: (?:over|to|rather than"
-    rf"|instead of) (?P<other>.+?))?{_END}",
+    rf"^(?:I|we){_ADVERBS} use(?:s)? (?P<value>.+?) as (?:my|our|the) (?P<what>[\w -]+?){_SENTENCE_END}",
     re.IGNORECASE,
 )
+_IN_STATE = re.compile(
+    rf"^(?:I|we)(?: am| are| got| have been| became)?{_ADVERBS}(?: a)? (?P<value>{'|'.join(_ATTRIBUTE_OF_STATE)})\b",
+    re.IGNORECASE,
+)
+_AGE_IS = re.compile(rf"^I(?: am)?{_ADVERBS}(?: turned)? (?P<value>\d{{1,3}})(?: years old)?{_SENTENCE_END}")
 
 
-def find_attribute(said: str) -> Attribute | None:  # noqa: PLR0911 - one return for each form
-    """The attribute that a sentence gives a value to, in one of the forms that are known."""
-    if found := _MY_NAME.match(said):
+def find_attribute(sentence: str) -> Attribute | None:  # noqa: PLR0911 - one return for each form
+    """The attribute that a sentence gives a value to, if the sentence has one of the known forms."""
+    if found := _NAME_IS.match(sentence):
         return Attribute("name", found["value"])
-    if found := _HOME.match(said):
+    if found := _LIVES_IN.match(sentence):
         return Attribute("home", found["value"])
-    if found := _MOVED.match(said):
-        return Attribute("home", found["value"], is_certain=bool(_SURELY_HOME.search(said)))
-    if found := _EMPLOYER.match(said):
+    if found := _MOVED_TO.match(sentence):
+        return Attribute("home", found["value"], is_certain=bool(_MOVED_HOME_WORDS.search(sentence)))
+    if found := _WORKS_AT.match(sentence):
         return Attribute("employer", found["value"])
-    if found := _JOB.match(said):
+    if found := _WORKS_AS.match(sentence):
         return Attribute("job title", found["value"])
-    if found := _JOINED.match(said):
+    if found := _JOINED_EMPLOYER.match(sentence):
         return Attribute("employer", found["value"], is_certain=False)
-    if found := _AGE.match(said):
+    if found := _AGE_IS.match(sentence):
         return Attribute("age", found["value"])
-    if found := _STATE.match(said):
-        return Attribute(_STATES[found["value"].lower()], found["value"].lower())
-    return _find_owned(said)
+    if found := _IN_STATE.match(sentence):
+        return Attribute(_ATTRIBUTE_OF_STATE[found["value"].lower()], found["value"].lower())
+    return _find_owned(sentence)
 
 
-def _find_owned(said: str) -> Attribute | None:
-    """What is owned: "my dog is Max", "our default branch is main", "I use Zed as my editor"."""
-    for form in (_FIELD, _USED_AS):
-        if found := form.match(said):
-            return Attribute(_normalize(found["what"]), found["value"].strip())
-    for form in (_SPECIAL, _IS_SPECIAL, _CALLED, _IS_NAME):
-        if found := form.match(said):
-            return _name_attribute(found, is_special=form in (_SPECIAL, _IS_SPECIAL))
+def _find_owned(sentence: str) -> Attribute | None:
+    """The attribute of something owned: "my dog is Max", "our default branch is main", "I use Zed as my editor"."""
+    for pattern in (_PROFILE_FIELD_IS, _USED_AS):
+        if found := pattern.match(sentence):
+            return Attribute(_normalise_attribute(found["what"]), found["value"].strip())
+    for pattern in (_UNIQUE_IS_VALUE, _VALUE_IS_UNIQUE, _OWNED_IS_CALLED, _OWNED_IS_NAME):
+        if found := pattern.match(sentence):
+            return _make_attribute(found, is_unique=pattern in (_UNIQUE_IS_VALUE, _VALUE_IS_UNIQUE))
     return None
 
 
-def _name_attribute(found: re.Match[str], *, is_special: bool) -> Attribute | None:
-    """What is said to be called so. There may be more of what stands in the plural: "my main concerns are ..."."""
-    name = _normalize(found["what"])
+def _make_attribute(found: re.Match[str], *, is_unique: bool) -> Attribute | None:
+    """The attribute of a match. It is uncertain if there may be several, as in "my main concerns are ..."."""
+    name = _normalise_attribute(found["what"])
     if not name:
         return None
     is_plural = found.groupdict().get("verb", "").strip().lower() == "are"
-    is_one_of_several = not is_special and stem(name.split()[-1]) in MANY_VALUED
+    is_one_of_several = not is_unique and stem(name.split()[-1]) in MANY_VALUED
     return Attribute(name, found["value"].strip(), is_certain=not is_plural and not is_one_of_several)
 
 
-def _normalize(what: str) -> str:
+def _normalise_attribute(what: str) -> str:
     name = " ".join(word for word in what.lower().split() if word not in ("new", "current", "updated", "own"))
     return name.replace("favourite", "favorite").replace("colour", "color").strip(" '")

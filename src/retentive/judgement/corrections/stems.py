@@ -2,22 +2,22 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 
+from retentive.text.caches import text_cache
 from retentive.text.terms import STOP_WORDS
 
 CACHED_STEMS = 16_384  # words of ordinary talk are fewer
 CACHED_GROUPS = 64  # one statement is compared with many, one after another
 MIN_STEM_CHARS = 3
-_WORD = re.compile(r"[^\W_](?:[\w'+#&-]|\.(?=\w))*")
+_WORD_PATTERN = re.compile(r"[^\W_](?:[\w'+#&-]|\.(?=\w))*")
 _ENDINGS = ("ing", "ed", "s")
 
 
 def stem_words(text: str) -> list[str]:
-    return [stem(word) for word in _WORD.findall(text)]
+    return [stem(word) for word in _WORD_PATTERN.findall(text)]
 
 
-@lru_cache(CACHED_STEMS)
+@text_cache(CACHED_STEMS)
 def stem(word: str) -> str:
     word = word.lower().removesuffix("'s")
     if len(word) <= MIN_STEM_CHARS or not word.isalpha() or word in STOP_WORDS:
@@ -43,15 +43,15 @@ def _cut_ending(word: str) -> str:
 MIN_SHARED_PREFIX = 5  # characters that two stems must begin with to be forms of one word
 
 
-def are_alike(one: str, other: str, prefix: int = MIN_SHARED_PREFIX) -> bool:
+def are_alike(one: str, other: str, min_prefix: int = MIN_SHARED_PREFIX) -> bool:
     """Whether two stems are forms of one word: an allergy and allergic, smoke and smoking."""
     short = min(len(one), len(other))
-    cut = max(prefix, short - 2)
-    return one == other or (short >= prefix and one[:cut] == other[:cut])
+    cut = max(min_prefix, short - 2)
+    return one == other or (short >= min_prefix and one[:cut] == other[:cut])
 
 
-def find_shared(first: Iterable[str], second: frozenset[str]) -> set[str]:
-    """Those of the first stems that are alike one of the second. Only stems of one beginning are compared."""
+def find_shared_stems(first: Iterable[str], second: frozenset[str]) -> set[str]:
+    """The first stems that are alike one of the second. Only stems with the same beginning are compared."""
     by_prefix = _group_by_prefix(second)
     return {
         word
@@ -60,7 +60,7 @@ def find_shared(first: Iterable[str], second: frozenset[str]) -> set[str]:
     }
 
 
-@lru_cache(CACHED_GROUPS)
+@text_cache(CACHED_GROUPS)
 def _group_by_prefix(words: frozenset[str]) -> Mapping[str, Sequence[str]]:
     groups: dict[str, list[str]] = {}
     for word in words:

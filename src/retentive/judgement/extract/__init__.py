@@ -1,1 +1,1 @@
-"""What in talk is worth keeping, and what is asked for in plain words? By rules."""
+"""Extract the statements of a conversation that are worth keeping, by rules of form and small learned judges."""

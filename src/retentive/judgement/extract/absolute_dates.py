@@ -1,4 +1,4 @@
-"""Dates in a statement: relative ones made absolute, and from when until when it holds."""
+"""Dates in a statement: make relative ones absolute, and find the period in which the statement holds."""
 
 import re
 from datetime import datetime
@@ -6,25 +6,27 @@ from datetime import datetime
 from retentive.model import Kind
 from retentive.text import dates
 
-_YEARLY = re.compile(r"\b(?:birthday|anniversary|born|every|each|always|never)\b", re.IGNORECASE)
-_DAY = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?s?"
-_HABIT = re.compile(
-    rf"\b{_DAY}\s?(?:-|to|through|thru|and|&|,|\s)\s?{_DAY}\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun|week)days\b"
-    rf"|\b(?:the|our|my|a) {_DAY} (?!after|before|of|at|in|and|we|i)[a-z]+",  # "at the Saturday market"
+_RECURRING_WORDS = re.compile(r"\b(?:birthday|anniversary|born|every|each|always|never)\b", re.IGNORECASE)
+_WEEKDAY_NAME = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?s?"
+_HABIT_PATTERN = re.compile(
+    rf"\b{_WEEKDAY_NAME}\s?(?:-|to|through|thru|and|&|,|\s)\s?{_WEEKDAY_NAME}\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun|week)days\b"
+    rf"|\b(?:the|our|my|a) {_WEEKDAY_NAME} (?!after|before|of|at|in|and|we|i)[a-z]+",  # "at the Saturday market"
     re.IGNORECASE,
 )
-_TO_COME = re.compile(r"\b(?:is|are|am|will|starts?|begins?|due)\b", re.IGNORECASE)
-_TIMELESS = (Kind.INSTRUCTION, Kind.PATTERN, Kind.PREFERENCE)
+_FUTURE_WORDS = re.compile(r"\b(?:is|are|am|will|starts?|begins?|due)\b", re.IGNORECASE)
+_TIMELESS_KINDS = (Kind.INSTRUCTION, Kind.PATTERN, Kind.PREFERENCE)
 
 
 def make_dates_absolute(text: str, kind: Kind, said: datetime) -> str:
-    """Not of what is done again and again, nor of days that come every year."""
-    if kind in _TIMELESS or _YEARLY.search(text) or _HABIT.search(text):
+    """Make relative dates absolute, unless the statement is about habits or days that come every year."""
+    if kind in _TIMELESS_KINDS or _RECURRING_WORDS.search(text) or _HABIT_PATTERN.search(text):
         return text
-    return dates.absolute(text, said, past=not _TO_COME.search(text))
+    return dates.make_absolute(text, said, past=not _FUTURE_WORDS.search(text))
 
 
-def find_bounds(text: str, said: datetime) -> tuple[datetime | None, datetime | None]:
-    """From when and until when it holds, as far as it says so; newer words hold from when they are said, or later."""
-    begun, ends = dates.ends(text, said) if not _HABIT.search(text) else (None, None)
-    return begun if begun and begun > said else None, ends
+def find_validity_period(text: str, said: datetime) -> tuple[datetime | None, datetime | None]:
+    """The begin and the end of the period in which a statement holds, if it names them; no begin before `said`."""
+    if _HABIT_PATTERN.search(text):
+        return None, None
+    begin, end = dates.find_validity(text, said)
+    return begin if begin and begin > said else None, end

@@ -1,13 +1,13 @@
-"""Words and layout that announce a text of someone else: patterns for `quoted_text.py`.
+"""Patterns of words and layout that announce somebody else's text, for `quoted_text.py`.
 
 A pattern sees one line, or the part of a sentence before a colon. All are rules of form: verbs that ask for work on a
-text, nouns for kinds of text, mail headers, names with a colon. A wrong match loses a statement; a missed one lets a
-stranger write into the memory. So the patterns are wide.
+text, nouns for kinds of text, mail headers, names with a colon. The patterns are wide: a wrong match loses a statement,
+but a missed one lets a stranger write into the memory.
 """
 
 import re
 
-_TEXT = (
+_TEXT_KINDS = (
     r"(?:e-?mails?|mails?|messages?|dms?|sms|letters?|texts?|articles?|posts?|drafts?|bios?|reviews?|poems?|poetry"
     r"|lyrics?|songs?|verses?|transcripts?|logs?|code|essays?|story|stories|novels?|paragraphs?|comments?|tweets?"
     r"|reports?|cvs?|r[eé]sum[eé]s?|chats?|conversations?|threads?|snippets?|excerpts?|extracts?|quot(?:e|ation)s?"
@@ -20,12 +20,12 @@ _TEXT = (
     r"|error|nachricht|brief|artikel"
     r"|courriel|lettre|texte|correo|carta|mensaje|texto)"
 )
-_THIS = (
+_POINTERS = (
     r"(?:this|these|(?:the )?following|below|above|attached|diese[rsn]?|folgende[rsn]?|ce(?:tte|t|s)?|suivant[es]*"
     r"|est[eao]s?|siguiente)\b(?! (?:week|month|year|morning|evening|afternoon|summer|winter|spring|autumn|weekend"
     r"|time|is my))"
 )
-_WORK = (  # asks for work on a text, whatever comes after it
+_TEXT_WORK = (  # asks for work on a text, whatever comes after it
     r"(?:translate|proof-?read|summari[sz]e|sum up|re-?write|re-?phrase|paraphrase|shorten|condense|simplify|polish"
     r"|re-?word|spell-?check|(?:reply|respond|react) to|answer(?= (?:this|these|the|to|her|his|their|him)\b|\s*:)"
     r"|explain|critique|classify|categori[sz]e|annotate|analy[sz]e|extract|transcribe|continue|expand on"
@@ -33,7 +33,7 @@ _WORK = (  # asks for work on a text, whatever comes after it
     r"|opinions?|take) (?:on|about)|how (?:should|do|would|can) i (?:reply|respond|answer)|übersetz\w*|fasse?"
     r"|korrigiere?|verbessere?|traduis\w*|traduire|résume\w*|corrige\w*|traduce\w*|traducir|resume|resumir)"
 )
-_MAYBE_WORK = (  # asks for it where the sentence also points at a text
+_POSSIBLE_TEXT_WORK = (  # asks for it where the sentence also points at a text
     r"(?:make|turn|convert|fix|check|edit|correct|improve|complete|finish|read|rate|review|format|describe|label|is"
     r"|are|does|did|use|using|given|based on|consider|look at|evaluate|assess|interpret|parse|debug|judge|score|mark"
     r"|here(?:'s| is| are)|this is|these are|that's|see|got|received|found|wrote|saw|heard|came across|copied|pasted?"
@@ -41,16 +41,18 @@ _MAYBE_WORK = (  # asks for it where the sentence also points at a text
     r"|write|draft|compose|create|generate|give me|tell me|rework|adapt|clean up|tidy|tighten|restructure|reformat"
     r"|respond|reply|answer|compare|identify|find|count|list|spot|detect|grade|tag|highlight|underline|help me)"
 )
-_CREATE = r"(?:write|draft|compose|generate)"
+_CREATION_VERBS = r"(?:write|draft|compose|generate)"
 
-REPORTED = re.compile(
+SPEECH_LEAD = re.compile(
     r"\b(?:wrote|writes|writing|says|said|saying|texted|texts|posted|posts|replied|replies|tweeted|answered|commented"
     r"|responded|e-?mailed|messaged|pinged|dm'?e?d|sent|told|goes|reads|states|stated|shouted|whispered|sang|sings"
     r"|dictated|announced|quoted|asked|asks|schrieb|schreibt|sagte?|meinte?|écrit|a dit|dit|dijo|dice|escribió)\b"
     r"[^.!?:]{0,60}$",
     re.IGNORECASE,
 )
-OWN_REPORT = re.compile(r"\b(?:like|as) i\b[^:]*$|\bi (?:just |already )?(?:said|told you|asked you)\b", re.IGNORECASE)
+OWN_SPEECH_LEAD = re.compile(
+    r"\b(?:like|as) i\b[^:]*$|\bi (?:just |already )?(?:said|told you|asked you)\b", re.IGNORECASE
+)
 OWN_REQUEST = re.compile(
     r"\b(?:remember|memori[sz]e|memory|(?:mental |a |please )note|mind|forget|(?:write|jot) (?:this|it|that)? ?down"
     r"|save this|store this|log this|record this|fyi|rules?(?= (?:for|of|in|when))|conventions?|preferences?"
@@ -59,59 +61,65 @@ OWN_REQUEST = re.compile(
     re.IGNORECASE,
 )
 OWN_CONTEXT = re.compile(r"\W*(?:context|background|setup|stack)\s?: (?=(?:i|we|my|our|i'm|we're)\b)", re.IGNORECASE)
-COLON_ASKS = re.compile(
-    rf"\b{_WORK}\b|\b{_MAYBE_WORK}\b.*?\b(?:{_THIS}|{_TEXT})\b|^\W*{_THIS}|^(?:please |can you |now )*{_CREATE}\b"
+COLON_LEAD = re.compile(
+    rf"\b{_TEXT_WORK}\b|\b{_POSSIBLE_TEXT_WORK}\b.*?\b(?:{_POINTERS}|{_TEXT_KINDS})\b|^\W*{_POINTERS}|^(?:please "
+    rf"|can you |now )*{_CREATION_VERBS}\b"
     rf"|\bhere (?:it is|you go|they are|we go)\b|\bhere(?:'s| is) what (?!i\b|we\b)|^\W*(?!my\b"
-    rf"|our\b)[\w ]*'s [\w -]+$|^\W*(?:the |my )?(?:original |full |source )?{_TEXT}$"
+    rf"|our\b)[\w ]*'s [\w -]+$|^\W*(?:the |my )?(?:original |full |source )?{_TEXT_KINDS}$"
     r"|^\W*(?:\w+ ){0,3}(?:results?|outputs?|response|observation|stdout|stderr|tool|context|transcript)$",
     re.IGNORECASE,
 )
-LINE_ASKS = re.compile(
-    rf"\b{_WORK}\b.*?\b(?:{_THIS}|{_TEXT})\b|\b{_MAYBE_WORK}\b.*?\b{_THIS}|^\W*(?:{_THIS}).*\b{_TEXT}\b"
+LINE_LEAD = re.compile(
+    rf"\b{_TEXT_WORK}\b.*?\b(?:{_POINTERS}|{_TEXT_KINDS})\b|\b{_POSSIBLE_TEXT_WORK}\b.*?\b{_POINTERS}|^\W*(?:{_POINTERS}).*\b{_TEXT_KINDS}\b"
     r"|^\W*(?:any )?(?:thoughts|opinions?|feedback|what do you think|is (?:this|it) (?:ok|legit|true|a scam)"
     r"|tl;?dr)\W*$"
-    rf"|\bhere(?:'s| is| are) (?:\S+ ){{0,6}}?{_TEXT}\b|^\W*(?:an? |the |some )?(?:\w+ )?{_TEXT} (?:from|by|of|in"
+    rf"|\bhere(?:'s| is| are) (?:\S+ ){{0,6}}?{_TEXT_KINDS}\b|^\W*(?:an? |the |some )?(?:\w+ )?{_TEXT_KINDS} (?:from"
+    rf"|by|of|in"
     rf"|on)\b|\bhow (?:should|do|would|can) i (?:reply|respond|answer)\b",
     re.IGNORECASE,
 )
-WORK_FIRST = re.compile(
-    rf"^\W*(?:please |can you |could you |now |so |hey )*{_WORK}\b.*\b(?:{_THIS}|{_TEXT})\b", re.IGNORECASE
+ORDER_ABOUT_TEXT = re.compile(
+    rf"^\W*(?:please |can you |could you |now |so |hey )*{_TEXT_WORK}\b.*\b(?:{_POINTERS}|{_TEXT_KINDS})\b",
+    re.IGNORECASE,
 )
 LETTER = re.compile(
     r"\s*(?:dear|to all|attention) (?!assistant|claude|chatgpt|gpt|ai\b|bot\b)[\w.' ]{2,40},\s+\S", re.IGNORECASE
 )
 HEADING = re.compile(r"\s*#{1,6} \S|\s*(?:search )?results? for\b.*")
-SAME_LINE = re.compile(  # "proofread this I has ...", "Which mistakes are in this sentence? I am ..."
-    rf"^\W*(?:please |can you |could you |now |so |hey )*(?:{_WORK} (?:this|these|the following)(?: {_TEXT})?"
-    rf"|[^\n?:]{{0,60}}\b(?:this|the following) {_TEXT}\b[^\n?:]{{0,30}}[?:])\s+(?P<text>(?=(?:I|My|We|Our"
+ORDER_AND_TEXT = re.compile(  # "proofread this I has ...", "Which mistakes are in this sentence? I am ..."
+    rf"^\W*(?:please |can you |could you |now |so |hey )*(?:{_TEXT_WORK} (?:this|these"
+    rf"|the following)(?: {_TEXT_KINDS})?"
+    rf"|[^\n?:]{{0,60}}\b(?:this|the following) {_TEXT_KINDS}\b[^\n?:]{{0,30}}[?:])\s+(?P<text>(?=(?:I|My|We|Our"
     rf"|my)\b)[^\n]+)",
     re.MULTILINE,
 )
-ORDER = re.compile(
-    rf"^\W*(?:please |can you |could you |would you |now |so |and |ok |okay |hey )*(?:{_WORK}|{_MAYBE_WORK}|{_CREATE}"
+ORDER_START = re.compile(
+    rf"^\W*(?:please |can you |could you |would you |now |so |and |ok |okay |hey )*(?:{_TEXT_WORK}"
+    rf"|{_POSSIBLE_TEXT_WORK}|{_CREATION_VERBS}"
     r"|what|which|who|where|when|why|how|any|tl;?dr|gist|pick|choose|suggest|name|show|sort|rank|group|solve|calculate"
     r"|pull|flag|crop|trim|cut|outline|prepare|quiz|guess|change|replace|remove|add|put|bring|squash|merge|clean"
     r"|only give"
     r"|fact[ -]?check|keep only|turn|sort|decode|unpack|verify)\b",
     re.IGNORECASE,
 )
-TO_SENDER = re.compile(  # the sender is only who is answered
+REPLY_TO_SENDER = re.compile(  # the sender is only who is answered
     r"\b(?:(?:give|tell|show|write|help|explain|send|make|get|gives?|got|for|to|asked|sent) me|(?:should|do|can"
     r"|could|would|must"
     r"|shall|did) i|i (?:just )?(?:got|found|googled|received|saw|read|copied|need|want|wonder|think)|for me"
     r"|in my inbox)\b",
     re.IGNORECASE,
 )
-POINTS = re.compile(rf"\b(?:{_THIS}|{_TEXT}|{_WORK}|here|in there|in it|says)\b", re.IGNORECASE)
+POINTER_TO_TEXT = re.compile(rf"\b(?:{_POINTERS}|{_TEXT_KINDS}|{_TEXT_WORK}|here|in there|in it|says)\b", re.IGNORECASE)
 LIST_ITEM = re.compile(r"\s*(?:[-*•·]|\d{1,2}[.)]|[a-z]\)|[\w ]{1,20}:)\s", re.IGNORECASE)
-ABOUT_SENDER = re.compile(r"\b(?:i|i'm|i've|im|ive|my|me|mine|myself|we|we're|our|us)\b", re.IGNORECASE)
-LOOKS_BACK = re.compile(
+FIRST_PERSON = re.compile(r"\b(?:i|i'm|i've|im|ive|my|me|mine|myself|we|we're|our|us)\b", re.IGNORECASE)
+ORDER_ABOUT_TEXT_ABOVE = re.compile(
     rf"^\W*(?:please |can you |could you |would you |now |so |and |ok |okay |hey )*"
-    rf"(?:{_WORK}|{_MAYBE_WORK})\b.*?\b(?:(?:this|that|it|the above|above|these)\b|(?:the|this|that) {_TEXT}\b)"
+    rf"(?:{_TEXT_WORK}|{_POSSIBLE_TEXT_WORK})\b.*?\b(?:(?:this|that|it|the above|above|these)\b|(?:the|this"
+    rf"|that) {_TEXT_KINDS}\b)"
     r"|^\W*(?:\^|tl;?dr|(?:any )?thoughts\b|what do you think\b|(?:please )?(?:summari[sz]e|translate|proofread)\b)",
     re.IGNORECASE,
 )
-PLAYED = re.compile(
+ROLE_PLAY = re.compile(
     r"(?:^|(?<=[.!?:,] )|(?<=[.!?]  ))(?:please |can you |can we |could you |let's |lets |i want (?:you )?to |now "
     r"|ok |so "
     r"|hey )*(?:pretend|imagine|role-?play(?!ing)|act (?:as|like)|suppose (?:you|i)|let's play|play (?:the )?(?:role"
@@ -124,13 +132,13 @@ PLAYED = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 
-HEADER = re.compile(
+MAIL_HEADER = re.compile(
     r"[ \t]*\**(?:from|to|cc|bcc|subject|sent|date|reply-to|re|fwd?|von|an|betreff|gesendet|datum|de|à|objet|envoyé"
     r"|para"
     r"|asunto|enviado)\**\s?:\**\s*\S",
     re.IGNORECASE,
 )
-FORWARDED = re.compile(
+FORWARD_LINE = re.compile(
     r"[ \t]*(?:[-_=*]{2,} ?.{0,20}(?:original|forwarded|weitergeleitet|transféré|reenviado).{0,30}$"
     r"|begin forwarded message|(?:on|am|le|el) .{6,120}(?:wrote|schrieb.{0,60}|a écrit|escribió)\s?:\s*$)",
     re.IGNORECASE,
@@ -162,40 +170,40 @@ POSTSCRIPT = re.compile(r"\s*p\.?\s?(?:p\.?\s?)?s\b", re.IGNORECASE)
 CLOSING_QUESTION = re.compile(r"(?:[^.!?\n]{2,200}\?+\s*)+$")
 REQUEST_WORD = re.compile(r"remember|memor|forget|\bnote|\bmind\b|\bsave\b|store|delete|erase|\bkeep\b", re.IGNORECASE)
 
-_TIME = r"\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?: ?[ap]\.?m\.?)?"
-_STAMP = rf"[\[(]?(?:\d{{1,4}}[./-]\d{{1,2}}[./-]\d{{1,4}},?[ T]*)?{_TIME}[\])]?"
+_CLOCK_TIME = r"\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?: ?[ap]\.?m\.?)?"
+_TIME_STAMP = rf"[\[(]?(?:\d{{1,4}}[./-]\d{{1,2}}[./-]\d{{1,4}},?[ T]*)?{_CLOCK_TIME}[\])]?"
 _SPEAKER = r"(?:@?[\w.'-]{1,24}|[A-Z][\w.'-]{0,20}(?: (?:[A-Z][\w.'-]{0,20}|de|van|von|der)){1,3})"
-STAMPED = re.compile(
-    rf"\s*(?:{_STAMP}\s*(?:[-\u2013]\s*)?(?:<@?[\w.-]+>|{_SPEAKER}\s*(?:\([^)\n]{{1,20}}\))?\s*[:>])"
-    rf"|{_SPEAKER},?\s*[\[(]?(?:today at |yesterday at )?{_TIME}[\])]?\s*:?(?:\s*$|(?<=:)\s)|<@?[\w.-]+>\s+\S)"
+STAMPED_SPEAKER = re.compile(
+    rf"\s*(?:{_TIME_STAMP}\s*(?:[-\u2013]\s*)?(?:<@?[\w.-]+>|{_SPEAKER}\s*(?:\([^)\n]{{1,20}}\))?\s*[:>])"
+    rf"|{_SPEAKER},?\s*[\[(]?(?:today at |yesterday at )?{_CLOCK_TIME}[\])]?\s*:?(?:\s*$|(?<=:)\s)|<@?[\w.-]+>\s+\S)"
 )
-SPEAKER = re.compile(rf"\s*(?:[-*]\s)?\**(?P<name>{_SPEAKER})(?: \([^)\n]{{1,30}}\))?\**\s?:\**(?:\s+\S|\s*$)")
-ROLE = re.compile(
+SPEAKER_NAME = re.compile(rf"\s*(?:[-*]\s)?\**(?P<name>{_SPEAKER})(?: \([^)\n]{{1,30}}\))?\**\s?:\**(?:\s+\S|\s*$)")
+SPEAKER_ROLE = re.compile(
     r"\s*\**(?:user|assistant|human|ai|system|bot|q|a|interviewer|narrator|tool|function)\**\s?:", re.IGNORECASE
 )
-LABEL = re.compile(  # the sender's own, not the name of a speaker
+OWN_LABEL = re.compile(  # the sender's own, not the name of a speaker
     r"(?:update|ps|p\.s|pps|correction|remember|note|notes|fyi|tl;?dr|edit|question|reminder|important|typo|btw|also"
     r"|warning|context|background|summary|today|tomorrow|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|save|store|log"
     r"|plan|goals?|first|second|third|finally|next|and|but|so|i|me|rule|rules|todo|memo|actually|sorry|wait|no|yes|ok"
     r"|okay|thing|problem|fact|result|answer|merke|wichtig|nota|recuerda|mornings?|evenings?|breakfast|lunch|dinner)$",
     re.IGNORECASE,
 )
-LOG = re.compile(
+LOG_LINE = re.compile(
     r"\s*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d |\w+ (?:ERR!|WARN)"
     r"|[-*] \S+\.\w+ \u203a |\[?\d\d:\d\d:\d\d\b|\[?(?:INFO|ERROR|WARN(?:ING)?|DEBUG|TRACE|FATAL)\b"
     r"|Traceback \(|File \"|at [\w.$<>]+\(|[\w.]+(?:Error|Exception)\b:|\$ \S|>>> |[#/]{2,} ?\S.*[;{}]$)"
 )
-CODE = re.compile(
+CODE_LINE = re.compile(
     r"\s*(?:(?:def|class|import|from|return|const|let|var|function|public|private|static|void|int|package|use|fn|struct"
     r"|SELECT|INSERT|UPDATE|DELETE|CREATE|echo|export|#include|print|async|await|elif|else|try|except)\b.*[:;({})=]"
     r"|//|/\*|\*/|<!--|--\s|@\w+\(|[\w.\[\]]+ ?(?:=|\+=|:=|=>|==) ?\S|[{}()\[\]]+[;,]?\s*$|.*[;{]\s*$)"
 )
-COMMENT = re.compile(r"\s*(?:#|//|/\*|\*|--|;)")
-TABLE = re.compile(r"\s*\|.*\|\s*$")
-CSV = re.compile(r"[^,;\t\n]*(?:[,;\t][^,;\t\s][^,;\t\n]*){2,}$")
-JSON = re.compile(r"\s*(?:[{\[]\s*(?:[\"{\[\]}\d]|$)|\"[^\"\n]{1,80}\"\s*:)")
-INDENTED = re.compile(r"(?: {4}|\t)\s*(?![-*•\d])\S")
-PLAY = re.compile(r"\s*(?:[♪♫]|\*[a-z][^*\n]{2,}\*)|.*[♪♫]")
+CODE_COMMENT = re.compile(r"\s*(?:#|//|/\*|\*|--|;)")
+TABLE_ROW = re.compile(r"\s*\|.*\|\s*$")
+CSV_ROW = re.compile(r"[^,;\t\n]*(?:[,;\t][^,;\t\s][^,;\t\n]*){2,}$")
+JSON_START = re.compile(r"\s*(?:[{\[]\s*(?:[\"{\[\]}\d]|$)|\"[^\"\n]{1,80}\"\s*:)")
+INDENTED_LINE = re.compile(r"(?: {4}|\t)\s*(?![-*•\d])\S")
+STAGE_DIRECTION = re.compile(r"\s*(?:[♪♫]|\*[a-z][^*\n]{2,}\*)|.*[♪♫]")
 SONG_PART = re.compile(
     r"\s*[\[(](?:verse|chorus|bridge|intro|outro|hook|refrain|pre-chorus)\b[^\])\n]*[\])]", re.IGNORECASE
 )
@@ -212,6 +220,6 @@ OFF_THE_RECORD = re.compile(
     r"|\bnot (?:for|to) (?:the record|be (?:saved|stored|remembered|kept))\b",
     re.IGNORECASE | re.MULTILINE,
 )
-EXAMPLE = re.compile(
+EXAMPLE_LEAD = re.compile(
     r"\b(?:e\.g\.|eg|for example|for instance|such as|like) ?:[^\n]*|\be\.g\. (?=I\b|my\b)[^\n]*", re.IGNORECASE
 )

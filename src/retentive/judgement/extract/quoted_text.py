@@ -1,15 +1,15 @@
-"""Blank out what a message carries but its sender does not say: pasted, quoted, generated and played text.
+"""Blank out quoted, pasted, generated and role-played text, so that only the sender's own words are left.
 
-Nothing is learned from such text, and no request in it is carried out. Layout and punctuation decide, and verbs that
-announce a text (`announcements.py`); the meaning does not. In doubt a part is blanked: a lost statement can be said
-again, a forged one does harm. Three steps, each linear in the length of the message:
+Nothing is learned from such text, and no request in it is carried out. Layout, punctuation and verbs that announce a
+text (`announcements.py`) decide, not the meaning. In doubt a part is blanked: a lost statement can be repeated, a
+forged one does harm. There are three steps, each linear in the length of the message:
 
-  1. Marked text: code fences, ">" lines and recalled memories (`text.sentences.own`), blocks in tags, quotations.
-  2. Lines: the first line that announces a text, begins a mail or starts a role play opens a block. A block ends with
-     its own mark (the sign-off of a mail, a ruler, the end of a quotation), else with the message.
-  3. Lines of data wherever they stand: transcripts, logs, tables, code.
+  1. Marked text: code fences, ">" lines and recalled memories (`mask_quoted_text`), blocks in tags, quotations.
+  2. Blocks: the first line that announces a text, begins a mail or starts a role play opens a block. A block ends with
+     its own mark (the sign-off of a mail, a ruler, the end of a quotation), otherwise with the message.
+  3. Lines of data anywhere: transcripts, logs, tables, code.
 
-A title, a name or a single word in quotes stays, unless a verb of speech leads to it.
+A title, a name or a single word in quotes stays, unless a verb of speech introduces it.
 """
 
 import re
@@ -17,35 +17,41 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import NamedTuple
 
-from retentive.judgement.extract import announcements as signs
-from retentive.text.sentences import own
+from retentive.judgement.extract import announcements
+from retentive.text.sentences import mask_quoted_text
 
-MAX_HEAD_CHARS, MAX_TAIL_CHARS = 16_000, 4_000  # that are read: people do not type more, so what is between is pasted
-MAX_LEAD_CHARS = 200  # of a sentence before a colon: an announcement is short
-MAX_LINE_CHARS = 2000  # of a line that can be one of data, or a salutation: longer lines are prose
+MAX_HEAD_CHARS, MAX_TAIL_CHARS = 16_000, 4_000  # that are read; people do not type more, the middle is pasted
+MAX_LEAD_CHARS = 200  # of an announcement, the part of a sentence before a colon
+MAX_LINE_CHARS = 2000  # of a line of data or a salutation; longer lines are prose
 MAX_TITLE_WORDS, MAX_TITLE_CHARS = 8, 100
 MIN_VERSES, MAX_VERSE_CHARS = 3, 60  # lines of a poem or a song
 
 Span = tuple[int, int]
 
-_BREAK = "\r\n\v\f\x1c-\x1e\x85\u2028\u2029"
-_VISIBLE = re.compile(f"[^{_BREAK}]+")
-_LINE = re.compile(f"[^{_BREAK}]*(?:\r\n|[{_BREAK}]|$)")
+_LINE_BREAKS = "\r\n\v\f\x1c-\x1e\x85\u2028\u2029"
+_TEXT_BETWEEN_BREAKS = re.compile(f"[^{_LINE_BREAKS}]+")
+_LINE_PATTERN = re.compile(f"[^{_LINE_BREAKS}]*(?:\r\n|[{_LINE_BREAKS}]|$)")
 _TAG = re.compile(
     r"(?P<head>^[ \t]*)?<(?P<end>/?)(?P<name>[A-Za-z][\w:.-]*)(?:\s[^<>]*)?>|\[(?P<end2>/?)(?P<name2>[A-Za-z]\w*)\]",
     re.MULTILINE,
 )
 _QUOTE_MARK = re.compile(r"[\"\u201c\u201d\u201e\u201f\u00ab\u00bb\u2039\u203a\u300c\u300d`'\u2018\u2019]")
-_CLOSING = {"\u201c": "\u201d", "\u201e": "\u201c\u201d", "\u00ab": "\u00bb", "\u2039": "\u203a", "\u300c": "\u300d"}
+_CLOSING_MARKS = {
+    "\u201c": "\u201d",
+    "\u201e": "\u201c\u201d",
+    "\u00ab": "\u00bb",
+    "\u2039": "\u203a",
+    "\u300c": "\u300d",
+}
 _SPEECH_BEFORE = re.compile(
     r"(?:\b(?:said|says|say|saying|wrote|writes|told (?:me|us|him|her|them)|tells|goes|went|asked|asks|replied|replies"
     r"|texted|answered|shouted|sings?|sang|reads|meinte|sagte|schrieb)[,:]?|[:>])\s*$",
     re.IGNORECASE,
 )
-_FIRST_OR_SECOND = re.compile(r"\b(?:i|i'm|my|me|we|our|you|your|ich|mein\w*|je|mon|ma|yo|mi)\b", re.IGNORECASE)
-_SMALL_WORD = re.compile(r"[a-z]{1,4}$")
+_FIRST_OR_SECOND_PERSON = re.compile(r"\b(?:i|i'm|my|me|we|our|you|your|ich|mein\w*|je|mon|ma|yo|mi)\b", re.IGNORECASE)
+_SHORT_LOWER_WORD = re.compile(r"[a-z]{1,4}$")
 _SENTENCE_END = re.compile(r"[.!?\u2026][\"')\]]?\s+")
-_COLON = re.compile(r":(?=\s|$|[\"'\u201c\u201e\u00ab<(*-])| [-\u2013\u2014](?=\s*$|\s+[\"\u201c])")
+_INTRODUCTION_MARK = re.compile(r":(?=\s|$|[\"'\u201c\u201e\u00ab<(*-])| [-\u2013\u2014](?=\s*$|\s+[\"\u201c])")
 _APOSTROPHES = {
     re.compile(rf"\b{wrong}\b", re.IGNORECASE): right
     for wrong, right in {
@@ -56,7 +62,7 @@ _APOSTROPHES = {
 }  # fmt: skip
 
 
-class _Line(NamedTuple):
+class _MessageLine(NamedTuple):
     text: str
     start: int
 
@@ -68,28 +74,28 @@ class _Line(NamedTuple):
     def is_empty(self) -> bool:
         return not self.text.strip()
 
-    def short(self) -> str:
-        """The text, if it is short enough to be matched as a whole; else nothing."""
+    def text_to_match(self) -> str:
+        """The text for patterns, or "" if it is too long for a line of data."""
         return self.text.rstrip() if len(self.text) <= MAX_LINE_CHARS else ""
 
 
-def own_words(text: str) -> str:
-    """Blank out everything that is not the sender's own. Length and line breaks stay, so positions stay valid.
+def blank_quoted_text(text: str) -> str:
+    """Blank out all text that is not the sender's own. Length and line breaks stay, so positions stay valid.
 
-    A message that asks not to be kept ("off the record") becomes blank as a whole.
+    A message that asks not to be stored ("off the record") is blanked as a whole.
     """
-    found = _find_carried(text)
-    return _blank(found.text, [*found.blocks, *found.quotations])
+    parts = _find_quoted_parts(text)
+    return _blank(parts.text, [*parts.blocks, *parts.quotations])
 
 
-def blank_blocks(text: str) -> str:
-    """Do the same, but leave quotations inside a line: they may be what a request is about."""
-    found = _find_carried(text)
-    return _blank(found.text, found.blocks)
+def blank_quoted_blocks(text: str) -> str:
+    """Blank out blocks only. Quotations inside a line stay: a request may be about one."""
+    parts = _find_quoted_parts(text)
+    return _blank(parts.text, parts.blocks)
 
 
-class _Carried(NamedTuple):
-    """The parts of a message that are not its sender's."""
+class _QuotedParts(NamedTuple):
+    """The parts of a message that are not its sender's own."""
 
     text: str
     """The message; code, quoted lines and tagged blocks are blank already."""
@@ -98,43 +104,43 @@ class _Carried(NamedTuple):
     """Those inside a line; longer ones are blocks."""
 
 
-def _find_carried(text: str) -> _Carried:
+def _find_quoted_parts(text: str) -> _QuotedParts:
     if len(text) > MAX_HEAD_CHARS + MAX_TAIL_CHARS:
         middle = MAX_HEAD_CHARS, len(text) - MAX_TAIL_CHARS
-        ends = _find_carried(f"{text[: middle[0]]}{text[middle[1] :]}")
+        ends = _find_quoted_parts(f"{text[: middle[0]]}{text[middle[1] :]}")
         longer = middle[1] - middle[0]
         left = f"{ends.text[: middle[0]]}{_blank(text[slice(*middle)], [(0, longer)])}{ends.text[middle[0] :]}"
-        return _Carried(left, *([_shift(span, middle[0], longer) for span in spans] for spans in ends[1:]))
-    marked = own(text)
+        return _QuotedParts(left, *([_shift(span, middle[0], longer) for span in spans] for spans in ends[1:]))
+    marked = mask_quoted_text(text)
     marked = _blank(marked, _find_tagged(marked))
     quotations = [*_find_quotations(marked)]
     plain = _blank(marked, quotations)
-    if signs.OFF_THE_RECORD.search(plain):
-        return _Carried(marked, [(0, len(text))], [])
-    long = [span for span in quotations if _VISIBLE.sub("", text[slice(*span)])]
-    return _Carried(marked, [*long, *_find_blocks(plain, text, has_marked_text=marked != text)], quotations)
+    if announcements.OFF_THE_RECORD.search(plain):
+        return _QuotedParts(marked, [(0, len(text))], [])
+    long = [span for span in quotations if _TEXT_BETWEEN_BREAKS.sub("", text[slice(*span)])]
+    return _QuotedParts(marked, [*long, *_find_blocks(plain, text, has_marked_text=marked != text)], quotations)
 
 
 def _shift(span: Span, place: int, longer: int) -> Span:
-    """Where a span is after so many characters were put in at a place."""
+    """Move a span by the length of a text that was inserted at a place."""
     start, end = span
     return start + longer * (start >= place), end + longer * (end > place)
 
 
 def restore_apostrophes(text: str) -> str:
-    """Write "im" and "dont" as the rules know them: "I'm", "don't"."""
+    """Restore missing apostrophes: "im" and "dont" become "I'm" and "don't"."""
     for wrong, right in _APOSTROPHES.items():
         text = wrong.sub(right, text)
     return text
 
 
 def _blank(text: str, spans: Iterator[Span] | list[Span]) -> str:
-    """Put blanks for all spans; they may overlap."""
+    """Replace the characters of all spans with blanks. Spans may overlap."""
     pieces, done = [], 0
     for start, end in sorted(spans):
         if end > done:
             begin = max(start, done)
-            pieces += [text[done:begin], _VISIBLE.sub(lambda found: " " * len(found[0]), text[begin:end])]
+            pieces += [text[done:begin], _TEXT_BETWEEN_BREAKS.sub(lambda found: " " * len(found[0]), text[begin:end])]
             done = end
     return "".join([*pieces, text[done:]])
 
@@ -160,7 +166,7 @@ def _find_tagged(text: str) -> Iterator[Span]:
 
 
 def _find_quotations(text: str) -> Iterator[Span]:
-    """Find what stands between quotation marks, except titles, names and single words."""
+    """Find text between quotation marks, except titles, names and single words."""
     opened, closing, limit = -1, "", 0
     for mark in _QUOTE_MARK.finditer(text):
         at = mark.start()
@@ -171,26 +177,25 @@ def _find_quotations(text: str) -> Iterator[Span]:
                 if not _is_title(text, opened, at):
                     yield opened, at + 1
                 opened = -1
-        elif mark[0] in _CLOSING:
-            opened, closing, limit = at, _CLOSING[mark[0]], len(text)
+        elif mark[0] in _CLOSING_MARKS:
+            opened, closing, limit = at, _CLOSING_MARKS[mark[0]], len(text)
         elif mark[0] in "\"'\u2018`" and _opens(text, at):
             opened, closing = at, {"\u2018": "\u2019"}.get(mark[0], mark[0])
-            limit = len(text) if closing == '"' else _end_of_line(text, at)
+            limit = len(text) if closing == '"' else _find_line_end(text, at)
     if opened >= 0 and limit == len(text) and _SPEECH_BEFORE.search(text[max(0, opened - 80) : opened]):
         yield opened, len(text)
 
 
-def _end_of_line(text: str, at: int) -> int:
-    """Where the line ends, as far as a quotation in single marks may reach."""
+def _find_line_end(text: str, at: int) -> int:
+    """The end of the line, which is how far a quotation in single marks may reach."""
     found = text.find("\n", at, at + MAX_LINE_CHARS)
     return found if found >= 0 else min(at + MAX_LINE_CHARS, len(text) - 1)
 
 
 def _opens(text: str, at: int) -> bool:
     before, after = text[at - 1 : at], text[at + 1 : at + 2]
-    return (
-        (not before or before.isspace() or before in "([{:,;=>\u2013\u2014-/*_") and bool(after) and not after.isspace()
-    )
+    is_word_start = not before or before.isspace() or before in "([{:,;=>\u2013\u2014-/*_"
+    return is_word_start and bool(after) and not after.isspace()
 
 
 def _closes(text: str, at: int) -> bool:
@@ -199,7 +204,7 @@ def _closes(text: str, at: int) -> bool:
 
 
 def _is_title(text: str, opened: int, closed: int) -> bool:
-    """Tell a title, a name or a single word inside the sender's sentence from a quoted statement."""
+    """Whether the marks enclose a title, a name or a single word rather than a quoted statement."""
     inside = text[opened + 1 : min(closed, opened + MAX_TITLE_CHARS + 1)]
     words = inside.split()
     if (
@@ -213,57 +218,57 @@ def _is_title(text: str, opened: int, closed: int) -> bool:
         return True
     if _SPEECH_BEFORE.search(text[max(0, opened - 40) : opened]):
         return False
-    if all(word[0].isupper() or not word[0].isalpha() or _SMALL_WORD.match(word) for word in words):
+    if all(word[0].isupper() or not word[0].isalpha() or _SHORT_LOWER_WORD.match(word) for word in words):
         return words[0][0].isupper()
-    return len(words) == 2 and not _FIRST_OR_SECOND.search(inside)  # noqa: PLR2004
+    return len(words) == 2 and not _FIRST_OR_SECOND_PERSON.search(inside)  # noqa: PLR2004
 
 
-def _split_lines(text: str) -> list[_Line]:
+def _split_lines(text: str) -> list[_MessageLine]:
     return [
-        _Line(found[0].rstrip("\r\n\v\f\x1c\x1d\x1e\x85\u2028\u2029"), found.start())
-        for found in _LINE.finditer(text)
+        _MessageLine(found[0].rstrip("\r\n\v\f\x1c\x1d\x1e\x85\u2028\u2029"), found.start())
+        for found in _LINE_PATTERN.finditer(text)
         if found[0]
     ]
 
 
 def _find_blocks(text: str, original: str, *, has_marked_text: bool) -> Iterator[Span]:
-    """Find blocks of lines. `text` has marked text and quotations blanked already, `original` has them."""
-    yield from (found.span() for found in signs.EXAMPLE.finditer(text))
-    yield from (found.span("text") for found in signs.SAME_LINE.finditer(text))
+    """Find blocks of lines. Marked text and quotations are blanked in `text`, not in `original`."""
+    yield from (found.span() for found in announcements.EXAMPLE_LEAD.finditer(text))
+    yield from (found.span("text") for found in announcements.ORDER_AND_TEXT.finditer(text))
     lines = _split_lines(text)
     yield from _find_data_lines(lines, original)
-    yield from _Blocks(lines, original, has_marked_text=has_marked_text).find()
+    yield from _BlockFinder(lines, original, has_marked_text=has_marked_text).find_spans()
 
 
-class _Blocks:
-    """Walks over the lines of a message and finds mails, announced texts and role play."""
+class _BlockFinder:
+    """Finds the mails, announced texts and role play among the lines of a message."""
 
-    def __init__(self, lines: list[_Line], original: str, *, has_marked_text: bool) -> None:
+    def __init__(self, lines: list[_MessageLine], original: str, *, has_marked_text: bool) -> None:
         self.lines = lines
         self.original = original
         self.has_marked_text = has_marked_text
-        self.farewells = [bool(signs.FAREWELL.match(line.short())) for line in lines]
-        self.thanks = [bool(signs.THANKS.match(line.short())) for line in lines]
-        self.next_signoff = self._next_of([a or b for a, b in zip(self.farewells, self.thanks, strict=True)])
-        self.next_farewell = self._next_of(self.farewells)
-        self.next_filled = self._next_of([not line.is_empty for line in lines])
-        self.next_empty = self._next_of([line.is_empty for line in lines])
+        self.farewells = [bool(announcements.FAREWELL.match(line.text_to_match())) for line in lines]
+        self.thanks = [bool(announcements.THANKS.match(line.text_to_match())) for line in lines]
+        self.next_signoff = self._find_next([a or b for a, b in zip(self.farewells, self.thanks, strict=True)])
+        self.next_farewell = self._find_next(self.farewells)
+        self.next_filled = self._find_next([not line.is_empty for line in lines])
+        self.next_empty = self._find_next([line.is_empty for line in lines])
 
-    def _next_of(self, is_one: list[bool]) -> list[int]:
-        """For each line the number of the next such line from it on, or the number of lines."""
+    def _find_next(self, is_one: list[bool]) -> list[int]:
+        """For each line, the number of the next marked line at or after it; without one, the number of lines."""
         found = [len(is_one)] * (len(is_one) + 1)
         for number in range(len(is_one) - 1, -1, -1):
             found[number] = number if is_one[number] else found[number + 1]
         return found
 
-    def find(self) -> Iterator[Span]:
-        if (last := self._request_at_end()) is not None:
+    def find_spans(self) -> Iterator[Span]:
+        if (last := self._find_final_request()) is not None:
             yield 0, self.lines[last].start
             return
-        yield from self._find_strangers()
+        yield from self._find_foreign_paragraphs()
         number = 0
         while number < len(self.lines):
-            block = self._block_at(number)
+            block = self._find_block(number)
             if block is None:
                 number += 1
                 continue
@@ -271,44 +276,46 @@ class _Blocks:
             yield start, self.lines[after].start if after < len(self.lines) else len(self.original)
             number = max(after, number + 1)
 
-    def _block_at(self, number: int) -> tuple[int, int] | None:
-        """Where the block begins that this line opens, and the number of the line after it."""
+    def _find_block(self, number: int) -> tuple[int, int] | None:
+        """The start of the block that a line opens, and the number of the line after the block."""
         line = self.lines[number]
         if line.is_empty:
             return None
-        if ruler := signs.RULER.match(line.text):
-            return self._between_rulers(number, ruler["mark"])
-        is_mail = signs.FORWARDED.match(line.short()) or signs.HEADER.match(line.short())
+        if ruler := announcements.RULER.match(line.text):
+            return self._find_ruled_block(number, ruler["mark"])
+        is_mail = announcements.FORWARD_LINE.match(line.text_to_match()) or announcements.MAIL_HEADER.match(
+            line.text_to_match()
+        )
         if is_mail or self._is_salutation(number) or self.next_farewell[number] < self.next_empty[number]:
-            return line.start, self._end_of_mail(number)
+            return line.start, self._find_mail_end(number)
         is_first = self.next_filled[0] == number
-        if (signs.LETTER.match(line.text) and not is_first) or signs.HEADING.match(line.text):
-            return line.start, self._without_question(number + 1, len(self.lines))
-        played = signs.PLAYED.search(line.text)
-        announced = self._announced(number)
+        if (announcements.LETTER.match(line.text) and not is_first) or announcements.HEADING.match(line.text):
+            return line.start, self._leave_out_question(number + 1, len(self.lines))
+        played = announcements.ROLE_PLAY.search(line.text)
+        announced = self._find_announced_text(number)
         if played and (announced is None or line.start + played.start() < announced[0]):
             return line.start + played.start(), len(self.lines)
         return announced
 
-    def _between_rulers(self, number: int, mark: str) -> tuple[int, int] | None:
+    def _find_ruled_block(self, number: int, mark: str) -> tuple[int, int] | None:
         for other in range(number + 1, min(len(self.lines), number + 400)):
-            ruler = signs.RULER.match(self.lines[other].text)
+            ruler = announcements.RULER.match(self.lines[other].text)
             if ruler and ruler["mark"][0] == mark[0]:
                 return self.lines[number].start, other + 1
         return None
 
     def _is_salutation(self, number: int) -> bool:
-        """A greeting on a line of its own, with a sign-off below. To the assistant, only a formal one makes a mail."""
-        text = self.lines[number].short()
-        if not text or not signs.SALUTATION.match(text):
+        """Whether a line is a greeting with a sign-off below. On the first line it may greet the assistant instead."""
+        text = self.lines[number].text_to_match()
+        if not text or not announcements.SALUTATION.match(text):
             return False
         is_first = self.next_filled[0] == number
-        if is_first and signs.GENERAL_SALUTATION.match(text):
+        if is_first and announcements.GENERAL_SALUTATION.match(text):
             return self.next_farewell[number + 1] < len(self.lines)
         return self.next_signoff[number + 1] < len(self.lines)
 
-    def _end_of_mail(self, number: int) -> int:
-        """Find the line after the sign-off, the name below it and postscripts; without a sign-off, the end."""
+    def _find_mail_end(self, number: int) -> int:
+        """The line after the sign-off, the name below it and postscripts; the last one if there is no sign-off."""
         signoff = self.next_signoff[number + 1] if number + 1 < len(self.lines) else len(self.lines)
         if signoff == len(self.lines):
             return signoff
@@ -317,76 +324,80 @@ class _Blocks:
         if following == signoff + 2 < len(self.lines) and len(self.lines[following].text.split()) <= 3:  # noqa: PLR2004 - the name
             after = self.next_empty[following]
             following = self.next_filled[after]
-        if following < len(self.lines) and signs.POSTSCRIPT.match(self.lines[following].text):
+        if following < len(self.lines) and announcements.POSTSCRIPT.match(self.lines[following].text):
             return self.next_empty[following]
         return after
 
-    def _announced(self, number: int) -> tuple[int, int] | None:
-        """Find a text that the line announces: after a colon in it, or on the lines below."""
+    def _find_announced_text(self, number: int) -> tuple[int, int] | None:
+        """Find the text that a line announces: after a colon in it, or on the lines below."""
         line = self.lines[number]
         start = 0
-        for colon in _COLON.finditer(line.text):
+        for colon in _INTRODUCTION_MARK.finditer(line.text):
             before = line.text[max(start, colon.start() - MAX_LEAD_CHARS) : colon.start()]
             start = colon.end()
-            lead = _last_sentence(before) if line.text[start:].strip() else before
-            reported = signs.REPORTED.search(lead) and not signs.OWN_REPORT.search(lead)
-            asks = signs.COLON_ASKS.search(lead) or (not line.text[start:].strip() and _has_order(lead))
-            asks = asks and not signs.OWN_REQUEST.search(lead) and not signs.OWN_CONTEXT.match(line.text)
+            lead = _find_last_sentence(before) if line.text[start:].strip() else before
+            reported = announcements.SPEECH_LEAD.search(lead) and not announcements.OWN_SPEECH_LEAD.search(lead)
+            asks = announcements.COLON_LEAD.search(lead) or (not line.text[start:].strip() and _has_order(lead))
+            asks = (
+                asks and not announcements.OWN_REQUEST.search(lead) and not announcements.OWN_CONTEXT.match(line.text)
+            )
             if reported or asks:
-                return self._after_colon(number, line.start + colon.end(), is_speech=bool(reported))
+                return self._find_text_after_colon(number, line.start + colon.end(), is_speech=bool(reported))
         following = self.next_filled[number + 1] if number + 1 < len(self.lines) else len(self.lines)
-        lead = _last_sentence(line.text[-MAX_LEAD_CHARS:].rstrip(" .!?\u2026"))
-        has_work = len(line.text) <= MAX_LEAD_CHARS and bool(signs.WORK_FIRST.match(line.text))
-        if following == len(self.lines) or not (signs.LINE_ASKS.search(lead) or has_work):
+        lead = _find_last_sentence(line.text[-MAX_LEAD_CHARS:].rstrip(" .!?\u2026"))
+        has_work = len(line.text) <= MAX_LEAD_CHARS and bool(announcements.ORDER_ABOUT_TEXT.match(line.text))
+        if following == len(self.lines) or not (announcements.LINE_LEAD.search(lead) or has_work):
             return None
         if self._has_marked_text(line.end, self.lines[following].start):
             return None
-        return self.lines[following].start, self._end_of_text(following)
+        return self.lines[following].start, self._find_text_end(following)
 
-    def _after_colon(self, number: int, start: int, *, is_speech: bool) -> tuple[int, int] | None:
+    def _find_text_after_colon(self, number: int, start: int, *, is_speech: bool) -> tuple[int, int] | None:
         rest = self.lines[number].text[start - self.lines[number].start :]
         following = self.next_filled[number + 1] if number + 1 < len(self.lines) else len(self.lines)
         first = self.lines[following].start if following < len(self.lines) else len(self.original)
         if self._has_marked_text(start, start + len(rest) - len(rest.lstrip()) if rest.strip() else first):
             return None
         if not rest.strip():
-            return (first, self._end_of_text(following)) if following < len(self.lines) else None
+            return (first, self._find_text_end(following)) if following < len(self.lines) else None
         if following == len(self.lines) and len(rest.split()) == 1:  # an address or a number is no text
             return None
         if is_speech and not rest.rstrip().endswith(","):
-            return start, self._without_question(number + 1, self.next_empty[number])
-        return start, self._end_of_text(number)
+            return start, self._leave_out_question(number + 1, self.next_empty[number])
+        return start, self._find_text_end(number)
 
     def _has_marked_text(self, start: int, end: int) -> bool:
-        """The announced text is a quotation, a tagged block or a fence, which is blank already."""
+        """Whether the announced text is a quotation, a tagged block or a fence, which is already blank."""
         return bool(self.original[start:end].strip())
 
-    def _end_of_text(self, number: int) -> int:
-        """Find the end of a pasted text: of its mail or between rulers, else of the message."""
+    def _find_text_end(self, number: int) -> int:
+        """The end of a pasted text: of its mail, of its rulers, otherwise of the message."""
         line = self.lines[number]
-        if ruler := signs.RULER.match(line.text):
-            between = self._between_rulers(number, ruler["mark"])
+        if ruler := announcements.RULER.match(line.text):
+            between = self._find_ruled_block(number, ruler["mark"])
             return between[1] if between else len(self.lines)
-        if signs.SALUTATION.match(line.short()) or signs.HEADER.match(line.short()):
-            return self._end_of_mail(number)
-        return self._without_question(number + 1, len(self.lines))
+        if announcements.SALUTATION.match(line.text_to_match()) or announcements.MAIL_HEADER.match(
+            line.text_to_match()
+        ):
+            return self._find_mail_end(number)
+        return self._leave_out_question(number + 1, len(self.lines))
 
-    def _without_question(self, first: int, end: int) -> int:
-        """Leave out a last line that only asks: there the sender speaks again."""
+    def _leave_out_question(self, first: int, end: int) -> int:
+        """The end of a block without a last line that only asks: there the sender speaks again."""
         last = end - 1
         while last > first and self.lines[last].is_empty:
             last -= 1
         if last < first or last >= len(self.lines):
             return end
-        text = self.lines[last].short()
-        is_question = bool(signs.CLOSING_QUESTION.match(text)) and not signs.REQUEST_WORD.search(text)
+        text = self.lines[last].text_to_match()
+        is_question = bool(announcements.CLOSING_QUESTION.match(text)) and not announcements.REQUEST_WORD.search(text)
         return last if is_question else end
 
-    def _find_strangers(self) -> Iterator[Span]:
-        """Find paragraphs of somebody else: the request beside them speaks of no "I", but they do.
+    def _find_foreign_paragraphs(self) -> Iterator[Span]:
+        """Find pasted paragraphs beside a request that does not mention its sender.
 
-        "What chords would fit this?" above "I was born by the railroad". Who asks for themselves says so. Where a text
-        is marked as pasted, the request is about that one.
+        An example is "What chords would fit this?" above "I was born by the railroad". If a text is marked as pasted,
+        the request is about that text.
         """
         if self.has_marked_text:
             return
@@ -394,27 +405,29 @@ class _Blocks:
         if len(paragraphs) < 2:  # noqa: PLR2004
             return
         first, last = paragraphs[0], paragraphs[-1]
-        if self._is_impersonal_request(first) and (self._points(first) or self._is_prose(paragraphs[1:])):
+        if self._is_impersonal_request(first) and (self._points_at_text(first) or self._is_prose(paragraphs[1:])):
             yield from (span for span in paragraphs[1:] if not self._is_impersonal_request(span))
-        elif self._is_impersonal_request(last) and (self._points(last) or self._is_verse(paragraphs[:-1])):
+        elif self._is_impersonal_request(last) and (self._points_at_text(last) or self._is_verse(paragraphs[:-1])):
             yield from paragraphs[:-1]
 
-    def _points(self, span: Span) -> bool:
-        """Tell a request about a text from one about the world."""
-        return bool(signs.POINTS.search(self.original[slice(*span)]))
+    def _points_at_text(self, span: Span) -> bool:
+        """Whether a request is about a text rather than the world."""
+        return bool(announcements.POINTER_TO_TEXT.search(self.original[slice(*span)]))
 
     def _is_verse(self, spans: list[Span]) -> bool:
-        """Tell short lines that are no list and mostly end without a full stop."""
+        """Whether the paragraphs are verse: short lines, no list, mostly without full stops."""
         lines = "\n".join(self.original[slice(*span)] for span in spans).splitlines()
-        short = [line for line in lines if len(line) <= MAX_VERSE_CHARS and not line.rstrip().endswith((".", ":"))]
-        is_list = any(signs.LIST_ITEM.match(line) for line in lines)
-        return len(lines) >= MIN_VERSES and len(short) >= len(lines) - 1 and not is_list
+        text_to_match = [
+            line for line in lines if len(line) <= MAX_VERSE_CHARS and not line.rstrip().endswith((".", ":"))
+        ]
+        is_list = any(announcements.LIST_ITEM.match(line) for line in lines)
+        return len(lines) >= MIN_VERSES and len(text_to_match) >= len(lines) - 1 and not is_list
 
     def _is_prose(self, spans: list[Span]) -> bool:
-        """Tell several sentences or verses from a list of points."""
+        """Whether the paragraphs are several sentences or verses rather than a list of points."""
         text = "\n".join(self.original[slice(*span)] for span in spans)
         lines = text.splitlines()
-        if any(signs.LIST_ITEM.match(line) for line in lines):
+        if any(announcements.LIST_ITEM.match(line) for line in lines):
             return False
         return len(_SENTENCE_END.findall(f"{text} ")) > 1 or len(lines) > 2  # noqa: PLR2004
 
@@ -431,26 +444,28 @@ class _Blocks:
     def _is_impersonal_request(self, span: Span) -> bool:
         """Tell a short question or order in which the sender does not speak of themselves."""
         text = self.original[slice(*span)].strip()
-        if not text or len(text) > MAX_LEAD_CHARS or signs.OWN_REQUEST.search(text):
+        if not text or len(text) > MAX_LEAD_CHARS or announcements.OWN_REQUEST.search(text):
             return False
-        return ("?" in text or _has_order(text)) and not signs.ABOUT_SENDER.search(signs.TO_SENDER.sub(" ", text))
+        return ("?" in text or _has_order(text)) and not announcements.FIRST_PERSON.search(
+            announcements.REPLY_TO_SENDER.sub(" ", text)
+        )
 
-    def _request_at_end(self) -> int | None:
-        """The number of the last line, if it asks for work on what stands above it."""
+    def _find_final_request(self) -> int | None:
+        """The number of the last line, if it asks for work on the text above it."""
         filled = [number for number, line in enumerate(self.lines) if not line.is_empty]
         if len(filled) < 2:  # noqa: PLR2004
             return None
         line = self.lines[filled[-1]]
-        asks = len(line.text) <= MAX_LEAD_CHARS and signs.LOOKS_BACK.match(line.text)
-        return filled[-1] if asks and self._announced(filled[-1]) is None else None
+        asks = len(line.text) <= MAX_LEAD_CHARS and announcements.ORDER_ABOUT_TEXT_ABOVE.match(line.text)
+        return filled[-1] if asks and self._find_announced_text(filled[-1]) is None else None
 
 
 def _has_order(text: str) -> bool:
-    """Tell whether a clause of a line before a text is an order: "Fact check please:"."""
-    return any(signs.ORDER.match(clause) for clause in re.split(r"[.,;!]\s", text))
+    """Whether a clause of the line before a text is an order: "Fact check please:"."""
+    return any(announcements.ORDER_START.match(clause) for clause in re.split(r"[.,;!]\s", text))
 
 
-def _last_sentence(text: str) -> str:
+def _find_last_sentence(text: str) -> str:
     """The part after the last end of a sentence."""
     start = 0
     for found in _SENTENCE_END.finditer(text):
@@ -458,10 +473,12 @@ def _last_sentence(text: str) -> str:
     return text[start:].strip()
 
 
-def _find_data_lines(lines: list[_Line], original: str) -> Iterator[Span]:
+def _find_data_lines(lines: list[_MessageLine], original: str) -> Iterator[Span]:
     """Find transcripts, logs, tables, code, data and lyrics, whatever stands around them."""
-    texts = [line.short() for line in lines]
-    speakers = [bool(signs.STAMPED.match(text) or signs.ROLE.match(text)) for text in texts]
+    texts = [line.text_to_match() for line in lines]
+    speakers = [
+        bool(announcements.STAMPED_SPEAKER.match(text) or announcements.SPEAKER_ROLE.match(text)) for text in texts
+    ]
     named = [_names_speaker(text) for text in texts]
     if sum(named) + sum(speakers) > 1:
         speakers = [a or b for a, b in zip(speakers, named, strict=True)]
@@ -470,25 +487,31 @@ def _find_data_lines(lines: list[_Line], original: str) -> Iterator[Span]:
         text = texts[number]
         is_empty = line.is_empty
         in_run = speakers[number] or (in_run and not is_empty)
-        in_song = in_song or bool(signs.SONG_PART.match(text))
-        in_data = not is_empty and (in_data or bool(signs.JSON.match(text)))
-        is_indented = bool(signs.INDENTED.match(original, line.start, line.end))
+        in_song = in_song or bool(announcements.SONG_PART.match(text))
+        in_data = not is_empty and (in_data or bool(announcements.JSON_START.match(text)))
+        is_indented = bool(announcements.INDENTED_LINE.match(original, line.start, line.end))
         if in_run or in_song or in_data or is_indented or _is_data(texts, number):
             yield line.start, line.end
 
 
 def _names_speaker(text: str) -> bool:
-    found = signs.SPEAKER.match(text)
-    return bool(found) and not signs.LABEL.match(found["name"].rstrip("."))  # type: ignore[index]
+    found = announcements.SPEAKER_NAME.match(text)
+    return bool(found) and not announcements.OWN_LABEL.match(found["name"].rstrip("."))  # type: ignore[index]
 
 
 def _is_data(texts: list[str], number: int) -> bool:
     text = texts[number]
-    if signs.LOG.match(text) or signs.TABLE.match(text) or signs.PLAY.match(text):
+    if (
+        announcements.LOG_LINE.match(text)
+        or announcements.TABLE_ROW.match(text)
+        or announcements.STAGE_DIRECTION.match(text)
+    ):
         return True
     around = [*texts[max(0, number - 1) : number], *texts[number + 1 : number + 2]]
-    if signs.CSV.match(text):
-        return any(signs.CSV.match(other) for other in around)
-    if signs.CODE.match(text):
-        return any(signs.CODE.match(other) or signs.COMMENT.match(other) for other in around)
-    return bool(signs.COMMENT.match(text)) and any(signs.CODE.match(other) for other in around)
+    if announcements.CSV_ROW.match(text):
+        return any(announcements.CSV_ROW.match(other) for other in around)
+    if announcements.CODE_LINE.match(text):
+        return any(announcements.CODE_LINE.match(other) or announcements.CODE_COMMENT.match(other) for other in around)
+    return bool(announcements.CODE_COMMENT.match(text)) and any(
+        announcements.CODE_LINE.match(other) for other in around
+    )

@@ -1,20 +1,23 @@
-"""The form of a sentence in numbers: what the judges of talk see of it beside its vector."""
+"""Turn the form of a sentence into numbers: the features that judges of sentences see beside its vector."""
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
-MAX_WORDS = 40  # more say no more about the form
+from retentive.judgement import judges
 
-_WORD = re.compile(r"[\w']+")
-_NAME = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][a-z]+")
-_FIRST = r"(?:i|we|my|our|i'm|i've|i'd|we're|we've|im|ive)"
-_FORMS = {
+MAX_COUNTED_WORDS = 40  # more words say no more about the form
+
+_WORD_PATTERN = re.compile(r"[\w']+")
+_NAME_PATTERN = re.compile(r"(?<!^)(?<![.!?] )\b[A-Z][a-z]+")
+_FIRST_PERSON = r"(?:i|we|my|our|i'm|i've|i'd|we're|we've|im|ive)"
+_FEATURE_PATTERNS = {
     name: re.compile(form, re.IGNORECASE)
     for name, form in {
         "question_mark": r"\?",
         "exclamation": r"!",
-        "starts_first_person": rf"^\W*{_FIRST}\b",
-        "first_person": rf"\b(?:{_FIRST}|me|us)\b",
+        "starts_first_person": rf"^\W*{_FIRST_PERSON}\b",
+        "first_person": rf"\b(?:{_FIRST_PERSON}|me|us)\b",
         "possessive": r"\b(?:my|our)\b",
         "we": r"\b(?:we|our|we're|we've|us)\b",
         "digit": r"\d",
@@ -36,11 +39,16 @@ _FORMS = {
 }
 
 
-def describe_sentence(text: str) -> Mapping[str, float]:
+def compute_sentence_features(text: str) -> Mapping[str, float]:
     """Each feature by its name, from 0 to about 2."""
-    words = min(len(_WORD.findall(text)), MAX_WORDS)
-    found = {name: float(bool(form.search(text))) for name, form in _FORMS.items()}
+    words = min(len(_WORD_PATTERN.findall(text)), MAX_COUNTED_WORDS)
+    found = {name: float(bool(form.search(text))) for name, form in _FEATURE_PATTERNS.items()}
     found["words"] = words / 20
     found["very_short"] = float(words < 4)  # noqa: PLR2004
-    found["names"] = min(len(_NAME.findall(text)), 6) / 3
+    found["names"] = min(len(_NAME_PATTERN.findall(text)), 6) / 3
     return found
+
+
+def score_personal(text: str, vector: Any = None) -> float:
+    """The probability that a statement in the first person is about the person. `vector` is that of the text."""
+    return judges.score("person", compute_sentence_features(text), vector)

@@ -1,11 +1,11 @@
-"""English verbs, as far as the change from "I" to a name needs them: which are past, and the s of the third person."""
+"""Forms of English verbs that the change from "I" to a name needs: the past, and the s of the third person."""
 
 import re
 
-_SAME = frozenset(
+_UNCHANGED_PASTS = frozenset(
     "quit cut put hit set let shut split hurt cost bet read spread beat".split()
 )  # past as in the present
-PAST = frozenset(
+IRREGULAR_PASTS = frozenset(
     "ate awoke became began bent bit bled blew bought bound bred broke brought built burnt came caught chose clung"
     " crept dealt did dreamt drew drank drove dug fell felt fed fought found fled flew forgot forgave froze gave got"
     " grew had heard held hid hung kept knew laid learnt led left lent lit lost made meant met outgrew overcame paid"
@@ -15,14 +15,14 @@ PAST = frozenset(
 )
 _NOT_PAST = frozenset("need feed speed breed bleed proceed exceed succeed embed shed wed heed weed seed".split())
 MODALS = frozenset("will would can could should may might must shall cannot ought".split())
-NOT = {
+SHORT_NEGATIONS = {
     "don't": "do not", "doesn't": "does not", "didn't": "did not", "haven't": "have not", "hasn't": "has not",
     "hadn't": "had not", "wasn't": "was not", "weren't": "were not", "aren't": "are not", "ain't": "am not",
     "can't": "cannot", "couldn't": "could not", "won't": "will not", "wouldn't": "would not",
     "shouldn't": "should not", "mustn't": "must not", "isn't": "is not", "needn't": "need not",
 }  # fmt: skip
-_SINGULAR = {"am": "is", "are": "is", "were": "was", "have": "has", "do": "does", "gonna": "is going to"}
-_PLURAL = {"am": "are", "was": "were", "gonna": "are going to"}
+_SINGULAR_FORMS = {"am": "is", "are": "is", "were": "was", "have": "has", "do": "does", "gonna": "is going to"}
+_PLURAL_FORMS = {"am": "are", "was": "were", "gonna": "are going to"}
 _ADVERBS = frozenset(
     "no longer also always already just still now never ever often sometimes seldom soon then once even only almost"
     " quite rather kinda sorta maybe perhaps both all currently not so too twice instead finally".split()
@@ -31,9 +31,9 @@ _NO_ADVERBS = frozenset(
     "apply reply rely supply fly multiply imply comply ally bully rally tally italy emily sally molly polly kelly lily"
     " billy willy tilly milly holly beverly kimberly carly".split()
 )
-_HISSING = re.compile(r"(?:s|x|z|ch|sh|[^aeiou]o)$|^go$")
+_NEEDS_ES = re.compile(r"(?:s|x|z|ch|sh|[^aeiou]o)$|^go$")
 _CONSONANT_Y = re.compile(r"[^aeiou]y$")
-HABIT = re.compile(
+_HABIT_WORDS = re.compile(
     r"\b(?:every|usually|always|often|daily|weekly|most of the time|a lot|on (?:my|the|mon|tues|wednes|thurs|fri|satur"
     r"|sun|week)|at night|before bed|exclusively|in the (?:morning|evening|afternoon)s?)",
     re.IGNORECASE,
@@ -46,32 +46,32 @@ def is_adverb(word: str) -> bool:
 
 
 def is_past(word: str) -> bool:
-    return word in PAST or (word.endswith("ed") and word not in _NOT_PAST)
+    return word in IRREGULAR_PASTS or (word.endswith("ed") and word not in _NOT_PAST)
 
 
-def is_finished(word: str) -> bool:
-    """It needs no s: a past form, one that may be, a modal, a singular already."""
-    return is_past(word) or word in _SAME or word in MODALS or word in ("is", "was", "has", "does", "not")
+def needs_no_ending(word: str) -> bool:
+    """Whether a verb takes no s: a form that is or may be past, a modal, a singular."""
+    return is_past(word) or word in _UNCHANGED_PASTS or word in MODALS or word in ("is", "was", "has", "does", "not")
 
 
-def singular(verb: str, sentence: str = "") -> str:
+def to_singular_verb(verb: str, sentence: str = "") -> str:
     """The verb after a name: "live" -> "lives", "am" -> "is", "went" -> "went"."""
     low = verb.lower()
-    if low in _SINGULAR:
-        return _SINGULAR[low]
-    if low == "read" and HABIT.search(sentence):
+    if low in _SINGULAR_FORMS:
+        return _SINGULAR_FORMS[low]
+    if low == "read" and _HABIT_WORDS.search(sentence):
         return "reads"
-    if is_finished(low) or not low.isalpha():
-        return _hyphened(verb, sentence) if "-" in verb else verb
+    if needs_no_ending(low) or not low.isalpha():
+        return _inflect_hyphenated(verb, sentence) if "-" in verb else verb
     if _CONSONANT_Y.search(low):
         return f"{verb[:-1]}ies"
-    return f"{verb}es" if _HISSING.search(low) else f"{verb}s"
+    return f"{verb}es" if _NEEDS_ES.search(low) else f"{verb}s"
 
 
-def plural(verb: str) -> str:
-    return _PLURAL.get(verb.lower(), verb)
+def to_plural_verb(verb: str) -> str:
+    return _PLURAL_FORMS.get(verb.lower(), verb)
 
 
-def _hyphened(verb: str, sentence: str) -> str:
+def _inflect_hyphenated(verb: str, sentence: str) -> str:
     first, _, last = verb.rpartition("-")
-    return f"{first}-{singular(last, sentence)}" if last.isalpha() else verb
+    return f"{first}-{to_singular_verb(last, sentence)}" if last.isalpha() else verb

@@ -1,13 +1,12 @@
-"""Claims found in talk by a language model.
+"""Extract claims from a conversation with a language model.
 
-What it is shown: the user's messages, and before each the assistant's that it answers ("Yes, exactly" says nothing by
-itself). Not what tools gave, not instructions of a system, not what was pasted, quoted, or recalled for the
-conversation. Each message is a line of JSON with its number, so none can pass for another or for the end of the
-conversation. Before them stands what is known of the same things, numbered: one answer has the claims, their slots, and
-how each stands to what is known.
+The model is shown the user's messages, each after the assistant's message that it answers ("Yes, exactly" says nothing
+alone). It is not shown tool results, system instructions, or text that was pasted, quoted or recalled. Each message is
+a numbered line of JSON, so none can pass for another or for the end of the conversation. Known memories on the same
+topics come first, numbered. One answer has the claims, their slots, and the relation of each to the known memories.
 
-What comes back is checked in `validate.py`. A bad answer is shown to the model once, with what is wrong with it; if the
-second is no better, that is `Unusable`, and rules have to do.
+`validate.py` checks the answer. A bad answer is shown to the model once, with what is wrong with it. If the second is
+no better, the error is `Unusable`, and rules take over.
 """
 
 import json
@@ -18,17 +17,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from retentive.errors import Unusable
 from retentive.judgement.corrections.slots import SLOT_FORMS
-from retentive.judgement.extract.quoted_text import own_words
-from retentive.learning.llm.validate import KINDS, MAX_CLAIMS, SCHEMA, Known, Shown, Validated, validate_answer
+from retentive.judgement.extract.quoted_text import blank_quoted_text
+from retentive.learning.llm.validate import (
+    CLAIM_KINDS,
+    MAX_CLAIMS,
+    SCHEMA,
+    KnownStatement,
+    ModelInput,
+    ValidatedAnswer,
+    validate_answer,
+)
 from retentive.model import Claim, Event, Role
 from retentive.text.prompts import load_prompt
-from retentive.text.sentences import own
-from retentive.text.tokens import estimate
+from retentive.text.sentences import mask_quoted_text
+from retentive.text.token_estimate import estimate_tokens
 
 if TYPE_CHECKING:
-    from retentive.llm import Writer
+    from retentive.llm import LanguageModel
 
-EXTRACT, REPAIR = "extract-1", "repair-1"  # the prompts that are used now
+EXTRACT_PROMPT, REPAIR_PROMPT = "extract-1", "repair-1"  # the prompts that are used now
 BATCH_TOKENS = 4000  # with instructions and answer it fits the 16,000 that models on one's own machine are run with
 ANSWER_TOKENS = 8000  # twenty long claims are 4,000, and some models think before they write
 MAX_MESSAGE_CHARS = 4000  # of a user's message; of a longer one the beginning and the end, between which is a paste
@@ -41,42 +48,44 @@ class Extraction(NamedTuple):
     """What a language model found in a conversation."""
 
     claims: tuple[Claim, ...]
-    stated: int = 0
+    stated_count: int = 0
     """How many claims its answers had."""
     rejected: tuple[str, ...] = ()
     """Why some were left out."""
 
 
-def extract(
-    writer: "Writer",
+def extract_claims(
+    llm: "LanguageModel",
     events: Sequence[Event],
-    known: Sequence[Known] = (),
+    known: Sequence[KnownStatement] = (),
     *,
     limit: int = BATCH_TOKENS,
-    tokens: int = ANSWER_TOKENS,
+    max_tokens: int = ANSWER_TOKENS,
 ) -> Extraction:
-    """What the user said that is worth keeping. `known` is what is near to it among the memories, the nearest first.
+    """Extract what the user said that is worth keeping. `known` are related memories, the nearest first.
 
-    `LlmError` if the model cannot be asked, `Unusable` if it did not answer so that it can be understood or believed.
-    A long conversation is asked about batch by batch: ask for `batches` and one at a time to keep what earlier ones
-    gave. `tokens` limits each answer.
+    Raises `LlmError` if the model cannot be asked, and `Unusable` if its answer cannot be parsed or believed. A long
+    conversation is extracted batch by batch. To keep the claims of earlier batches if a later one fails, call this for
+    each of `split_batches`. `max_tokens` limits each answer.
     """
     found = Extraction(())
-    for batch in batches(events, limit):
-        more = _extract(writer, batch, [*found.claims, *known], tokens)
-        found = Extraction(found.claims + more.claims, found.stated + more.stated, found.rejected + more.rejected)
+    for batch in split_batches(events, limit):
+        more = _extract_from_batch(llm, batch, [*found.claims, *known], max_tokens)
+        found = Extraction(
+            found.claims + more.claims, found.stated_count + more.stated_count, found.rejected + more.rejected
+        )
     return found
 
 
-def batches(events: Sequence[Event], limit: int = BATCH_TOKENS) -> list[tuple[Event, ...]]:
-    """The messages that are shown, cut before a user's message and what it answers.
+def split_batches(events: Sequence[Event], limit: int = BATCH_TOKENS) -> list[tuple[Event, ...]]:
+    """Split the messages that are shown into batches. An answer stays with the message that it answers.
 
-    Each is within `limit` tokens, unless it is a single message and that is longer.
+    Each batch is within `limit` tokens, unless a single message is longer.
     """
     found: list[list[Event]] = []
     room = 0
     for turn in _find_turns(events):
-        size = sum(estimate(_render_event(event)) for event in turn)
+        size = sum(estimate_tokens(_render_event(event)) for event in turn)
         if size > room:
             found.append([])
             room = limit
@@ -87,7 +96,9 @@ def batches(events: Sequence[Event], limit: int = BATCH_TOKENS) -> list[tuple[Ev
 
 @cache
 def make_instructions() -> str:
-    return load_prompt(EXTRACT).fill(most_claims=MAX_CLAIMS, kinds=", ".join(KINDS), slots=", ".join(SLOT_FORMS))
+    return load_prompt(EXTRACT_PROMPT).fill(
+        most_claims=MAX_CLAIMS, kinds=", ".join(CLAIM_KINDS), slots=", ".join(SLOT_FORMS)
+    )
 
 
 def _find_turns(events: Sequence[Event]) -> Iterator[list[Event]]:
@@ -101,33 +112,35 @@ def _find_turns(events: Sequence[Event]) -> Iterator[list[Event]]:
             before = event
 
 
-def _extract(writer: "Writer", batch: Sequence[Event], known: Sequence[Known], tokens: int) -> Extraction:
+def _extract_from_batch(
+    llm: "LanguageModel", batch: Sequence[Event], known: Sequence[KnownStatement], max_tokens: int
+) -> Extraction:
     instructions = make_instructions()
     material = _render(batch, known)
-    shown = Shown(batch, known[:MAX_KNOWN], instructions)
+    shown = ModelInput(batch, known[:MAX_KNOWN], instructions)
     answer = ""
     try:
-        answer = writer.write(instructions, material, SCHEMA, tokens=tokens).text
-        return _sign(validate_answer(answer, shown, known), writer.name, EXTRACT)
+        answer = llm.complete(instructions, material, SCHEMA, max_tokens=max_tokens).text
+        return _label_claims(validate_answer(answer, shown, known), llm.name, EXTRACT_PROMPT)
     except Unusable as error:
-        instructions += f"\n{load_prompt(REPAIR).fill(reason=error)}"
+        instructions += f"\n{load_prompt(REPAIR_PROMPT).fill(reason=error)}"
         material += f"\n{_as_json({'answer': answer[:MAX_MESSAGE_CHARS]})}"
-    answer = writer.write(instructions, material, SCHEMA, tokens=tokens).text
-    return _sign(validate_answer(answer, shown, known), writer.name, f"{EXTRACT}, {REPAIR}")
+    answer = llm.complete(instructions, material, SCHEMA, max_tokens=max_tokens).text
+    return _label_claims(validate_answer(answer, shown, known), llm.name, f"{EXTRACT_PROMPT}, {REPAIR_PROMPT}")
 
 
-def _sign(found: Validated, model: str, prompt: str) -> Extraction:
-    """With who was asked, and with what."""
+def _label_claims(found: ValidatedAnswer, model: str, prompt: str) -> Extraction:
+    """Record the model and the prompt in each claim."""
     claims = tuple(replace(claim, model=model, prompt=prompt) for claim in found.claims)
-    return Extraction(claims, found.stated, found.rejected)
+    return Extraction(claims, found.stated_count, found.rejected)
 
 
-def _render(batch: Sequence[Event], known: Sequence[Known]) -> str:
-    told = [
+def _render(batch: Sequence[Event], known: Sequence[KnownStatement]) -> str:
+    raw = [
         {"number": number, "slot": each.slot, "content": each.content[:MAX_KNOWN_CHARS]}
         for number, each in enumerate(known[:MAX_KNOWN], start=1)
     ]
-    return "\n".join([*([_as_json({"known": told})] if told else []), *map(_render_event, batch)])
+    return "\n".join([*([_as_json({"known": raw})] if raw else []), *map(_render_event, batch)])
 
 
 def _render_event(event: Event) -> str:
@@ -137,8 +150,8 @@ def _render_event(event: Event) -> str:
 
 
 def _shorten(event: Event) -> str:
-    """The speaker's own words. Of a user's message without any, such as a tool's result, there is nothing."""
-    said = own(event.content) if event.role is Role.ASSISTANT else own_words(event.content)
+    """The speaker's own words, shortened; "" for a user's message without any, such as a tool's result."""
+    said = mask_quoted_text(event.content) if event.role is Role.ASSISTANT else blank_quoted_text(event.content)
     text = "\n".join(line.strip() for line in said.splitlines() if line.strip())
     if event.role is Role.ASSISTANT:
         return text if len(text) <= MAX_ANSWERED_CHARS else f"... {text[-MAX_ANSWERED_CHARS:]}"

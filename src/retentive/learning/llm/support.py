@@ -1,29 +1,29 @@
-"""What in the messages bears out a claim of a language model?
+"""Measure how far the messages support a claim of a language model.
 
-Only the form is compared: which of the claim's content words the user said in the messages that it cites. Not counted
-are words in questions and suppositions, in what the user pasted or quoted, in what they say of somebody whom the claim
-does not name, and dates, which the model reckons. What the assistant said counts where the user answers it: "So you
+Only the form is compared: which of the claim's content words the user said in the messages that it cites. Words do not
+count in questions and suppositions, in pasted or quoted text, and in clauses about somebody whom the claim does not
+name. Dates do not count either: the model computes them. The assistant's words count if the user confirms them: "So you
 live in Porto?" - "Yes."
 """
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from enum import Enum
-from functools import lru_cache
 from typing import NamedTuple
 
 from retentive.judgement.corrections.statement import Statement, parse_statement
 from retentive.judgement.corrections.stems import are_alike, stem
 from retentive.judgement.extract.candidates import cut_clauses, cut_request, is_question, is_supposed
-from retentive.judgement.extract.quoted_text import own_words
-from retentive.judgement.extract.short_answers import MOST_WORDS, is_no, is_yes
+from retentive.judgement.extract.quoted_text import blank_quoted_text
+from retentive.judgement.extract.short_answers import MAX_ANSWER_WORDS, is_no, is_yes
 from retentive.model import Event, Role
-from retentive.text.sentences import own, spans
-from retentive.text.terms import STOP_WORDS, words
+from retentive.text.caches import text_cache
+from retentive.text.sentences import find_sentences, mask_quoted_text
+from retentive.text.terms import STOP_WORDS, find_query_words
 
-HALF = 0.5  # of the content words of a claim that must be in the messages, or it is a guess
-MOST = 0.6  # of the words of something known that a claim that replaces it has: half of "lives in Lisbon" is the city
-NEARLY = 0.8  # of the content words of a claim that are in one sentence of the assistant's: it is a copy of that
+MIN_SUPPORT_SHARE = 0.5  # of the content words of a claim that must be in the messages; with less, it is a guess
+MIN_REPLACED_SHARE = 0.6  # of a memory's words that the replacing claim has: half of "lives in Lisbon" is the city
+MIN_COPIED_SHARE = 0.8  # of the content words of a claim in one sentence of the assistant's: it is copied from there
 CACHED_TEXTS = 512
 
 _USER = re.compile(  # how a claim calls the user
@@ -60,8 +60,8 @@ _FIRST_PART = re.compile(r"\S+(?: \S+)?(?:[,.!;]|$)")  # of one or two words: "I
 _LAST_QUESTION = re.compile(r"([^.!?\n]*\?)[^?]*$")
 
 
-class Finding(Enum):
-    """How far a claim is borne out, and why not further."""
+class SupportLevel(Enum):
+    """How far the messages support a claim, and why not further."""
 
     BELIEVED = ""
     GUESS = "less than half of it is in the messages that it cites"
@@ -71,29 +71,29 @@ class Finding(Enum):
 
 
 class Clause(NamedTuple):
-    """A statement of the user's, or what they agreed to."""
+    """A statement of the user's, or one that they agreed to."""
 
     stems: frozenset[str]
     is_negated: bool
     statement: Statement | None = None
-    """As it is read; None for what they agreed to."""
+    """The parsed statement; None for one that they agreed to."""
 
     def is_about(self, claim: Statement, stems: Collection[str]) -> bool:
-        """Whether it can speak for a claim: not if that is about the user, and this about somebody it does not name."""
-        said = self.statement
-        if said is None or claim.subjects != _THE_USER or not said.subjects or "user" in said.subjects:
+        """Whether the clause can support a claim: a claim about the user needs no clause about somebody else."""
+        own = self.statement
+        if own is None or claim.subjects != _THE_USER or not own.subjects or "user" in own.subjects:
             return True
-        return bool(_FIRST_PERSON.search(said.text)) or any(stem(name) in stems for name in said.subjects)
+        return bool(_FIRST_PERSON.search(own.text)) or any(stem(name) in stems for name in own.subjects)
 
 
 _THE_USER = frozenset({"user"})
 
 
 class Support:
-    """What the user says in some messages, to hold claims against."""
+    """The user's statements in a batch of messages, against which claims are checked."""
 
     def __init__(self, batch: Sequence[Event], known: Iterable[str] = ()) -> None:
-        """`known` are texts whose names and figures a claim may have, too."""
+        """`known` are texts whose names and figures a claim may also use."""
         self._clauses = {event.sequence: [*_find_clauses(event, before)] for before, event in _pair(batch)}
         self._assistant = [*_find_sentences(batch)]
         self._names = frozenset().union(
@@ -103,26 +103,26 @@ class Support:
         )
         self._speakers = {event.sequence: find_stems(event.speaker or "") for event in batch}
 
-    def judge(self, content: str, cited: Collection[int]) -> Finding:
-        """How far the messages of these numbers bear out a claim."""
+    def judge(self, content: str, cited: Collection[int]) -> SupportLevel:
+        """How far the messages with these numbers support a claim."""
         bare = _DATE.sub(" ", _USER.sub(" ", content))
         stems, statement = find_stems(bare), parse_statement(content)
         clauses = [clause for clause in self._find_cited(cited) if clause.is_about(statement, stems)]
         share = find_share(stems, self._find_said(clauses, cited))
-        if share < HALF and any(find_share(stems, each) >= NEARLY for each in self._assistant):
-            return Finding.ASSISTANT
+        if share < MIN_SUPPORT_SHARE and any(find_share(stems, each) >= MIN_COPIED_SHARE for each in self._assistant):
+            return SupportLevel.ASSISTANT
         if not share:
-            return Finding.INVENTED
+            return SupportLevel.INVENTED
         if _is_opposite(stems, bare, clauses):
-            return Finding.OPPOSITE
-        if share < HALF or not self._has_names(bare) or _is_only_supposed(statement, clauses):
-            return Finding.GUESS
-        return Finding.BELIEVED
+            return SupportLevel.OPPOSITE
+        if share < MIN_SUPPORT_SHARE or not self._has_names(bare) or _is_only_supposed(statement, clauses):
+            return SupportLevel.GUESS
+        return SupportLevel.BELIEVED
 
     def names_most(self, known: str, content: str, cited: Collection[int]) -> bool:
-        """Whether more than half of the words of something known are in a claim, or in the messages that it cites."""
+        """Whether most words of a known memory are in a claim, or in the messages that it cites."""
         said = self._find_said(self._find_cited(cited), cited) | find_stems(content)
-        return find_share(find_stems(_USER.sub(" ", known)), said) >= MOST
+        return find_share(find_stems(_USER.sub(" ", known)), said) >= MIN_REPLACED_SHARE
 
     def _find_cited(self, cited: Iterable[int]) -> list[Clause]:
         return [clause for number in cited for clause in self._clauses.get(number, ())]
@@ -138,16 +138,16 @@ class Support:
 
 
 def says_same(content: str, known: str) -> bool:
-    """Whether a claim has half of its words, and all of its names and figures, from something known."""
+    """Whether half of the words of a claim, and all of its names and figures, are in a known memory."""
     bare = _DATE.sub(" ", _USER.sub(" ", content))
     names, stems = find_stems(" ".join(_NAME.findall(bare))), find_stems(known)
-    return find_share(find_stems(bare), stems) >= HALF and (not names or find_share(names, stems) == 1)
+    return find_share(find_stems(bare), stems) >= MIN_SUPPORT_SHARE and (not names or find_share(names, stems) == 1)
 
 
-@lru_cache(CACHED_TEXTS)
+@text_cache(CACHED_TEXTS)
 def find_stems(text: str) -> frozenset[str]:
     """The content words of a text without their endings; small numbers as figures."""
-    found = (word for word in words(text, len(text)) if word not in STOP_WORDS)
+    found = (word for word in find_query_words(text, len(text)) if word not in STOP_WORDS)
     return frozenset(_NUMBERS.get(word) or stem(word) for word in found)
 
 
@@ -170,21 +170,21 @@ def _pair(batch: Sequence[Event]) -> Iterator[tuple[Event | None, Event]]:
 def _find_sentences(batch: Sequence[Event]) -> Iterator[frozenset[str]]:
     for event in batch:
         if event.role is Role.ASSISTANT:
-            yield from (find_stems(sentence.text) for sentence in spans(own(event.content)))
+            yield from (find_stems(sentence.text) for sentence in find_sentences(mask_quoted_text(event.content)))
 
 
 def _find_clauses(event: Event, before: Event | None) -> Iterator[Clause]:
-    text = own_words(event.content)
-    for sentence in spans(text):
+    text = blank_quoted_text(event.content)
+    for sentence in find_sentences(text):
         for clause in cut_clauses(_cut_question(sentence.text)):
             if not is_question(clause) and not is_supposed(clause):
                 yield Clause(find_stems(clause), _is_negated(clause), parse_statement(clause))
     if before:
-        yield from _find_agreed(own(before.content), text.strip())
+        yield from _find_agreed(mask_quoted_text(before.content), text.strip())
 
 
 def _cut_question(sentence: str) -> str:
-    """Without the last part of a sentence that ends as a question: "I moved to Porto, any tips?"."""
+    """Cut the question off the end of a sentence: "I moved to Porto, any tips?"."""
     if not sentence.endswith("?") or is_question(sentence.rstrip("?")):
         return sentence
     stated = cut_request(sentence)
@@ -192,16 +192,16 @@ def _cut_question(sentence: str) -> str:
 
 
 def _find_agreed(heard: str, reply: str) -> Iterator[Clause]:
-    """What the assistant asked or said, where the reply makes it the user's."""
+    """The assistant's question or statement, if the user's reply confirms it."""
     question = _LAST_QUESTION.search(heard)
-    sentences = [sentence.text for sentence in spans(heard)]
+    sentences = [sentence.text for sentence in find_sentences(heard)]
     asked = question[1] if question else (sentences or [""])[-1]
     if _OFFER.search(asked):
         return
     short = _FIRST_PART.match(reply)
     if short and (is_yes(reply) or is_no(reply)):
         yield Clause(find_stems(asked), _is_negated(asked) != is_no(reply))
-    elif question and _ASKS_WHAT.search(asked) and "?" not in reply and 0 < len(reply.split()) <= MOST_WORDS:
+    elif question and _ASKS_WHAT.search(asked) and "?" not in reply and 0 < len(reply.split()) <= MAX_ANSWER_WORDS:
         yield Clause(find_stems(asked) | find_stems(reply), is_negated=False)
 
 
@@ -210,13 +210,13 @@ def _is_negated(text: str) -> bool:
 
 
 def _is_opposite(stems: Collection[str], text: str, clauses: Sequence[Clause]) -> bool:
-    """Whether all of the words were said, but only with or without a "not" that the claim has not or has."""
+    """Whether a claim differs from every clause with all of its words by a "not"."""
     whole = [clause for clause in clauses if find_share(stems, clause.stems) == 1]
     return bool(whole) and all(clause.is_negated != _is_negated(text) for clause in whole)
 
 
 def _is_only_supposed(claim: Statement, clauses: Sequence[Clause]) -> bool:
-    """Whether a claim says how things are, and all that speaks for it says how they were, may be or will be."""
+    """Whether a claim states a fact, but its clauses only say how things were, may be or will be."""
     if claim.attribute is None or claim.is_doubtful:
         return False
     value = find_stems(claim.attribute.value)

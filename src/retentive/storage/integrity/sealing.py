@@ -1,4 +1,4 @@
-"""Entries of the log, made as rows are written."""
+"""Writes the entries of the log, as rows are written."""
 
 import json
 import time
@@ -16,72 +16,74 @@ from retentive.storage.queries import Queries
 Row = tuple[str, tuple[Any, ...]]
 """A table, and the key of one of its rows."""
 
-UNKEYED = "Set `integrity_key` to the file of its key; without it the store can only be read."
+NO_KEY_HINT = "Set `integrity_key` to the file of its key; without it the store can only be read."
 
 
 class Sealer:
-    """Of the one connection that writes."""
+    """Seals the rows that the writing connection of a store writes."""
 
     def __init__(self, connection: apsw.Connection, queries: Queries, keys: KeyFile | None) -> None:
         self._connection, self._queries, self.keys = connection, queries, keys
-        self._mark: str | None = None
-        """The fingerprint that the triggers are there for; empty: there are none. None: not looked yet."""
+        self._prepared_for: str | None = None
+        """The fingerprint of the key for which there are triggers; empty if there are none; None before the first
+        look."""
         self._key: Key | None = None
         self._pending: dict[Row, tuple[Any, ...] | None] = {}
-        """What each row of this transaction says now; None: it was deleted."""
+        """The values of each row written in this transaction; None if the row was deleted."""
         self._head: Head | None = None
 
-    def read_mark(self) -> str:
+    def read_key_fingerprint(self) -> str:
+        """The fingerprint of the key with which the store is sealed; empty if integrity mode is off."""
         return self._read_meta("integrity")
 
-    def read_last(self) -> list[Any]:
-        """Number, chain and time of the newest entry, if there is any."""
-        return self._connection.execute(self._queries.sql("integrity_last")).fetchall()
+    def read_head(self) -> Head | None:
+        """The newest entry of the log, if there is any."""
+        rows: list[Any] = self._connection.execute(self._queries.sql("integrity_last")).fetchall()
+        return Head(*rows[0]) if rows else None
 
     def prepare(self) -> str:
-        """Before a transaction, outside of which triggers must be made: the mark that it is prepared for."""
-        mark = self.read_mark()
-        if mark != self._mark:
-            self._load_key(mark)
-            self._set_triggers(on=bool(mark))
-            self._mark = mark
+        """Load the key and make the triggers, outside of a transaction. Returns the fingerprint they are for."""
+        fingerprint = self.read_key_fingerprint()
+        if fingerprint != self._prepared_for:
+            self._load_key(fingerprint)
+            self._set_triggers(on=bool(fingerprint))
+            self._prepared_for = fingerprint
         self._pending.clear()
-        return mark
+        return fingerprint
 
     def flush(self) -> None:
-        """Before the commit: write an entry for each row that was written."""
+        """Write an entry for each row that was written. Called before the commit."""
         self._head = None
         if self._pending and self._key:
             self._head = self.write_entries(self._key, self._pending)
             self._pending.clear()
 
-    def publish(self) -> None:
-        """After the commit. A head that cannot be written now is written after the next one."""
+    def save_head(self) -> None:
+        """Write the head beside the key, after the commit. If that fails, the next commit writes a newer one."""
         if self._head and self.keys:
             with suppress(OSError):
                 self.keys.write_head(self.store_id, self._head)
 
     def write_entries(self, key: Key, written: dict[Row, tuple[Any, ...] | None]) -> Head:
-        rows = self.read_last()
-        last, chain, _ = rows[0] if rows else (0, key.first_chain, 0)
+        last, chain, _ = self.read_head() or Head(0, key.first_chain, 0)
         at = time.time_ns() // 1000
-        entries, gone = [], []
-        for seq, ((table, own), values) in enumerate(written.items(), start=last + 1):
-            row = key.row(table, own)
-            mac = b"" if values is None else key.mac(table, values)
-            chain = key.chain(chain, seq, at, row, mac)
-            name = None if values is None else json.dumps([table, *own], ensure_ascii=False)
+        entries, deleted = [], []
+        for seq, ((table, row_key), values) in enumerate(written.items(), start=last + 1):
+            row = key.identify_row(table, row_key)
+            mac = b"" if values is None else key.mac_values(table, values)
+            chain = key.next_chain(chain, seq, at, row, mac)
+            name = None if values is None else json.dumps([table, *row_key], ensure_ascii=False)
             entries.append((seq, at, row, mac, chain, name))
             if values is None:
-                gone.append((row,))
-        self._connection.executemany(self._sql("integrity_unname"), gone)
+                deleted.append((row,))
+        self._connection.executemany(self._sql("integrity_clear_name"), deleted)
         self._connection.executemany(self._sql("integrity_insert"), entries)
         return Head(last + len(entries), chain, at)
 
     def seal_all(self, key: Key, progress: Callable[[int], None]) -> Head:
-        """Begin the log anew, with an entry for each row that there is. In a transaction."""
+        """Replace the log by an entry for each row of the store. Called in a transaction."""
         self._connection.execute(self._queries.sql("integrity_clear"))
-        self._connection.execute(self._sql("integrity_mark_set"), (key.fingerprint,))
+        self._connection.execute(self._sql("integrity_fingerprint_set"), (key.fingerprint,))
         done = 0
         for batch in _batches(_read_rows(self._connection)):
             head = self.write_entries(key, batch)
@@ -101,56 +103,57 @@ class Sealer:
         return str(rows[0][0]) if rows else ""
 
     def _sql(self, name: str) -> str:
-        return self._queries.by_position(name)[0]
+        return self._queries.positional(name)[0]
 
-    def _load_key(self, mark: str) -> None:
+    def _load_key(self, fingerprint: str) -> None:
         self._key = None
         if not self.keys:
             return
-        if not mark:
-            self._refuse_removed_mark(self.keys)
+        if not fingerprint:
+            self._refuse_removed_fingerprint(self.keys)
             return
         key = self.keys.read(self.store_id)
-        if key.fingerprint != mark and self.keys.next.path.exists():  # a change of keys was stopped at its last step
-            self.keys.replace(self.keys.next)
+        # A change of keys may have been stopped at its last step.
+        if key.fingerprint != fingerprint and self.keys.next_file.path.exists():
+            self.keys.replace(self.keys.next_file)
             key = self.keys.read(self.store_id)
-        if key.fingerprint != mark:
-            raise BadConfig(f"{self.keys.path} is not the key that this store is sealed with", UNKEYED)
+        if key.fingerprint != fingerprint:
+            raise BadConfig(f"{self.keys.path} is not the key that this store is sealed with", NO_KEY_HINT)
         self._key = key
 
-    def _refuse_removed_mark(self, keys: KeyFile) -> None:
-        if keys.head(self.store_id):
-            hint = "Restore a backup, or seal it as it is now: `retentive integrity start`."
+    def _refuse_removed_fingerprint(self, keys: KeyFile) -> None:
+        if keys.read_head(self.store_id):
+            hint = "Restore a backup, or seal it as it is now: `integrity.start()`."
             raise Corrupt("integrity mode was on for this store, and the store says it never was", hint)
 
     def _set_triggers(self, *, on: bool) -> None:
         if on:
-            self._connection.create_scalar_function("note_write", self._note_write)
-            self._connection.create_scalar_function("note_delete", self._note_delete)
+            self._connection.create_scalar_function("note_write", self._record_write)
+            self._connection.create_scalar_function("note_delete", self._record_delete)
         for name, table in SEALED.items():
             for event in ("insert", "update", "delete"):
                 self._connection.execute(f"DROP TRIGGER IF EXISTS temp.sealed_{name}_{event}")
             if on:
-                for trigger in _triggers(name, table):
+                for trigger in _list_triggers(name, table):
                     self._connection.execute(trigger)
 
-    def _note_write(self, *given: Any) -> None:
+    def _record_write(self, *given: Any) -> None:
         table, *values = given
-        self._note((table, tuple(values[: len(SEALED[table].key)])), tuple(values))
+        self._record((table, tuple(values[: len(SEALED[table].key)])), tuple(values))
 
-    def _note_delete(self, *given: Any) -> None:
+    def _record_delete(self, *given: Any) -> None:
         table, *key = given
-        self._note((table, tuple(key)), None)
+        self._record((table, tuple(key)), None)
 
-    def _note(self, row: Row, values: tuple[Any, ...] | None) -> None:
+    def _record(self, row: Row, values: tuple[Any, ...] | None) -> None:
         if self._key is None:
-            raise BadConfig("this store is in integrity mode, and its key was not given", UNKEYED)
-        self._pending.pop(row, None)  # the order is that of the last write
+            raise BadConfig("this store is in integrity mode, and its key was not given", NO_KEY_HINT)
+        self._pending.pop(row, None)  # entries are in the order of the last write of each row
         self._pending[row] = values
 
 
-def _triggers(name: str, table: SealedTable) -> Iterator[str]:
-    """Of the connection alone: they are not in the file. All names are ours."""
+def _list_triggers(name: str, table: SealedTable) -> Iterator[str]:
+    """Temporary triggers that call the functions of the connection. All names in the SQL are ours."""
     new = ", ".join(f"new.{each}" for each in table.columns)
     old = ", ".join(f"old.{each}" for each in table.key)
     moved = " OR ".join(f"old.{each} IS NOT new.{each}" for each in table.key)
@@ -164,20 +167,20 @@ def _triggers(name: str, table: SealedTable) -> Iterator[str]:
 
 
 def _read_rows(connection: apsw.Connection) -> Iterator[tuple[Row, tuple[Any, ...]]]:
-    """All rows that are sealed, with what they say."""
+    """All rows of the sealed tables, with their values."""
     for name, table in SEALED.items():
         for values in connection.execute(f"SELECT {', '.join(table.columns)} FROM main.{name}"):
             yield (name, values[: len(table.key)]), values
 
 
-BATCH = 10_000  # rows whose entries are in memory at once
+ROWS_PER_BATCH = 10_000  # rows whose entries are in memory at once
 
 
 def _batches(rows: Iterator[tuple[Row, tuple[Any, ...]]]) -> Iterator[dict[Row, tuple[Any, ...] | None]]:
     batch: dict[Row, tuple[Any, ...] | None] = {}
     for row, values in rows:
         batch[row] = values
-        if len(batch) == BATCH:
+        if len(batch) == ROWS_PER_BATCH:
             yield batch
             batch = {}
     yield batch

@@ -1,7 +1,7 @@
-"""Which rows are sealed.
+"""The tables and columns that are sealed.
 
-A row's MAC is made of these columns in this order: what is added to a released list needs a migration that seals every
-store anew. A test fails for a table or column that is named nowhere here.
+The MAC of a row covers these columns in this order: an addition to a released list needs a migration that seals every
+store again. A test fails for a table or column that is missing in this module.
 """
 
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from typing import NamedTuple
 class SealedTable(NamedTuple):
     key: tuple[str, ...]
     columns: tuple[str, ...]
-    """All that is sealed, the key among them."""
+    """All sealed columns, with those of the key."""
 
 
 def _table(key: str, columns: str) -> SealedTable:

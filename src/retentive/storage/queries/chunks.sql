@@ -1,26 +1,26 @@
--- fragment: row
--- A chunk as the index sees it, without its vector.
+-- fragment: index_row
+-- The columns of a chunk that the images hold, without the vector.
 t.n, t.owner, t.owner_type, t.session, t.kind, t.source, t.importance, t.confidence, t.tags, t.valid_from, t.expires
 
 -- name: chunk_rows
-SELECT {row}, v.vector FROM chunks t
+SELECT {index_row}, v.vector FROM chunks t
 LEFT JOIN vectors v ON v.chunk = t.n AND v.space = (SELECT id FROM spaces WHERE name = :space)
-WHERE t.namespace = :namespace AND t.status = 'active' AND t.n > :after {sound} ORDER BY t.n LIMIT :limit
+WHERE t.namespace = :namespace AND t.status = 'active' AND t.n > :after {is_undamaged} ORDER BY t.n LIMIT :limit
 
 -- name: chunk_rows_of
--- The plus keeps the index of the namespace out of it: a few rows by number, not all of the namespace.
-SELECT {row}, v.vector FROM chunks t
+-- The plus keeps the planner from the index of the namespace: it looks up a few rows by number.
+SELECT {index_row}, v.vector FROM chunks t
 LEFT JOIN vectors v ON v.chunk = t.n AND v.space = (SELECT id FROM spaces WHERE name = :space)
-WHERE t.n IN {each:chunks} AND +t.namespace = :namespace AND t.status = 'active' {sound} ORDER BY t.n
+WHERE t.n IN {each:chunks} AND +t.namespace = :namespace AND t.status = 'active' {is_undamaged} ORDER BY t.n
 
 -- name: chunk_scan
--- Every row a question may see, with its vector: the exact answer, from the database alone.
-SELECT {row}, v.vector, t.namespace FROM chunks t
+-- Every row of a scope with its vector, for an exact search by the database alone.
+SELECT {index_row}, v.vector, t.namespace FROM chunks t
 CROSS JOIN vectors v ON v.chunk = t.n AND v.space = (SELECT id FROM spaces WHERE name = :space)
-WHERE t.namespace IN {each:namespaces}{filters} {sound}
+WHERE t.namespace IN {each:namespaces}{filters} {is_undamaged}
 
 -- name: chunk_texts
--- The slices among these chunks; a chunk that is all of its owner has no text of its own.
+-- Texts of those chunks that are a part of their owner. A chunk that is its whole owner has no text of its own.
 SELECT n, text FROM chunks WHERE n IN {each:chunks} AND text IS NOT NULL
 
 -- name: chunk_newest
@@ -39,7 +39,7 @@ LEFT JOIN vectors v ON v.chunk = t.n AND v.space = (SELECT id FROM spaces WHERE 
 WHERE v.chunk IS NULL AND t.status = 'active' AND t.n > :after ORDER BY t.n LIMIT :limit
 
 -- name: chunk_pending_of
--- The same of some namespaces.
+-- Active chunks of some namespaces without a vector of this space, oldest first.
 SELECT t.n, t.namespace, coalesce(t.text, m.content, e.content), coalesce(t.context, m.context) FROM chunks t
 LEFT JOIN memories m ON t.owner_type = 'memory' AND m.namespace = t.namespace AND m.id = t.owner
 LEFT JOIN events e ON t.owner_type = 'event' AND e.namespace = t.namespace AND e.session = t.session
@@ -49,7 +49,7 @@ WHERE t.namespace IN {each:namespaces} AND v.chunk IS NULL AND t.status = 'activ
 ORDER BY t.n LIMIT :limit
 
 -- name: chunk_pending_count
--- Without a space: those that have no vector of any.
+-- Active chunks without a vector of this space; if no space is given, without any vector.
 SELECT count(*) FROM chunks t WHERE t.status = 'active' AND NOT EXISTS
   (SELECT 1 FROM vectors v WHERE v.chunk = t.n AND v.space IN
     (SELECT id FROM spaces WHERE :space IS NULL OR name = :space))
@@ -77,4 +77,8 @@ SELECT coalesce(max(seq), 0) FROM changes
 SELECT coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'changes_floor'), 0)
 
 -- name: change_list
-SELECT DISTINCT chunk FROM changes WHERE seq > :after AND seq <= :upto AND namespace = :namespace ORDER BY chunk
+-- The first row has the floor of the log, the others the chunks that changed.
+SELECT coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'changes_floor'), 0), NULL AS chunk
+UNION ALL
+SELECT DISTINCT 0, chunk FROM changes WHERE seq > :after AND seq <= :upto AND namespace = :namespace
+ORDER BY chunk NULLS FIRST

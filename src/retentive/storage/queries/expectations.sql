@@ -1,4 +1,4 @@
--- What questions are expected to find.
+-- Recall tests: what questions are expected to find.
 
 -- fragment: expectation
 namespace, id, question, session, finds, absent, depth, created

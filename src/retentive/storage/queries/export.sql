@@ -1,5 +1,5 @@
--- What an export writes, of one namespace at a time and in the order of keys; `:k1`, `:k2` ... are the key of the last row
--- that was read. The columns are in the order of the keys of a line (`transfer/lines.py`).
+-- The rows of an export, one namespace at a time, ordered by key. `:k1`, `:k2` ... are the key of the last row of the
+-- previous page. The columns are in the order of the keys of a line (`transfer/export_format.py`).
 
 -- name: export_namespaces
 SELECT name, created FROM namespaces WHERE name = :namespace
@@ -32,7 +32,7 @@ SELECT {exported_session} FROM sessions t JOIN session_state s ON s.namespace = 
 WHERE t.namespace = :namespace AND t.id IN {each:ids}
 
 -- name: export_events
--- Up to the last that the session had when its own line was written.
+-- Events up to the last one that the session had when its own line was written.
 SELECT namespace, session, sequence, role, speaker, content, payload, time, heeded FROM events
 WHERE namespace = :namespace AND session = :session AND sequence > :k1 AND sequence <= :upto
 ORDER BY sequence LIMIT :limit
@@ -69,7 +69,7 @@ SELECT {exported_file} FROM files t WHERE t.namespace = :namespace AND t.id > :k
 -- name: export_file_some
 SELECT {exported_file} FROM files t WHERE t.namespace = :namespace AND t.id IN {each:ids}
 
--- name: export_file_slices
+-- name: export_file_chunks
 SELECT text, context, first_sequence, last_sequence FROM chunks
 WHERE namespace = :namespace AND owner = :id AND owner_type = 'file' ORDER BY ordinal
 
@@ -95,7 +95,7 @@ SELECT namespace, id, at, actor, reason, gone FROM purges
 WHERE namespace = :namespace AND (id, at) > (:k1, :k2) ORDER BY id, at LIMIT :limit
 
 -- name: state_restore
--- A guard: only while it is as it was read.
+-- A guard: changes nothing if the session was changed since it was read.
 UPDATE session_state SET last_sequence = :last_sequence, events = :events, active = :active, summary = :summary,
   summary_upto = :summary_upto, epoch = :epoch, learned_upto = :learned_upto, claims = :claims, claims_left = :claims_left
 WHERE namespace = :namespace AND session = :session AND last_sequence = :old_last_sequence AND epoch = :old_epoch

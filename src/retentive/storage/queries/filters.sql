@@ -1,20 +1,21 @@
--- Conditions that a question may or may not set, on a row `t` of memories or chunks.
+-- Optional filters of a question, on a row `t` of memories or chunks.
 
 -- fragment: local
--- Global rows, and those of the asker's own session, which is one of its own namespace.
+-- Global rows, and those of the caller's own session, which is in its own namespace.
  AND (t.session IS NULL OR (t.session = :session AND t.namespace = :own))
 
 -- fragment: visible
--- The same for chunks: of events, those of all sessions or of one.
+-- The same for chunks. Events may be of all sessions or of one.
  AND t.owner_type IN {each:types}
- AND CASE t.owner_type WHEN 'event' THEN :within IS NULL OR (t.session = :within AND t.namespace = :own)
+ AND CASE t.owner_type WHEN 'event'
+     THEN :events_of_session IS NULL OR (t.session = :events_of_session AND t.namespace = :own)
      ELSE t.session IS NULL OR (t.session = :session AND t.namespace = :own) END
 
 -- fragment: active
  AND t.status = 'active' AND (t.expires IS NULL OR t.expires > :now)
 
 -- fragment: statuses
--- What has run out by now counts as expired, whether or not upkeep has marked it yet.
+-- A memory past its expiry counts as expired, whether or not the background work has marked it yet.
  AND CASE WHEN t.status = 'active' AND t.expires <= :now THEN 'expired' ELSE t.status END
      IN {each:statuses}
 
@@ -44,5 +45,5 @@
  AND t.valid_from < :until
 
 -- fragment: before
--- Paging: what comes after this one in the order of the list.
+-- Paging: the rows after this one in the order of the list.
  AND (t.created, t.id) < (SELECT created, id FROM memories WHERE namespace = :namespace AND id = :before)

@@ -13,23 +13,23 @@ SELECT t.id, t.created FROM memories t WHERE t.namespace = :namespace AND t.sess
 -- Newest first.
 SELECT {memory} FROM memories t WHERE t.namespace = :namespace{filters} ORDER BY t.created DESC, t.id DESC LIMIT :limit
 
--- name: memory_old
--- Active memories that were made before a moment, in the order of their ids: a page goes on after the last id.
+-- name: memory_created_before
+-- Active memories that were created before a moment, ordered by id: a page begins after the last id.
 -- The plus keeps the planner from sorting all of them for each page.
 SELECT {memory} FROM memories t
 WHERE t.namespace = :namespace AND t.id > :after AND +t.created <= :until{filters} ORDER BY t.id LIMIT :limit
 
--- name: memory_vital
+-- name: memory_most_important
 SELECT {memory} FROM memories t WHERE t.namespace IN {each:namespaces} AND t.importance >= 9{filters}
 ORDER BY t.importance DESC, t.created DESC, t.id DESC LIMIT :limit
 
 -- name: memory_by_hash
--- The active memories that say the same, of any scope (the caller compares the session). Notes are not compared.
+-- Active memories with one of these texts, of any session (the caller compares it). Notes are left out.
 SELECT {memory} FROM memories t
 WHERE t.namespace = :namespace AND t.status = 'active' AND t.kind <> 'note' AND t.content_hash IN {each:hashes}
 
 -- name: memory_ended
--- What said the same and no longer holds: replaced, expired, forgotten. And notes, which may say the same. Of any scope.
+-- Memories with one of these texts that were superseded, expired or forgotten; and notes. Of any session.
 SELECT {memory} FROM memories t
 WHERE t.namespace = :namespace AND (t.status <> 'active' OR t.kind = 'note') AND t.content_hash IN {each:hashes}
 
@@ -38,7 +38,7 @@ SELECT {memory} FROM memories t
 WHERE t.namespace = :namespace AND t.status = 'active' AND t.slot IN {each:slots}
 
 -- fragment: in_slots
--- Of those whose slots begin alike, the active and global ones from some sources.
+-- Active global memories in a range of slots, from some sources.
 t.namespace = :namespace AND t.status = 'active' AND t.slot >= :first AND t.slot < :beyond AND t.session IS NULL
   AND t.source IN {each:sources}
   AND (t.expires IS NULL OR t.expires > :now)
@@ -46,18 +46,18 @@ t.namespace = :namespace AND t.status = 'active' AND t.slot >= :first AND t.slot
 -- name: memory_in_slots
 SELECT {memory} FROM memories t WHERE {in_slots} ORDER BY t.slot LIMIT :limit
 
--- name: memory_chain
--- What holds or held a slot, in any scope (the caller compares the session).
+-- name: memory_slot_history
+-- Active and superseded memories of a slot, of any session (the caller compares it).
 SELECT {memory} FROM memories t
 WHERE t.namespace = :namespace AND t.slot = :slot AND t.status IN ('active', 'superseded')
 ORDER BY t.valid_from, t.created, t.id
 
 -- name: memory_some
--- What hits show, if they may still be seen: they may have changed since the index answered.
+-- The memories of hits that are still in the scope: they may have changed since the index answered.
 SELECT {memory} FROM memories t WHERE t.namespace IN {each:namespaces} AND t.id IN {each:ids}{filters}
 
 -- name: memory_containing
--- The last resort of a search: the words as they stand.
+-- The last resort of a search: memories that contain the pattern.
 SELECT {memory} FROM memories t
 WHERE t.namespace IN {each:namespaces}
   AND (t.content LIKE :pattern ESCAPE '\' OR t.context LIKE :pattern ESCAPE '\'){filters}
@@ -70,13 +70,13 @@ VALUES (:namespace, :id, :session, :kind, :content, :context, :tags, :slot, :sou
         'active', :content_hash, :valid_from, :created, :created, :expires, :metadata)
 
 -- name: memory_insert_ended
--- Of something that had been replaced before it came.
+-- A memory that a newer one had superseded before it was inserted.
 INSERT INTO memories (namespace, id, session, kind, content, context, tags, slot, source, origin, confidence, importance,
                       status, superseded_by, content_hash, valid_from, valid_to, created, updated, expires, metadata)
 VALUES (:namespace, :id, :session, :kind, :content, :context, :tags, :slot, :source, :origin, :confidence, :importance,
         'superseded', :superseded_by, :content_hash, :valid_from, :valid_to, :created, :created, :expires, :metadata)
 
--- name: memory_touch
+-- name: memory_restate
 UPDATE memories SET updated = :now WHERE namespace = :namespace AND id = :id AND status = 'active'
 
 -- name: memory_unchanged
@@ -91,20 +91,20 @@ SET session = :session, status = :status, superseded_by = :superseded_by, valid_
     metadata = :metadata, updated = :now, version = version + 1
 WHERE namespace = :namespace AND id = :id AND version = :version
 
--- name: memory_status
+-- name: memory_set_status
 UPDATE memories
 SET status = :status, superseded_by = :superseded_by, valid_to = :valid_to, updated = :now, version = version + 1
 WHERE namespace = :namespace AND id = :id AND version = :version
 
 -- name: memory_expired
--- Active rows whose moment has passed.
+-- Active memories past their expiry.
 SELECT {memory} FROM memories t WHERE t.status = 'active' AND t.expires <= :now ORDER BY t.expires LIMIT :limit
 
 -- name: history_insert
 INSERT INTO memory_history (namespace, memory, version, action, at, actor, reason, before)
 VALUES (:namespace, :id, :version, :action, :now, :actor, :reason, :snapshot)
 
--- name: history_of
+-- name: history_list
 SELECT memory, version, action, at, actor, reason, before FROM memory_history
 WHERE namespace = :namespace AND memory = :id ORDER BY version
 

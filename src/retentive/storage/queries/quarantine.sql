@@ -1,4 +1,4 @@
--- Damaged rows on their way out of their tables, and rows that are missing.
+-- Damaged rows that are moved out of their tables, and rows that are missing.
 
 -- name: quarantine_insert
 INSERT INTO quarantine (namespace, id, source, row_key, reason, at, row)
@@ -11,12 +11,12 @@ SELECT namespace, id, source, row_key, reason, at, row FROM quarantine ORDER BY 
 DELETE FROM quarantine WHERE namespace = :namespace AND id = :id
 
 -- name: quarantine_of
--- What was known by this id, and changes of it.
+-- Damaged rows that had this id, and their history entries.
 SELECT id FROM quarantine
 WHERE namespace = :namespace AND (row_key = :key OR row_key LIKE :changes ESCAPE '\') ORDER BY id
 
 -- name: quarantine_delete_of_session
--- Of a session that is deleted: itself, its messages, and what is local to it.
+-- Damaged rows of a deleted session: its own rows, its messages, and the memories local to it.
 DELETE FROM quarantine WHERE namespace = :namespace
   AND (source IN ('sessions', 'session_state') AND row_key = :session OR row {like})
 
@@ -94,8 +94,8 @@ DELETE FROM spaces WHERE name = :name
 -- name: remove_meta
 DELETE FROM meta WHERE key = :key
 
--- fragment: ownerless
--- A chunk `t` of something that is not there.
+-- fragment: without_owner
+-- A chunk `t` whose owner does not exist.
 CASE t.owner_type
   WHEN 'memory' THEN NOT EXISTS (SELECT 1 FROM memories m WHERE m.namespace = t.namespace AND m.id = t.owner)
   WHEN 'event' THEN NOT EXISTS (
@@ -107,87 +107,96 @@ CASE t.owner_type
 END
 
 -- name: orphan_chunks
-{whole_chunk} WHERE {ownerless} ORDER BY t.n
+-- timeout: none
+{stored_chunk} WHERE {without_owner} ORDER BY t.n
 
 -- name: chunk_some
--- Slices of a session, by their hashes.
-{whole_chunk} WHERE t.namespace = :namespace AND t.session = :session AND t.hash IN {each:hashes} ORDER BY t.n
+-- Chunks of a session by their hashes.
+{stored_chunk} WHERE t.namespace = :namespace AND t.session = :session AND t.hash IN {each:hashes} ORDER BY t.n
 
 -- name: orphan_memory_history
+-- timeout: none
 SELECT namespace, memory, version, action, at, actor, reason, before FROM memory_history h
 WHERE NOT EXISTS (SELECT 1 FROM memories m WHERE m.namespace = h.namespace AND m.id = h.memory)
 ORDER BY namespace, memory, version
 
 -- name: orphan_record_history
+-- timeout: none
 SELECT namespace, type, id, version, action, at, actor, reason, body FROM record_history h
 WHERE NOT EXISTS (SELECT 1 FROM records r WHERE r.namespace = h.namespace AND r.type = h.type AND r.id = h.id)
 ORDER BY namespace, type, id, version
 
--- name: record_changed
--- Records that do not say what their own version in the history says.
+-- name: record_list_changed
+-- timeout: none
+-- Records whose fields differ from their own version in the history.
 SELECT r.namespace, r.type, r.id FROM records r
 JOIN record_history h ON h.namespace = r.namespace AND h.type = r.type AND h.id = r.id
   AND h.version = r.version
 WHERE r.deleted IS NULL AND h.body IS NOT NULL AND h.body <> r.body ORDER BY r.namespace, r.type, r.id
 
--- name: state_counts
--- What each session says of its messages, and what there is.
+-- name: session_wrong_counts
+-- timeout: none
+-- Sessions whose counts differ from their messages, with both figures.
 SELECT s.namespace, s.session, s.events, s.last_sequence, count(e.sequence), coalesce(max(e.sequence), 0)
 FROM session_state s LEFT JOIN events e ON e.namespace = s.namespace AND e.session = s.session
 GROUP BY s.namespace, s.session, s.events, s.last_sequence
 HAVING s.events <> count(e.sequence) OR s.last_sequence < coalesce(max(e.sequence), 0)
 ORDER BY s.namespace, s.session
 
--- name: event_numbers
+-- name: event_list_numbers
 SELECT sequence FROM events WHERE namespace = :namespace AND session = :session ORDER BY sequence
 
--- name: state_recount
+-- name: session_set_counts
 UPDATE session_state SET events = :events, last_sequence = :last_sequence
 WHERE namespace = :namespace AND session = :session AND events = :before
 
--- fragment: stateless
--- Messages `e` of a session of which nothing else is known.
+-- fragment: without_state
+-- A message `e` whose session has no row of state.
 NOT EXISTS (SELECT 1 FROM session_state s WHERE s.namespace = e.namespace AND s.session = e.session)
 
--- fragment: sessionless
--- The state `s` of a session of which nothing else is known.
+-- fragment: without_session
+-- A state `s` whose session has no row of its own.
 NOT EXISTS (SELECT 1 FROM sessions t WHERE t.namespace = s.namespace AND t.id = s.session)
 
--- fragment: idle
--- A session `t` without a state.
+-- fragment: session_without_state
+-- A session `t` without a row of state.
 NOT EXISTS (SELECT 1 FROM session_state s WHERE s.namespace = t.namespace AND s.session = t.id)
 
--- name: sessions_missing
-SELECT DISTINCT e.namespace, e.session FROM events e WHERE {stateless}
-UNION SELECT t.namespace, t.id FROM sessions t WHERE {idle}
-UNION SELECT s.namespace, s.session FROM session_state s WHERE {sessionless}
+-- name: session_list_incomplete
+-- timeout: none
+SELECT DISTINCT e.namespace, e.session FROM events e WHERE {without_state}
+UNION SELECT t.namespace, t.id FROM sessions t WHERE {session_without_state}
+UNION SELECT s.namespace, s.session FROM session_state s WHERE {without_session}
 
--- name: sessions_lost
--- Those of which only the messages, and what was made of them, are left.
+-- name: session_list_without_row
+-- timeout: none
+-- Sessions with messages but without a row of their own.
 SELECT DISTINCT e.namespace, e.session FROM events e
 WHERE NOT EXISTS (SELECT 1 FROM sessions t WHERE t.namespace = e.namespace AND t.id = e.session)
 
--- name: sessions_rebuild
--- From the messages. What was said counts as learned: who forgot some of it must not be told again.
+-- name: session_rebuild
+-- Rebuild the rows of sessions from their messages. The messages count as learned, so that nothing that was forgotten
+-- is learned again.
 INSERT INTO session_state (namespace, session, last_sequence, events, active, learned_upto)
 SELECT e.namespace, e.session, max(e.sequence), count(*), max(e.time), max(e.sequence) FROM events e
-WHERE {stateless} GROUP BY e.namespace, e.session;
+WHERE {without_state} GROUP BY e.namespace, e.session;
 INSERT INTO session_state (namespace, session, last_sequence, events, active)
-SELECT t.namespace, t.id, 0, 0, t.created FROM sessions t WHERE {idle};
+SELECT t.namespace, t.id, 0, 0, t.created FROM sessions t WHERE {session_without_state};
 INSERT INTO sessions (namespace, id, created)
 SELECT s.namespace, s.session, coalesce((
   SELECT min(e.time) FROM events e WHERE e.namespace = s.namespace AND e.session = s.session), s.active)
-FROM session_state s WHERE {sessionless};
+FROM session_state s WHERE {without_session};
 
 -- fragment: used_namespaces
 SELECT namespace, created FROM memories UNION ALL SELECT namespace, created FROM sessions
 UNION ALL SELECT namespace, created FROM records UNION ALL SELECT namespace, indexed FROM files
 
--- name: namespaces_missing
+-- name: namespace_list_missing
+-- timeout: none
 SELECT DISTINCT u.namespace FROM ({used_namespaces}) u
 WHERE NOT EXISTS (SELECT 1 FROM namespaces n WHERE n.name = u.namespace) ORDER BY u.namespace
 
--- name: namespaces_rebuild
+-- name: namespace_rebuild
 INSERT INTO namespaces (name, created)
 SELECT u.namespace, min(u.created) FROM ({used_namespaces}) u
 WHERE NOT EXISTS (SELECT 1 FROM namespaces n WHERE n.name = u.namespace) GROUP BY u.namespace

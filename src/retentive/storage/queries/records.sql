@@ -1,4 +1,4 @@
--- What is known in fields.
+-- Structured records: profiles, contacts, projects and skills.
 
 -- fragment: record
 t.namespace, t.type, t.id, t.body, t.version, t.created, t.updated, t.deleted, t.merged_into
@@ -6,8 +6,8 @@ t.namespace, t.type, t.id, t.body, t.version, t.created, t.updated, t.deleted, t
 -- name: record_get
 SELECT {record} FROM records t WHERE t.namespace = :namespace AND t.type = :type AND t.id = :id
 
--- name: record_named
--- Those of a name as it is compared.
+-- name: record_by_key
+-- Records by their normalised name.
 SELECT {record} FROM records t
 WHERE t.namespace = :namespace AND t.type = :type AND t.key = :key AND t.deleted IS NULL ORDER BY t.id
 
@@ -19,7 +19,7 @@ WHERE t.namespace = :namespace AND t.type = :type AND t.deleted IS NULL{filters}
  AND (t.key, t.id) > (SELECT key, id FROM records WHERE namespace = :namespace AND type = :type AND id = :after)
 
 -- name: record_some
--- What hits show, if it is still there.
+-- The records of hits that still exist.
 SELECT {record} FROM records t
 WHERE t.namespace IN {each:namespaces} AND t.type IN {each:types} AND t.id IN {each:ids} AND t.deleted IS NULL
 
@@ -32,24 +32,24 @@ UPDATE records SET key = :key, body = :body, version = :version, updated = :now,
                    merged_into = :merged_into
 WHERE namespace = :namespace AND type = :type AND id = :id AND version = :version - 1
 
--- name: record_as_read
--- Changes nothing: a guard for steps that were made of it.
+-- name: record_unchanged
+-- Changes nothing: a guard for steps that were decided on this version.
 UPDATE records SET version = version
 WHERE namespace = :namespace AND type = :type AND id = :id AND version = :version AND deleted IS NULL
 
--- name: fact_as_read
--- The same for a fact that flows into a profile.
+-- name: fact_unchanged
+-- Changes nothing: a guard for steps that copy this fact into a profile.
 UPDATE memories SET version = version
 WHERE namespace = :namespace AND id = :id AND content_hash = :hash AND status = 'active'
 
--- name: profile_as_read
--- A guard for a purge: the profile is at this version, 0 if there is none. It locks no row of a profile, because who
--- writes one holds it before the facts.
+-- name: profile_unchanged
+-- A guard for a purge: the profile is at this version, 0 if there is none. It locks no row of a profile, because a
+-- writer of a profile locks that before the facts.
 UPDATE namespaces SET name = name WHERE name = :namespace AND :version = coalesce(
   (SELECT r.version FROM records r WHERE r.namespace = :namespace AND r.type = 'profile' AND r.id = :id), 0)
 
 -- name: profile_and_facts
--- Facts have a slot, the profile has none.
+-- The profile and the facts about the user in one read. Facts have a slot, the profile has none.
 SELECT '', body, '', version, created, updated FROM records
 WHERE namespace = :namespace AND type = 'profile' AND id = :id
 UNION ALL
@@ -67,8 +67,8 @@ WHERE namespace = :namespace AND type = :type AND id = :id ORDER BY version
 UPDATE record_history SET body = :body
 WHERE namespace = :namespace AND type = :type AND id = :id AND version = :version
 
--- name: record_merged
--- Those that were merged into it.
+-- name: record_list_merged
+-- The records that were merged into this one.
 SELECT {record} FROM records t
 WHERE t.namespace = :namespace AND t.type = :type AND t.merged_into = :id ORDER BY t.updated, t.id
 
@@ -76,16 +76,16 @@ WHERE t.namespace = :namespace AND t.type = :type AND t.merged_into = :id ORDER 
 INSERT INTO record_links (namespace, target, type, id) VALUES (:namespace, :target, :type, :id)
 
 -- name: link_delete
--- Those of a record.
+-- The links of a record to contacts.
 DELETE FROM record_links WHERE namespace = :namespace AND type = :type AND id = :id
 
--- name: link_counted
--- A guard: whoever names the target by now must have been seen to.
+-- name: link_count_unchanged
+-- A guard: refused if another record has linked to the target since the links were read.
 UPDATE records SET version = version WHERE namespace = :namespace AND type = 'contact' AND id = :target
   AND :count = (SELECT count(*) FROM record_links l WHERE l.namespace = :namespace AND l.target = :target)
 
 -- name: link_list
--- What names a record.
+-- The records that link to this one.
 SELECT type, id FROM record_links WHERE namespace = :namespace AND target = :target ORDER BY type, id
 
 -- name: run_insert
@@ -103,14 +103,14 @@ SELECT skill, max(at) FROM skill_runs WHERE namespace = :namespace AND skill IN 
 SELECT memory FROM skill_runs WHERE namespace = :namespace AND skill = :skill ORDER BY at DESC, memory DESC LIMIT :limit
 
 -- name: record_delete
--- For good. A guard: it must be as it was when its texts were read.
+-- A guard: only if the record was not changed since its texts were read.
 DELETE FROM records WHERE namespace = :namespace AND type = :type AND id = :id AND version = :version
 
 -- name: revision_delete
 DELETE FROM record_history WHERE namespace = :namespace AND type = :type AND id = :id
 
--- name: slice_containing
--- Slices of what is neither a memory nor a message, by the words as they stand.
+-- name: chunk_containing
+-- The last resort of a search: chunks of records and files that contain the pattern.
 SELECT t.n, 0.0, t.owner, t.owner_type, t.valid_from, t.confidence, t.importance, t.namespace FROM chunks t
 WHERE t.namespace IN {each:namespaces} AND t.owner_type NOT IN ('memory', 'event') AND t.text {like}{filters}
 ORDER BY t.valid_from DESC, t.n DESC LIMIT :limit

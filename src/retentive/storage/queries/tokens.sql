@@ -2,6 +2,7 @@
 id, name, namespace, subtree, read_only, created, expires, last_used, revoked
 
 -- name: token_insert
+-- searched: no
 INSERT INTO tokens (id, hash, name, namespace, subtree, read_only, created, expires)
 VALUES (:id, :hash, :name, :namespace, :subtree, :read_only, :created, :expires)
 
@@ -18,8 +19,10 @@ SELECT {token} FROM tokens WHERE id = :id
 SELECT {token} FROM tokens ORDER BY created DESC, id DESC
 
 -- name: token_revoke
--- The first time counts.
+-- searched: no
+-- The time of the first revocation stays.
 UPDATE tokens SET revoked = :at WHERE id = :id AND revoked IS NULL
 
 -- name: token_use
+-- searched: no
 UPDATE tokens SET last_used = :at WHERE id = :id AND (last_used IS NULL OR last_used < :at)

@@ -1,5 +1,5 @@
--- A whole store, table by table in the order of keys, as another engine takes it: all namespaces of it. `:k1`, `:k2` ... are the key of the
--- last row that was read.
+-- A whole store, table by table ordered by key, for a move to another engine: `copy_*` reads and `put_*` writes.
+-- `:k1`, `:k2` ... are the key of the last row of the previous page.
 
 -- name: copy_namespaces
 SELECT name, created FROM namespaces WHERE name > :k1 ORDER BY name LIMIT :limit
@@ -163,9 +163,9 @@ WHERE (namespace, id) > (:k1, :k2) ORDER BY namespace, id LIMIT :limit
 INSERT INTO quarantine (namespace, id, source, row_key, reason, at, row)
 VALUES (:namespace, :id, :source, :row_key, :reason, :at, :row)
 
--- name: mark_move
--- A guard: whoever else moves into this store has moved on the mark.
+-- name: move_advance
+-- A guard: a concurrent move into this store has changed the mark.
 UPDATE meta SET value = :value WHERE key = :key AND value = :before
 
--- name: end_move
+-- name: move_finish
 DELETE FROM meta WHERE key LIKE 'move!_%' ESCAPE '!'

@@ -1,4 +1,4 @@
-"""Expectations as rows: questions, and the ids of the memories that they should find."""
+"""The table of expectations: questions, and the ids of the memories that they should find."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -11,12 +11,12 @@ from retentive.storage.damage import TEXTS, WHOLE, decodes, read_intact, read_li
 
 
 @dataclass(frozen=True, slots=True)
-class Expectations:
+class ExpectationRows:
     engine: Engine
 
     def all(self, namespace: str) -> list[Expectation]:
-        """The oldest first."""
-        return read_intact(self.engine, "expectation_list", {"namespace": namespace}, _expectation)
+        """All expectations of a namespace, the oldest first."""
+        return read_intact(self.engine, "expectation_list", {"namespace": namespace}, _decode_expectation)
 
 
 def insert_step(given: Expectation) -> Step:
@@ -38,14 +38,14 @@ def delete_step(namespace: str, ids: Iterable[str]) -> Step:
 
 
 def session_step(namespace: str, session: str) -> Step:
-    """Those of a session that is deleted."""
+    """Delete the expectations of a session that is deleted."""
     return step("expectation_delete_of_session", namespace=namespace, session=session)
 
 
 @decodes("expectations", "namespace id question session finds absent depth created")
-def _expectation(row: Sequence[Any]) -> Expectation:
+def _decode_expectation(row: Sequence[Any]) -> Expectation:
     namespace, id, question, session, finds, absent, within, created = row
     require_types((namespace, id, question, session), TEXTS)
     require_types((within,), WHOLE)
-    named = tuple(read_list(finds)), tuple(read_list(absent))
-    return Expectation(id, namespace, question, *named, within, session, from_micros(created))
+    found_ids, absent_ids = tuple(read_list(finds)), tuple(read_list(absent))
+    return Expectation(id, namespace, question, found_ids, absent_ids, within, session, from_micros(created))

@@ -1,4 +1,8 @@
-"""Memories as rows: reading them, and the steps that write them."""
+"""The tables of memories and their history: `Memories` reads them, functions make the steps that write them.
+
+In all tables, `get` and `load_` raise `DamagedRow` if a row cannot be read: a write depends on it. `list_` leaves
+damaged rows out and reports them.
+"""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,164 +10,192 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from retentive.model import Change, Kind, Memory, Scope, Source, Status, Traits, from_micros, is_said, iso, to_micros
+from retentive.model import (
+    HistoryEntry,
+    Kind,
+    Memory,
+    Scope,
+    Source,
+    Status,
+    Traits,
+    from_micros,
+    is_said,
+    iso,
+    to_micros,
+)
 from retentive.storage import Engine, Params, Step, step
-from retentive.storage.damage import TEXTS, decodes, intact, read_intact, read_list, read_object, require_types
+from retentive.storage.damage import TEXTS, decode_intact, decodes, read_intact, read_list, read_object, require_types
 from retentive.storage.scopes import scope_filters
-from retentive.text.retention import Rule
+from retentive.text.retention_rules import RetentionRule
 
 # Looking a member up by its text is three times as fast as calling the enumeration.
 _KINDS = {str(each): each for each in Kind}
 _SOURCES = {str(each): each for each in Source}
-SAID_SOURCES = tuple(str(each) for each in Source if is_said(each))
+USER_SOURCES = tuple(str(each) for each in Source if is_said(each))
 _STATUSES = {str(each): each for each in Status}
 
 
 @dataclass(frozen=True, slots=True)
 class Memories:
-    """What is shown leaves damaged memories out; what a write is decided on raises `DamagedRow`."""
-
     engine: Engine
 
     def get(self, namespace: str, id: str, now: int) -> Memory | None:
-        """One memory; `DamagedRow` if it cannot be read."""
         rows = self.engine.read("memory_get", {"namespace": namespace, "id": id})
-        return memory_of(rows[0], now) if rows else None
+        return decode_memory(rows[0], now) if rows else None
 
     def find_intact(self, namespace: str, id: str, now: int) -> Memory | None:
-        """One memory, for who goes on without: None, and reported, if it cannot be read."""
-        found = self._intact("memory_get", {"namespace": namespace, "id": id}, now)
+        """One memory. A damaged one is reported, and counts as missing."""
+        found = self._list("memory_get", {"namespace": namespace, "id": id}, now)
         return found[0] if found else None
 
-    def page(self, scope: Scope, limit: int, before: str | None = None, query: str = "memory_list") -> list[Memory]:
+    def list_page(self, scope: Scope, limit: int, before: str | None = None) -> list[Memory]:
+        """A page of memories, newest first. `before` is the id of the last one of the previous page."""
+        return self._page("memory_list", scope, limit, before)
+
+    def list_notes(self, scope: Scope, limit: int, before: str | None = None) -> list[Memory]:
+        """A page of notes, newest first."""
+        return self._page("note_list", scope, limit, before)
+
+    def _page(self, query: str, scope: Scope, limit: int, before: str | None) -> list[Memory]:
         filters, params = scope_filters(scope)
         if before:
             filters.append("before")
         values = {**params, "namespace": scope.namespaces[0], "limit": limit, "before": before}
-        return self._intact(query, values, scope.now, filters)
+        return self._list(query, values, scope.now, filters)
 
-    def of_session(self, namespace: str, session: str) -> list[tuple[str, datetime]]:
-        """The ids of those that are local to it, and when each was made."""
+    def list_of_session(self, namespace: str, session: str) -> list[tuple[str, datetime]]:
+        """Id and time of creation of each memory that is local to a session."""
         rows = self.engine.read("memory_of_session", {"namespace": namespace, "session": session})
-        return [*intact(rows, _made)]
+        return [*decode_intact(rows, _decode_creation)]
 
-    def same_text(self, namespace: str, hashes: Sequence[str], now: int) -> list[Memory]:
-        """The active ones, and those that have run out but are not marked so yet."""
-        rows = self.engine.read("memory_by_hash", {"namespace": namespace, "hashes": hashes})
-        return [memory_of(row, now) for row in rows]
+    def load_active_by_text(self, namespace: str, hashes: Sequence[str], now: int) -> list[Memory]:
+        """Active memories with one of these texts, without notes.
 
-    def ended(self, namespace: str, hashes: Sequence[str], now: int) -> list[Memory]:
-        """Those that say the same and no longer hold; and notes that do. Goes through the whole namespace."""
-        rows = self.engine.read("memory_ended", {"namespace": namespace, "hashes": hashes})
-        return [memory_of(row, now) for row in rows]
+        Memories that have expired since the last sweep are among them.
+        """
+        return self._load("memory_by_hash", {"namespace": namespace, "hashes": hashes}, now)
 
-    def same_slot(self, namespace: str, slots: Sequence[str], now: int) -> list[Memory]:
-        rows = self.engine.read("memory_by_slot", {"namespace": namespace, "slots": slots})
-        return [memory_of(row, now) for row in rows]
+    def load_ended_and_notes(self, namespace: str, hashes: Sequence[str], now: int) -> list[Memory]:
+        """Ended memories, and notes of any status, with one of these texts. Scans the whole namespace."""
+        return self._load("memory_ended", {"namespace": namespace, "hashes": hashes}, now)
 
-    def in_slots(self, namespace: str, prefix: str, now: int, limit: int) -> list[Memory]:
-        """The active ones of no session whose slot begins so, as far as the user said them."""
+    def load_active_by_slot(self, namespace: str, slots: Sequence[str], now: int) -> list[Memory]:
+        return self._load("memory_by_slot", {"namespace": namespace, "slots": slots}, now)
+
+    def list_by_slot_prefix(self, namespace: str, prefix: str, now: int, limit: int) -> list[Memory]:
+        """Active memories that the user stated, of no session, whose slot begins with the prefix."""
         values = {"namespace": namespace, "first": prefix, "beyond": after_prefix(prefix), "now": now, "limit": limit}
-        return self._intact("memory_in_slots", {**values, "sources": SAID_SOURCES}, now)
+        return self._list("memory_in_slots", {**values, "sources": USER_SOURCES}, now)
 
-    def chain(self, namespace: str, session: str | None, slot: str | None, now: int) -> list[Memory]:
-        """All that hold or held a slot, in the order of their time."""
-        rows = self.engine.read("memory_chain", {"namespace": namespace, "slot": slot})
-        return [memory for row in rows if (memory := memory_of(row, now)).session == session]
+    def load_slot_history(self, namespace: str, session: str | None, slot: str | None, now: int) -> list[Memory]:
+        """The active and superseded memories of a slot in a session (None: in no session), ordered by time."""
+        holders = self._load("memory_slot_history", {"namespace": namespace, "slot": slot}, now)
+        return [memory for memory in holders if memory.session == session]
 
-    def some(self, ids: Sequence[str], scope: Scope) -> dict[tuple[str, str], Memory]:
-        """By namespace and id, as far as the scope still sees them."""
+    def list_by_ids(self, ids: Sequence[str], scope: Scope) -> dict[tuple[str, str], Memory]:
+        """Memories by namespace and id: those of these ids that the scope includes."""
         filters, params = scope_filters(scope)
-        found = self._intact("memory_some", {**params, "ids": ids}, scope.now, filters)
+        found = self._list("memory_some", {**params, "ids": ids}, scope.now, filters)
         return {(memory.namespace, memory.id): memory for memory in found}
 
-    def named(self, namespace: str, ids: Sequence[str], now: int) -> dict[str, Memory]:
-        """Memories by their ids, whatever became of them."""
-        rows = self.engine.read("memory_some", {"namespaces": [namespace], "ids": ids})
-        return {row[0]: memory_of(row, now) for row in rows}
+    def load_by_ids(self, namespace: str, ids: Sequence[str], now: int) -> dict[str, Memory]:
+        """Memories by their ids, of any status."""
+        found = self._load("memory_some", {"namespaces": [namespace], "ids": ids}, now)
+        return {memory.id: memory for memory in found}
 
-    def vital(self, scope: Scope, limit: int) -> list[Memory]:
-        """Those of importance 9 and 10, the most important and newest first."""
+    def list_most_important(self, scope: Scope, limit: int) -> list[Memory]:
+        """Memories of importance 9 and 10, the most important first, then the newest."""
         filters, params = scope_filters(scope)
-        return self._intact("memory_vital", {**params, "limit": limit}, scope.now, filters)
+        return self._list("memory_most_important", {**params, "limit": limit}, scope.now, filters)
 
-    def learned(self, namespace: str, session: str, now: int, talk: str = "", limit: int = 20) -> list[Memory]:
-        """Those that came from a session, the newest first. `talk` is the session's namespace, if it is another."""
-        values = {"namespace": namespace, "session": session, "talk": talk or namespace, "limit": limit}
-        return self._intact("memory_from_session", values, now)
+    def list_learned(
+        self, namespace: str, session: str, now: int, session_namespace: str = "", limit: int = 20
+    ) -> list[Memory]:
+        """Memories learned from a session, the newest first. By default the session is of the same namespace."""
+        values: dict[str, Any] = {"namespace": namespace, "session": session, "limit": limit}
+        values["session_namespace"] = session_namespace or namespace
+        return self._list("memory_from_session", values, now)
 
-    def containing(self, text: str, scope: Scope, limit: int) -> Sequence[Memory]:
+    def list_containing(self, text: str, scope: Scope, limit: int) -> Sequence[Memory]:
+        """Memories that contain the text in their content or context, the most confident first."""
         filters, params = scope_filters(scope)
         values = {**params, "pattern": containing_pattern(text), "limit": limit}
-        return self._intact("memory_containing", values, scope.now, filters)
+        return self._list("memory_containing", values, scope.now, filters)
 
-    def expired(self, now: int, limit: int) -> Sequence[Memory]:
-        return self._intact("memory_expired", {"now": now, "limit": limit}, now)
+    def list_expired(self, now: int, limit: int) -> Sequence[Memory]:
+        """Memories of all namespaces that have expired but are still marked active."""
+        return self._list("memory_expired", {"now": now, "limit": limit}, now)
 
-    def outlived(self, namespace: str, rule: Rule, now: int, limit: int) -> list[Memory]:
-        """What a rule of retention does not keep."""
-        values = {"namespace": namespace, "kinds": [rule.kind], "now": now, "limit": limit, "keep": rule.keep}
-        values["before"] = now - (rule.seconds or 0) * 1_000_000
-        query = "memory_surplus" if rule.seconds is None else "memory_older"
-        return self._intact(query, values, now, ["active", "kinds"] if rule.kind else ["active"])
+    def list_unretained(self, namespace: str, rule: RetentionRule, now: int, limit: int) -> list[Memory]:
+        """Active memories that a retention rule no longer keeps: too old, or more than it allows."""
+        values = {"namespace": namespace, "kinds": [rule.kind], "now": now, "limit": limit}
+        filters = ["active", "kinds"] if rule.kind else ["active"]
+        if rule.seconds is None:
+            return self._list("memory_beyond_newest", {**values, "keep": rule.keep}, now, filters)
+        before = now - rule.seconds * 1_000_000
+        return self._list("memory_not_updated_since", {**values, "before": before}, now, filters)
 
-    def old(self, namespace: str, until: int, now: int, after: str, limit: int) -> list[Memory]:
-        """Active memories that were made before a moment, in the order of their ids."""
+    def list_created_before(self, namespace: str, until: int, now: int, after: str, limit: int) -> list[Memory]:
+        """Active memories that were created before a moment, ordered by id."""
         values = {"namespace": namespace, "until": until, "now": now, "after": after, "limit": limit}
-        return self._intact("memory_old", values, now, ["active"])
+        return self._list("memory_created_before", values, now, ["active"])
 
-    def of_run(self, namespace: str, run: str, now: int) -> list[Memory]:
-        """The memories that a run of consolidation made."""
-        rows = self.engine.read("memory_of_run", {"namespace": namespace, "run": run})
-        return [memory_of(row, now) for row in rows]
+    def load_of_run(self, namespace: str, run: str, now: int) -> list[Memory]:
+        """The memories that a consolidation run created."""
+        return self._load("memory_of_run", {"namespace": namespace, "run": run}, now)
 
-    def superseded(self, namespace: str, id: str, now: int) -> list[Memory]:
-        """Those that this one took the place of."""
-        return self._intact("memory_superseded", {"namespace": namespace, "id": id}, now)
+    def list_superseded(self, namespace: str, id: str, now: int) -> list[Memory]:
+        """The memories that this one superseded."""
+        return self._list("memory_superseded", {"namespace": namespace, "id": id}, now)
 
-    def history(self, namespace: str, id: str) -> Sequence[Change]:
-        return read_intact(self.engine, "history_of", {"namespace": namespace, "id": id}, _change)
+    def list_history(self, namespace: str, id: str) -> Sequence[HistoryEntry]:
+        return read_intact(self.engine, "history_list", {"namespace": namespace, "id": id}, _decode_change)
 
-    def last_change(self, namespace: str, id: str) -> Change | None:
-        """The newest change; `DamagedRow` if it cannot be read."""
-        rows = self.engine.read("history_of", {"namespace": namespace, "id": id})
-        return _change(rows[-1]) if rows else None
+    def load_last_change(self, namespace: str, id: str) -> HistoryEntry | None:
+        """The newest change."""
+        rows = self.engine.read("history_list", {"namespace": namespace, "id": id})
+        return _decode_change(rows[-1]) if rows else None
 
-    def namespaces(self) -> Sequence[str]:
+    def list_namespaces(self) -> Sequence[str]:
         return [name for (name,) in self.engine.read("namespace_list") if isinstance(name, str)]
 
-    def _intact(self, query: str, values: Params, now: int, filters: Sequence[str] = ()) -> list[Memory]:
-        """The memories of a query. Those that cannot be read are left out and reported."""
-        return read_intact(self.engine, query, values, lambda row: memory_of(row, now), filters)
+    def _load(self, query: str, values: Params, now: int) -> list[Memory]:
+        return [decode_memory(row, now) for row in self.engine.read(query, values)]
+
+    def _list(self, query: str, values: Params, now: int, filters: Sequence[str] = ()) -> list[Memory]:
+        return read_intact(self.engine, query, values, lambda row: decode_memory(row, now), filters)
 
 
 def after_prefix(prefix: str) -> str:
-    """What sorts after all that begins so."""
+    """The first text that sorts after all texts with this prefix."""
     return f"{prefix[:-1]}{chr(ord(prefix[-1]) + 1)}"
 
 
 def containing_pattern(text: str) -> str:
-    """For LIKE: the text as it stands, anywhere."""
+    """A LIKE pattern that finds the text anywhere, literally."""
     return f"%{escape_pattern(text)}%"
 
 
 def escape_pattern(text: str) -> str:
-    """For LIKE: the text as it stands."""
+    """Escape a text so that LIKE takes it literally."""
     return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
-@decodes(
-    "memories",
-    "id namespace session kind content context tags slot source origin confidence importance status superseded_by"
-    " content_hash valid_from valid_to created updated expires access_count last_access metadata version",
-)
-def memory_of(row: Sequence[Any], now: int) -> Memory:
+MEMORY_COLUMNS = (
+    "id", "namespace", "session", "kind", "content", "context", "tags", "slot", "source", "origin", "confidence",
+    "importance", "status", "superseded_by", "content_hash", "valid_from", "valid_to", "created", "updated", "expires",
+    "access_count", "last_access", "metadata", "version",
+)  # fmt: skip
+
+
+@decodes("memories", " ".join(MEMORY_COLUMNS))
+def decode_memory(row: Sequence[Any], now: int) -> Memory:
     (
         id, namespace, session, kind, content, context, tags, slot, source, origin, confidence, importance, status,
         superseded_by, content_hash, valid_from, valid_to, created, updated, expires, access_count, last_access,
         metadata, version,
     ) = row  # fmt: skip
-    # What nothing below would notice. A loop over the columns would take three times as long.
+    # Wrong types that nothing below would notice. A loop over the columns would take three times as long.
     if not (
         type(id) is type(namespace) is type(content) is type(content_hash) is str
         and type(importance) is type(access_count) is type(version) is int
@@ -177,75 +209,72 @@ def memory_of(row: Sequence[Any], now: int) -> Memory:
     if expires is not None and expires <= now and status == "active":
         status = "expired"
     return Memory(
-        id, namespace, session, _KINDS[kind], content, context, tuple(read_list(tags)) if tags else (), slot,
-        _SOURCES[source], read_object(origin) if origin else None, confidence, importance, _STATUSES[status],
-        superseded_by, content_hash, from_micros(valid_from), _moment(valid_to), from_micros(created),
-        from_micros(updated), _moment(expires), access_count, _moment(last_access),
-        read_object(metadata) if metadata else {}, version,
+        id=id, namespace=namespace, session=session, kind=_KINDS[kind], content=content, context=context,
+        tags=tuple(read_list(tags)) if tags else (), slot=slot, source=_SOURCES[source],
+        origin=read_object(origin) if origin else None, confidence=confidence, importance=importance,
+        status=_STATUSES[status], superseded_by=superseded_by, content_hash=content_hash,
+        valid_from=from_micros(valid_from), valid_to=from_micros_or_none(valid_to), created=from_micros(created),
+        updated=from_micros(updated), expires=from_micros_or_none(expires), access_count=access_count,
+        last_access=from_micros_or_none(last_access), metadata=read_object(metadata) if metadata else {},
+        version=version,
     )  # fmt: skip
 
 
-_COLUMNS = (
-    "id", "namespace", "session", "kind", "content", "context", "tags", "slot", "source", "origin", "confidence",
-    "importance", "status", "superseded_by", "content_hash", "valid_from", "valid_to", "created", "updated", "expires",
-    "access_count", "last_access", "metadata", "version",
-)  # fmt: skip
-_NEW: dict[str, Any] = {
+_INITIAL_VALUES: dict[str, Any] = {
     "status": "active", "superseded_by": None, "valid_to": None, "access_count": 0, "last_access": None, "version": 1,
 }  # fmt: skip
 
 
-def inserted_memory(values: Mapping[str, Any], now: int) -> Memory:
-    """The memory that these values were just inserted as; to read it back would give the same."""
-    row = {**_NEW, "updated": values["created"], **values}
-    return memory_of([row[name] for name in _COLUMNS], now)
+def make_inserted_memory(values: Mapping[str, Any], now: int) -> Memory:
+    """The memory that a read would return after these values were inserted."""
+    row = {**_INITIAL_VALUES, "updated": values["created"], **values}
+    return decode_memory([row[name] for name in MEMORY_COLUMNS], now)
 
 
 @decodes("memories", "id created")
-def _made(row: Sequence[Any]) -> tuple[str, datetime]:
+def _decode_creation(row: Sequence[Any]) -> tuple[str, datetime]:
     id, created = row
     require_types((id,), TEXTS)
     return id, from_micros(created)
 
 
 @decodes("memory_history", "memory version action at actor reason before")
-def _change(row: Sequence[Any]) -> Change:
+def _decode_change(row: Sequence[Any]) -> HistoryEntry:
     _, version, action, at, actor, reason, before = row
     require_types((action, actor, reason), TEXTS)
-    return Change(version, action, from_micros(at), actor, reason, read_object(before))
+    return HistoryEntry(version, action, from_micros(at), actor, reason, read_object(before))
 
 
 def namespace_step(namespace: str, now: int) -> Step:
     return step("namespace_insert", namespace=namespace, now=now)
 
 
+def insert_steps(current: Sequence[Params], ended: Sequence[Params]) -> Iterator[Step]:
+    """Insert new memories: those that hold now, and those that a newer memory has already superseded."""
+    yield Step("memory_insert", current)
+    yield Step("memory_insert_ended", ended)
+
+
 def update_steps(old: Memory, new: Memory, actor: str, reason: str | None) -> Iterator[Step]:
-    values = _values(new)
+    """Replace all columns of a memory that can change, and record the old ones in its history."""
+    values = _memory_values(new)
     yield step("memory_update", expect=1, **{**values, "now": values["updated"], "version": old.version})
-    yield _history(old, "updated", values["updated"], actor, reason)
+    yield _history_step(old, "updated", values["updated"], actor, reason)
 
 
 def status_steps(old: Memory, new: Memory, actor: str, reason: str | None) -> Iterator[Step]:
-    """The status, successor and end of validity of `new` for the memory, and the status for its chunks."""
+    """Change status, successor and end of validity of a memory, record that, and give its chunks the status."""
     now, status = to_micros(new.updated), new.status
     key = {"namespace": old.namespace, "id": old.id, "version": old.version}
-    ended = {"superseded_by": new.superseded_by, "valid_to": _micros(new.valid_to)}
-    yield step("memory_status", expect=1, **key, **ended, status=status, now=now)
-    yield _history(old, "restored" if old.status is Status.FORGOTTEN else _ACTIONS[status], now, actor, reason)
-    yield chunk_status_step(old, status)
+    ended = {"superseded_by": new.superseded_by, "valid_to": to_micros_or_none(new.valid_to)}
+    yield step("memory_set_status", expect=1, **key, **ended, status=status, now=now)
+    action = "restored" if old.status is Status.FORGOTTEN else _ACTIONS[status]
+    yield _history_step(old, action, now, actor, reason)
+    yield chunk_status_step(old.namespace, old.id, status)
 
 
-def chunk_status_step(memory: Memory, status: Status) -> Step:
-    return _chunk_status(memory.namespace, memory.id, status)
-
-
-def ended_step(namespace: str, id: str) -> Step:
-    """For the chunks of a memory that was superseded before it came."""
-    return _chunk_status(namespace, id, Status.SUPERSEDED)
-
-
-def _chunk_status(namespace: str, id: str, status: Status) -> Step:
-    return step("chunk_status", namespace=namespace, owner=id, owner_type="memory", status=status)
+def chunk_status_step(namespace: str, id: str, status: str) -> Step:
+    return step("chunk_set_status", namespace=namespace, owner=id, owner_type="memory", status=status)
 
 
 _ACTIONS = {
@@ -256,16 +285,17 @@ _ACTIONS = {
 }
 
 
-def touch_step(memory: Memory, now: int) -> Step:
-    return step("memory_touch", expect=1, namespace=memory.namespace, id=memory.id, now=now)
+def restated_step(memory: Memory, now: int) -> Step:
+    """Set the time of update of a memory whose text was stated again."""
+    return step("memory_restate", expect=1, namespace=memory.namespace, id=memory.id, now=now)
 
 
-def unchanged_step(memory: Memory) -> Step:
+def require_unchanged_step(memory: Memory) -> Step:
     return step("memory_unchanged", expect=1, namespace=memory.namespace, id=memory.id, version=memory.version)
 
 
 def snapshot(memory: Memory) -> dict[str, Any]:
-    """The parts of a memory that a change may change."""
+    """The parts of a memory that a change may change, as the history stores them."""
     return {
         "content": memory.content,
         "context": memory.context,
@@ -285,30 +315,30 @@ def snapshot(memory: Memory) -> dict[str, Any]:
 
 
 def trait_values(traits: Traits | Memory) -> dict[str, Any]:
-    """What many memories may have in common, as it is written."""
+    """The columns of a memory that do not depend on its text."""
     return {
         "session": traits.session,
         "kind": traits.kind,
         "source": traits.source,
-        "tags": as_json(traits.tags),
+        "tags": json_or_none(traits.tags),
         "confidence": traits.confidence,
         "importance": traits.importance,
         "context": traits.context,
         "slot": traits.slot,
-        "origin": as_json(traits.origin),
-        "expires": _micros(traits.expires),
-        "metadata": as_json(traits.metadata),
+        "origin": json_or_none(traits.origin),
+        "expires": to_micros_or_none(traits.expires),
+        "metadata": json_or_none(traits.metadata),
     }
 
 
-def _values(memory: Memory) -> dict[str, Any]:
+def _memory_values(memory: Memory) -> dict[str, Any]:
     return {
         **trait_values(memory),
         "namespace": memory.namespace,
         "id": memory.id,
         "status": memory.status,
         "superseded_by": memory.superseded_by,
-        "valid_to": _micros(memory.valid_to),
+        "valid_to": to_micros_or_none(memory.valid_to),
         "content": memory.content,
         "content_hash": memory.content_hash,
         "valid_from": to_micros(memory.valid_from),
@@ -316,19 +346,19 @@ def _values(memory: Memory) -> dict[str, Any]:
     }
 
 
-def _history(old: Memory, action: str, now: int, actor: str, reason: str | None) -> Step:
+def _history_step(old: Memory, action: str, now: int, actor: str, reason: str | None) -> Step:
     values: dict[str, Any] = {"namespace": old.namespace, "id": old.id, "version": old.version, "action": action}
     before = json.dumps(snapshot(old), ensure_ascii=False)
     return step("history_insert", **values, now=now, actor=actor, reason=reason, snapshot=before)
 
 
-def as_json(value: Any) -> str | None:
+def json_or_none(value: Any) -> str | None:
     return json.dumps(value, ensure_ascii=False) if value else None
 
 
-def _moment(micros: int | None) -> datetime | None:
+def from_micros_or_none(micros: int | None) -> datetime | None:
     return None if micros is None else from_micros(micros)
 
 
-def _micros(moment: datetime | None) -> int | None:
+def to_micros_or_none(moment: datetime | None) -> int | None:
     return None if moment is None else to_micros(moment)

@@ -1,4 +1,4 @@
-"""What is written about the use of memories: the access log, counters and latencies; and what is pruned."""
+"""The tables about use: the access log, counters, latency histograms and daily quotas; and the pruned change log."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,35 +19,53 @@ class Measure(NamedTuple):
     bucket: int
 
 
-class Due(NamedTuple):
-    """Whether there is anything to do in the background, in any namespace."""
+class MeasureCount(NamedTuple):
+    """The count of a measure of one namespace."""
+
+    measure: str
+    tier: str
+    bucket: int
+    total: int
+
+
+class MemoryCount(NamedTuple):
+    """The number of memories of a kind, source and status. A damaged row may have anything in these."""
+
+    kind: Any
+    source: Any
+    status: Any
+    total: int
+
+
+class DueWork(NamedTuple):
+    """The background work that is due, in any namespace."""
 
     head: int
-    """The newest change, where there is a log of them."""
+    """The newest change, on engines with a change log."""
     newest: int
-    """The highest number that a chunk has."""
+    """The highest number of a chunk."""
     unlearned: bool
     expired: bool
     purges: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Upkeep:
+class Metrics:
     engine: Engine
 
-    def measures(self, namespace: str) -> list[tuple[Any, ...]]:
-        """Measure, tier, bucket and count of each."""
-        return read_intact(self.engine, "measure_list", {"namespace": namespace}, _measure)
+    def measures(self, namespace: str) -> list[MeasureCount]:
+        return read_intact(self.engine, "measure_list", {"namespace": namespace}, _decode_measure)
 
-    def counts(self, namespace: str, now: int) -> list[tuple[Any, ...]]:
-        return self.engine.read("count_by", {"namespace": namespace, "now": now})
+    def count_memories(self, namespace: str, now: int) -> list[MemoryCount]:
+        """Count the memories by kind, source and status."""
+        return [MemoryCount(*row) for row in self.engine.read("memory_count", {"namespace": namespace, "now": now})]
 
     def accesses(self, namespace: str, id: str | None, limit: int) -> list[Access]:
         values = {"namespace": namespace, "id": id, "limit": limit}
-        return read_intact(self.engine, "access_list", values, lambda row: _access(row, namespace))
+        return read_intact(self.engine, "access_list", values, lambda row: _decode_access(row, namespace))
 
     def usage(self, namespace: str, measure: str, day: int) -> int:
-        """What was used of it on a day."""
+        """How much of a daily quota was used on a day."""
         rows = self.engine.read("usage_get", {"namespace": namespace, "measure": measure, "day": day})
         return int(rows[0][0]) if rows else 0
 
@@ -55,32 +73,33 @@ class Upkeep:
         found = self.engine.read("meta_get", {"key": "store_id"})
         return str(found[0][0]) if found else ""
 
-    def due(self, now: int, silent: int) -> Due:
-        """`silent` is the moment before which the last message of a session must have been said."""
+    def due(self, now: int, silent: int) -> DueWork:
+        """Find due work. A session is due for learning if its last message is older than the moment `silent`."""
         head, newest, *flags = self.engine.read("work_due", {"now": now, "silent": silent})[0]
-        return Due(int(head), int(newest), *map(bool, flags))
+        return DueWork(int(head), int(newest), *map(bool, flags))
 
-    def prunable(self, keep: int) -> int:
-        """The change up to which the log is longer than it need be; 0 if it is not."""
+    def find_prunable(self, keep: int) -> int:
+        """The change up to which the log can be pruned; 0 if there is nothing to prune."""
         floor = int(self.engine.read("change_head")[0][0]) - keep
         return floor if floor > int(self.engine.read("change_floor")[0][0]) else 0
 
     def prune_changes(self, keep: int) -> None:
-        """Forget the oldest of the change log. An index further behind than that loads anew."""
-        if floor := self.prunable(keep):
+        """Delete the oldest changes of the log. An index that is further behind loads everything again."""
+        if floor := self.find_prunable(keep):
             mark = step("meta_set", key="changes_floor", value=str(floor))
             self.engine.apply([mark, step("change_prune", floor=floor)])
 
 
 @decodes("measures", "measure tier bucket count")
-def _measure(row: Sequence[Any]) -> tuple[Any, ...]:
-    require_types(row[:2], TEXTS)
-    require_types(row[2:], WHOLE)
-    return (*row,)
+def _decode_measure(row: Sequence[Any]) -> MeasureCount:
+    found = MeasureCount(*row)
+    require_types((found.measure, found.tier), TEXTS)
+    require_types((found.bucket, found.total), WHOLE)
+    return found
 
 
 @decodes("access_log", "n memory at how query score")
-def _access(row: Sequence[Any], namespace: str) -> Access:
+def _decode_access(row: Sequence[Any], namespace: str) -> Access:
     _, memory, at, how, query, score = row
     require_types((memory, how, query), TEXTS)
     require_types((score,), NUMBERS | {type(None)})
@@ -93,7 +112,7 @@ def access_steps(accesses: Sequence[Access], keep: int) -> Iterator[Step]:
     latest = {(access.namespace, access.id): to_micros(access.at) for access in accesses}
     yield Step(
         "access_count",
-        [  # in one order, so that no two writers wait for each other
+        [  # sorted, so that two writers cannot deadlock
             {"namespace": namespace, "id": id, "count": count, "at": latest[namespace, id]}
             for (namespace, id), count in sorted(counts.items())
         ],
@@ -106,7 +125,7 @@ NO_LIMIT = 1 << 62
 
 
 def usage_step(namespace: str, measure: str, day: int, count: int, limit: int = NO_LIMIT) -> Step:
-    """More of something that is counted by days; refused at its limit."""
+    """Use up some of a daily quota. Refused at its limit."""
     values = {"namespace": namespace, "measure": measure, "day": day, "count": count, "limit": limit}
     return step("usage_add", expect=1, **values)
 

@@ -1,4 +1,4 @@
-"""Proposals as rows: a newer memory that may replace an older one, and pairs that must stay apart."""
+"""The table of proposals: a newer memory that may replace an older one, and pairs that must stay apart."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from retentive.model import Memory, Proposal, Scope, Source, from_micros, is_held, to_micros
 from retentive.storage import Engine, Step, step
-from retentive.storage.damage import TEXTS, decodes, intact, read_intact, require_types
+from retentive.storage.damage import TEXTS, decode_intact, decodes, read_intact, require_types
+from retentive.storage.scopes import asker_params
 
 
 class NewProposal(NamedTuple):
@@ -39,46 +40,45 @@ class NewerMemory(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Proposals:
+class ProposalRows:
     engine: Engine
 
-    def page(self, namespace: str, now: int, limit: int, before: str = "") -> list[Proposal]:
-        """The live ones, the newest first. `before` is the id of the last one of the page before."""
+    def list_page(self, namespace: str, now: int, limit: int, before: str = "") -> list[Proposal]:
+        """Live proposals, the newest first. `before` is the id of the last one of the previous page."""
         values = {"namespace": namespace, "now": now, "limit": limit, "before": before}
-        return read_intact(self.engine, "proposal_list", values, _proposal)
+        return read_intact(self.engine, "proposal_list", values, _decode_proposal)
 
-    def live(self, namespace: str, id: str, now: int) -> Proposal | None:
+    def get_live(self, namespace: str, id: str, now: int) -> Proposal | None:
         """An open proposal whose memories are both active and unchanged."""
-        rows = self.engine.read("proposal_live", {"namespace": namespace, "id": id, "now": now})
-        return _proposal(rows[0]) if rows else None
+        rows = self.engine.read("proposal_get_open", {"namespace": namespace, "id": id, "now": now})
+        return _decode_proposal(rows[0]) if rows else None
 
     def status(self, namespace: str, id: str) -> str | None:
         rows = self.engine.read("proposal_status", {"namespace": namespace, "id": id})
         return str(rows[0][0]) if rows else None
 
-    def rejected(self, namespace: str, newer_hashes: Sequence[str]) -> set[tuple[str, str]]:
+    def find_rejected(self, namespace: str, newer_hashes: Sequence[str]) -> set[tuple[str, str]]:
         """The pairs of texts that must stay apart, by their hashes: newer and older."""
         values = {"namespace": namespace, "hashes": newer_hashes}
         return {(newer, older) for newer, older in self.engine.read("proposal_rejected", values)}
 
-    def of_memories(self, namespace: str, ids: Sequence[str]) -> list[PairState]:
-        """What was proposed or rejected of these memories."""
+    def list_of_memories(self, namespace: str, ids: Sequence[str]) -> list[PairState]:
+        """The pairs of these memories that were proposed or rejected."""
         rows = self.engine.read("proposal_of_memories", {"namespace": namespace, "ids": ids})
         return [PairState(*row) for row in rows]
 
-    def newer_of(self, ids: Sequence[str], scope: Scope) -> list[NewerMemory]:
+    def list_newer(self, ids: Sequence[str], scope: Scope) -> list[NewerMemory]:
         """The newer memories of the live proposals about these older ones, the newest first.
 
         Only the namespaces and the session of the scope count: a filter may leave the newer memory out of an answer,
         but the older one is still possibly outdated.
         """
-        asker = {"namespaces": scope.namespaces, "own": scope.namespaces[0], "session": scope.session, "now": scope.now}
-        rows = self.engine.read("proposal_newer_of", {**asker, "ids": ids}, ["local", "active"])
-        return [*intact(rows, _newer)]
+        rows = self.engine.read("proposal_newer_of", {**asker_params(scope), "ids": ids}, ["local", "active"])
+        return [*decode_intact(rows, _decode_newer)]
 
     def has_outdated(self, now: int) -> bool:
         """Whether the store has open proposals whose memories changed or ended."""
-        return bool(self.engine.read("proposal_outdated", {"now": now})[0][0])
+        return bool(self.engine.read("proposal_has_outdated", {"now": now})[0][0])
 
     def prune(self, now: int) -> None:
         """Delete open proposals whose memories changed or ended, in the whole store."""
@@ -93,11 +93,11 @@ def insert_step(proposals: Iterable[NewProposal]) -> Step:
 
 def insert_unless_there_step(proposals: Iterable[NewProposal]) -> Step:
     """Nothing happens where the pair was proposed or rejected before, or its older memory has ended."""
-    return Step("proposal_insert_unless_there", [_values(each) for each in proposals])
+    return Step("proposal_insert_if_new", [_values(each) for each in proposals])
 
 
 def accept_step(proposal: Proposal) -> Step:
-    """Delete it; refused if it was decided meanwhile."""
+    """Delete an accepted proposal. Refused if it was decided meanwhile."""
     return step("proposal_accept", expect=1, namespace=proposal.namespace, id=proposal.id)
 
 
@@ -108,7 +108,7 @@ def reject_step(proposal: Proposal, now: int) -> Step:
 def keep_apart_step(id: str, newer: Memory, older: Memory, rule: str, now: int) -> Step:
     """Have a pair count as rejected; `id` is that of the row if there is none yet."""
     return step(
-        "proposal_decide_against",
+        "proposal_insert_rejected",
         namespace=older.namespace,
         id=id,
         newer=newer.id,
@@ -123,12 +123,12 @@ def keep_apart_step(id: str, newer: Memory, older: Memory, rule: str, now: int) 
 
 def delete_step(memory: Memory) -> Step:
     """Delete all that names a memory or has the hash of its text."""
-    return step("proposal_delete_of", namespace=memory.namespace, id=memory.id, content_hash=memory.content_hash)
+    return step("proposal_delete_of_memory", namespace=memory.namespace, id=memory.id, content_hash=memory.content_hash)
 
 
-def unquote_step(namespace: str, ids: Iterable[str]) -> Step:
+def clear_reasons_step(namespace: str, ids: Iterable[str]) -> Step:
     """Clear the reasons: they may quote a text that is purged."""
-    return Step("proposal_unquote", [{"namespace": namespace, "id": id} for id in ids])
+    return Step("proposal_clear_reason", [{"namespace": namespace, "id": id} for id in ids])
 
 
 def _values(new: NewProposal) -> dict[str, Any]:
@@ -148,7 +148,7 @@ def _values(new: NewProposal) -> dict[str, Any]:
 
 
 @decodes("memories", "namespace older id valid_from")
-def _newer(row: Sequence[Any]) -> NewerMemory:
+def _decode_newer(row: Sequence[Any]) -> NewerMemory:
     namespace, older, id, time = row
     require_types((older, id), TEXTS)
     return NewerMemory((namespace, older), id, from_micros(time))
@@ -158,7 +158,7 @@ def _newer(row: Sequence[Any]) -> NewerMemory:
     "proposals",
     "id namespace newer newer_text newer_time older older_text older_time rule reason created move_to",
 )
-def _proposal(row: Sequence[Any]) -> Proposal:
+def _decode_proposal(row: Sequence[Any]) -> Proposal:
     id, namespace, newer_id, newer, newer_time, older_id, older, older_time, rule, reason, created, *rest = row
     move_to, newer_source, older_source = rest
     require_types((id, namespace, newer_id, newer, older_id, older, rule, reason, move_to), TEXTS)

@@ -1,4 +1,4 @@
-"""Purges as rows: what goes with a memory or a message, where a text is repeated, what is still to be seen to."""
+"""The table of purges: where a purged text is repeated, the steps that delete it, and what stays on record."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -12,105 +12,123 @@ from retentive.storage.tables import proposals
 from retentive.storage.tables.conversations import event_values
 from retentive.storage.tables.memories import containing_pattern
 
-MOST = 1000  # places that are named for one text
+MAX_PLACES = 1000  # listed for one text
 
 
-class Place(NamedTuple):
-    """Where a text stands: a memory's id or a session's name, and the number of the message or of the log's entry."""
+class TextPlace(NamedTuple):
+    """A place where a text occurs: a memory's id or a session's name, and the number of the message or log entry."""
 
     place: str
     name: str
     number: int
 
 
-class Sizes(NamedTuple):
+class PurgeSizes(NamedTuple):
+    """How many rows belong to a memory."""
+
     history: int
-    slices: int
+    chunks: int
     accesses: int
     proposals: int
 
 
-class Line(NamedTuple):
-    """What stays on record of a purge."""
+class PurgeRecord(NamedTuple):
+    """The record that stays of a purge."""
 
     at: int
     actor: str
     reason: str | None
     gone: int | None
+    """When the bytes were overwritten; None: not yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Purges:
     engine: Engine
 
-    def sizes(self, memory: Memory) -> Sizes:
+    def count_rows(self, memory: Memory) -> PurgeSizes:
         key = {"namespace": memory.namespace, "id": memory.id, "content_hash": memory.content_hash}
-        return Sizes(*self.engine.read("purge_sizes", key)[0])
+        return PurgeSizes(*self.engine.read("memory_sizes", key)[0])
 
-    def of(self, namespace: str, id: str) -> Line | None:
-        rows = self.engine.read("purge_of", {"namespace": namespace, "id": id})
-        return _line((id, *rows[0])) if rows else None
+    def get(self, namespace: str, id: str) -> PurgeRecord | None:
+        rows = self.engine.read("purge_get", {"namespace": namespace, "id": id})
+        return _decode_record((id, *rows[0])) if rows else None
 
-    def due(self) -> list[tuple[Any, ...]]:
-        """Namespace, id and time of those whose bytes may still be there."""
+    def list_due(self) -> list[tuple[Any, ...]]:
+        """Namespace, id and time of the purges whose bytes may still be in the file."""
         return self.engine.read("purge_due")
 
-    def repeats(self, namespace: str, text: str) -> list[Place]:
-        values = {"namespace": namespace, "pattern": containing_pattern(text), "limit": MOST}
-        return [Place(*row) for row in self.engine.read("repeats", values)]
+    def list_repeats(self, namespace: str, text: str) -> list[TextPlace]:
+        """Other places of the namespace that contain the text."""
+        values = {"namespace": namespace, "pattern": containing_pattern(text), "limit": MAX_PLACES}
+        return [TextPlace(*row) for row in self.engine.read("text_places", values)]
 
-    def questions(self, namespace: str) -> Iterator[tuple[Place, str]]:
-        """Those of the access log, each with its place."""
+    def list_questions(self, namespace: str) -> Iterator[tuple[TextPlace, str]]:
+        """The questions in the access log, each with its place."""
         for memory, number, question in self.engine.read("question_list", {"namespace": namespace}):
-            yield Place("query", memory, number), question
+            yield TextPlace("query", memory, number), question
 
-    def is_name(self, text: str) -> bool:
-        """Whether a file has it as a name of its own: of a table, a model, a namespace."""
-        return bool(self.engine.read("named_by_us", {"pattern": containing_pattern(text)}))
+    def is_own_name(self, text: str) -> bool:
+        """Whether the store itself uses the text as a name: of a table, a model, a namespace."""
+        return bool(self.engine.read("own_name_find", {"pattern": containing_pattern(text)}))
 
     def vectors(self, namespace: str, session: str, space: str) -> dict[str, bytes | None]:
-        """Of a session's slices, by their hash, as rows have them."""
+        """The stored vectors of a session's chunks, by the chunks' hashes."""
         rows = self.engine.read("session_vectors", {"namespace": namespace, "session": session, "space": space})
         return dict(rows)
 
 
 @decodes("purges", "id at actor reason gone")
-def _line(row: Sequence[Any]) -> Line:
+def _decode_record(row: Sequence[Any]) -> PurgeRecord:
     _, at, actor, reason, gone = row
     require_types((actor, reason), TEXTS)
     from_micros(at)
-    return Line(at, actor, reason, gone)
+    return PurgeRecord(at, actor, reason, gone)
 
 
-def memory_steps(memory: Memory) -> Iterator[Step]:
-    """All there is of it; refused if it was changed since it was read."""
+def delete_memory_steps(memory: Memory) -> Iterator[Step]:
+    """Delete a memory and everything that belongs to it. Refused if it changed since it was read."""
     key: dict[str, Any] = {"namespace": memory.namespace, "id": memory.id}
     yield step("memory_delete", expect=1, **key, version=memory.version)
-    yield step("log_delete", **key)
+    yield step("access_delete_of_memory", **key)
     yield step("chunk_delete", namespace=memory.namespace, owner=memory.id, owner_type="memory")
     yield step("history_delete", **key)
     yield proposals.delete_step(memory)
     link = containing_pattern(f'"superseded_by": {json.dumps(memory.id, ensure_ascii=False)}')
-    yield step("history_unquote", **key, pattern=link)
+    yield step("history_clear_reasons", **key, pattern=link)
 
 
-def event_step(events: Sequence[Event]) -> Step:
-    """Each in place of the one of its number."""
-    return Step("event_blank", [event_values(event) for event in events], expect=1)
+def replace_events_step(events: Sequence[Event]) -> Step:
+    """Replace each event by the one with its sequence. Refused if there is none."""
+    return Step("event_replace", [event_values(event) for event in events], expect=1)
 
 
-def line_step(namespace: str, ids: Sequence[str], now: int, actor: str, reason: str | None) -> Step:
-    return Step(
-        "purge_insert",
-        [{"namespace": namespace, "id": id, "now": now, "actor": actor, "reason": reason} for id in ids],
-    )
+def cancel_summaries_step(namespace: str, sessions: Sequence[str]) -> Step:
+    """Make the summaries that are being written of these sessions stale."""
+    return Step("summary_invalidate", [{"namespace": namespace, "session": name} for name in sessions])
 
 
-def gone_step(due: Sequence[tuple[Any, ...]], now: int) -> Step:
+def clear_summaries_step(namespace: str, sessions: Sequence[str]) -> Step:
+    return Step("summary_clear", [{"namespace": namespace, "session": name} for name in sessions])
+
+
+def delete_questions_step(namespace: str, places: Sequence[TextPlace]) -> Step:
+    """Delete logged questions."""
+    return Step("access_delete", [{"namespace": namespace, "n": place.number} for place in places])
+
+
+def log_purges_step(namespace: str, ids: Sequence[str], now: int, actor: str, reason: str | None) -> Step:
+    rows = [{"namespace": namespace, "id": id, "now": now, "actor": actor, "reason": reason} for id in ids]
+    return Step("purge_insert", rows)
+
+
+def finish_step(due: Sequence[tuple[Any, ...]], now: int) -> Step:
+    """Note that the bytes of these purges were overwritten."""
     rows = [{"namespace": namespace, "id": id, "at": at, "now": now} for namespace, id, at in due]
-    return Step("purge_gone", rows)
+    return Step("purge_finish", rows)
 
 
-def told(line: Line) -> str:
-    why = f" ({line.reason})" if line.reason else ""
-    return f"purged on {from_micros(line.at):%Y-%m-%d %H:%M} by {line.actor}{why}"
+def describe_purge(record: PurgeRecord) -> str:
+    """Say to people when, by whom and why something was purged."""
+    reason = f" ({record.reason})" if record.reason else ""
+    return f"purged on {from_micros(record.at):%Y-%m-%d %H:%M} by {record.actor}{reason}"

@@ -1,4 +1,7 @@
-"""What is known in fields, as rows: reading it, and the steps that write it. What the fields are is not known here."""
+"""The tables of records (profiles, contacts, projects, skills): `RecordRows` reads them, functions make the steps.
+
+A record is a JSON object here. `retentive.records` knows its fields.
+"""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,19 +13,19 @@ from retentive.storage import Engine, Step, step
 from retentive.storage.damage import (
     TEXTS,
     WHOLE,
+    decode_intact,
     decodes,
-    intact,
     read_intact,
     read_object,
     require_types,
 )
 from retentive.storage.scopes import chunk_filters
 from retentive.storage.tables.chunks import chunk_values, field_values, insert_steps
-from retentive.storage.tables.memories import SAID_SOURCES, after_prefix, containing_pattern, namespace_step
+from retentive.storage.tables.memories import USER_SOURCES, after_prefix, containing_pattern, namespace_step
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RecordRow:
     namespace: str
     type: str
     id: str
@@ -38,8 +41,8 @@ class Row:
         return self.namespace, self.type, self.id
 
 
-class Past(NamedTuple):
-    """A row of history: what happened, and the fields after it; None if it was deleted then."""
+class RecordRevision(NamedTuple):
+    """A change of a record, and its fields after the change; None if it was deleted."""
 
     version: int
     action: str
@@ -49,8 +52,8 @@ class Past(NamedTuple):
     body: Mapping[str, Any] | None
 
 
-class Said(NamedTuple):
-    """What is told of a change."""
+class ChangeNote(NamedTuple):
+    """The action, actor and reason of a change, for the history."""
 
     action: str
     actor: str
@@ -58,125 +61,129 @@ class Said(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class RecordRows:
     engine: Engine
 
-    def get(self, namespace: str, type: str, id: str) -> Row | None:
+    def get(self, namespace: str, type: str, id: str) -> RecordRow | None:
         rows = self.engine.read("record_get", {"namespace": namespace, "type": type, "id": id})
-        return _row(rows[0]) if rows else None
+        return _decode_record(rows[0]) if rows else None
 
-    def named(self, namespace: str, type: str, key: str) -> list[Row]:
-        rows = self.engine.read("record_named", {"namespace": namespace, "type": type, "key": key})
-        return [_row(row) for row in rows]
+    def find_by_key(self, namespace: str, type: str, key: str) -> list[RecordRow]:
+        rows = self.engine.read("record_by_key", {"namespace": namespace, "type": type, "key": key})
+        return [_decode_record(row) for row in rows]
 
-    def page(self, namespace: str, type: str, limit: int, after: str | None = None) -> list[Row]:
-        """In the order of their names."""
+    def list_page(self, namespace: str, type: str, limit: int, after: str | None = None) -> list[RecordRow]:
+        """Records ordered by name."""
         values = {"namespace": namespace, "type": type, "limit": limit, "after": after}
-        return read_intact(self.engine, "record_list", values, _row, ["after_record"] * (after is not None))
+        filters = [] if after is None else ["after_record"]
+        return read_intact(self.engine, "record_list", values, _decode_record, filters)
 
-    def some(self, matches: Iterable[Match], scope: Scope) -> dict[tuple[str, str, str], Row]:
+    def list_of_matches(self, matches: Iterable[Match], scope: Scope) -> dict[tuple[str, str, str], RecordRow]:
+        """The records that these matches belong to, by namespace, type and id."""
         wanted = [*matches]
         values = {"types": [*{each.type for each in wanted}], "ids": [*{each.owner for each in wanted}]}
         rows = self.engine.read("record_some", {**values, "namespaces": scope.namespaces})
-        return {row.key: row for row in intact(rows, _row)}
+        return {row.key: row for row in decode_intact(rows, _decode_record)}
 
-    def several(self, namespace: str, type: str, ids: Sequence[str]) -> list[Row]:
-        """Those that are there, in this order."""
+    def list_by_ids(self, namespace: str, type: str, ids: Sequence[str]) -> list[RecordRow]:
+        """The records of these ids that exist, in this order."""
         if not ids:
             return []
         values = {"namespaces": [namespace], "types": [type], "ids": [*ids]}
-        found = {row.id: row for row in intact(self.engine.read("record_some", values), _row)}
+        found = {row.id: row for row in decode_intact(self.engine.read("record_some", values), _decode_record)}
         return [found[id] for id in ids if id in found]
 
-    def profile(self, namespace: str, id: str, slots: str, now: int) -> tuple[Row | None, dict[str, tuple[str, str]]]:
-        """A profile, and the id and hash of the user's fact in each slot that begins so: in one read."""
-        bounds = {"first": slots, "beyond": after_prefix(slots), "sources": SAID_SOURCES}
+    def load_profile(
+        self, namespace: str, id: str, slots: str, now: int
+    ) -> tuple[RecordRow | None, dict[str, tuple[str, str]]]:
+        """A profile, and id and hash of the user's fact in each slot that begins with `slots`, in one read."""
+        bounds = {"first": slots, "beyond": after_prefix(slots), "sources": USER_SOURCES}
         values = {"namespace": namespace, "id": id, "now": now, **bounds}
         row, facts = None, {}
         for slot, text, hash, *numbers in self.engine.read("profile_and_facts", values):
             if slot:
                 facts[slot] = text, hash
             else:
-                row = _row((namespace, "profile", id, text, *numbers, None, None))
+                row = _decode_record((namespace, "profile", id, text, *numbers, None, None))
         return row, facts
 
-    def history(self, namespace: str, type: str, id: str) -> list[Past]:
+    def list_history(self, namespace: str, type: str, id: str) -> list[RecordRevision]:
         rows = self.engine.read("revision_list", {"namespace": namespace, "type": type, "id": id})
-        return [*intact(rows, _past)]
+        return [*decode_intact(rows, _decode_revision)]
 
-    def merged(self, namespace: str, type: str, id: str) -> list[Row]:
-        """Those that were merged into it."""
-        return read_intact(self.engine, "record_merged", {"namespace": namespace, "type": type, "id": id}, _row)
+    def list_merged(self, namespace: str, type: str, id: str) -> list[RecordRow]:
+        """The records that were merged into this one."""
+        values = {"namespace": namespace, "type": type, "id": id}
+        return read_intact(self.engine, "record_list_merged", values, _decode_record)
 
-    def naming(self, namespace: str, target: str) -> list[Row]:
-        """Those that name a contact."""
-        links = self.engine.read("link_list", {"namespace": namespace, "target": target})
-        types = dict.fromkeys(type for type, _ in links)
-        return [
-            row for each in types for row in self.several(namespace, each, [id for type, id in links if type == each])
-        ]
+    def list_naming(self, namespace: str, target: str) -> list[RecordRow]:
+        """The records that name a contact."""
+        ids_by_type: dict[str, list[str]] = {}
+        for type, id in self.engine.read("link_list", {"namespace": namespace, "target": target}):
+            ids_by_type.setdefault(type, []).append(id)
+        return [row for type, ids in ids_by_type.items() for row in self.list_by_ids(namespace, type, ids)]
 
-    def slices(self, namespace: str, type: str, ids: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
-        """For each record, the text and the status of its chunks that the full text has, in order."""
+    def list_chunks(self, namespace: str, type: str, ids: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
+        """Text and status of the chunks of each record that the full text has, in order."""
         found: dict[str, list[tuple[str, str]]] = {}
         values = {"namespace": namespace, "type": type, "ids": [*ids]}
-        for id, text, status in self.engine.read("record_slices", values):
+        for id, text, status in self.engine.read("record_chunks", values):
             found.setdefault(id, []).append((text, status))
         return found
 
-    def containing(self, text: str, scope: Scope, limit: int) -> list[Match]:
-        """Slices of records and files that have the words as they stand."""
+    def list_containing(self, text: str, scope: Scope, limit: int) -> list[Match]:
+        """Chunks of records and files that contain the text literally."""
         filters, params = chunk_filters(scope)
         values = {**params, "pattern": containing_pattern(text), "limit": limit}
-        return [Match(*row) for row in self.engine.read("slice_containing", values, filters)]
+        return [Match(*row) for row in self.engine.read("chunk_containing", values, filters)]
 
-    def last_runs(self, namespace: str, skills: Sequence[str]) -> dict[str, int]:
+    def list_last_runs(self, namespace: str, skills: Sequence[str]) -> dict[str, int]:
         values = {"namespace": namespace, "skills": [*skills]}
-        return dict(intact(self.engine.read("run_last", values), _run)) if skills else {}
+        return dict(decode_intact(self.engine.read("run_last", values), _decode_run)) if skills else {}
 
-    def runs(self, namespace: str, skill: str, limit: int) -> list[str]:
-        """The memories of what came of them, the newest first."""
+    def list_runs(self, namespace: str, skill: str, limit: int) -> list[str]:
+        """The memories that hold the results of a skill's runs, the newest first."""
         values = {"namespace": namespace, "skill": skill, "limit": limit}
         return [memory for (memory,) in self.engine.read("run_list", values)]
 
 
 @decodes("records", "namespace type id body version created updated deleted merged_into")
-def _row(row: Sequence[Any]) -> Row:
+def _decode_record(row: Sequence[Any]) -> RecordRow:
     namespace, type, id, body, version, created, updated, deleted, merged_into = row
     require_types((namespace, type, id, merged_into), TEXTS)
     require_types((version, deleted), WHOLE)
-    from_micros(created), from_micros(updated)  # what is no time shows here
-    return Row(namespace, type, id, read_object(body), version, created, updated, deleted, merged_into)
+    from_micros(created), from_micros(updated)  # raises if it is not a time
+    return RecordRow(namespace, type, id, read_object(body), version, created, updated, deleted, merged_into)
 
 
 @decodes("skill_runs", "skill at")
-def _run(row: Sequence[Any]) -> tuple[str, int]:
+def _decode_run(row: Sequence[Any]) -> tuple[str, int]:
     skill, at = row
     from_micros(at)
     return skill, at
 
 
 @decodes("record_history", "id version action at actor reason body")
-def _past(row: Sequence[Any]) -> Past:
+def _decode_revision(row: Sequence[Any]) -> RecordRevision:
     _, version, action, at, actor, reason, body = row
     require_types((action, actor, reason), TEXTS)
     require_types((version,), WHOLE)
     from_micros(at)
-    return Past(version, action, at, actor, reason, None if body is None else read_object(body))
+    return RecordRevision(version, action, at, actor, reason, None if body is None else read_object(body))
 
 
-def as_text(body: Mapping[str, Any]) -> str:
-    """The one way a body is written, so that the same fields are the same bytes."""
+def encode_body(body: Mapping[str, Any]) -> str:
+    """Encode a body as JSON, always in one form: the same fields give the same bytes."""
     return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
 
 
-def save_steps(new: Row, key: str, said: Said) -> Iterator[Step]:
-    """A new record, or a new version of one: refused if another was first."""
+def save_steps(new: RecordRow, key: str, note: ChangeNote) -> Iterator[Step]:
+    """Insert a record, or a new version of one. Refused if a concurrent writer was first."""
     yield namespace_step(new.namespace, new.updated)
     values: dict[str, Any] = {
         **_key(new),
         "key": key,
-        "body": as_text(new.body),
+        "body": encode_body(new.body),
         "version": new.version,
         "now": new.updated,
         "deleted": new.deleted,
@@ -186,39 +193,48 @@ def save_steps(new: Row, key: str, said: Said) -> Iterator[Step]:
         yield step("record_insert", **values)
     else:
         yield step("record_update", expect=1, **values)
-    kept = None if new.deleted else values["body"]
-    told: dict[str, Any] = said._asdict()
-    yield step("revision_insert", **_key(new), **told, version=new.version, now=new.updated, kept=kept)
+    body = None if new.deleted else values["body"]
+    noted: dict[str, Any] = note._asdict()
+    yield step("revision_insert", **_key(new), **noted, version=new.version, now=new.updated, kept=body)
 
 
-def link_steps(row: Row, targets: Sequence[str]) -> Iterator[Step]:
-    """The contacts that it names."""
+def rewrite_step(row: RecordRow, version: int, body: Mapping[str, Any]) -> Step:
+    """Replace the body of one version in the history."""
+    return step("revision_rewrite", expect=1, **_key(row), version=version, body=encode_body(body))
+
+
+def link_steps(row: RecordRow, targets: Sequence[str]) -> Iterator[Step]:
+    """Replace the links of a record to the contacts that it names."""
     yield step("link_delete", **_key(row))
     yield Step("link_insert", [{**_key(row), "target": target} for target in targets])
 
 
-def unchanged_step(row: Row) -> Step:
-    """A guard: it is there, as it was read."""
-    return step("record_as_read", expect=1, **_key(row), version=row.version)
+def require_unchanged_step(row: RecordRow) -> Step:
+    """A guard: the record exists, at the version that was read."""
+    return step("record_unchanged", expect=1, **_key(row), version=row.version)
 
 
-def named_step(row: Row, count: int) -> Step:
-    """A guard: so many records name this contact."""
-    return step("link_counted", expect=1, namespace=row.namespace, target=row.id, count=count)
+def require_link_count_step(row: RecordRow, count: int) -> Step:
+    """A guard: exactly `count` records name this contact."""
+    return step("link_count_unchanged", expect=1, namespace=row.namespace, target=row.id, count=count)
 
 
-def fact_step(namespace: str, memory: str, hash: str) -> Step:
-    """A guard: the fact is there, as it was read."""
-    return step("fact_as_read", expect=1, namespace=namespace, id=memory, hash=hash)
+def require_unchanged_fact_step(namespace: str, memory: str, hash: str) -> Step:
+    """A guard: the fact still has the text that was read."""
+    return step("fact_unchanged", expect=1, namespace=namespace, id=memory, hash=hash)
 
 
-def profile_step(row: Row) -> Step:
+def require_unchanged_profile_step(row: RecordRow) -> Step:
     """A guard: the profile is at the version that was read."""
-    return step("profile_as_read", expect=1, namespace=row.namespace, id=row.id, version=row.version)
+    return step("profile_unchanged", expect=1, namespace=row.namespace, id=row.id, version=row.version)
 
 
-def slice_steps(
-    row: Row, slices: Sequence[str], space: Space | None, vectors: Sequence[bytes | None], status: str = Status.ACTIVE
+def replace_chunks_steps(
+    row: RecordRow,
+    texts: Sequence[str],
+    space: Space | None,
+    vectors: Sequence[bytes | None],
+    status: str = Status.ACTIVE,
 ) -> Iterator[Step]:
     """Replace the chunks of a record. Only active ones are seen by usual searches."""
     common = {
@@ -228,23 +244,24 @@ def slice_steps(
         "space": space.name if space else None, **field_values(None, ()),
     }  # fmt: skip
     yield step("chunk_delete", namespace=row.namespace, owner=row.id, owner_type=row.type)
-    made = zip(chunk_values(slices, vectors), slices, strict=True) if slices else ()
-    yield from insert_steps([{**common, **own, "text": text} for own, text in made], space)
-    if slices and status != Status.ACTIVE:
-        yield step("chunk_status", namespace=row.namespace, owner=row.id, owner_type=row.type, status=status)
+    chunks = zip(chunk_values(texts, vectors), texts, strict=True) if texts else ()
+    yield from insert_steps([{**common, **own, "text": text} for own, text in chunks], space)
+    if texts and status != Status.ACTIVE:
+        yield step("chunk_set_status", namespace=row.namespace, owner=row.id, owner_type=row.type, status=status)
 
 
 def run_step(namespace: str, skill: str, at: int, memory: str) -> Step:
     return step("run_insert", namespace=namespace, skill=skill, at=at, memory=memory)
 
 
-def next_row(old: Row, body: Mapping[str, Any], now: int) -> Row:
-    made = replace(old, body=body, version=old.version + 1, updated=now, deleted=None, merged_into=None)
-    return made if old.version else replace(made, created=now)
+def next_row(old: RecordRow, body: Mapping[str, Any], now: int) -> RecordRow:
+    """The next version of a record. Version 0 is a record that does not exist yet."""
+    new = replace(old, body=body, version=old.version + 1, updated=now, deleted=None, merged_into=None)
+    return new if old.version else replace(new, created=now)
 
 
-def delete_steps(row: Row) -> Iterator[Step]:
-    """For good."""
+def delete_steps(row: RecordRow) -> Iterator[Step]:
+    """Delete a record permanently, with its history, links, runs and chunks."""
     yield step("record_delete", expect=1, **_key(row), version=row.version)
     yield step("revision_delete", **_key(row))
     yield step("link_delete", **_key(row))
@@ -252,5 +269,5 @@ def delete_steps(row: Row) -> Iterator[Step]:
     yield step("chunk_delete", namespace=row.namespace, owner=row.id, owner_type=row.type)
 
 
-def _key(row: Row) -> dict[str, Any]:
+def _key(row: RecordRow) -> dict[str, Any]:
     return {"namespace": row.namespace, "type": row.type, "id": row.id}

@@ -1,4 +1,4 @@
-"""Spaces as rows: which of them is active, and the steps that change that."""
+"""The table of vector spaces: which of them is active, and the steps that change that."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ from retentive.model import Space, SpaceState, StoredSpace, from_micros
 from retentive.storage import Engine, Step, step
 from retentive.storage.columns import TABLES
 
-GIVEN = "given-"  # the name of a space of callers' vectors, before their length
-NEVER = from_micros(0)  # when a space changed that was not active in this store
+GIVEN_PREFIX = "given-"  # how the name of a space of callers' vectors begins; their dimension follows
+NEVER_ACTIVE = from_micros(0)  # the time of change of a space that was never active in this store
 DROP_PAGE = 2000  # vectors deleted in a commit: some 20 ms, for which a writer may have to wait
 
 
@@ -19,8 +19,8 @@ class Spaces:
     engine: Engine
 
     def read_rows(self) -> list[tuple[Any, ...]]:
-        """As they are stored: two that are equal say the same, and comparing them is cheaper than reading them."""
-        return self.engine.read("space_states")
+        """The rows as they are stored: comparing them with earlier ones is cheaper than decoding them."""
+        return self.engine.read("space_list_states")
 
     def all(self) -> list[StoredSpace]:
         return decode_spaces(self.read_rows())
@@ -32,7 +32,7 @@ class Spaces:
         return next((each for each in self.all() if each.state is SpaceState.ACTIVE), None)
 
     def count_vectors(self) -> list[tuple[Any, ...]]:
-        """Name, dimension and number of vectors of each."""
+        """Name, dimension and number of vectors of each space."""
         return self.engine.read("space_counts")
 
     def has_vectors(self, name: str) -> bool:
@@ -40,35 +40,36 @@ class Spaces:
 
 
 def decode_spaces(rows: Iterable[tuple[Any, ...]]) -> list[StoredSpace]:
-    return [_read_space(row) for row in rows if _is_readable(row)]
+    return [_decode_space(row) for row in rows if _is_readable(row)]
 
 
 def _is_readable(row: tuple[Any, ...]) -> bool:
-    """Whether it is as it should be; a check-up tells of those that are not."""
-    return not TABLES["spaces"].find_damage(dict(zip(TABLES["spaces"].columns, row, strict=True)))
+    """Whether a row is undamaged. `doctor` reports the others."""
+    table = TABLES["spaces"]
+    return not table.find_damage(dict(zip(table.columns, row, strict=True)))
 
 
-def _read_space(row: tuple[Any, ...]) -> StoredSpace:
+def _decode_space(row: tuple[Any, ...]) -> StoredSpace:
     name, dimension, model, state, changed = row
     return StoredSpace(name, dimension, model, SpaceState(state), from_micros(changed))
 
 
 def build_steps(space: Space) -> Iterator[Step]:
-    """Begin a space, or go on with one."""
+    """Begin to build a space, or continue."""
     yield insert_step(space, SpaceState.BUILDING)
     yield mark_step(space.name, SpaceState.BUILDING, space.model)
 
 
 def insert_step(space: Space, state: SpaceState | None = None) -> Step:
-    """A space that may be there already. A model's is the active one, if none is."""
+    """Insert a space unless it exists. The space of a model becomes active if none is."""
     if state is None:
-        state = SpaceState.GIVEN if space.name.startswith(GIVEN) else SpaceState.ACTIVE
-    now = 0 if state is SpaceState.KEPT else clock.now()  # what only came with an import was never active
+        state = SpaceState.GIVEN if space.name.startswith(GIVEN_PREFIX) else SpaceState.ACTIVE
+    now = 0 if state is SpaceState.KEPT else clock.now()  # a space that came with an import was never active
     return step("space_insert", space=space.name, dimension=space.dimension, model=space.model, state=state, now=now)
 
 
 def mark_step(name: str, state: SpaceState, model: str | None = None) -> Step:
-    return step("space_mark", space=name, state=state, model=model, now=clock.now())
+    return step("space_set_state", space=name, state=state, model=model, now=clock.now())
 
 
 def switch_steps(name: str, old: str) -> Iterator[Step]:
@@ -87,7 +88,7 @@ def release_step(name: str) -> Step:
 
 
 def model_step(name: str, model: str) -> Step:
-    return step("space_model", space=name, model=model)
+    return step("space_set_model", space=name, model=model)
 
 
 def drop_step(name: str) -> Step:

@@ -1,4 +1,4 @@
-"""Access tokens as rows, by the hash of their secrets."""
+"""The table of access tokens, found by the hash of their secrets."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,26 +12,29 @@ from retentive.storage.damage import TEXTS, decodes, read_intact, require_types
 
 
 @dataclass(frozen=True, slots=True)
-class Tokens:
+class TokenRows:
     engine: Engine
 
     def find(self, hash: str) -> Token | None:
-        """How long the look-up takes tells something of the hash, from which nothing can be told of the secret."""
+        """The time of this lookup may reveal something of the hash, but the hash reveals nothing of the secret."""
         rows = self.engine.read("token_find", {"hash": hash})
-        return _token(rows[0][1:]) if rows and compare_digest(rows[0][0], hash) else None
+        if not rows:
+            return None
+        stored_hash, *token = rows[0]
+        return _decode_token(token) if compare_digest(stored_hash, hash) else None
 
     def find_many(self, hashes: Sequence[str]) -> dict[str, Token]:
-        """By their hashes."""
+        """The tokens of these hashes, by hash."""
         rows = self.engine.read("token_find_many", {"hashes": [*hashes]}) if hashes else []
-        return {row[0]: _token(row[1:]) for row in rows}
+        return {hash: _decode_token(token) for hash, *token in rows}
 
     def get(self, id: str) -> Token | None:
         rows = self.engine.read("token_get", {"id": id})
-        return _token(rows[0]) if rows else None
+        return _decode_token(rows[0]) if rows else None
 
     def all(self) -> list[Token]:
-        """The newest first."""
-        return read_intact(self.engine, "token_list", {}, _token)
+        """All tokens, the newest first."""
+        return read_intact(self.engine, "token_list", {}, _decode_token)
 
 
 def insert_step(token: Token, hash: str) -> Step:
@@ -53,12 +56,12 @@ def revoke_step(id: str, at: int) -> Step:
 
 
 def use_step(used: Mapping[str, int]) -> Step:
-    """By id: when it was last used."""
+    """Record when each token was last used, by id."""
     return Step("token_use", [{"id": id, "at": at} for id, at in sorted(used.items())])
 
 
 @decodes("tokens", "id name namespace subtree read_only created expires last_used revoked")
-def _token(row: Sequence[Any]) -> Token:
+def _decode_token(row: Sequence[Any]) -> Token:
     id, name, namespace, subtree, read_only, *times = row
     require_types((id, name, namespace), TEXTS)
     if {subtree, read_only} - {0, 1}:

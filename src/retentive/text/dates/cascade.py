@@ -1,8 +1,8 @@
-"""Rules over classes of tokens: what matches becomes one token, pass after pass.
+"""Applies rules to tokens, one after the other: each match of a rule becomes one token.
 
 A pattern is written in the names of classes (`lexicon.NAMES`), with `?`, `|` and groups as in regular expressions:
-"the? (ord) of (month)". Its groups are handed to the rule's function as tokens, None where a group is absent. A
-function that returns None leaves the tokens as they were. No pattern repeats without bound, so a pass is linear.
+"the? (ord) of (month)". The rule's function gets its groups as tokens, None for an absent group. If it returns
+None, the tokens stay as they were. No pattern repeats without bound, so a pass is linear.
 """
 
 import re
@@ -11,68 +11,77 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from retentive.text.dates.lexer import Token
+from retentive.text.dates.lexer import TimeToken
 from retentive.text.dates.lexicon import LETTERS
 from retentive.text.dates.tense import Tense
 
 
 @dataclass(frozen=True, slots=True)
-class Saying:
-    """What the rules know beside the tokens: when it was said, and whether it looks back."""
+class Utterance:
+    """The context of the tokens: when the text was written, and the tense of its sentences."""
 
     now: datetime
     tense: Tense
 
-    def past(self, token: Token) -> bool:
-        return self.tense.past(token.start)
+    def is_past(self, token: TimeToken) -> bool:
+        return self.tense.is_past(token.start)
 
-    def looks_back(self, token: Token) -> bool:
-        """Only if the sentence shows it."""
+    def looks_back(self, token: TimeToken) -> bool:
+        """Whether the sentence clearly speaks of the past."""
         return self.tense.looks_back(token.start)
 
 
-OpenStore = tuple[Token | None, ...]
-Build = Callable[..., tuple[str, Any] | None]
+NewToken = tuple[str, Any] | None
+"""The class and the value of a new token; None if the tokens stay as they were."""
+TokenBuilder = Callable[..., NewToken]
 
 
-class Rule(NamedTuple):
+class GrammarRule(NamedTuple):
     pattern: re.Pattern[str]
-    build: Build
+    build: TokenBuilder
 
 
-_NAME = re.compile(r"[a-z_]+")
+_CLASS_NAME = re.compile(r"[a-z_]+")
 
 
-def rule(pattern: str, build: Build) -> Rule:
-    letters = _NAME.sub(lambda match: LETTERS[match[0]], pattern).replace(" ", "")
-    return Rule(re.compile(letters), build)
+def rule(pattern: str, build: TokenBuilder) -> GrammarRule:
+    """Compile a pattern of class names into a regular expression over the letters of classes."""
+    letters = _CLASS_NAME.sub(lambda match: LETTERS[match[0]], pattern).replace(" ", "")
+    return GrammarRule(re.compile(letters), build)
 
 
-def reduce(tokens: list[Token], rules: Iterable[Rule], saying: Saying) -> list[Token]:
+def apply_rules(tokens: list[TimeToken], rules: Iterable[GrammarRule], utterance: Utterance) -> list[TimeToken]:
     letters = "".join([token.letter for token in tokens])
     for pattern, build in rules:
         if not pattern.search(letters):
             continue
-        tokens = _pass(tokens, letters, pattern, build, saying)
+        tokens = _apply_rule(tokens, letters, pattern, build, utterance)
         letters = "".join([token.letter for token in tokens])
     return tokens
 
 
-def _pass(tokens: list[Token], letters: str, pattern: re.Pattern[str], build: Build, saying: Saying) -> list[Token]:
-    done, at = [], 0
+def _apply_rule(
+    tokens: list[TimeToken], letters: str, pattern: re.Pattern[str], build: TokenBuilder, utterance: Utterance
+) -> list[TimeToken]:
+    joined, at = [], 0
     for match in pattern.finditer(letters):
-        found = _built(tokens, match, build, saying)
-        if found is not None:
-            done += tokens[at : match.start()]
-            done.append(found)
+        token = _build_token(tokens, match, build, utterance)
+        if token is not None:
+            joined += tokens[at : match.start()]
+            joined.append(token)
             at = match.end()
-    return done + tokens[at:]
+    return joined + tokens[at:]
 
 
-def _built(tokens: list[Token], match: re.Match[str], build: Build, saying: Saying) -> Token | None:
-    store = [tokens[at] if at >= 0 else None for at, _ in match.regs[1:]]
+def _build_token(
+    tokens: list[TimeToken], match: re.Match[str], build: TokenBuilder, utterance: Utterance
+) -> TimeToken | None:
+    groups = [tokens[at] if at >= 0 else None for at, _ in match.regs[1:]]
     try:
-        made = build(saying, *store)
+        result = build(utterance, *groups)
     except (OverflowError, ValueError):  # outside the years 1 to 9999, or 30 February
         return None
-    return made and Token(made[0], tokens[match.start()].start, tokens[match.end() - 1].end, made[1])
+    if result is None:
+        return None
+    name, value = result
+    return TimeToken(name, tokens[match.start()].start, tokens[match.end() - 1].end, value)

@@ -1,4 +1,4 @@
-"""A text as tokens: a class, a place in the text, a value. Words that have nothing to do with time are one class."""
+"""Splits a text into tokens with a class, a position and a value. Words that are not about time share one class."""
 
 import re
 from collections.abc import Callable
@@ -6,10 +6,10 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from retentive.text.dates.lexicon import LETTERS, NOT_DATES, NOT_DAYS, WORDS
-from retentive.text.dates.spans import Span, day, local, month
+from retentive.text.dates.spans import Period, make_day, make_local, make_month
 
 
-class Token(NamedTuple):
+class TimeToken(NamedTuple):
     name: str
     start: int
     end: int
@@ -25,7 +25,7 @@ _MONTH = (
     r"|nov(?:ember)?|dec(?:ember)?)"
 )
 _UNIT = r"(?:h|hrs?|hours?|mins?|minutes?|secs?|days?|weeks?|wks?|months?|years?|yrs?)\b"
-# First what has digits, the longer forms first. What looks like a number and is none of these is a word.
+# Forms with digits come first, the longer before the shorter. Any other form with digits is a word.
 _TOKEN = re.compile(
     rf"""
     (?P<iso>(?<!\d)(?<!\d-)\d{{4}}-\d{{1,2}}-\d{{1,2}}(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{{1,6}})?)?(?:Z|[+-]\d\d:?\d\d)?)?
@@ -62,7 +62,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_MARKS = {",": "comma", "-": "dash", "~": "dash", ".": "stop", "(": "open", ")": "close"}
+_MARK_CLASSES = {",": "comma", "-": "dash", "~": "dash", ".": "stop", "(": "open", ")": "close"}
 _HOLIDAYS = {
     "christmas day": "christmas",
     "good friday": "good friday",
@@ -79,203 +79,207 @@ _HOLIDAYS = {
     "valentines day": "valentine's day",
     "independence day": "independence day",
 }
-_YEARS = range(1000, 2200)
-_SHORT = 3  # was, has, his
-_NOT_NOUNS = frozenset("does goes always perhaps unless towards besides makes takes comes".split())
-_HOURS = range(1, 13)
-_DATE = re.compile(r"\d+")
-_CENTURY = 100
-_PIVOT = 40  # '39 is 2039, '40 is 1940
-_FULL_YEAR = 4
-_DAY_PARTS = 3
+_YEAR_RANGE = range(1000, 2200)
+_MAX_SHORT_WORD_CHARS = 3  # was, has, his
+_NOT_PLURALS = frozenset("does goes always perhaps unless towards besides makes takes comes".split())
+_CLOCK_HOURS = range(1, 13)
+_DIGITS = re.compile(r"\d+")
+_MIN_FULL_YEAR = 100
+_CENTURY_PIVOT = 40  # '39 is 2039, '40 is 1940
+_YEAR_DIGITS = 4
+_DATE_PARTS = 3
 
 
-def tokens(text: str) -> list[Token]:
-    found: list[Token] = []
+def tokenize(text: str) -> list[TimeToken]:
+    tokens: list[TimeToken] = []
     for match in _TOKEN.finditer(text):
-        token = _READ[match.lastgroup or "junk"](match)
+        token = _READERS[match.lastgroup or "junk"](match)
         if token is None:
-            token = Token("word", match.start(), match.end(), "")
-        if token.name == "word" and not token.value and found and found[-1].name == "word" and not found[-1].value:
-            continue
-        found.append(token)
-    return found
+            token = TimeToken("word", match.start(), match.end(), "")
+        is_repeated = bool(tokens) and _is_unreadable(token) and _is_unreadable(tokens[-1])
+        if not is_repeated:
+            tokens.append(token)
+    return tokens
 
 
-def _token(match: re.Match[str], name: str, value: Any) -> Token:
-    return Token(name, match.start(), match.end(), value)
+def _is_unreadable(token: TimeToken) -> bool:
+    """Whether a token stands for numbers or signs that cannot be a time."""
+    return token.name == "word" and not token.value
 
 
-def _word(match: re.Match[str]) -> Token:
-    said = match[0]
-    word = said.lower()
+def _make_token(match: re.Match[str], name: str, value: Any) -> TimeToken:
+    return TimeToken(name, match.start(), match.end(), value)
+
+
+def _read_word(match: re.Match[str]) -> TimeToken:
+    word = match[0].lower()
     name, value = WORDS.get(word, ("", word))
     if not name and word[-2:] == "'s":
         name, value = WORDS.get(word[:-2], ("", word))
         if name in {"weekday", "day", "unit", "month", "tonight", "season", "part"}:
-            return Token(name, match.start(), match.end() - 2, value)
+            return TimeToken(name, match.start(), match.end() - 2, value)
         name = ""
     if name.startswith("maybe_"):
-        value = (value, said[0].isupper())
-    return _token(match, name or _unknown(word), value)
+        value = (value, match[0][0].isupper())
+    return _make_token(match, name or _classify_unknown(word), value)
 
 
-def _unknown(word: str) -> str:
-    """A noun in the plural makes a number before it a count: "2000 pieces"."""
+def _classify_unknown(word: str) -> str:
+    """Find the class of an unknown word. A plural makes the number before it a count: "2000 pieces"."""
     if word in NOT_DAYS:
         return "counted"
-    return "plural" if word[-1] == "s" and len(word) > _SHORT and word not in _NOT_NOUNS else "word"
+    return "plural" if word[-1] == "s" and len(word) > _MAX_SHORT_WORD_CHARS and word not in _NOT_PLURALS else "word"
 
 
-def _number(match: re.Match[str]) -> Token:
+def _read_number(match: re.Match[str]) -> TimeToken:
     if "." in match[0]:
-        return _token(match, "num", float(match[0]))
+        return _make_token(match, "num", float(match[0]))
     number = int(match[0])
-    return _token(match, "year" if len(match[0]) == _FULL_YEAR and number in _YEARS else "num", number)
+    return _make_token(match, "year" if len(match[0]) == _YEAR_DIGITS and number in _YEAR_RANGE else "num", number)
 
 
-def _iso(match: re.Match[str]) -> Token | None:
-    parts = [int(part) for part in _DATE.findall(match[0])]
+def _read_iso_date(match: re.Match[str]) -> TimeToken | None:
+    parts = [int(part) for part in _DIGITS.findall(match[0])]
     try:
-        moment = local(*parts[:5])
-        return _token(match, "span", day(moment) if len(parts) == _DAY_PARTS else _minute(moment))
+        moment = make_local(*parts[:5])
+        return _make_token(match, "span", make_day(moment) if len(parts) == _DATE_PARTS else _make_minute(moment))
     except (ValueError, OverflowError):
         return None
 
 
-def _minute(moment: datetime) -> Span:
-    return Span(moment, moment.replace(second=59), "minute")
+def _make_minute(moment: datetime) -> Period:
+    return Period(moment, moment.replace(second=59), "minute")
 
 
-def _iso_month(match: re.Match[str]) -> Token | None:
+def _read_iso_month(match: re.Match[str]) -> TimeToken | None:
     year_, number = (int(part) for part in match[0].split("-"))
-    return _token(match, "span", month(year_, number)) if year_ in _YEARS else None
+    return _make_token(match, "span", make_month(year_, number)) if year_ in _YEAR_RANGE else None
 
 
-def _month_year(match: re.Match[str]) -> Token:
+def _read_month_year(match: re.Match[str]) -> TimeToken:
     number, year_ = (int(part) for part in match[0].split("/"))
-    return _token(match, "span", month(year_, number))
+    return _make_token(match, "span", make_month(year_, number))
 
 
-def full_year(number: int) -> int:
-    """Two digits as a year of this century or the last."""
-    if number >= _CENTURY:
+def expand_year(number: int) -> int:
+    """Expand two digits to a year of this century or the last."""
+    if number >= _MIN_FULL_YEAR:
         return number
-    return number + (1900 if number >= _PIVOT else 2000)
+    return number + (1900 if number >= _CENTURY_PIVOT else 2000)
 
 
-def _month_number(name: str) -> int:
+def _parse_month_name(name: str) -> int:
     value = WORDS[name.lower()][1]
     return int(value[0] if isinstance(value, tuple) else value)
 
 
-def _compact(match: re.Match[str]) -> Token | None:
-    """20190801."""
-    said = match[0]
+def _read_compact_date(match: re.Match[str]) -> TimeToken | None:
+    """Read 20190801."""
+    digits = match[0]
     try:
-        return _token(match, "span", day(local(int(said[:4]), int(said[4:6]), int(said[6:]))))
+        return _make_token(match, "span", make_day(make_local(int(digits[:4]), int(digits[4:6]), int(digits[6:]))))
     except ValueError:
         return None
 
 
-def _named(match: re.Match[str]) -> Token | None:
-    """2019/Aug/01, 2019-1-aug, 22/Jan/2019."""
+def _read_named_date(match: re.Match[str]) -> TimeToken | None:
+    """Read 2019/Aug/01, 2019-1-aug, 22/Jan/2019."""
     parts = re.split("[/-]", match[0].lower())
-    month_ = next(_month_number(part) for part in parts if part.isalpha())
+    month_ = next(_parse_month_name(part) for part in parts if part.isalpha())
     first, last = (int(part) for part in parts if not part.isalpha())
-    year_, day_ = (first, last) if len(parts[0]) == _FULL_YEAR and parts[0].isdigit() else (full_year(last), first)
+    year_, day_ = (first, last) if len(parts[0]) == _YEAR_DIGITS and parts[0].isdigit() else (expand_year(last), first)
     try:
-        return _token(match, "span", day(local(year_, month_, day_)))
+        return _make_token(match, "span", make_day(make_local(year_, month_, day_)))
     except (ValueError, OverflowError):
         return None
 
 
-def _named_day(match: re.Match[str]) -> Token:
-    """Jan/3: as 1/3."""
+def _read_named_day(match: re.Match[str]) -> TimeToken:
+    """Read Jan/3, as 1/3."""
     parts = match[0].lower().split("/")
-    month_ = next(_month_number(part) for part in parts if part.isalpha())
-    return _token(match, "slash", (month_, next(int(part) for part in parts if part.isdigit())))
+    month_ = next(_parse_month_name(part) for part in parts if part.isalpha())
+    return _make_token(match, "slash", (month_, next(int(part) for part in parts if part.isdigit())))
 
 
-def _three(match: re.Match[str]) -> Token | None:
-    """Month first, unless that cannot be; with dots day first."""
-    a, b, year_ = (int(part) for part in _DATE.findall(match[0]))
+def _read_three_numbers(match: re.Match[str]) -> TimeToken | None:
+    """Read 5/12/2023 with the month first if that is a date; 5.12.2023 with the day first."""
+    a, b, year_ = (int(part) for part in _DIGITS.findall(match[0]))
     if "." in match[0]:
         a, b = b, a
     for month_, day_ in ((a, b), (b, a)):
         try:
-            return _token(match, "span", day(local(full_year(year_), month_, day_)))
+            return _make_token(match, "span", make_day(make_local(expand_year(year_), month_, day_)))
         except (ValueError, OverflowError):
             continue
     return None
 
 
-def _year_first(match: re.Match[str]) -> Token | None:
+def _read_year_first(match: re.Match[str]) -> TimeToken | None:
     try:
-        return _token(match, "span", day(local(*(int(part) for part in match[0].split("/")))))
+        return _make_token(match, "span", make_day(make_local(*(int(part) for part in match[0].split("/")))))
     except (ValueError, OverflowError):
         return None
 
 
-def _slash(match: re.Match[str]) -> Token | None:
+def _read_slash_date(match: re.Match[str]) -> TimeToken | None:
     if match[0].count("/") > 1:
-        return _three(match)
-    return None if match[0] in NOT_DATES else _token(match, "slash", tuple(int(n) for n in match[0].split("/")))
+        return _read_three_numbers(match)
+    return None if match[0] in NOT_DATES else _make_token(match, "slash", tuple(int(n) for n in match[0].split("/")))
 
 
-def _clock(match: re.Match[str]) -> Token | None:
-    numbers = [int(n) for n in _DATE.findall(match[0])]
+def _read_clock(match: re.Match[str]) -> TimeToken | None:
+    numbers = [int(n) for n in _DIGITS.findall(match[0])]
     hour, minute = numbers[0], numbers[1]
-    return _token(match, "maybe_clock", (hour, minute)) if hour < 24 and minute < 60 else None  # noqa: PLR2004
+    return _make_token(match, "maybe_clock", (hour, minute)) if hour < 24 and minute < 60 else None  # noqa: PLR2004
 
 
-def _ampm(match: re.Match[str]) -> Token | None:
-    numbers = [int(n) for n in _DATE.findall(match[0])]
-    if numbers[0] not in _HOURS or numbers[-1] > 59:  # noqa: PLR2004
+def _read_ampm(match: re.Match[str]) -> TimeToken | None:
+    numbers = [int(n) for n in _DIGITS.findall(match[0])]
+    if numbers[0] not in _CLOCK_HOURS or numbers[-1] > 59:  # noqa: PLR2004
         return None
     late = "p" in match[0].lower()
-    return _token(match, "clock", (numbers[0] % 12 + 12 * late, numbers[1] if len(numbers) > 1 else 0))
+    return _make_token(match, "clock", (numbers[0] % 12 + 12 * late, numbers[1] if len(numbers) > 1 else 0))
 
 
-def _holiday(match: re.Match[str]) -> Token:
+def _read_holiday(match: re.Match[str]) -> TimeToken:
     name = match[0].lower().replace("'", "")
-    return _token(match, "holiday", _HOLIDAYS[name])
+    return _make_token(match, "holiday", _HOLIDAYS[name])
 
 
-def _ordinal(match: re.Match[str]) -> Token:
-    return _token(match, "ord", int(match[0][:-2]))
+def _read_ordinal(match: re.Match[str]) -> TimeToken:
+    return _make_token(match, "ord", int(match[0][:-2]))
 
 
-def _decade(match: re.Match[str]) -> Token:
-    number = int(_DATE.findall(match[0])[0])
-    return _token(match, "decade", number if number >= _CENTURY else number + (1900 if number > 20 else 2000))  # noqa: PLR2004
+def _read_decade(match: re.Match[str]) -> TimeToken:
+    number = int(_DIGITS.findall(match[0])[0])
+    if number < _MIN_FULL_YEAR:
+        number += 1900 if number > 20 else 2000  # noqa: PLR2004
+    return _make_token(match, "decade", number)
 
 
-_READ: dict[str, Callable[[re.Match[str]], Token | None]] = {
-    "iso": _iso,
-    "iso_month": _iso_month,
-    "compact": _compact,
-    "named": _named,
-    "named_day": _named_day,
-    "glued": lambda match: _token(match, "month", _month_number(match[0])),
-    "glued_day": lambda match: _token(match, "num", int(match[0])),
-    "week_of": lambda match: _token(match, "week_of", "week"),
-    "month_year": _month_year,
-    "ampm": _ampm,
-    "clock": _clock,
-    "dmy": _three,
-    "ymd": _year_first,
-    "slash": _slash,
+_READERS: dict[str, Callable[[re.Match[str]], TimeToken | None]] = {
+    "iso": _read_iso_date,
+    "iso_month": _read_iso_month,
+    "compact": _read_compact_date,
+    "named": _read_named_date,
+    "named_day": _read_named_day,
+    "glued": lambda match: _make_token(match, "month", _parse_month_name(match[0])),
+    "glued_day": lambda match: _make_token(match, "num", int(match[0])),
+    "week_of": lambda match: _make_token(match, "week_of", "week"),
+    "month_year": _read_month_year,
+    "ampm": _read_ampm,
+    "clock": _read_clock,
+    "dmy": _read_three_numbers,
+    "ymd": _read_year_first,
+    "slash": _read_slash_date,
     "phone": lambda _: None,
-    "ord": _ordinal,
-    "decade": _decade,
-    "quarter": lambda match: _token(match, "quarter", (match[0][0].lower(), int(match[0][1]))),
-    "short": lambda match: _token(match, "short_year", full_year(int(match[0][1:]))),
-    "num": _number,
-    "holiday": _holiday,
-    "word": _word,
+    "ord": _read_ordinal,
+    "decade": _read_decade,
+    "quarter": lambda match: _make_token(match, "quarter", (match[0][0].lower(), int(match[0][1]))),
+    "short": lambda match: _make_token(match, "short_year", expand_year(int(match[0][1:]))),
+    "num": _read_number,
+    "holiday": _read_holiday,
+    "word": _read_word,
     "junk": lambda _: None,
-    "mark": lambda match: (
-        _token(match, _MARKS[match[0]], match[0]) if match[0] in _MARKS else _token(match, "mark", match[0])
-    ),
+    "mark": lambda match: _make_token(match, _MARK_CLASSES.get(match[0], "mark"), match[0]),
 }

@@ -1,7 +1,7 @@
-"""The words of time, each with the class that the grammar knows it by and a value.
+"""The words of time, each with its class in the grammar and a value.
 
-A doubtful word is also an everyday one ("may", "march", "sat", "fall"): it counts only beside words that make it a
-time, which `lexer.settle` decides.
+Some are everyday words, too ("may", "march", "sat", "fall"): their classes begin with `maybe_`. They count only beside
+words that make them a time, which the first rules of `grammar.py` decide.
 """
 
 from typing import Any, Final
@@ -98,7 +98,7 @@ _CLASSES = {
 }
 
 
-def _plain() -> dict[str, tuple[str, Any]]:
+def _read_classes() -> dict[str, tuple[str, Any]]:
     words: dict[str, tuple[str, Any]] = {}
     for name, entries in _CLASSES.items():
         for entry in entries.split():
@@ -107,7 +107,7 @@ def _plain() -> dict[str, tuple[str, Any]]:
     return words
 
 
-def _numbers() -> dict[str, tuple[str, Any]]:
+def _make_numbers() -> dict[str, tuple[str, Any]]:
     words: dict[str, tuple[str, Any]] = {word: ("num", n) for n, word in enumerate(_SMALL)}
     words |= {word: ("tens", 10 * n) for n, word in enumerate(_TENS, 2)}
     words |= {word: ("nth", n) for n, word in enumerate(_ORDINALS, 1)}
@@ -117,7 +117,7 @@ def _numbers() -> dict[str, tuple[str, Any]]:
     return words
 
 
-def _calendar() -> dict[str, tuple[str, Any]]:
+def _make_calendar() -> dict[str, tuple[str, Any]]:
     words: dict[str, tuple[str, Any]] = {}
     for n, month in enumerate(MONTHS, 1):
         words[month] = words[month[:3]] = ("month", n)
@@ -133,7 +133,7 @@ def _calendar() -> dict[str, tuple[str, Any]]:
     return words | {word: ("maybe_weekday", n) for word, n in (("mon", 0), ("wed", 2), ("sat", 5), ("sun", 6))}
 
 
-def _units() -> dict[str, tuple[str, Any]]:
+def _make_units() -> dict[str, tuple[str, Any]]:
     words: dict[str, tuple[str, Any]] = {unit: ("unit", unit) for unit in UNITS}
     words |= {unit + "s": ("units", unit) for unit in UNITS} | {"centuries": ("units", "century")}
     short = "sec=second secs=second min=minute mins=minute hr=hour hrs=hour h=hour wk=week wks=week yr=year yrs=year"
@@ -142,16 +142,16 @@ def _units() -> dict[str, tuple[str, Any]]:
     return words
 
 
-WORDS: Final = _plain() | _units() | _numbers() | _calendar()
+WORDS: Final = _read_classes() | _make_units() | _make_numbers() | _make_calendar()
 
-# Words that say that there may be a time in a text. The rest of WORDS only mean one together with these or a digit.
-_WEAK = set(
+# A text may have a time only if it has one of these words or a digit. Words of the ambiguous classes need them beside.
+_AMBIGUOUS_CLASSES = set(
     "the a of in within on at for from between and or to through until since before by after other per times starting "
     "edge few half hundred rel past same right school business every any later num tens these during "
     "modal beginning onward nth second prior previous back no than as more".split()
 )
 TRIGGERS: Final = (
-    frozenset(word for word, (name, _) in WORDS.items() if name not in _WEAK)
+    frozenset(word for word, (name, _) in WORDS.items() if name not in _AMBIGUOUS_CLASSES)
     | frozenset("0123456789")
     | {"nineteen", "twenty", "thousand"}
 )
@@ -166,10 +166,10 @@ NAMES: Final = (
 )
 LETTERS: Final = {name: chr(0x4E00 + n) for n, name in enumerate(NAMES)}
 
-# What follows an ordinal that is not a day: "on the 5th floor".
+# The words after an ordinal that is not a day: "on the 5th floor".
 NOT_DAYS: Final = frozenset(
     "floor grade street avenue st ave century time one place amendment edition anniversary birthday row attempt season "
     "episode chapter generation gear try round person level version period inning".split()
 )
-# "24/7" and what recipes and scores have.
+# "24/7", and the numbers of recipes and scores.
 NOT_DATES: Final = frozenset("24/7 1/2 1/3 2/3 1/4 3/4 1/8 50/50 9/11".split())

@@ -1,6 +1,6 @@
-"""Does a sentence look back or ahead? It decides which Friday a bare "Friday" is.
+"""Finds whether a sentence looks back or ahead. This decides which Friday a bare "Friday" is.
 
-The clause around the date is asked first, then its sentence. Verbs of commitment are an exception to their own tense:
+The clause around the date is read first, then its sentence. Verbs of commitment are an exception to their own tense:
 "we agreed to freeze on December 20" is past, but its date is to come. They only count before the date, and by the word
 that joins the date to them: "booked for", "promised by", "decided to". Where a date may belong to the verb or to what
 was agreed ("booked the flight on Monday"), the direction is open.
@@ -12,26 +12,26 @@ from enum import Enum, auto
 
 
 class Direction(Enum):
-    """Where a date without its year lies, as far as the words around it show it."""
+    """The direction of a date without a year, by the words around it."""
 
     BACK = auto()
     AHEAD = auto()
     PROMISED = auto()
-    """Ahead, as what was committed to; only if that day is near, for else it may be over."""
+    """The date is ahead, because of a commitment. If that day is far, the date may be over."""
     DONE = auto()
-    """Back; only if that day is near, for else it may be still to come."""
+    """The date is past. If that day is far, the date may be still to come."""
     OPEN = auto()
     """Both readings are possible."""
 
 
-# A sentence, or so much of one that a text without any stops still costs linear time.
-_PIECE = re.compile(r"[^.!?\n]{1,300}")
+# A sentence, or a part of it, so that a text without stops still costs linear time.
+_SENTENCE_PIECE = re.compile(r"[^.!?\n]{1,300}")
 _CLAUSE_BREAK = re.compile(
     r"[;:,()]|\b(?:and|but|because|so|although|though|while|whereas|that|which|who|when|if|then)\b", re.IGNORECASE
 )
-_NOT_A_TESTAMENT = "".join(rf"(?<!\b{word} )" for word in "my our your his her their the a".split())
-_AHEAD = re.compile(
-    rf"\b(?:{_NOT_A_TESTAMENT}will|shall|gonna|going to|planning|plans? (?:to|on|for)|hop(?:e|es|ing)|"
+_NOT_A_NOUN = "".join(rf"(?<!\b{word} )" for word in "my our your his her their the a".split())
+_FUTURE_WORDS = re.compile(
+    rf"\b(?:{_NOT_A_NOUN}will|shall|gonna|going to|planning|plans? (?:to|on|for)|hop(?:e|es|ing)|"
     r"wants?|intends?|about to|looking forward|remind|due|deadline|let'?s|"
     r"(?:i|we|they|you|to|please|can|could|must|should) (?:book|schedule|plan)|"
     r"upcoming|coming|tomorrow|(?:am|are|is) \w+ing|"
@@ -42,18 +42,18 @@ _AHEAD = re.compile(
 _FUTURE_PASSIVE = re.compile(
     r"(?:\b(?:will|shall|to)|'ll)(?: \w+)? (?:be|get|have)(?: \w+ly| been)? \w+", re.IGNORECASE
 )
-_BACK = re.compile(
+_PAST_WORDS = re.compile(
     r"\b(?:was|were|did|didn't|had|went|been|got|bought|saw|met|came|left|began|became|made|took|gave|found|ran|"
     r"won|lost|told|said|felt|kept|spent|wrote|ate|drove|flew|broke|grew|knew|thought|taught|sold|sent|caught|brought|"
     r"built|chose|drank|drew|fell|fought|forgot|heard|held|led|paid|rode|sang|slept|spoke|stole|stood|swam|threw|woke|"
     r"wore|agreed|freed|guaranteed|ago|yesterday|used to)\b",
     re.IGNORECASE,
 )
-_UNTIL = re.compile(r"\b(?:until|till|through (?:mon|tues|wednes|thurs|fri|satur|sun)day)\b", re.IGNORECASE)
-_ED = re.compile(r"\b[a-z]{2,20}[^\We]ed\b", re.IGNORECASE)
-_PRESENT = re.compile(r"\b(?:am|is|are)\b|'(?:m|re|s)\b", re.IGNORECASE)
-# The present of timetables: "the ferry leaves on the 3rd". Of a person any verb will do.
-_TIMETABLE = re.compile(
+_UNTIL_WORDS = re.compile(r"\b(?:until|till|through (?:mon|tues|wednes|thurs|fri|satur|sun)day)\b", re.IGNORECASE)
+_PAST_FORM = re.compile(r"\b[a-z]{2,20}[^\We]ed\b", re.IGNORECASE)
+_PRESENT_FORM = re.compile(r"\b(?:am|is|are)\b|'(?:m|re|s)\b", re.IGNORECASE)
+# The present of timetables: "the ferry leaves on the 3rd". After a person, any verb counts.
+_TIMETABLE_PRESENT = re.compile(
     r"\b(?:starts|begins|opens|closes|ends|finishes|expires|leaves|departs|arrives|comes|goes|returns|runs|resumes|"
     r"lands|launches|airs|renews|takes place)\b|\b(?:the user|he|she|it) (?!was\b|is\b|has\b|\w+'s\b|\w*ss\b)\w+s\b",
     re.IGNORECASE,
@@ -69,26 +69,26 @@ _COMMITMENT = re.compile(
     r"(?= to\b| from\b)))\b",
     re.IGNORECASE,
 )
-# What was only meant, or asked of others: whether it came to be, and when, does not show.
-_MEANT = re.compile(
+# Something that was only intended, or asked of others: it is unclear whether and when it happened.
+_INTENDED = re.compile(
     r"\b(?:(?:was|were) (?:going|supposed|meant|about|due|hoping|planning|to)|"
     rf"had (?:\w+ly )?(?:intended|hoped|wanted|meant|agreed|promised|decided|{_BOOKING})|"
     r"(?<!\bis )(?<!\bare )(?:wanted|hoped|expected|intended|meant|needed|wished)(?: \w+){0,3} to|"
     r"(?:asked|told|invited|urged)(?: \w+){1,3} to)\b",
     re.IGNORECASE,
 )
-_IS = re.compile(r"(?:\b(?:am|is|are)|'(?:m|re))(?: \w+ly| already| now)?\s*$", re.IGNORECASE)
+_PRESENT_AT_END = re.compile(r"(?:\b(?:am|is|are)|'(?:m|re))(?: \w+ly| already| now)?\s*$", re.IGNORECASE)
 _INFINITIVE = re.compile(
     r"^(?:\W+\w+){0,6}?\W+to\s+(?!(?:the|an?|it|this|that|these|those|his|her|my|our|their|some|all|terms)\b)"
     r"(?:(?:be|get|have)\s+)?[a-z]+\b"
 )
-_JOINED = re.compile(r"(?<!\bprior )\b(?:for|by|until|till|to|from|between|through)\s*$", re.IGNORECASE)
-_BY = re.compile(r"\bby\s*$", re.IGNORECASE)
-_DID = re.compile(r"\bdid(?:n't)?\b", re.IGNORECASE)
+_JOINING_WORD = re.compile(r"(?<!\bprior )\b(?:for|by|until|till|to|from|between|through)\s*$", re.IGNORECASE)
+_BY_AT_END = re.compile(r"\bby\s*$", re.IGNORECASE)
+_DID_WORD = re.compile(r"\bdid(?:n't)?\b", re.IGNORECASE)
 _THE_DAY_ITSELF = re.compile(r"^\s*$|\b(?:date|day|deadline) (?:of|to|as|is|was)?\s*$", re.IGNORECASE)
 _SETTLED_ON = re.compile(r"^\s+(?:up)?on\s*$", re.IGNORECASE)
 _FOR_AN_EVENT = re.compile(r"\bfor(?: [\w'-]+){1,5} (?:on|in|at)\s*$", re.IGNORECASE)
-_SINCE = re.compile(r"\bsince\s*$", re.IGNORECASE)
+_SINCE_AT_END = re.compile(r"\bsince\s*$", re.IGNORECASE)
 # The words of a date before its month: "on the twenty-first of", "by the end of", "from 3 to 7".
 _DATE_HEAD = re.compile(
     r"(?:\b(?:the|of|early|mid|late|beginning|start|middle|end|\d{1,2}(?:st|nd|rd|th)?|[a-z]*day|"
@@ -99,83 +99,83 @@ _DATE_TAIL = re.compile(r"(?:\w+\.?|(?:\w+ )?the \w+|\w+ \d{1,2}(?:st|nd|rd|th)?
 
 
 def looks_back(sentence: str) -> bool | None:
-    """None if it does not show."""
-    shown = _shown(sentence)
-    return None if shown is None or shown is Direction.OPEN else shown is Direction.BACK
+    """Whether a sentence is about the past; None if that is unclear."""
+    direction = _find_direction(sentence)
+    return None if direction is None or direction is Direction.OPEN else direction is Direction.BACK
 
 
-def _shown(words: str) -> Direction | None:
-    ahead = _AHEAD.search(words) is not None
+def _find_direction(words: str) -> Direction | None:
+    ahead = _FUTURE_WORDS.search(words) is not None
     rest = _FUTURE_PASSIVE.sub(" ", words) if ahead else words
-    past_form = _ED.search(rest) is not None and not _PRESENT.search(rest)
-    back = past_form or _BACK.search(rest) is not None
+    past_form = _PAST_FORM.search(rest) is not None and not _PRESENT_FORM.search(rest)
+    back = past_form or _PAST_WORDS.search(rest) is not None
     if ahead and back:
         return Direction.OPEN
     if not ahead and not back:
-        return Direction.AHEAD if _UNTIL.search(words) or _TIMETABLE.search(words) else None
+        return Direction.AHEAD if _UNTIL_WORDS.search(words) or _TIMETABLE_PRESENT.search(words) else None
     return Direction.BACK if back else Direction.AHEAD
 
 
-def direction(sentence: str, at: int) -> Direction | None:
-    """Where a date at that place of a sentence lies; None if it does not show."""
+def find_direction(sentence: str, at: int) -> Direction | None:
+    """Find the direction of the date at a position of a sentence; None if it is unclear."""
     before = _DATE_HEAD.sub("", sentence[:at])
-    if _SINCE.search(before):
+    if _SINCE_AT_END.search(before):
         return Direction.BACK
     breaks = [match.end() for match in _CLAUSE_BREAK.finditer(sentence, 0, len(before))]
     start = breaks[-1] if breaks else 0
     after = _CLAUSE_BREAK.search(sentence, at)
     end = after.start() if after else len(sentence)
     clause = sentence[start:end]
-    shown = _shown(clause)
-    commitment = _last_commitment(before)
-    if commitment and (shown is None or commitment.start() >= start):
-        found = _promised(sentence, before, commitment, at)
+    direction = _find_direction(clause)
+    commitment = _find_last_commitment(before)
+    if commitment and (direction is None or commitment.start() >= start):
+        found = _judge_commitment(sentence, before, commitment, at)
         if found:
             return found
-    if _MEANT.search(before, start):
+    if _INTENDED.search(before, start):
         return Direction.OPEN
-    shown = shown or _shown_around(sentence, start, end)
-    if shown is None and _BY.search(before):
+    direction = direction or _find_direction_around(sentence, start, end)
+    if direction is None and _BY_AT_END.search(before):
         return Direction.AHEAD
-    if shown is Direction.BACK and (_FOR_AN_EVENT.search(before) or _COMMITMENT.search(clause, at - start)):
+    if direction is Direction.BACK and (_FOR_AN_EVENT.search(before) or _COMMITMENT.search(clause, at - start)):
         return Direction.DONE
-    return shown
+    return direction
 
 
-def _shown_around(sentence: str, start: int, end: int) -> Direction | None:
-    """What the clauses before, the one after ("In March, we moved"), or at last the whole sentence show."""
+def _find_direction_around(sentence: str, start: int, end: int) -> Direction | None:
+    """Find the direction from the clauses before, the one after ("In March, we moved"), or the whole sentence."""
     after = _CLAUSE_BREAK.search(sentence, min(end + 1, len(sentence)))
     following = sentence[start : after.start()] if after else sentence[start:]
-    return _shown(sentence[:end]) or _shown(following) or _shown(sentence)
+    return _find_direction(sentence[:end]) or _find_direction(following) or _find_direction(sentence)
 
 
-def _last_commitment(before: str) -> re.Match[str] | None:
+def _find_last_commitment(before: str) -> re.Match[str] | None:
     found = [*_COMMITMENT.finditer(before)]
-    return found[-1] if found and not _DID.search(before) else None
+    return found[-1] if found and not _DID_WORD.search(before) else None
 
 
-def _promised(sentence: str, before: str, commitment: re.Match[str], at: int) -> Direction | None:
-    """What a commitment before the date says about it; None if it says nothing."""
+def _judge_commitment(sentence: str, before: str, commitment: re.Match[str], at: int) -> Direction | None:
+    """Find the direction that a commitment before the date gives it; None if it gives none."""
     between = before[commitment.end() :]
     found: Direction | None = None
-    if _MEANT.search(before, max(commitment.start() - 20, 0)):
+    if _INTENDED.search(before, max(commitment.start() - 20, 0)):
         found = Direction.OPEN
     elif commitment["moving"]:
-        found = Direction.PROMISED if _JOINED.search(between) else None
+        found = Direction.PROMISED if _JOINING_WORD.search(between) else None
     elif infinitive := _INFINITIVE.match(between):
-        retold = _shown(between[infinitive.end() :]) is Direction.BACK
-        found = Direction.OPEN if retold else Direction.PROMISED
-    elif _JOINED.search(between) or _THE_DAY_ITSELF.search(between) or "that" in between.split():
+        is_reported = _find_direction(between[infinitive.end() :]) is Direction.BACK
+        found = Direction.OPEN if is_reported else Direction.PROMISED
+    elif _JOINING_WORD.search(between) or _THE_DAY_ITSELF.search(between) or "that" in between.split():
         found = Direction.PROMISED
     elif _DATE_TAIL.match(sentence, at):
         found = Direction.BACK
     elif commitment["booking"] or (commitment["settling"] and _SETTLED_ON.match(between)):
-        found = Direction.PROMISED if _IS.search(before[: commitment.start()]) else Direction.OPEN
+        found = Direction.PROMISED if _PRESENT_AT_END.search(before[: commitment.start()]) else Direction.OPEN
     return found
 
 
 class Tense:
-    """The direction of each date of a text, worked out when it is first asked for.
+    """The direction of each date of a text, computed on first use.
 
     `past` is the reading where nothing shows; `open_past` the one where both are possible.
     """
@@ -188,8 +188,8 @@ class Tense:
         self._starts: list[int] | None = None
         self._known: dict[int, Direction | None] = {}
 
-    def past(self, at: int) -> bool:
-        match self.direction(at):
+    def is_past(self, at: int) -> bool:
+        match self.find_direction(at):
             case Direction.BACK:
                 return True
             case Direction.AHEAD:
@@ -203,22 +203,22 @@ class Tense:
         return self.default
 
     def looks_back(self, at: int) -> bool:
-        return self.direction(at) is Direction.BACK
+        return self.find_direction(at) is Direction.BACK
 
-    def directions(self, start: int, end: int) -> set[Direction | None]:
-        """Of all dates between two places that were asked for."""
+    def list_directions(self, start: int, end: int) -> set[Direction | None]:
+        """Return the directions of all dates between two positions that were computed."""
         return {found for at, found in self._known.items() if start <= at < end}
 
-    def direction(self, at: int) -> Direction | None:
+    def find_direction(self, at: int) -> Direction | None:
         if at not in self._known:
-            self._known[at] = self._judge(at)
+            self._known[at] = self._compute_direction(at)
         return self._known[at]
 
-    def _judge(self, at: int) -> Direction | None:
+    def _compute_direction(self, at: int) -> Direction | None:
         if self._starts is None:
-            self._starts = [match.start() for match in _PIECE.finditer(self._text)]
+            self._starts = [match.start() for match in _SENTENCE_PIECE.finditer(self._text)]
         if not self._starts:
             return None
         start = self._starts[max(bisect_right(self._starts, at) - 1, 0)]
-        piece = _PIECE.match(self._text, start)
-        return direction(piece[0], at - start) if piece else None
+        piece = _SENTENCE_PIECE.match(self._text, start)
+        return find_direction(piece[0], at - start) if piece else None

@@ -1,7 +1,7 @@
-"""The texts that language models are asked with, one file for each version of each.
+"""Prompts for language models, one file per version.
 
-A released file never changes: memories name the version that they were found with. Another text is another file, with
-the next number. `$name` in a text is a place for a value.
+A released file never changes, because memories record the version that found them. A changed prompt is a new file with
+the next number. `$name` is a placeholder.
 """
 
 from functools import cache
@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 class Prompt(NamedTuple):
     name: str
-    """With its version, such as `extract-1`."""
+    """Includes the version, such as `extract-1`."""
     text: str
 
     def fill(self, **values: object) -> str:
-        """The text with a value in each of its places."""
+        """Fill the placeholders with values."""
         return Template(self.text).substitute(values)
 
 

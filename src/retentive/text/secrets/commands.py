@@ -1,6 +1,6 @@
 """Passwords in command lines and request headers: `curl -u`, `mysql -p`, `Authorization:`, and keys of a few tools.
 
-Here the place says that the value is a password, so the value may be a plain word. Only placeholders pass.
+Here the position shows that the value is a password, so it may be a plain word. Only placeholders are ignored.
 """
 
 import base64
@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from retentive.text.secrets import values
-from retentive.text.secrets.values import Need
+from retentive.text.secrets.values import Strictness
 
 Found = tuple[str, int, int]
 
@@ -73,47 +73,49 @@ def find_sql_password(text: str, name: re.Match[str]) -> Iterator[Found]:
 
 
 def find_header_value(text: str, name: re.Match[str]) -> Iterator[Found]:
-    """The value after `Bearer` or `Basic`."""
+    """Find the value after `Bearer` or `Basic`."""
     value = _HEADER.match(text, name.end())
     if value is None:
         return
     login = _decode_login(value["value"]) if name[0][:2].lower() == "ba" else None
     if login:
-        believed = not is_example_login(*login)
+        is_secret = not is_example_login(*login)
     else:
-        believed = _is_scheme(text, name) and values.is_believed(value["value"], Need.DENSE, MIN_HEADER_CHARS)
-    if believed:
+        is_secret = _is_scheme(text, name) and values.is_likely_secret(
+            value["value"], Strictness.DENSE, MIN_HEADER_CHARS
+        )
+    if is_secret:
         yield HEADER, *value.span()
 
 
 def _is_scheme(text: str, name: re.Match[str]) -> bool:
-    """Tell a scheme from the word: "basic" is also an ordinary word, unless a header stands before it."""
+    """Whether a word names a scheme: "basic" does only after the name of a header."""
     before = text[max(0, name.start() - CHARS_OF_HEADER_NAME) : name.start()]
     return name[0][:2].lower() == "be" or "authorization" in before.lower()
 
 
 def find_authorization(text: str, name: re.Match[str]) -> Iterator[Found]:
-    """The value of an `Authorization` header with another scheme than Bearer and Basic, or without one."""
+    """Find the value of an `Authorization` header with another scheme than Bearer and Basic, or without one."""
     header = _AUTHORIZATION.match(text, name.end())
-    if header and values.is_believed(header["value"], Need.DENSE, MIN_HEADER_CHARS):
+    if header and values.is_likely_secret(header["value"], Strictness.DENSE, MIN_HEADER_CHARS):
         yield HEADER, *header.span("value")
 
 
 def find_vendor_key(text: str, name: re.Match[str]) -> Iterator[Found]:
-    """A key without a shape of its own, right after the command or the setting that takes it."""
+    """Find a key without a shape of its own, right after its command or setting."""
     match = _VENDORS.match(text, name.start())
     if match and match.lastgroup and not values.is_placeholder(match[match.lastgroup]):
         yield VENDOR, *match.span(match.lastgroup)
 
 
 def is_example_login(user: str, password: str) -> bool:
-    """`user:pass` and `name:password` stand in manuals."""
+    """Whether a login is an example of manuals, such as `user:pass` and `name:password`."""
     documented = password.lower() == "password" or (user.lower(), password.lower()) == ("user", "pass")
     return documented or values.is_open(password)
 
 
 def _decode_login(value: str) -> tuple[str, str] | None:
-    """User and password of a `Basic` header, if it holds them."""
+    """Decode user and password of a `Basic` header; None if it has none."""
     try:
         decoded = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode()
     except (binascii.Error, UnicodeDecodeError):

@@ -1,10 +1,10 @@
-"""How much looking one text may cost: whatever it was made of, a megabyte takes a fraction of a second.
+"""Limits the cost of a search: any text of a megabyte takes a fraction of a second.
 
-Real texts name a secret now and then. One that does so every few characters for pages is a list, or was made to be
-slow. Three things are limited, by the length of the text, to more than real texts need:
-  a. names that are looked at closely. Past the limit, a value must follow its name and a sign such as `=` directly;
-  b. secrets that are told apart. Past the limit, the rest of the text is taken as one;
-  c. characters that are searched again after a secret was found among them. Past the limit, they are taken as one.
+Real texts name a secret now and then. A text that does so every few characters for pages is a list, or was made to be
+slow. Three numbers are limited, by the length of the text, to more than real texts need:
+  a. names that are checked by all rules. Beyond, a value must follow its name and a sign such as `=` directly;
+  b. separate secrets. Beyond, the rest of the text counts as one;
+  c. characters that are searched again after a secret was found among them. Beyond, they count as one secret.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ CHARS_OF_A_SEARCH = 64  # in the time that a search takes at least, so many coul
 
 @dataclass(slots=True)
 class Effort:
-    """What is left for one text."""
+    """The remaining effort for one text."""
 
     names: int
     secrets: int

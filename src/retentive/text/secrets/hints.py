@@ -1,4 +1,4 @@
-"""Where to look at all: one pattern over the lower-case text.
+"""Finds the places that the rules must check, with one pattern over the lower-case text.
 
 Every alternative begins with a letter in lower case, because then Python's engine skips to the next such letter, and
 those that begin with the same one are gathered: 2.5 µs for a line of a hundred characters. Not gathered it takes 6 µs,
@@ -8,7 +8,7 @@ with one alternative that begins otherwise 15 µs, with IGNORECASE 24 µs.
 import re
 from typing import NamedTuple
 
-from retentive.text.secrets.words import gather
+from retentive.text.secrets.words import join_by_first_letter
 
 # "key" and "code" are in every JSON. Before a key that counts ends a word of `words.KEYS`; a code has a word before it
 # or a blank after it.
@@ -30,51 +30,51 @@ _NAMES = (
 # A row of digits as long as the shortest card number; cards begin with these, and where a word begins.
 _ROWS = [rf"{first}(?<![\w.+-].)(?:[ -]?[0-9]){{13}}" for first in "23456"]
 
-_LONG = re.compile(r"[!-~]{20}")
+_LONG_WORD = re.compile(r"[!-~]{20}")
 _ADDRESS = "://"
-_LETTERS_ALONE = ("hf_", "api_org_")  # Hugging Face: 34 letters, often without a digit
+_LETTER_TOKEN_PREFIXES = ("hf_", "api_org_")  # Hugging Face: 34 letters, often without a digit
 
 
-_HINT = re.compile(gather((*_NAMES, *_ROWS)))
+_HINT = re.compile(join_by_first_letter((*_NAMES, *_ROWS)))
 # For texts in ASCII, without the letters of other scripts, which make the engine's own look-up slower: 2.9 us, not 5.
 _ASCII = [name.encode("ascii", "ignore").decode() for name in _NAMES if name[0].isascii()]
-_ASCII_HINT = re.compile(gather((*_ASCII, *_ROWS)))
+_ASCII_HINT = re.compile(join_by_first_letter((*_ASCII, *_ROWS)))
 _DIGIT = re.compile("[0-9]")
 
 
-class Places(NamedTuple):
+class HintPlaces(NamedTuple):
     names: list[int]
-    """Where a word begins that may name a secret."""
+    """The beginnings of words that may name a secret."""
     digits: list[int]
-    """Where a row of at least fourteen digits begins."""
+    """The beginnings of rows of at least fourteen digits."""
     long: bool
-    """Whether there is a word of twenty characters, for no token is shorter, or an address."""
+    """Whether there is an address, or a word of twenty characters: no token is shorter."""
 
 
-def any_in(text: str) -> bool:
+def has_hint(text: str) -> bool:
     return (_ASCII_HINT if text.isascii() else _HINT).search(text.lower()) is not None or may_hold_token(text)
 
 
 def may_hold_token(text: str) -> bool:
-    """Without an address only a text with a digit can hold one: few tokens of twenty characters have none."""
+    """Whether a text may hold a token. Without an address it needs a digit, which nearly all tokens have."""
     if _DIGIT.search(text):
-        return _has_long(text)
-    return _ADDRESS in text or ("_" in text and any(prefix in text for prefix in _LETTERS_ALONE))
+        return _has_long_word(text)
+    return _ADDRESS in text or ("_" in text and any(prefix in text for prefix in _LETTER_TOKEN_PREFIXES))
 
 
-def of(text: str) -> Places:
+def find_hints(text: str) -> HintPlaces:
     pattern = _ASCII_HINT if text.isascii() else _HINT
-    places = [hint.start() for hint in pattern.finditer(lower(text))]
+    places = [hint.start() for hint in pattern.finditer(to_lower(text))]
     if _DIGIT.search(text) is None:
-        return Places(places, [], _has_long(text))
+        return HintPlaces(places, [], _has_long_word(text))
     digits = [place for place in places if text[place].isdigit()]
-    return Places([place for place in places if not text[place].isdigit()], digits, _has_long(text))
+    return HintPlaces([place for place in places if not text[place].isdigit()], digits, _has_long_word(text))
 
 
-def _has_long(text: str) -> bool:
-    return _ADDRESS in text or _LONG.search(text) is not None
+def _has_long_word(text: str) -> bool:
+    return _ADDRESS in text or _LONG_WORD.search(text) is not None
 
 
-def lower(text: str) -> str:
-    """Of the same length: the capital I with a dot is the one letter that becomes two."""
+def to_lower(text: str) -> str:
+    """Lower a text without changing its length: only the capital I with a dot becomes two letters."""
     return text.replace("İ", "I").lower()

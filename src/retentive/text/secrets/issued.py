@@ -1,4 +1,4 @@
-"""Secrets that have a shape of their own: keys and tokens as services issue them, private keys, passwords in URLs.
+"""Finds secrets with a shape of their own: keys and tokens of services, private keys, passwords in URLs.
 
 Common shapes are taken from detect-secrets. It is imported when a word begins like one of them, and not before: the
 import takes 140 ms, because it brings an HTTP client for a verification that is never asked for here. Only the patterns
@@ -12,14 +12,14 @@ from collections.abc import Iterator
 from functools import cache
 
 from retentive.text.secrets import commands, values
-from retentive.text.secrets.words import gather
+from retentive.text.secrets.words import join_by_first_letter
 
 Found = tuple[str, int, int]
 
 PRIVATE_KEY, URL, JWT = "private key", "password in a URL", "JSON web token"
 
 # A shape begins where a word begins, so no text is read twice from its middle.
-_OURS = {
+_OWN_SHAPES = {
     "Anthropic key": r"sk-ant-[\w-]{20,}",
     "OpenAI key": r"sk-(?:proj|svcacct|admin|None)-[\w-]{20,}|sk-[A-Za-z0-9]{32,}",
     "API key": r"sk-(?=[\w-]{0,80}[0-9])[a-z]{2,8}(?:-v[0-9])?-[\w-]{20,}|sk-(?=[a-z]{0,40}[0-9A-Z])[A-Za-z0-9]{16,31}",
@@ -95,13 +95,13 @@ _AZURE_SHAPES = {
     for mark, (before, shape) in _AZURE_KEYS.items()
 }
 
-# What begins like this is shown to detect-secrets.
+# detect-secrets checks only texts that have one of these prefixes.
 _BEGINS = re.compile(
     r"(?<![A-Za-z0-9])(?=[A-Za-z0-9])(?:A3T|AKIA|ASIA|ABIA|ACCA|gh[opsru]_|gl[a-z]{2,6}-|GR1348941|xox|hooks\.slack|SG\.|sq0csp-"
     r"|sk-|[rs]k_live|AC[0-9a-z]{32}|SK[0-9a-z]{32}|[MNO][\w-]{23,25}\.|[0-9a-z]{32}-us[0-9]|[0-9]{8,10}:[\w-]{35}"
     r"|AccountKey=|pypi-)"
 )
-_THEIRS = {
+_LIBRARY_RULES = {
     "AWS Access Key": "AWS access key",
     "Azure Storage Account access key": "Azure key",
     "Discord Bot Token": "Discord token",
@@ -117,7 +117,7 @@ _THEIRS = {
     "Telegram Bot Token": "Telegram token",
     "Twilio API Key": "Twilio key",
 }
-# What is in every token of a rule, in lower case.
+# Texts in lower case, one of which is in every token of a rule.
 _NEEDED = {
     "AWS access key": ("a3t", "akia", "asia", "abia", "acca", "aws"),
     "Azure key": ("accountkey=",),
@@ -134,13 +134,13 @@ _NEEDED = {
     "Telegram token": (":",),
     "Twilio key": ("ac", "sk"),
 }
-# Its patterns are run over so much of the text, because some are unbounded. The longest of these tokens has 200
-# characters; what begins in the last 200 of a window is the next window's.
-_BEFORE, _AFTER, _LONGEST = 20, 500, 200
+# The window around a prefix in which its patterns run, because some are unbounded. The longest of these tokens has 200
+# characters; a token that begins in the last 200 of a window belongs to the next window.
+_BEFORE, _AFTER, _MAX_TOKEN_CHARS = 20, 500, 200
 
-RULES = tuple(dict.fromkeys((PRIVATE_KEY, URL, *_OURS, *_ADDRESSES, *_THEIRS.values())))
+RULES = tuple(dict.fromkeys((PRIVATE_KEY, URL, *_OWN_SHAPES, *_ADDRESSES, *_LIBRARY_RULES.values())))
 
-# How they begin. Python's engine tries alternatives one after the other, and these it finds by their first letters.
+# Prefixes of keys, grouped by first letter: Python's engine would try plain alternatives one after the other.
 _BEGINNINGS = (
     "sk[_-]", "sig=", "shp", "sq", "sgp_", "sgd_", "slk_", "snyk_", "sntry", "sbp_", "secret_", "hf_", "hv", "api_org_",
     "AIza", "ABSK", "A3-", "AKCp", "AGE-", "ATATT3", "GOCSPX-", "github_pat_", "gl", "gsk_", "ya29", "xapp-", "xox",
@@ -149,10 +149,10 @@ _BEGINNINGS = (
     *(rf"{letter}[\w-]{{23,27}}\." for letter in "MNO"), *(rf"{digit}[0-9]{{14,15}}\|" for digit in range(10)),
 )  # fmt: skip
 # The second look ahead passes over short words: no shape has fewer than twenty characters.
-_LONG_WORD = rf"(?<![\w.~-])(?={gather(_BEGINNINGS)})(?=[A-Za-z0-9][\w~+/.-]{{19}}|sig=|[0-9]{{15}})"
-_SHAPES = re.compile(rf"{_LONG_WORD}(?:{'|'.join(f'({shape})' for shape in _OURS.values())})(?![\w-])")
-_NAMES = [*_OURS]
-_LOOKED_AT = 500  # characters of a token in which dots or "example" say that it is none
+_LONG_WORD = rf"(?<![\w.~-])(?={join_by_first_letter(_BEGINNINGS)})(?=[A-Za-z0-9][\w~+/.-]{{19}}|sig=|[0-9]{{15}})"
+_SHAPES = re.compile(rf"{_LONG_WORD}(?:{'|'.join(f'({shape})' for shape in _OWN_SHAPES.values())})(?![\w-])")
+_NAMES = [*_OWN_SHAPES]
+_MAX_PLACEHOLDER_CHARS = 500  # the part of a token in which dots or "example" show a placeholder
 
 _USER_AND_PASSWORD = re.compile(r"://(?P<user>[^\s/:@?#\[\]]{0,64}):(?P<password>[^\s/@\"'<>]{1,128})@[\w\[]")
 
@@ -162,20 +162,20 @@ _PUTTY = re.compile(r"Private-Lines: [0-9]{1,4}")
 _BODY = re.compile(r"(?:(?:\s|\\[nr])*+(?:[A-Z][A-Za-z-]{2,20}: ?[^\n\\]{1,80}(?=[\n\\])|[A-Za-z0-9+/=]{16,}+))*+")
 
 
-def find(text: str) -> Iterator[Found]:
-    yield from _private_keys(text)
+def find_issued(text: str) -> Iterator[Found]:
+    yield from _find_private_keys(text)
     for pattern, names in ((_SHAPES, _NAMES), (_ADDRESS, _ADDRESS_NAMES)):
         for match in pattern.finditer(text):
-            if not values.is_placeholder(match[0][:_LOOKED_AT]):
+            if not values.is_placeholder(match[0][:_MAX_PLACEHOLDER_CHARS]):
                 yield names[(match.lastindex or 1) - 1], *match.span()
-    yield from _azure_keys(text)
+    yield from _find_azure_keys(text)
     for match in _USER_AND_PASSWORD.finditer(text):
         if not commands.is_example_login(match["user"], match["password"]):
             yield URL, *match.span("password")
-    yield from _known_to_the_library(text)
+    yield from _find_by_library(text)
 
 
-def _azure_keys(text: str) -> Iterator[Found]:
+def _find_azure_keys(text: str) -> Iterator[Found]:
     for mark in _AZURE_MARK.finditer(text):
         before, shape = _AZURE_SHAPES[mark[0]]
         key = shape.match(text, mark.start() - before) if mark.start() >= before else None
@@ -183,29 +183,29 @@ def _azure_keys(text: str) -> Iterator[Found]:
             yield "Azure key", *key.span()
 
 
-def _private_keys(text: str) -> Iterator[Found]:
-    """From the line that begins one to the line that ends it, or as far as it looks like one."""
+def _find_private_keys(text: str) -> Iterator[Found]:
+    """Find private keys, from their first line to their last one, or as far as the text looks like a key."""
     begin: int | None = None
     for mark in _PEM.finditer(text) if "PRIVATE KEY" in text else ():
         if mark["side"] == "BEGIN":
             begin = mark.start()
-            yield from _with_body(text, begin, mark.end())
+            yield from _find_key_with_body(text, begin, mark.end())
         elif begin is not None:
             if values.has_base64(text[begin : mark.start()]):
                 yield PRIVATE_KEY, begin, mark.end()
             begin = None
     for mark in _PUTTY.finditer(text) if "PuTTY" in text else ():
-        yield from _with_body(text, mark.end(), mark.end())
+        yield from _find_key_with_body(text, mark.end(), mark.end())
 
 
-def _with_body(text: str, start: int, head: int) -> Iterator[Found]:
+def _find_key_with_body(text: str, start: int, head: int) -> Iterator[Found]:
     body = _BODY.match(text, head)
     if body and body.end() > head:
         yield PRIVATE_KEY, start, body.end()
 
 
-def _known_to_the_library(text: str) -> Iterator[Found]:
-    """A window that repeats is looked at once."""
+def _find_by_library(text: str) -> Iterator[Found]:
+    """Find tokens by the patterns of detect-secrets. Equal windows are searched once."""
     known: dict[str, list[Found]] = {}
     hint = _BEGINS.search(text)
     while hint:
@@ -215,17 +215,17 @@ def _known_to_the_library(text: str) -> Iterator[Found]:
             known[window] = [*_find_in_window(window)]
         for rule, begin, stop in known[window]:
             yield rule, start + begin, start + stop
-        hint = _BEGINS.search(text, end - _LONGEST)
+        hint = _BEGINS.search(text, end - _MAX_TOKEN_CHARS)
 
 
 def _find_in_window(window: str) -> Iterator[Found]:
     lower = window.lower()
-    for rule, pattern in _library():
+    for rule, pattern in _load_library():
         if any(each in lower for each in _NEEDED[rule]):
-            yield from ((rule, *span) for span in _standing_alone(pattern, window))
+            yield from ((rule, *span) for span in _find_separate(pattern, window))
 
 
-def _standing_alone(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
+def _find_separate(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
     for match in pattern.finditer(text):
         start, end = match.span()
         joined = text[start - 1 : start].isalnum() or text[end : end + 1].isalnum()
@@ -234,7 +234,7 @@ def _standing_alone(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, 
 
 
 @cache
-def _library() -> list[tuple[str, re.Pattern[str]]]:
+def _load_library() -> list[tuple[str, re.Pattern[str]]]:
     from detect_secrets.plugins.aws import AWSKeyDetector
     from detect_secrets.plugins.azure_storage_key import AzureStorageKeyDetector
     from detect_secrets.plugins.discord import DiscordBotTokenDetector
@@ -255,4 +255,4 @@ def _library() -> list[tuple[str, re.Pattern[str]]]:
         MailchimpDetector, OpenAIDetector, PypiTokenDetector, SendGridDetector, SlackDetector,
         SquareOAuthDetector, StripeDetector, TelegramBotTokenDetector, TwilioKeyDetector,
     )  # fmt: skip
-    return [(_THEIRS[plugin.secret_type], pattern) for plugin in plugins for pattern in plugin.denylist]
+    return [(_LIBRARY_RULES[plugin.secret_type], pattern) for plugin in plugins for pattern in plugin.denylist]

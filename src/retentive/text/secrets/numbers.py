@@ -1,6 +1,6 @@
-"""Card numbers: digits in the groups that cards have, the prefix of an issuer, and a check digit that is right.
+"""Finds card numbers: digits in the groups that cards have, the prefix of an issuer, and a check digit that is right.
 
-Numbers without blanks are believed only at the lengths that most cards have (15 and 16): bar codes, times and the ids
+Numbers without blanks count only at the lengths that most cards have (15 and 16): bar codes, times and the ids
 of services are numbers of 13, 14 and 17 to 19 digits, and one in ten of them has a right check digit by chance.
 """
 
@@ -26,10 +26,10 @@ _ISSUER = re.compile(
     r"|3(?:0[0-5]|[689][0-9])[0-9]{11}|62[0-9]{14}(?:[0-9]{3})?|6759[0-9]{12})"
 )
 
-_DOUBLED = str.maketrans("0123456789", "0246813579")  # the digits of twice each, added
+_DOUBLED_DIGIT_SUMS = str.maketrans("0123456789", "0246813579")  # the digits of twice each, added
 
 
-def find(text: str, places: Sequence[int]) -> Iterator[tuple[str, int, int]]:
+def find_cards(text: str, places: Sequence[int]) -> Iterator[tuple[str, int, int]]:
     known: dict[str, bool] = {}
     for place in places:
         match = _SHAPE.match(text, place)
@@ -42,10 +42,10 @@ def find(text: str, places: Sequence[int]) -> Iterator[tuple[str, int, int]]:
 
 
 def is_card(digits: str) -> bool:
-    return _ISSUER.fullmatch(digits) is not None and len(set(digits)) > 1 and _checks(digits)
+    return _ISSUER.fullmatch(digits) is not None and len(set(digits)) > 1 and _has_valid_checksum(digits)
 
 
-def _checks(digits: str) -> bool:
+def _has_valid_checksum(digits: str) -> bool:
     """Luhn's sum: every second digit from the right counts twice, and its digits are added."""
-    doubled = digits[-2::-2].translate(_DOUBLED)
+    doubled = digits[-2::-2].translate(_DOUBLED_DIGIT_SUMS)
     return sum(map(int, digits[-1::-2] + doubled)) % 10 == 0

@@ -1,7 +1,7 @@
-"""What a secret looks like once something was called a secret: the value after "password is" or `TOKEN=`.
+"""Decides whether a value looks like a secret, after a name such as "password is" or `TOKEN=`.
 
-People write about passwords far more often than they write one down, so a value has to earn belief. How much it must
-show depends on how plainly it was named:
+People write about passwords far more often than they write one down. So a value must look like a secret. The less
+plainly it was named, the stricter the check (`Strictness`):
   plain    any word that is not one with which sentences about passwords go on ("wrong", "expired", "the");
   mixed    letters with digits or signs among them ("hunter2", "s3cret!"), but no technical term, date or unit;
   dense    long and mixed: what machines issue;
@@ -16,25 +16,27 @@ from enum import IntEnum
 from itertools import islice
 
 from retentive.text.secrets import words
-from retentive.text.secrets.words import gather
+from retentive.text.secrets.words import join_by_first_letter
 
-SHORTEST = 4  # characters of a password; shorter ones are words and numbers nearly always
-RANDOM, SOME = 24, 3  # characters of a text by chance, and of each kind in it
+MIN_PASSWORD_CHARS = 4  # characters of a password; shorter ones are words and numbers nearly always
+MIN_RANDOM_CHARS, MIN_OF_EACH_KIND = 24, 3  # characters of a text by chance, and of each kind in it
 
 
-class Need(IntEnum):
+class Strictness(IntEnum):
+    """The degree to which a value must look like a secret to count as one."""
+
     PLAIN = 0
     MIXED = 1
     DENSE = 2
 
 
-# Open places: somebody is to fill something in, or something was taken out.
+# Placeholders: a value is to be filled in, or was removed.
 _OPENS = tuple("<$%{[(")
 _OPEN = ("...", "…", "***", "•••", "xxx", "${", "{{", "$(", "%(")
 _RULE = "_.*•-"  # a line to write on
 
-# Over the value in lower case, for that is ten times as quick as a pattern that ignores case.
-_EXAMPLE = re.compile(gather(words.EXAMPLES.split()))
+# Runs on the value in lower case: a pattern that ignores case is ten times slower.
+_EXAMPLE = re.compile(join_by_first_letter(words.EXAMPLES.split()))
 _EXAMPLES = {"test", "fake", "sample", "default", "secret", "password", "token"}
 
 # Code that gets a secret from somewhere, and names of things: calls, attributes, variables, files, addresses.
@@ -57,10 +59,10 @@ _CODE = re.compile(
 )
 
 _TECHNICAL = re.compile(
-    rf"""{words.any_of(words.TERMS)}[-_ ]?[0-9]+[a-z]{{0,3}}(?:[-_.:/][0-9a-z]+){{0,4}}
-    | [0-9]+(?:[.,:/x-][0-9]+)*{words.any_of(words.SIZES)}?[+]?
+    rf"""{words.join_alternatives(words.TERMS)}[-_ ]?[0-9]+[a-z]{{0,3}}(?:[-_.:/][0-9a-z]+){{0,4}}
+    | [0-9]+(?:[.,:/x-][0-9]+)*{words.join_alternatives(words.SIZES)}?[+]?
     | [0-9]+[-_]?(?:bit|byte|digit|char|character|letter|word|day|month|year|step|factor|way|hour|minute)[\w-]*
-    | [0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}\S* | [0-9]{{1,2}}[ap]m | {words.any_of(words.PRODUCTS)}
+    | [0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}\S* | [0-9]{{1,2}}[ap]m | {words.join_alternatives(words.PRODUCTS)}
     | [a-z]+['’][a-z]{{1,3}} | \#[0-9a-f]{{3,8}}
     | [a-z]+[0-9]*/[a-z]+[0-9]*(?:/[a-z0-9]+)*
     """,
@@ -80,7 +82,7 @@ _NOT_WORD = re.compile(r"[^\w\s'’.,:;/()-]")
 
 
 def is_open(value: str) -> bool:
-    """A place to be filled: `<password>`, `$TOKEN`, `{{key}}`, `***`, `sk-...`."""
+    """Whether a value is to be filled in: `<password>`, `$TOKEN`, `{{key}}`, `***`, `sk-...`."""
     lower = value.lower()
     if value.startswith(_OPENS) or any(sign in lower for sign in _OPEN):
         return True
@@ -97,18 +99,18 @@ def has_base64(text: str) -> bool:
     return _BASE64.search(text) is not None
 
 
-def is_believed(value: str, need: Need, length: int) -> bool:
-    """The cheap conditions come first: most values have no digit, and the patterns for examples and code are slow."""
-    if len(value) < length or not _meets(value, need):
+def is_likely_secret(value: str, strictness: Strictness, length: int) -> bool:
+    """Whether a value looks like a secret. Cheap conditions come first: most values have no digit."""
+    if len(value) < length or not _is_strict_enough(value, strictness):
         return False
     return not is_placeholder(value) and (_CODE.fullmatch(value) is None or _is_random(value))
 
 
-def _meets(value: str, need: Need) -> bool:
-    match need:
-        case Need.PLAIN:
+def _is_strict_enough(value: str, strictness: Strictness) -> bool:
+    match strictness:
+        case Strictness.PLAIN:
             return is_mixed(value) or _is_plain(value)
-        case Need.MIXED:
+        case Strictness.MIXED:
             return is_mixed(value)
         case _:
             return _is_dense(value)
@@ -116,27 +118,27 @@ def _meets(value: str, need: Need) -> bool:
 
 def is_mixed(value: str) -> bool:
     bare = value.strip(".,;:!?\"'`()*_=\\")
-    if len(bare) < SHORTEST or _LETTER.search(bare) is None:
+    if len(bare) < MIN_PASSWORD_CHARS or _LETTER.search(bare) is None:
         return False
     mixed = _DIGIT.search(bare) is not None or _NOT_WORD.search(bare) is not None
     return mixed and _TECHNICAL.fullmatch(bare) is None
 
 
 def _is_random(value: str) -> bool:
-    """Too long and too mixed for a path or the name of a variable."""
-    if len(value) < RANDOM or " " in value or "(" in value:
+    """Whether a value is too long and too mixed for a path or the name of a variable."""
+    if len(value) < MIN_RANDOM_CHARS or " " in value or "(" in value:
         return False
-    return all(_has_some(value, kind) for kind in (str.isdigit, str.isupper, str.islower))
+    return all(_has_enough(value, kind) for kind in (str.isdigit, str.isupper, str.islower))
 
 
-def _has_some(value: str, is_kind: Callable[[str], bool]) -> bool:
-    return len(list(islice(filter(is_kind, value), SOME))) == SOME
+def _has_enough(value: str, is_kind: Callable[[str], bool]) -> bool:
+    return len(list(islice(filter(is_kind, value), MIN_OF_EACH_KIND))) == MIN_OF_EACH_KIND
 
 
 def _is_plain(value: str) -> bool:
-    """One word of letters that does not go on about passwords."""
+    """Whether a value is one word of letters that sentences about passwords do not go on with."""
     word = value.strip(".,;:!?").lower()
-    return len(word) >= SHORTEST and word.isalpha() and may_begin(word) and not _NAMED.search(word)
+    return len(word) >= MIN_PASSWORD_CHARS and word.isalpha() and may_begin_phrase(word) and not _NAMED.search(word)
 
 
 def _is_dense(value: str) -> bool:
@@ -144,6 +146,6 @@ def _is_dense(value: str) -> bool:
     return mixed and _ALPHABET.fullmatch(value) is not None and _TECHNICAL.fullmatch(value) is None
 
 
-def may_begin(word: str) -> bool:
-    """A phrase; "stored" and "too" begin a sentence."""
+def may_begin_phrase(word: str) -> bool:
+    """Whether a word may begin a passphrase; "stored" and "too" begin a sentence."""
     return word not in _ORDINARY and not _ENDINGS.fullmatch(word)

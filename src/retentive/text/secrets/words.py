@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-# After a name these make it one that is only about secrets: "password manager", `token_count`.
+# Words after a name that is only about secrets: "password manager", `token_count`.
 ABOUT = r"""
     managers? less vaults? generators? reset polic(?:y|ies) hash(?:es|ed|er)? hints? fields? lengths? strength
     expir\w* changes? protect\w* prompts? dialogs? screens? pages? rotation rules? requirements? complexity
@@ -19,7 +19,7 @@ FOR = r"""
     voor van för til для от к
 """
 
-# What has a code.
+# Things that have a code.
 LOCKS = r"""
     door gate alarm garage entry entrance access security lock locker safe vault unlock verification keypad building
     lobby elevator 2fa otp one[-\s]time backup recovery login log-in burglar lockbox bike suitcase padlock tür
@@ -27,20 +27,20 @@ LOCKS = r"""
     porte portail immeuble puerta porta
 """
 
-# After a number: how many of something.
+# Units after a number.
 UNITS = r"""
     char digit letter word symbol day month year week hour minute min\b second sec\b bit byte time user account
     people % attempt entries percent tokens? keys?
 """
 
-# Before the word key, which is rarely a secret by itself.
+# Words before "key", which is rarely a secret by itself.
 KEYS = r"""
     api access secret private auth encryption decryption signing master account client service admin wpa wpa2 wifi
     wi-fi network licence license product storage app application consumer shared subscription function host deploy
     activation
 """
 
-# Before the word token: such tokens say where to go on.
+# Words before "token" that make it a position, not a secret.
 MARKERS = r"""
     next lock page paging request client export import sync start starting change idempotency continuation update
     cursor first last previous
@@ -54,7 +54,7 @@ FUNCTION = r"""
     same
 """
 
-# With these a sentence about a password goes on; they are also what programs say of one.
+# Words that continue a sentence about a password, also in messages of programs.
 ORDINARY = r"""
     a about above absent accepted access account actually again all almost already also always an and another any
     anything applied as asked at attached available away bad based because been before being below best better
@@ -85,14 +85,14 @@ ORDINARY = r"""
     config settings options params credentials auth basic bearer digest
 """
 
-# In values that stand for others.
+# Words in example values.
 EXAMPLES = r"""
     your example placeholder change[-_]?me redacted dummy insert replace removed hidden omitted masked censored
     goes[-_]?here foobar not[-_]?real lorem todo _here my[-_](?:secret|password|token|api) abcdef 123456789abc
     deadbeef 00000000
 """
 
-# Before a number they are a term: "SHA-256", "page 12", "v2".
+# Words before a number that make it a term: "SHA-256", "page 12", "v2".
 TERMS = r"""
     sha aes md rsa utf base oauth pbkdf argon bcrypt scrypt ed x wpa wps http ipv rfc iso nist fips win windows
     python hmac hs rs es ps ecdsa secp curve cbc gcm crc crypt ntlmv? tlsv? sslv? ssh version v ver kerberos level
@@ -100,7 +100,7 @@ TERMS = r"""
     q h f u t p
 """
 
-# Behind a number: "12th", "90days".
+# Suffixes of a number: "12th", "90days".
 SIZES = r"""
     st nd rd th s m h d x k g w y % ms mb gb kb px am pm min mins hrs? days? bits? bytes? chars? characters? digits?
     times? years? months? weeks? hours? minutes? letters? words? plus or and to € £ \$ ° c f
@@ -112,13 +112,13 @@ PRODUCTS = r"""
 """
 
 
-def gather(alternatives: Iterable[str]) -> str:
-    """One pattern of many that begin with a letter, by their first letters: so Python's engine skips to those."""
+def join_by_first_letter(alternatives: Iterable[str]) -> str:
+    """Join alternatives into one pattern, grouped by first letter, so that Python's engine skips to these letters."""
     rests: dict[str, list[str]] = {}
     for each in alternatives:
         rests.setdefault(each[0], []).append(each[1:])
     return "|".join(f"{first}(?:{'|'.join(rest)})" for first, rest in rests.items())
 
 
-def any_of(alternatives: str) -> str:
+def join_alternatives(alternatives: str) -> str:
     return f"(?:{'|'.join(alternatives.split())})"

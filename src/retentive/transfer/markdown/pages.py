@@ -1,24 +1,25 @@
-"""What stands on the pages: one function for each thing that is shown."""
+"""Renders memories, sessions, messages and records as Markdown."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from retentive.transfer.export_format import Row
-from retentive.transfer.markdown.escape import block, inline, quoted
+from retentive.transfer.markdown.escape import escape_block, escape_inline, escape_quote
 
-NAMED = ("primary_contact", "participants")  # fields that name contacts by id
-
-
-def memory(row: Row) -> str:
-    return f"{block(row['content'])}\n\n{_aside(_about(row))}\n"
+CONTACT_FIELDS = ("primary_contact", "participants")  # they have ids of contacts
 
 
-def _about(row: Row) -> Iterator[str]:
-    yield f"since {day(row['valid_from'])}" + (f" until {day(row['valid_to'])}" if row["valid_to"] else "")
+def render_memory(row: Row) -> str:
+    return f"{escape_block(row['content'])}\n\n{_render_aside(_list_memory_facts(row))}\n"
+
+
+def _list_memory_facts(row: Row) -> Iterator[str]:
+    until = f" until {format_day(row['valid_to'])}" if row["valid_to"] else ""
+    yield f"since {format_day(row['valid_from'])}{until}"
     if row["status"] != "active":
         yield str(row["status"])
     if row["expires"] and not row["valid_to"]:
-        yield f"expires {day(row['expires'])}"
+        yield f"expires {format_day(row['expires'])}"
     yield from (f"{name}: {row[name]}" for name in ("slot", "session", "context") if row[name])
     if row["tags"]:
         yield f"tags: {', '.join(row['tags'])}"
@@ -27,75 +28,79 @@ def _about(row: Row) -> Iterator[str]:
     yield f"id {row['id']}"
 
 
-def session(row: Row) -> Iterator[str]:
-    about = [f"begun {moment(row['created'])}", f"{row['events']} messages"]
+def render_session(row: Row) -> Iterator[str]:
+    about = [f"begun {format_minute(row['created'])}", f"{row['events']} messages"]
     about += [f"agent: {row['agent']}"] if row["agent"] else []
     about += [f"tags: {', '.join(row['tags'])}"] if row["tags"] else []
-    yield f"{_aside(about)}\n"
+    yield f"{_render_aside(about)}\n"
     if row["summary"]:
-        yield f"## Summary up to message {row['summary_upto']}\n\n{quoted(row['summary'])}\n"
+        yield f"## Summary up to message {row['summary_upto']}\n\n{escape_quote(row['summary'])}\n"
     if row["events"]:
         yield "## Messages\n"
 
 
-def event(row: Row) -> str:
+def render_event(row: Row) -> str:
     who = f"{row['speaker']} ({row['role']})" if row["speaker"] else str(row["role"])
-    head = f"**{inline(who)}**, {moment(row['time'])}, {row['sequence']}"
-    text = quoted(row["content"]) if row["content"].strip() else ""
-    more = _aside([f"with {name}" for name in row["payload"]]) if _is_object(row["payload"]) else ""
+    head = f"**{escape_inline(who)}**, {format_minute(row['time'])}, {row['sequence']}"
+    text = escape_quote(row["content"]) if row["content"].strip() else ""
+    more = _render_aside([f"with {name}" for name in row["payload"]]) if _is_object(row["payload"]) else ""
     return "\n\n".join(each for each in (head, text, more) if each) + "\n"
 
 
-def record(row: Row, called: Mapping[str, str]) -> str:
+def render_record(row: Row, contact_names: Mapping[str, str]) -> str:
     fields = {name: value for name, value in row["fields"].items() if name != "name"}
-    for name in NAMED:
+    for name in CONTACT_FIELDS:
         if name in fields:
             ids = fields[name] if isinstance(fields[name], list) else [fields[name]]
-            fields[name] = [called.get(id, id) for id in ids]
-    title = inline(str(row["fields"].get("name", row["id"])))
-    known = (f"## {title}", "\n".join(_lines(fields)), _aside([f"version {row['version']}", f"id {row['id']}"]))
+            fields[name] = [contact_names.get(id, id) for id in ids]
+    title = escape_inline(str(row["fields"].get("name", row["id"])))
+    known = (
+        f"## {title}",
+        "\n".join(_render_fields(fields)),
+        _render_aside([f"version {row['version']}", f"id {row['id']}"]),
+    )
     return "\n\n".join(each for each in known if each) + "\n"
 
 
-def profile(row: Row) -> str:
+def render_profile(row: Row) -> str:
     document = row["fields"].get("document") or {}
-    return "\n".join(_lines(document)) + "\n" if document else "Nothing is known yet.\n"
+    return "\n".join(_render_fields(document)) + "\n" if document else "Nothing is known yet.\n"
 
 
-def _lines(value: Any, depth: int = 0) -> Iterator[str]:
-    """A list of names and values, inside each other."""
+def _render_fields(value: Any, depth: int = 0) -> Iterator[str]:
+    """Render names and values as a nested list."""
     indent = "  " * depth
     for name, each in value.items() if isinstance(value, dict) else enumerate(value, start=1):
-        label = inline(str(name)).replace("\\_", " ")
-        if isinstance(each, dict | list) and each and not _is_plain(each):
+        label = escape_inline(str(name)).replace("\\_", " ")
+        if isinstance(each, dict | list) and each and not _is_flat_list(each):
             yield f"{indent}- **{label}**:"
-            yield from _lines(each, depth + 1)
+            yield from _render_fields(each, depth + 1)
         else:
-            yield f"{indent}- **{label}**: {inline(_said(each))}"
+            yield f"{indent}- **{label}**: {escape_inline(_render_value(each))}"
 
 
-def _is_plain(value: Any) -> bool:
+def _is_flat_list(value: Any) -> bool:
     return isinstance(value, list) and not any(isinstance(each, dict | list) for each in value)
 
 
-def _said(value: Any) -> str:
+def _render_value(value: Any) -> str:
     if isinstance(value, list):
-        return ", ".join(map(_said, value))
+        return ", ".join(map(_render_value, value))
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "none"}[value]
     return str(value)
 
 
-def _aside(parts: Any) -> str:
-    return f"*{inline(' · '.join(parts))}*"
+def _render_aside(parts: Any) -> str:
+    return f"*{escape_inline(' · '.join(parts))}*"
 
 
-def moment(given: str) -> str:
-    return given[:16].replace("T", " ")
+def format_minute(time: str) -> str:
+    return time[:16].replace("T", " ")
 
 
-def day(given: str) -> str:
-    return given[:10]
+def format_day(time: str) -> str:
+    return time[:10]
 
 
 def _is_object(value: Any) -> bool:

@@ -1,7 +1,7 @@
-"""CSV: a row is a memory, the header says what its columns mean.
+"""CSV: each row is a memory, and the header says what the columns mean.
 
-The delimiter is told from the header. Columns that are not known go to the metadata under their own names. Cells may
-be quoted, and have line ends then.
+The delimiter is guessed from the header. Unknown columns go to the metadata under their own names. Quoted cells may
+have line breaks.
 """
 
 import csv
@@ -10,11 +10,19 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from retentive.conversations.formats.source import Document
-from retentive.conversations.formats.values import clean, label, moment
+from retentive.conversations.formats.values import clean_name, clean_value, parse_time
 from retentive.errors import Invalid
-from retentive.model import Kind, Refusal
-from retentive.transfer.memories.items import Item, Told, attempt, kind_of, tags_of, text_of, told
-from retentive.transfer.memories.source import Given, json_object
+from retentive.model import Kind, RefusedItem
+from retentive.transfer.memories.items import (
+    ImportItem,
+    ReadResult,
+    clean_text,
+    drop_empty,
+    guess_kind,
+    make_tags,
+    try_make,
+)
+from retentive.transfer.memories.source import ImportSource, parse_json_object
 
 _COLUMNS: Mapping[str, str] = {
     "text": "text content memory fact statement observation",
@@ -33,64 +41,64 @@ _COLUMNS: Mapping[str, str] = {
 }
 _MEANINGS = {word: name for name, words in _COLUMNS.items() for word in words.split()}
 _DELIMITERS = ",;\t|"
-_DEGREES = {"low": 3, "medium": 5, "normal": 5, "high": 8, "critical": 10}
-_SAID = re.compile(r"sep=(.)\s*")
-_BYTES = re.compile("[\udc80-\udcff]")
+_IMPORTANCE_WORDS = {"low": 3, "medium": 5, "normal": 5, "high": 8, "critical": 10}
+_DELIMITER_LINE = re.compile(r"sep=(.)\s*")
+_UNDECODED = re.compile("[\udc80-\udcff]")
 
 
 class _Header(NamedTuple):
     delimiter: str
     names: list[str]
     meanings: list[str | None]
-    """What each column means; None goes to the metadata."""
+    """The meaning of each column. Columns without one (None) go to the metadata."""
 
 
-def recognise(given: Given) -> bool:
-    """Text whose first line names a column of texts; alone only where the file is called so."""
-    if given.is_folder or not given.is_text or given.first is not None:
+def recognise(source: ImportSource) -> bool:
+    """A text whose first line names a column of texts. A single column counts only in a file named .csv or .tsv."""
+    if source.is_folder or not source.is_text or source.first_value is not None:
         return False
     try:
-        with given.document() as document:
-            header, _ = _opened(document)
+        with source.document() as document:
+            header, _ = _read_header(document)
     except Invalid:
         return False
-    return len(header.names) > 1 or given.name.lower().endswith((".csv", ".tsv"))
+    return len(header.names) > 1 or source.name.lower().endswith((".csv", ".tsv"))
 
 
-def read(given: Given) -> Iterator[Told]:
-    with given.document() as document:
-        header, rows = _opened(document)
+def read(source: ImportSource) -> Iterator[ReadResult]:
+    with source.document() as document:
+        header, rows = _read_header(document)
         for line, row in rows:
-            if isinstance(row, Refusal):
+            if isinstance(row, RefusedItem):
                 yield row
             elif any(cell.strip() for cell in row):
-                yield attempt(_item, f"{given.name}, line {line}", header, row)
+                yield try_make(_make_item, f"{source.name}, line {line}", header, row)
 
 
-def _opened(document: Document) -> tuple[_Header, Iterator[tuple[int, list[str] | Refusal]]]:
-    """The header, and the rows that follow with the numbers of the lines they begin on."""
+def _read_header(document: Document) -> tuple[_Header, Iterator[tuple[int, list[str] | RefusedItem]]]:
+    """The header, and the rows after it, each with the number of its first line."""
     lines = document.lines()
     line, first = next(lines)
     delimiter = ""
-    if said := _SAID.fullmatch(first.strip("\r\n")):  # as Excel writes
-        delimiter = said[1]
+    if declared := _DELIMITER_LINE.fullmatch(first.strip("\r\n")):  # as Excel writes
+        delimiter = declared[1]
         line, first = next(lines, (line, ""))
-    header = _header(document.name, first, delimiter)
-    return header, _rows(document.name, lines, header.delimiter, line)
+    header = _choose_header(document.name, first, delimiter)
+    return header, _read_rows(document.name, lines, header.delimiter, line)
 
 
-def _header(name: str, first: str, delimiter: str) -> _Header:
-    found = [_split(first, each) for each in delimiter or _DELIMITERS]
-    best = max(found, key=lambda each: (sum(1 for name in each.meanings if name), len(each.names)))
+def _choose_header(name: str, first: str, delimiter: str) -> _Header:
+    headers = [_parse_header(first, each) for each in delimiter or _DELIMITERS]
+    best = max(headers, key=lambda header: (sum(1 for name in header.meanings if name), len(header.names)))
     if "text" not in best.meanings:
         hint = f"Name the column of the texts one of: {', '.join(_COLUMNS['text'].split())}."
         raise Invalid(f"{name}: no column of its header is known to hold the texts", hint)
     return best
 
 
-def _split(first: str, delimiter: str) -> _Header:
+def _parse_header(first: str, delimiter: str) -> _Header:
     try:
-        names = [clean(each).strip() for each in next(csv.reader([first], delimiter=delimiter), [])]
+        names = [clean_value(each).strip() for each in next(csv.reader([first], delimiter=delimiter), [])]
     except csv.Error:
         names = []
     meanings = [_MEANINGS.get(re.sub(r"[\s-]+", "_", each.lower())) for each in names]
@@ -98,9 +106,9 @@ def _split(first: str, delimiter: str) -> _Header:
     return _Header(delimiter, names, [name if first_at[name] == at else None for at, name in enumerate(meanings)])
 
 
-def _rows(
+def _read_rows(
     name: str, lines: Iterator[tuple[int, str]], delimiter: str, before: int
-) -> Iterator[tuple[int, list[str] | Refusal]]:
+) -> Iterator[tuple[int, list[str] | RefusedItem]]:
     reader = csv.reader((line for _, line in lines), delimiter=delimiter)
     while True:
         line = before + reader.line_num + 1
@@ -109,64 +117,64 @@ def _rows(
         except StopIteration:
             return
         except csv.Error as error:
-            yield line, Refusal(f"{name}, line {line}", str(error))
+            yield line, RefusedItem(f"{name}, line {line}", str(error))
 
 
-def _item(place: str, header: _Header, row: list[str]) -> Item:
+def _make_item(place: str, header: _Header, row: list[str]) -> ImportItem:
     if len(row) > len(header.names) and any(cell.strip() for cell in row[len(header.names) :]):
         raise Invalid(f"it has {len(row)} cells; the header has {len(header.names)}")
-    if _BYTES.search("".join(row)):
+    if _UNDECODED.search("".join(row)):
         raise Invalid("it is not UTF-8")
-    cells = [clean(cell).strip() for cell in row]
+    cells = [clean_value(cell).strip() for cell in row]
     value = {name: cell for name, cell in zip(header.meanings, cells, strict=False) if name}
     columns = zip(header.names, header.meanings, cells, strict=False)
     more: dict[str, Any] = {name: cell for name, meaning, cell in columns if not meaning}
-    return Item(
+    return ImportItem(
         place,
-        text_of(value.get("text"), "text"),
-        label(value.get("id")),
+        clean_text(value.get("text"), "text"),
+        clean_name(value.get("id")),
         {
-            **_kind(value.get("kind", ""), more),
-            **_tags(value.get("tags", "")),
-            **told(
-                importance=_number(_degree(value.get("importance")), "importance"),
-                confidence=_number(value.get("confidence"), "confidence"),
-                expires=moment(value.get("expires"), place),
-                metadata=told(**{**more, **json_object(value.get("metadata") or "null")}),
+            **_choose_kind(value.get("kind", ""), more),
+            **_parse_tags(value.get("tags", "")),
+            **drop_empty(
+                importance=_parse_number(_parse_importance(value.get("importance")), "importance"),
+                confidence=_parse_number(value.get("confidence"), "confidence"),
+                expires=parse_time(value.get("expires"), place),
+                metadata=drop_empty(**{**more, **parse_json_object(value.get("metadata") or "null")}),
                 **{name: value.get(name) for name in ("context", "slot", "session")},
             ),
         },
-        moment(value.get("created"), place),
-        moment(value.get("updated"), place),
+        parse_time(value.get("created"), place),
+        parse_time(value.get("updated"), place),
     )
 
 
-def _kind(word: str, more: dict[str, Any]) -> dict[str, str]:
-    """One of ours, or what is called so elsewhere; a word that says neither stays with the metadata."""
+def _choose_kind(word: str, more: dict[str, Any]) -> dict[str, str]:
+    """The option `kind`. A word that implies no kind is added to the metadata in `more`."""
     if word.lower() in {*Kind}:
         return {"kind": word.lower()}
-    found = kind_of(word)
+    found = guess_kind(word)
     if word and not found:
         more["kind"] = word
     return found
 
 
-def _tags(cell: str) -> dict[str, list[str]]:
+def _parse_tags(cell: str) -> dict[str, list[str]]:
     if cell.startswith("[") and cell.endswith("]"):
-        listed = json_object(cell)["metadata"]
-        return tags_of(listed if isinstance(listed, list) else cell.strip("[]"))
-    return tags_of(cell)
+        listed = parse_json_object(cell)["metadata"]
+        return make_tags(listed if isinstance(listed, list) else cell.strip("[]"))
+    return make_tags(cell)
 
 
-def _degree(cell: str | None) -> str | int | None:
-    return _DEGREES.get((cell or "").lower(), cell)
+def _parse_importance(cell: str | None) -> str | int | None:
+    return _IMPORTANCE_WORDS.get((cell or "").lower(), cell)
 
 
-def _number(cell: Any, what: str) -> float | None:
+def _parse_number(cell: Any, name: str) -> float | None:
     if cell in (None, ""):
         return None
     try:
         value = float(cell)
     except ValueError as error:
-        raise Invalid(f"{what} is {str(cell)[:40]!r}, not a number") from error
+        raise Invalid(f"{name} is {str(cell)[:40]!r}, not a number") from error
     return int(value) if value.is_integer() else value

@@ -1,39 +1,39 @@
-"""What the formats have in common: a memory as it was found, and the words that others have for kinds and names."""
+"""Shared by all formats: an item to import, and the words that other products have for kinds and names."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, Concatenate, NamedTuple, ParamSpec
 
-from retentive.conversations.formats.values import clean, label
+from retentive.conversations.formats.values import clean_name, clean_value
 from retentive.errors import Invalid
-from retentive.model import Kind, Refusal
+from retentive.model import Kind, RefusedItem
 
-MOST_TAGS = 50  # a memory carries 64; some are left for those that are given to all of an import
+MAX_TAGS = 50  # a memory carries 64: the rest is for tags of the whole import
 
 
-class Item(NamedTuple):
-    """A memory to be, and where it stands."""
+class ImportItem(NamedTuple):
+    """A memory to be added, and its place in the source."""
 
     place: str
     text: str
     id: str | None = None
-    """What it is known by where it comes from."""
-    told: Mapping[str, Any] = {}
-    """What else is said of it, as the options of `add`."""
+    """Its id in the product that it comes from."""
+    options: Mapping[str, Any] = {}
+    """Options of `add`."""
     created: datetime | None = None
     updated: datetime | None = None
 
 
 class Remark(NamedTuple):
-    """Something that is worth knowing, and no memory."""
+    """A note for the user who imports."""
 
     text: str
 
 
-Told = Item | Refusal | Remark
+ReadResult = ImportItem | RefusedItem | Remark
 
-_WORDS: Mapping[Kind, str] = {
+_KIND_NAMES: Mapping[Kind, str] = {
     Kind.PREFERENCE: "preference preferences like likes dislike dislikes taste tastes favourites favorites",
     Kind.PERSONAL: "personal user me family health hobbies hobby personality identity profile birthday",
     Kind.BACKGROUND: "background professional career education history architecture overview structure stack",
@@ -47,69 +47,72 @@ _WORDS: Mapping[Kind, str] = {
     " bug bugs failure failures fix fixes gotcha gotchas solution solutions",
     Kind.FACT: "fact facts observation observations reference information",
 }
-_KINDS = {word: kind for kind, words in _WORDS.items() for word in words.split()}
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_KIND_OF_WORD = {word: kind for kind, words in _KIND_NAMES.items() for word in words.split()}
+_CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
-def kind_of(*names: Any) -> dict[str, str]:
-    """The option that says the kind, by the first name that tells one: `user_preferences`, "Code style".
+def guess_kind(*names: Any) -> dict[str, str]:
+    """The option `kind`, from the first name that implies one: `user_preferences`, "Code style".
 
-    Of several words the last one counts, as in English. Notes are places of our own; those of others are facts.
+    The last word of a name counts most, as in English. There is no word for notes: those of others are facts.
     """
     for name in names:
         for word in reversed(re.split(r"[^a-z]+", name.lower()) if isinstance(name, str) else []):
-            if word in _KINDS:
-                return {"kind": _KINDS[word]}
+            if word in _KIND_OF_WORD:
+                return {"kind": _KIND_OF_WORD[word]}
     return {}
 
 
-def readable(name: str) -> str:
-    """A name of a program's as words: `works_at`, `worksAt`, `works-at`."""
-    return re.sub(r"[_\s]+|(?<=\w)-(?=\w)", " ", _HUMP.sub(" ", name)).strip()
+def split_name(name: str) -> str:
+    """Split an identifier into words: `works_at`, `worksAt`, `works-at`."""
+    return re.sub(r"[_\s]+|(?<=\w)-(?=\w)", " ", _CAMEL_CASE.sub(" ", name)).strip()
 
 
-def relation(subject: str, verb: str, object: str) -> str:
-    """An edge of a graph as a sentence."""
-    said = readable(verb)
-    return f"{subject} {said if said.isupper() and ' ' not in said else said.lower()} {object}"
+def render_relation(subject: str, verb: str, object: str) -> str:
+    """Render an edge of a graph as a sentence. Only a verb that is one word in capitals keeps them."""
+    words = split_name(verb)
+    is_acronym = words.isupper() and " " not in words
+    return f"{subject} {words if is_acronym else words.lower()} {object}"
 
 
-def tags_of(*given: Any) -> dict[str, list[str]]:
-    """The option that says the tags: lists of them, or texts with commas between."""
-    each = (label(tag) for some in given for tag in _several(some))
-    found = [*dict.fromkeys(tag for tag in each if tag)][:MOST_TAGS]
-    return {"tags": found} if found else {}
+def make_tags(*values: Any) -> dict[str, list[str]]:
+    """The option `tags`, from lists of tags or texts with commas."""
+    names = (clean_name(tag) for value in values for tag in _split_tags(value))
+    tags = [*dict.fromkeys(name for name in names if name)][:MAX_TAGS]
+    return {"tags": tags} if tags else {}
 
 
-def _several(given: Any) -> Iterable[Any]:
-    if isinstance(given, str):
-        return re.split(r"[,;|]", given)
-    return given if isinstance(given, list | tuple) else ()
+def _split_tags(value: Any) -> Iterable[Any]:
+    if isinstance(value, str):
+        return re.split(r"[,;|]", value)
+    return value if isinstance(value, list | tuple) else ()
 
 
-def told(**parts: Any) -> dict[str, Any]:
-    """Without those that say nothing."""
-    return {name: part for name, part in parts.items() if part not in (None, "", [], {}, ())}
+def drop_empty(**values: Any) -> dict[str, Any]:
+    """Drop values that are empty."""
+    return {name: value for name, value in values.items() if value not in (None, "", [], {}, ())}
 
 
-def text_of(value: Any, what: str) -> str:
-    """A text that says something."""
+def clean_text(value: Any, field: str) -> str:
+    """A text that is not blank. `field` names it in the error."""
     if not isinstance(value, str) or not value.strip():
-        raise Invalid(f"it has no text under {what!r}")
-    text: str = clean(value).strip()
+        raise Invalid(f"it has no text under {field!r}")
+    text: str = clean_value(value).strip()
     return text
 
 
 P = ParamSpec("P")
 
 
-def attempt(make: Callable[Concatenate[str, P], Item], place: str, *given: P.args, **named: P.kwargs) -> Item | Refusal:
-    """What is made of it, or why it is not."""
+def try_make(
+    make: Callable[Concatenate[str, P], ImportItem], place: str, *args: P.args, **kwargs: P.kwargs
+) -> ImportItem | RefusedItem:
+    """Make an item, or the refusal with the reason."""
     try:
-        return make(place, *given, **named)
+        return make(place, *args, **kwargs)
     except Invalid as error:
-        return refused(place, error)
+        return make_refusal(place, error)
 
 
-def refused(place: str, error: Invalid) -> Refusal:
-    return Refusal(place, str(error).removeprefix(f"{place}: ").removeprefix(f"{place}, "))
+def make_refusal(place: str, error: Invalid) -> RefusedItem:
+    return RefusedItem(place, str(error).removeprefix(f"{place}: ").removeprefix(f"{place}, "))

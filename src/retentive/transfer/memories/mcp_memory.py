@@ -1,34 +1,34 @@
 """The knowledge graph of the MCP reference server (`memory.jsonl`, formerly `memory.json`).
 
-A line for each entity with its observations, and for each relation between two. An observation is about its entity and
-seldom names it ("speaks Spanish"), so the name is put before it: two entities may be said to do the same. What the
-tool `read_graph` answers, one object with `entities` and `relations`, is read too.
+Each line is an entity with its observations, or a relation between two entities. An observation seldom names its
+entity ("speaks Spanish"), so the name is put before it: two entities may have the same observation. The answer of the
+tool `read_graph`, one object with `entities` and `relations`, is read, too.
 """
 
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from retentive.conversations.formats.values import kind, label
+from retentive.conversations.formats.values import clean_name, json_type_name
 from retentive.errors import Invalid
-from retentive.model import Refusal
+from retentive.model import RefusedItem
 from retentive.transfer.memories.items import (
-    Item,
-    Told,
-    attempt,
-    kind_of,
-    readable,
-    refused,
-    relation,
-    tags_of,
-    text_of,
-    told,
+    ImportItem,
+    ReadResult,
+    clean_text,
+    drop_empty,
+    guess_kind,
+    make_refusal,
+    make_tags,
+    render_relation,
+    split_name,
+    try_make,
 )
-from retentive.transfer.memories.source import Given
+from retentive.transfer.memories.source import ImportSource
 
 
-def recognise(given: Given) -> bool:
-    match given.first:
+def recognise(source: ImportSource) -> bool:
+    match source.first_value:
         case {"type": "entity", "name": str()} | {"type": "relation", "from": str(), "to": str()}:
             return True
         case {"entities": list(), "relations": list()}:
@@ -36,69 +36,71 @@ def recognise(given: Given) -> bool:
     return False
 
 
-def read(given: Given) -> Iterator[Told]:
-    for place, value in given.records():
+def read(source: ImportSource) -> Iterator[ReadResult]:
+    for place, value in source.records():
         match value:
             case Invalid():
-                yield refused(place, value)
+                yield make_refusal(place, value)
             case {"entities": list() as entities, "relations": list() as relations}:
                 for number, each in enumerate(entities, 1):
-                    yield from _entity(f"{place}, entity {number}", each)
+                    yield from _read_entity(f"{place}, entity {number}", each)
                 for number, each in enumerate(relations, 1):
-                    yield from _relation(f"{place}, relation {number}", each)
+                    yield from _read_relation(f"{place}, relation {number}", each)
             case {"type": "entity"}:
-                yield from _entity(place, value)
+                yield from _read_entity(place, value)
             case {"type": "relation"}:
-                yield from _relation(place, value)
+                yield from _read_relation(place, value)
             case _:
-                yield Refusal(place, "it is neither an entity nor a relation")
+                yield RefusedItem(place, "it is neither an entity nor a relation")
 
 
-def _entity(place: str, value: Any) -> Iterator[Told]:
-    name = label(value.get("name")) if isinstance(value, dict) else None
+def _read_entity(place: str, value: Any) -> Iterator[ReadResult]:
+    name = clean_name(value.get("name")) if isinstance(value, dict) else None
     if name is None:
-        yield Refusal(place, "an entity needs a name")
+        yield RefusedItem(place, "an entity needs a name")
         return
     observations = value.get("observations")
     if observations is not None and not isinstance(observations, list):
-        yield Refusal(place, f"a list of observations was expected, not {kind(observations)}")
+        yield RefusedItem(place, f"a list of observations was expected, not {json_type_name(observations)}")
         return
-    sort = label(value.get("entityType")) or ""
+    entity_type = clean_name(value.get("entityType")) or ""
     if not observations:
-        yield from _bare(place, name, sort)
+        yield from _read_bare_entity(place, name, entity_type)
     for number, each in enumerate(observations or (), 1):
-        yield attempt(_observation, f"{place}, observation {number}", each, name, sort)
+        yield try_make(_make_observation, f"{place}, observation {number}", each, name, entity_type)
 
 
-def _observation(place: str, said: Any, name: str, sort: str) -> Item:
-    text = text_of(said.get("content") if isinstance(said, dict) else said, "observations")
-    return Item(place, about(readable(name), text), name, _traits(name, sort))
+def _make_observation(place: str, observation: Any, name: str, entity_type: str) -> ImportItem:
+    text = clean_text(observation.get("content") if isinstance(observation, dict) else observation, "observations")
+    return ImportItem(place, add_subject(split_name(name), text), name, _make_options(name, entity_type))
 
 
-def about(name: str, text: str) -> str:
-    """A text that says whom it is about."""
-    named = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE)
-    return text if named else f"{name}: {text}"
+def add_subject(name: str, text: str) -> str:
+    """Put the name of the subject before a text, unless the text has it."""
+    has_name = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE)
+    return text if has_name else f"{name}: {text}"
 
 
-def _bare(place: str, name: str, sort: str) -> Iterator[Told]:
-    """An entity of which only its type is known."""
-    if sort:
-        yield Item(place, f"{readable(name)} ({readable(sort)})", name, _traits(name, sort))
+def _read_bare_entity(place: str, name: str, entity_type: str) -> Iterator[ReadResult]:
+    """Read an entity that has no observations, but perhaps a type."""
+    if entity_type:
+        yield ImportItem(
+            place, f"{split_name(name)} ({split_name(entity_type)})", name, _make_options(name, entity_type)
+        )
     else:
-        yield Refusal(place, "nothing is said of the entity")
+        yield RefusedItem(place, "the entity has neither observations nor a type")
 
 
-def _traits(name: str, sort: str) -> Mapping[str, Any]:
-    context = f"{readable(name)} ({readable(sort)})" if sort else readable(name)
-    return {**kind_of(sort), **tags_of([name, sort]), **told(context=context)}
+def _make_options(name: str, entity_type: str) -> Mapping[str, Any]:
+    context = f"{split_name(name)} ({split_name(entity_type)})" if entity_type else split_name(name)
+    return {**guess_kind(entity_type), **make_tags([name, entity_type]), **drop_empty(context=context)}
 
 
-def _relation(place: str, value: Any) -> Iterator[Told]:
-    ends = [label(value.get(name)) if isinstance(value, dict) else None for name in ("from", "relationType", "to")]
+def _read_relation(place: str, value: Any) -> Iterator[ReadResult]:
+    ends = [clean_name(value.get(name)) if isinstance(value, dict) else None for name in ("from", "relationType", "to")]
     if not all(ends):
-        yield Refusal(place, "a relation needs from, to and relationType")
+        yield RefusedItem(place, "a relation needs from, to and relationType")
         return
     source, verb, target = (str(end) for end in ends)
-    text = relation(readable(source), verb, readable(target))
-    yield Item(place, text, f"{source} {verb} {target}", tags_of([source, target]))
+    text = render_relation(split_name(source), verb, split_name(target))
+    yield ImportItem(place, text, f"{source} {verb} {target}", make_tags([source, target]))

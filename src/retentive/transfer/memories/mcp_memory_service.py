@@ -1,12 +1,12 @@
 """The database of mcp-memory-service (SQLite with sqlite-vec).
 
-Table `memories`: `content_hash`, `content`, `tags` with commas between, `memory_type`, `metadata` as JSON, times as
-seconds since 1970. Rows with `deleted_at` were deleted there, those with `superseded_by` have a successor.
+Table `memories`: `content_hash`, `content`, `tags` separated by commas, `memory_type`, `metadata` as JSON, times as
+seconds since 1970. Rows with `deleted_at` were deleted there, rows with `superseded_by` have a successor.
 
-Nothing is ever written to it. How it is opened depends on what lies beside it:
-  a. nothing: it is complete in itself and nobody has it open, so it is read as a file that does not change;
-  b. `-shm`: a process has it open, or had when it died. SQLite then reads it among others, the WAL with it;
-  c. a WAL or a journal alone: whoever wrote it is gone and left work to be finished. That is done in a copy.
+The database is never written to. How it is opened depends on the files beside it:
+  a. none: it is complete and nobody has it open, so it is read as a file that does not change;
+  b. `-shm`: a process has it open, or had when it died. SQLite then reads it with its WAL, beside others;
+  c. only a WAL or a journal: its writer died and left a transaction to finish. SQLite does that in a copy.
 """
 
 import shutil
@@ -18,47 +18,57 @@ from urllib.parse import quote
 
 import apsw
 
-from retentive.conversations.formats.values import clean, label, moment
+from retentive.conversations.formats.values import clean_name, clean_value, parse_time
 from retentive.errors import Invalid
 from retentive.fs.regular_files import require_regular
-from retentive.transfer.memories.items import Item, Told, attempt, kind_of, tags_of, text_of, told
-from retentive.transfer.memories.source import Given, json_object
+from retentive.transfer.memories.items import (
+    ImportItem,
+    ReadResult,
+    clean_text,
+    drop_empty,
+    guess_kind,
+    make_tags,
+    try_make,
+)
+from retentive.transfer.memories.source import ImportSource, parse_json_object
 
-_MAGIC = b"SQLite format 3\0"
-_OURS = b"RTNV"  # at byte 68 of the file
-_PATIENCE = 5000  # milliseconds
-_NEEDED = {"content", "content_hash"}
-_READ = ("content_hash", "content", "tags", "memory_type", "metadata", "created_at", "updated_at", "confidence")
-_GONE = ("deleted_at", "superseded_by")
-_KINDS = {"architecture": "decision"}  # it is a kind of decision there, and background elsewhere
-_USUAL = 1.0  # what the column says of every row that nobody judged
+_SQLITE_MAGIC = b"SQLite format 3\0"
+_OWN_APPLICATION_ID = b"RTNV"  # at byte 68 of the file
+_BUSY_TIMEOUT_MS = 5000
+_REQUIRED_COLUMNS = {"content", "content_hash"}
+_READ_COLUMNS = ("content_hash", "content", "tags", "memory_type", "metadata", "created_at", "updated_at", "confidence")
+_REMOVED_COLUMNS = ("deleted_at", "superseded_by")
+_KIND_BY_TYPE = {"architecture": "decision"}  # elsewhere the word means background
+_DEFAULT_CONFIDENCE = 1.0  # of rows that nobody rated
 
 
-def recognise(given: Given) -> bool:
-    if not given.head.startswith(_MAGIC) or given.head[68:72] == _OURS:
-        return given.head[68:72] == _OURS  # which is refused with a word on what to do
+def recognise(source: ImportSource) -> bool:
+    if not source.head.startswith(_SQLITE_MAGIC) or source.head[68:72] == _OWN_APPLICATION_ID:
+        return source.head[68:72] == _OWN_APPLICATION_ID  # `read` refuses it with a hint
     try:
-        with _opened(given) as database:
-            return _columns(database) >= _NEEDED
+        with _open_database(source) as database:
+            return _list_columns(database) >= _REQUIRED_COLUMNS
     except Invalid:
         return False
 
 
-def read(given: Given) -> Iterator[Told]:
-    if given.head[68:72] == _OURS:
-        raise Invalid(f"{given.name} is a store of Retentive", "Open it with --db; `retentive migrate` moves it.")
-    if not given.head.startswith(_MAGIC):
-        raise Invalid(f"{given.name} is not an SQLite database", "It is often called sqlite_vec.db.")
-    with _opened(given) as database:
-        columns = _columns(database)
-        if not columns >= _NEEDED:
-            raise Invalid(f"{given.name} has no table of memories with content and content_hash")
-        for number, row in _rows(database, columns):
-            yield attempt(_item, f"{given.name}, memory {number}", row)
+def read(source: ImportSource) -> Iterator[ReadResult]:
+    if source.head[68:72] == _OWN_APPLICATION_ID:
+        raise Invalid(
+            f"{source.name} is a store of Retentive", "Open it, or move it: `Retentive.migrate(FILE, TARGET)`."
+        )
+    if not source.head.startswith(_SQLITE_MAGIC):
+        raise Invalid(f"{source.name} is not an SQLite database", "It is often called sqlite_vec.db.")
+    with _open_database(source) as database:
+        columns = _list_columns(database)
+        if not columns >= _REQUIRED_COLUMNS:
+            raise Invalid(f"{source.name} has no table of memories with content and content_hash")
+        for number, row in _read_rows(database, columns):
+            yield try_make(_make_item, f"{source.name}, memory {number}", row)
 
 
-def _columns(database: apsw.Connection) -> set[str]:
-    """None if it is a view, which may be anything."""
+def _list_columns(database: apsw.Connection) -> set[str]:
+    """The columns of the table. Empty if `memories` is a view, which may be anything."""
     database.execute("PRAGMA trusted_schema = OFF").fetchall()
     if not database.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'memories'").fetchall():
         return set()
@@ -66,93 +76,96 @@ def _columns(database: apsw.Connection) -> set[str]:
     return {bytes(name).decode(errors="replace") for (name,) in names if isinstance(name, bytes)}
 
 
-def _rows(database: apsw.Connection, columns: set[str]) -> Iterator[tuple[int, dict[str, bytes | None]]]:
-    """As bytes: SQLite keeps what it was given, UTF-8 or not."""
-    names = [name for name in _READ if name in columns]
-    wanted = ", ".join(f"CAST({name} AS BLOB)" for name in names)
-    here = " AND ".join(f"coalesce({name}, '') = ''" for name in _GONE if name in columns) or "1"
-    for row in database.execute(f"SELECT rowid, {wanted} FROM memories WHERE {here} ORDER BY rowid"):
-        yield int(row[0]), dict(zip(names, row[1:], strict=True))
+def _read_rows(database: apsw.Connection, columns: set[str]) -> Iterator[tuple[int, dict[str, bytes | None]]]:
+    """The current memories with their row ids. Values are bytes: SQLite does not check that text is UTF-8."""
+    names = [name for name in _READ_COLUMNS if name in columns]
+    selected = ", ".join(f"CAST({name} AS BLOB)" for name in names)
+    is_current = " AND ".join(f"coalesce({name}, '') = ''" for name in _REMOVED_COLUMNS if name in columns) or "1"
+    for number, *values in database.execute(
+        f"SELECT rowid, {selected} FROM memories WHERE {is_current} ORDER BY rowid"
+    ):
+        yield int(number), dict(zip(names, values, strict=True))
 
 
-def _item(place: str, row: Mapping[str, bytes | None]) -> Item:
-    value = {name: _text(each) for name, each in row.items()}
-    sort, metadata = value.get("memory_type"), json_object(value.get("metadata") or "null")
+def _make_item(place: str, row: Mapping[str, bytes | None]) -> ImportItem:
+    value = {name: _decode(each) for name, each in row.items()}
+    memory_type, metadata = value.get("memory_type"), parse_json_object(value.get("metadata") or "null")
     kept = {name: each for name, each in metadata.items() if name not in ("tags", "type")}
-    return Item(
+    return ImportItem(
         place,
-        text_of(value.get("content"), "content"),
-        label(value.get("content_hash")),
+        clean_text(value.get("content"), "content"),
+        clean_name(value.get("content_hash")),
         {
-            **kind_of(_KINDS.get(sort or "", sort)),
-            **tags_of(value.get("tags") or metadata.get("tags")),
-            **told(
-                confidence=_confidence(_number(value.get("confidence"))), metadata=told(**{**kept, "memory_type": sort})
+            **guess_kind(_KIND_BY_TYPE.get(memory_type or "", memory_type)),
+            **make_tags(value.get("tags") or metadata.get("tags")),
+            **drop_empty(
+                confidence=_valid_confidence(_parse_number(value.get("confidence"))),
+                metadata=drop_empty(**{**kept, "memory_type": memory_type}),
             ),
         },
-        moment(_number(value.get("created_at")), place),
-        moment(_number(value.get("updated_at")), place),
+        parse_time(_parse_number(value.get("created_at")), place),
+        parse_time(_parse_number(value.get("updated_at")), place),
     )
 
 
-def _text(value: bytes | None) -> str | None:
+def _decode(value: bytes | None) -> str | None:
     if value is None:
         return None
     try:
-        text: str = clean(value.decode())
+        text: str = clean_value(value.decode())
     except UnicodeDecodeError as error:
         raise Invalid("its text is not UTF-8") from error
     return text
 
 
-def _number(value: str | None) -> float | str | None:
+def _parse_number(value: str | None) -> float | str | None:
     try:
         return None if value is None else float(value)
     except ValueError:
         return value
 
 
-def _confidence(value: float | str | None) -> float | None:
-    return value if isinstance(value, float) and 0 <= value < _USUAL else None
+def _valid_confidence(value: float | str | None) -> float | None:
+    return value if isinstance(value, float) and 0 <= value < _DEFAULT_CONFIDENCE else None
 
 
 @contextmanager
-def _opened(given: Given) -> Iterator[apsw.Connection]:
-    beside = [Path(f"{given.path}{end}") for end in ("-wal", "-journal")]
-    for each in beside:
+def _open_database(source: ImportSource) -> Iterator[apsw.Connection]:
+    logs = [Path(f"{source.path}{end}") for end in ("-wal", "-journal")]
+    for each in logs:
         require_regular(each)
-    if Path(f"{given.path}-shm").exists():
-        how = "mode=ro"
-    elif any(each.exists() and each.stat().st_size for each in beside):
-        with _copied(given) as copy, _connected(given.name, copy, "mode=rw") as database:
+    if Path(f"{source.path}-shm").exists():
+        mode = "mode=ro"
+    elif any(each.exists() and each.stat().st_size for each in logs):
+        with _copy_database(source) as copy, _connect(source.name, copy, "mode=rw") as database:
             yield database
         return
     else:
-        how = "mode=ro&immutable=1"
-    with _connected(given.name, given.path, how) as database:
+        mode = "mode=ro&immutable=1"
+    with _connect(source.name, source.path, mode) as database:
         yield database
 
 
 @contextmanager
-def _copied(given: Given) -> Iterator[Path]:
+def _copy_database(source: ImportSource) -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as folder:
         for end in ("", "-wal", "-journal"):
-            file = Path(f"{given.path}{end}")
+            file = Path(f"{source.path}{end}")
             if file.exists():
                 shutil.copyfile(file, Path(folder, f"copy{end}"))
         yield Path(folder, "copy")
 
 
 @contextmanager
-def _connected(name: str, path: Path, how: str) -> Iterator[apsw.Connection]:
-    flags = apsw.SQLITE_OPEN_READWRITE if how == "mode=rw" else apsw.SQLITE_OPEN_READONLY
+def _connect(name: str, path: Path, mode: str) -> Iterator[apsw.Connection]:
+    flags = apsw.SQLITE_OPEN_READWRITE if mode == "mode=rw" else apsw.SQLITE_OPEN_READONLY
     database: apsw.Connection | None = None
     try:
-        database = apsw.Connection(f"file:{quote(str(path.absolute()))}?{how}", flags | apsw.SQLITE_OPEN_URI)
-        database.set_busy_timeout(_PATIENCE)
+        database = apsw.Connection(f"file:{quote(str(path.absolute()))}?{mode}", flags | apsw.SQLITE_OPEN_URI)
+        database.set_busy_timeout(_BUSY_TIMEOUT_MS)
         yield database
-    except (apsw.Error, UnicodeDecodeError) as error:  # the latter in names and messages of a damaged one
-        hint = "Stop whatever has it open, and try again; or give a copy of it."
+    except (apsw.Error, UnicodeDecodeError) as error:  # a damaged database has names that are not UTF-8
+        hint = "Stop the program that has it open and try again, or give a copy of it."
         raise Invalid(f"{name} cannot be read: {error}", hint) from error
     finally:
         if database is not None:

@@ -1,179 +1,170 @@
-"""Texts that people and models write to be remembered: `CLAUDE.md` and the like, and the files of Claude's memory tool.
+"""Reads `CLAUDE.md` and similar files, and the files of Claude's memory tool.
 
-Each bullet and each paragraph becomes a memory, with its headings as context. Where the same is said under two
-headings, the second is told apart by its heading: a text is kept once.
+Each bullet and each paragraph becomes a memory, with its headings as context. If the same text is under two headings,
+the second one gets its heading as a prefix, because a store keeps each text once.
 """
 
 import html
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple
 
-from retentive.conversations.formats.values import label
-from retentive.model import Kind, Refusal
-from retentive.transfer.memories.blocks import Block, Front, blocks, front
-from retentive.transfer.memories.items import Item, Remark, Told, kind_of, readable, tags_of, told
-from retentive.transfer.memories.source import Given, text_in
+from retentive.conversations.formats.values import clean_name
+from retentive.model import Kind, RefusedItem
+from retentive.transfer.memories.blocks import NoteBlock, NoteFrontMatter, parse_blocks, parse_front_matter
+from retentive.transfer.memories.items import (
+    ImportItem,
+    ReadResult,
+    Remark,
+    drop_empty,
+    guess_kind,
+    make_tags,
+    split_name,
+)
+from retentive.transfer.memories.source import ImportSource, read_text
 
-MARKDOWN = (".md", ".markdown", ".mdc")
-WRITTEN = (*MARKDOWN, ".txt", ".xml")
+MARKDOWN_ENDINGS = (".md", ".markdown", ".mdc")
+TEXT_ENDINGS = (*MARKDOWN_ENDINGS, ".txt", ".xml")
 
-_RULES = re.compile(r"(?i)(CLAUDE|AGENTS?|GEMINI|COPILOT-INSTRUCTIONS)(\.local)?\.md|\.?\w*rules(\.md)?|.*\.mdc")
-_ALONE = re.compile(r"\s*@([~\w./\\-]+)\s*|\s*[-*+]\s+@([~\w-]*[./\\][~\w./\\-]*)\s*")
+_RULES_FILE = re.compile(r"(?i)(CLAUDE|AGENTS?|GEMINI|COPILOT-INSTRUCTIONS)(\.local)?\.md|\.?\w*rules(\.md)?|.*\.mdc")
+_IMPORT_LINE = re.compile(r"\s*@([~\w./\\-]+)\s*|\s*[-*+]\s+@([~\w-]*[./\\][~\w./\\-]*)\s*")
 _IMPORT = re.compile(r"(?<![\w`@/.])@([~\w-]*[./\\][~\w./\\-]*\w)")  # and no `@anna`
-_USUAL = (
-    "claude",
-    "claude.local",
-    "agents",
-    "agent",
-    "gemini",
-    "memory",
-    "readme",
-    "index",
-)  # say nothing of what is in them
-_CODE = re.compile(r"`[^`\n]*`")
-_MARKED = re.compile(r"(?m)^(#{1,6} |\s*[-*+] )\S")
+# File names that say nothing about the content.
+_USUAL_NAMES = ("claude", "claude.local", "agents", "agent", "gemini", "memory", "readme", "index")
+_CODE_SPAN = re.compile(r"`[^`\n]*`")
+_MARKDOWN_LINE = re.compile(r"(?m)^(#{1,6} |\s*[-*+] )\S")
 _TAG = re.compile(r"<(/?)([A-Za-z_][\w.:-]{0,100})((?:\s[^<>]{0,2000})?/?)>|<[?!][^<>]{0,2000}>")
-_DEEPEST = 10  # elements around a text; what is deeper is told apart no further
-_LINKED = re.compile(r"\[[^\[\]]*\]\((?:\./)?([^()\s:]+)\)")
-# Of the memory files that Claude Code writes by itself: what their front matter calls `type`.
-_TYPES = {"user": "personal", "feedback": "instruction", "project": "project", "reference": "fact"}
+_MAX_DEPTH = 10  # elements around a text whose names become headings
+_LINK = re.compile(r"\[[^\[\]]*\]\((?:\./)?([^()\s:]+)\)")
+# The values of `type` in the front matter of the memory files that Claude Code writes.
+_KINDS_BY_TYPE = {"user": "personal", "feedback": "instruction", "project": "project", "reference": "fact"}
 
 
-class Distinct:
-    """Tells texts apart that stand under several headings."""
+class RepeatedTexts:
+    """Makes texts distinct that are repeated under several headings."""
 
     def __init__(self) -> None:
-        self._under: dict[str, str] = {}
+        self._contexts: dict[str, str] = {}
 
-    def told(self, text: str, context: str, heading: str) -> str:
-        if self._under.setdefault(text, context) == context or not heading:
+    def distinguish(self, text: str, context: str, heading: str) -> str:
+        if self._contexts.setdefault(text, context) == context or not heading:
             return text
         return f"{heading}: {text}"
 
 
-def recognise_markdown(given: Given) -> bool:
-    if given.is_folder:
-        return any(True for _ in given.files(*MARKDOWN))
-    if not given.is_text:
+def recognise_markdown(source: ImportSource) -> bool:
+    if source.is_folder:
+        return any(True for _ in source.files(*MARKDOWN_ENDINGS))
+    if not source.is_text:
         return False
-    return given.name.lower().endswith(MARKDOWN) or (given.first is None and _MARKED.search(given.opening) is not None)
+    if source.name.lower().endswith(MARKDOWN_ENDINGS):
+        return True
+    return source.first_value is None and _MARKDOWN_LINE.search(source.head_text) is not None
 
 
-def pages(given: Given) -> Iterator[tuple[str, Front | Refusal]]:
-    """Each page of Markdown by its name, or why it cannot be read."""
-    for name, path in given.files(*MARKDOWN):
-        text = text_in(name, path)
-        yield name, text if isinstance(text, Refusal) else front(text)
+def read_pages(source: ImportSource) -> Iterator[tuple[str, NoteFrontMatter | RefusedItem]]:
+    """Each Markdown file with its name, or why it cannot be read."""
+    for name, path in source.files(*MARKDOWN_ENDINGS):
+        text = read_text(name, path)
+        yield name, text if isinstance(text, RefusedItem) else parse_front_matter(text)
 
 
-def read_markdown(given: Given) -> Iterator[Told]:
-    distinct = Distinct()
-    for name, page in pages(given):
-        if isinstance(page, Refusal):
+def read_markdown(source: ImportSource) -> Iterator[ReadResult]:
+    repeated = RepeatedTexts()
+    for name, page in read_pages(source):
+        if isinstance(page, RefusedItem):
             yield page
             continue
-        usual = Kind.INSTRUCTION if _RULES.fullmatch(PurePosixPath(name).name) else None
-        body, remarks = _without_imports(name, page)
+        default_kind = Kind.INSTRUCTION if _RULES_FILE.fullmatch(PurePosixPath(name).name) else None
+        body, remarks = _remove_imports(name, page)
         yield from remarks
-        for block in blocks(body, page.lines):
-            yield _item(name, _block(block), page, usual, distinct)
+        for block in parse_blocks(body, page.lines):
+            yield _make_item(name, block, page, default_kind, repeated)
 
 
-def _without_imports(name: str, page: Front) -> tuple[str, list[Remark]]:
-    """The text without lines that only name another file (`@docs/git.md`), and a word on each file that it names."""
-    lines, remarks, fenced = page.body.split("\n"), [], False
+def _remove_imports(name: str, page: NoteFrontMatter) -> tuple[str, list[Remark]]:
+    """Remove lines that only import another file (`@docs/git.md`), with a remark on each import."""
+    lines, remarks, is_fenced = page.body.split("\n"), [], False
     for at, line in enumerate(lines):
-        fenced ^= line.lstrip().startswith(("```", "~~~"))
-        if "@" not in line or fenced:
+        is_fenced ^= line.lstrip().startswith(("```", "~~~"))
+        if "@" not in line or is_fenced:
             continue
-        alone = _ALONE.fullmatch(line)
-        found = [alone[1] or alone[2]] if alone else [each[1] for each in _IMPORT.finditer(_CODE.sub("", line))]
-        remarks += [Remark(f"{name}, line {page.lines + at + 1}: @{each} is not followed") for each in found]
-        lines[at] = "" if alone else line
+        import_line = _IMPORT_LINE.fullmatch(line)
+        imports = [import_line[1] or import_line[2]] if import_line else _IMPORT.findall(_CODE_SPAN.sub("", line))
+        remarks += [Remark(f"{name}, line {page.lines + at + 1}: @{each} is not followed") for each in imports]
+        lines[at] = "" if import_line else line
     return "\n".join(lines), remarks
 
 
-class _Said(NamedTuple):
-    text: str
-    line: int
-    headings: tuple[str, ...]
+def recognise_claude(source: ImportSource) -> bool:
+    """A folder that has the name of the tool's folder, or has other texts than Markdown."""
+    if not source.is_folder:
+        return source.is_text and source.name.lower().endswith(".xml")
+    endings = {PurePosixPath(name).suffix.lower() for name, _ in source.files(*TEXT_ENDINGS)}
+    has_name = source.path.absolute().name.lower() in ("memories", "memory")
+    return bool(endings) and (has_name or not endings <= {*MARKDOWN_ENDINGS})
 
 
-def recognise_claude(given: Given) -> bool:
-    """A folder called as the tool calls it, or one with texts that are not Markdown alone."""
-    if not given.is_folder:
-        return given.is_text and given.name.lower().endswith(".xml")
-    endings = {PurePosixPath(name).suffix.lower() for name, _ in given.files(*WRITTEN)}
-    called = given.path.absolute().name.lower() in ("memories", "memory")
-    return bool(endings) and (called or not endings <= {*MARKDOWN})
-
-
-def read_claude(given: Given) -> Iterator[Told]:
-    distinct = Distinct()
-    names = {name for name, _ in given.files(*WRITTEN)} if given.is_folder else set()
-    for name, path in given.files(*WRITTEN):
-        text = text_in(name, path)
-        if isinstance(text, Refusal):
+def read_claude(source: ImportSource) -> Iterator[ReadResult]:
+    repeated = RepeatedTexts()
+    names = {name for name, _ in source.files(*TEXT_ENDINGS)} if source.is_folder else set()
+    for name, path in source.files(*TEXT_ENDINGS):
+        text = read_text(name, path)
+        if isinstance(text, RefusedItem):
             yield text
             continue
-        page = front(text)
-        usual = _TYPES.get(str(page.values.get("type")).lower())
+        page = parse_front_matter(text)
+        default_kind = _KINDS_BY_TYPE.get(str(page.values.get("type")).lower())
         is_xml = name.lower().endswith(".xml") or page.body.lstrip().startswith("<")
-        for said in _elements(page.body) if is_xml else map(_block, blocks(page.body, page.lines)):
-            link = _LINKED.match(said.text)
+        for block in _parse_elements(page.body) if is_xml else parse_blocks(page.body, page.lines):
+            link = _LINK.match(block.text)
             if link and link[1] in names:  # an index, as Claude Code keeps one
-                yield Remark(f"{name}, line {said.line}: {link[1]} is read itself")
+                yield Remark(f"{name}, line {block.line}: {link[1]} is read itself")
             else:
-                yield _item(name, said, page, usual, distinct)
+                yield _make_item(name, block, page, default_kind, repeated)
 
 
-def _block(block: Block) -> _Said:
-    return _Said(block.text, block.line, block.headings)
-
-
-def _elements(text: str) -> Iterator[_Said]:
-    """What elements say, under their names. Models write XML that no parser takes, so only the tags are looked at."""
+def _parse_elements(text: str) -> Iterator[NoteBlock]:
+    """The texts of XML elements, with the element names as headings. Only tags are parsed: models write broken XML."""
     text = text.replace("<![CDATA[", "").replace("]]>", "")
-    around: list[str] = []
+    elements: list[str] = []
     at = before = 0
     for tag in _TAG.finditer(text):
-        yield from _inside(text[at : tag.start()], before, around)
-        closes, name, more = tag[1], tag[2], tag[3]
-        if closes and name in around:
-            del around[len(around) - 1 - around[::-1].index(name) :]
-        elif name and not closes and not more.endswith("/") and len(around) < _DEEPEST:
-            around.append(name)
+        yield from _parse_inside(text[at : tag.start()], before, elements)
+        is_closing, name, rest = tag[1], tag[2], tag[3]
+        if is_closing and name in elements:
+            del elements[len(elements) - 1 - elements[::-1].index(name) :]
+        elif name and not is_closing and not rest.endswith("/") and len(elements) < _MAX_DEPTH:
+            elements.append(name)
         before += text.count("\n", at, tag.end())
         at = tag.end()
-    yield from _inside(text[at:], before, around)
+    yield from _parse_inside(text[at:], before, elements)
 
 
-def _inside(text: str, before: int, around: list[str]) -> Iterator[_Said]:
+def _parse_inside(text: str, before: int, elements: list[str]) -> Iterator[NoteBlock]:
     if not text.strip():
         return
-    names = tuple(readable(name) for name in around)
-    for block in blocks(html.unescape(text), before):
-        yield _Said(block.text, block.line, (*names, *block.headings))
+    names = tuple(split_name(name) for name in elements)
+    for block in parse_blocks(html.unescape(text), before):
+        yield block._replace(headings=(*names, *block.headings))
 
 
-def _item(name: str, said: _Said, page: Front, usual: str | None, distinct: Distinct) -> Item:
+def _make_item(
+    name: str, block: NoteBlock, page: NoteFrontMatter, default_kind: str | None, repeated: RepeatedTexts
+) -> ImportItem:
     stem = PurePosixPath(name).stem
-    file = label(page.values.get("name")) or ("" if stem.lower() in _USUAL else readable(stem))
-    context = " > ".join(each for each in (file, *said.headings) if each)
-    heading = said.headings[-1] if said.headings else file
-    return Item(
-        f"{name}, line {said.line}",
-        distinct.told(said.text, context, heading),
-        name,
-        {**_kind(said, usual), **tags_of(page.values.get("tags")), **told(context=context, metadata=_about(page))},
-    )
+    file = clean_name(page.values.get("name")) or ("" if stem.lower() in _USUAL_NAMES else split_name(stem))
+    context = " > ".join(each for each in (file, *block.headings) if each)
+    heading = block.headings[-1] if block.headings else file
+    text = repeated.distinguish(block.text, context, heading)
+    metadata = drop_empty(description=clean_name(page.values.get("description")))
+    options = {
+        **_choose_kind(block, default_kind),
+        **make_tags(page.values.get("tags")),
+        **drop_empty(context=context, metadata=metadata),
+    }
+    return ImportItem(f"{name}, line {block.line}", text, name, options)
 
 
-def _kind(said: _Said, usual: str | None) -> dict[str, str]:
-    return kind_of(*reversed(said.headings)) or ({"kind": usual} if usual else {})
-
-
-def _about(page: Front) -> Mapping[str, Any]:
-    return told(description=label(page.values.get("description")))
+def _choose_kind(block: NoteBlock, default_kind: str | None) -> dict[str, str]:
+    return guess_kind(*reversed(block.headings)) or ({"kind": default_kind} if default_kind else {})

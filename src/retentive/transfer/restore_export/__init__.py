@@ -1,0 +1,1 @@
+"""Restores an export: compares each line with what is in the store, and writes what is new or newer."""

@@ -1,9 +1,9 @@
-"""Sessions and their messages, held against those that are here.
+"""Restores sessions and their messages, compared with those in the store.
 
-A session that is new is written with its messages. One that is here gets those messages that it lacks, unless the two
-say different things under one number: then they are two conversations of one name, and the one here stays. Of summary
-and learning what is further stays. A session whose messages come in several commits is marked as under way meanwhile:
-nothing is learned from it, and an import that was stopped is gone on with.
+A new session is written with its messages. A stored session gets the messages that it lacks, unless the two differ
+under one number: then they are two conversations of one name, and the stored one stays. Of the summaries and the
+learning positions, the further one stays. A session whose messages take several commits is marked as unfinished until
+the last one: nothing is learned from it, and a stopped import is continued.
 """
 
 import json
@@ -11,346 +11,357 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from retentive.conversations.chunks import heard, sliced, slices
+from retentive.conversations.chunks import chunk_message, chunk_rows, following_row
 from retentive.conversations.imported import find_imported, mark_imported
 from retentive.errors import Invalid
 from retentive.learning import apply_claims
 from retentive.model import Event, ImportTrust, Role, from_micros
-from retentive.storage import Step, step
+from retentive.storage import Step
+from retentive.storage.tables import restore as restored_rows
 from retentive.storage.tables.conversations import event_values
+from retentive.storage.tables.transfer import ExportedSession
 from retentive.store import validate
 from retentive.store.views import can_write
-from retentive.text.purged_message import PURGED, blanked
-from retentive.transfer.export_format import EARLIEST, EVENT, SESSION, Row
-from retentive.transfer.export_reader import Entry
+from retentive.text.purged_message import PURGED, purge_payload
+from retentive.transfer.export_format import EVENT_LINE, MIN_TIME, SESSION_LINE, Row
+from retentive.transfer.export_reader import ExportLine
 from retentive.transfer.restore_export import vectors
-from retentive.transfer.restore_export.run import Decided, Desk, Outcome
+from retentive.transfer.restore_export.run import BatchPlan, Outcome, RestoreRun
 
-UNDER_WAY = "import"  # in place of claims, of which none is left
-ANOTHER = "another conversation of this name is here, and stays"
-ORPHAN = "its session is not here, and has no line before it"
-UNREADABLE = "its claims cannot be read"
-TWICE = "another message of this number came before it"
-STATE = ("last_sequence", "events", "active", "summary", "summary_upto", "epoch", "learned_upto", "claims")
-ABOUT = ("agent", "tags", "metadata")
-SAID = ("role", "speaker", "content", "payload", "time")
-PAGE = 1000  # purges read at a time
-MOST = 1_000_000  # messages here between the first and the last of a batch
+UNFINISHED_MARK = "import"  # stored in place of claims while `claims_left` is 0
+OTHER_CONVERSATION = "another conversation of this name is here, and stays"
+NO_SESSION = "its session is not here, and has no line before it"
+BAD_CLAIMS = "its claims cannot be read"
+DUPLICATE_NUMBER = "another message of this number came before it"
+STATE_FIELDS = ("last_sequence", "events", "active", "summary", "summary_upto", "epoch", "learned_upto", "claims")
+SESSION_FIELDS = ("agent", "tags", "metadata")
+EVENT_FIELDS = ("role", "speaker", "content", "payload", "time")
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
-    """The session that the last lines were of: its messages may come in several batches."""
+class CurrentSession:
+    """The session of the last lines. Its messages may come in several batches."""
 
     namespace: str = ""
     name: str = ""
-    given: Row | None = None
-    """Its own line."""
+    line: Row | None = None
+    """The line of the session itself."""
     is_new: bool = False
-    is_other: bool = False
-    """Whether the one here is another conversation."""
+    is_conflicting: bool = False
+    """Whether the stored session of this name is another conversation."""
     is_open: bool = False
-    """Whether more of its messages are to come."""
+    """Whether more of its messages may follow."""
 
 
 @dataclass(slots=True)
-class Group:
+class SessionLines:
     """Consecutive lines of one session."""
 
     namespace: str
     name: str
-    own: Entry | None = None
-    events: list[Entry] = field(default_factory=list)
-    may_go_on: bool = False
+    session_line: ExportLine | None = None
+    events: list[ExportLine] = field(default_factory=list)
+    may_continue: bool = False
 
 
-def take_in(desk: Desk, talk: Talk, namespace: str, entries: Sequence[Entry]) -> Talk:
-    """The session that may go on with the next lines."""
-    entries = [entry for entry in entries if _is_readable(desk, entry)]
-    groups = _groups(namespace, entries) if entries else []
-    if groups and talk.is_open and (talk.namespace, talk.name) != (namespace, groups[0].name):
-        talk = finish(desk, talk)
+def restore_sessions(
+    run: RestoreRun, current: CurrentSession, namespace: str, entries: Sequence[ExportLine]
+) -> CurrentSession:
+    """Restore the lines of sessions. Returns the session that the next lines may continue."""
+    entries = [entry for entry in entries if _is_readable(run, entry)]
+    groups = _group_by_session(namespace, entries) if entries else []
+    if groups and current.is_open and (current.namespace, current.name) != (namespace, groups[0].name):
+        current = finish_session(run, current)
     while groups:
-        done, talk = _some(desk, talk, groups)
+        done, current = _restore_distinct(run, current, groups)
         groups = groups[done:]
-    desk.store.people.heard(namespace, {each.row["speaker"] for each in entries if each.type == "event"})
-    return talk
+    run.store.speakers.note_speakers(namespace, {each.row["speaker"] for each in entries if each.type == "event"})
+    return current
 
 
-def _is_readable(desk: Desk, entry: Entry) -> bool:
-    """Whether what is still to be kept of a session can be, once its turn comes."""
+def _is_readable(run: RestoreRun, entry: ExportLine) -> bool:
+    """Whether the pending claims of a session can be read when they are applied. If not, the line is refused."""
     try:
         for claim in json.loads(entry.row.get("claims") or "[]"):
-            apply_claims.read(claim)
+            apply_claims.parse_action(claim)
     except (Invalid, KeyError, TypeError, ValueError):
-        desk.tally.refuse(entry.number, UNREADABLE)
+        run.report.refuse(entry.number, BAD_CLAIMS)
         return False
     return True
 
 
-def finish(desk: Desk, talk: Talk) -> Talk:
-    """Of which no more is to come, though more was told of."""
-    if talk.is_open:
-        _some(desk, talk, [Group(talk.namespace, talk.name)])
-    return Talk()
+def finish_session(run: RestoreRun, current: CurrentSession) -> CurrentSession:
+    """Finish a session whose announced messages do not all follow."""
+    if current.is_open:
+        _restore_distinct(run, current, [SessionLines(current.namespace, current.name)])
+    return CurrentSession()
 
 
-def _some(desk: Desk, talk: Talk, groups: Sequence[Group]) -> tuple[int, Talk]:
-    """As many as are of different sessions."""
+def _restore_distinct(
+    run: RestoreRun, current: CurrentSession, groups: Sequence[SessionLines]
+) -> tuple[int, CurrentSession]:
+    """Restore lines up to the first session that occurs twice. Returns how many groups that were."""
     names = [group.name for group in groups]
     distinct = next((at for at, name in enumerate(names) if name in names[:at]), len(names))
-    after = talk
+    after = current
 
-    def decide(_: int) -> Decided:
+    def decide(_: int) -> BatchPlan:
         nonlocal after
-        after, decided = talk, Decided()
-        here = _here(desk, groups[0].namespace, names[:distinct])
+        after, plan = current, BatchPlan()
+        stored = _read_here(run, groups[0].namespace, names[:distinct])
         for group in groups[:distinct]:
-            after = _entered(after, group, here.get(group.name))
-            after = _decide(desk, after, decided, group, here.get(group.name))
-        return decided
+            after = _enter_session(after, group, stored.get(group.name))
+            after = _decide(run, after, plan, group, stored.get(group.name))
+        return plan
 
-    desk.apply(groups[0].namespace, decide)
+    run.apply(groups[0].namespace, decide)
     return distinct, after
 
 
-def _groups(namespace: str, entries: Sequence[Entry]) -> list[Group]:
-    found: list[Group] = []
+def _group_by_session(namespace: str, entries: Sequence[ExportLine]) -> list[SessionLines]:
+    groups: list[SessionLines] = []
     for entry in entries:
         is_own = entry.type == "session"
         name = entry.row["id" if is_own else "session"]
-        if is_own or not found or found[-1].name != name:
-            found.append(Group(namespace, name, entry if is_own else None))
+        if is_own or not groups or groups[-1].name != name:
+            groups.append(SessionLines(namespace, name, entry if is_own else None))
         if not is_own:
-            found[-1].events.append(entry)
-    found[-1].may_go_on = True
-    return found
+            groups[-1].events.append(entry)
+    groups[-1].may_continue = True
+    return groups
 
 
-def _here(desk: Desk, namespace: str, names: Sequence[str]) -> dict[str, Row]:
-    rows = desk.store.engine.read("export_session_some", {"namespace": namespace, "ids": [*names]})
-    return {row[1]: dict(zip([*SESSION.shapes, "claims_left"], row, strict=True)) for row in rows}
+def _read_here(run: RestoreRun, namespace: str, names: Sequence[str]) -> dict[str, Row]:
+    return {row.id: row._asdict() for row in run.rows(namespace).read_sessions(names)}
 
 
-def _entered(talk: Talk, group: Group, here: Row | None) -> Talk:
-    if group.own:
-        return Talk(group.namespace, group.name, group.own.row, is_new=here is None)
-    return talk if talk.name == group.name else Talk(group.namespace, group.name)
+def _enter_session(current: CurrentSession, group: SessionLines, stored: Row | None) -> CurrentSession:
+    if group.session_line:
+        return CurrentSession(group.namespace, group.name, group.session_line.row, is_new=stored is None)
+    return current if current.name == group.name else CurrentSession(group.namespace, group.name)
 
 
-def _decide(desk: Desk, talk: Talk, decided: Decided, group: Group, here: Row | None) -> Talk:
-    if here is None and not talk.is_new:
+def _decide(
+    run: RestoreRun, current: CurrentSession, plan: BatchPlan, group: SessionLines, stored: Row | None
+) -> CurrentSession:
+    if stored is None and not current.is_new:
         for entry in group.events:
-            decided.refuse(entry, ORPHAN)
-        return talk
-    group = _once(decided, group)
-    known = _known(desk, group) if here else {}
-    is_other = talk.is_other or (here is not None and _is_the_users(desk, here))
-    if is_other or not all(_says_the_same(known[key], entry) for key, entry in _keyed(group) if key in known):
-        _leave_out(decided, group)
-        return replace(talk, is_other=True, is_open=False)
-    fresh = sorted(((key, entry) for key, entry in _keyed(group) if key not in known), key=lambda each: each[0])
-    gone = _purged(desk, group)
-    new = [_blank(entry) if entry.row["time"] <= gone.get(key, EARLIEST) else entry for key, entry in fresh]
-    more = group.may_go_on and talk.given is not None and _last(here, group.events) < talk.given["last_sequence"]
-    wanted = _wanted(talk.given, here, new, more=more)
-    if talk.given and not more and (here is None or _is_under_way(here)):
-        wanted = _without(wanted, gone, talk.given["created"])
-    if group.own:
-        decided.settle(group.own, *_outcome(group.own.row, here, wanted))
-    for key, entry in _keyed(group):
-        absent = Outcome.PURGED if entry.row["time"] <= gone.get(key, EARLIEST) else Outcome.CREATED
-        decided.settle(entry, Outcome.SAME if key in known else absent)
-    if not desk.dry_run:
-        decided.steps += _steps(desk, talk, here, wanted, new)
-    return replace(talk, is_open=more)
+            plan.refuse(entry, NO_SESSION)
+        return current
+    group = _drop_repeats(plan, group)
+    known = _read_known_events(run, group) if stored else {}
+    is_other = current.is_conflicting or (stored is not None and _belongs_to_user(run, stored))
+    numbered = _number_events(group)
+    if is_other or not all(_is_same_event(known[key], entry) for key, entry in numbered if key in known):
+        _keep_stored(plan, group)
+        return replace(current, is_conflicting=True, is_open=False)
+    missing = sorted(((key, entry) for key, entry in numbered if key not in known), key=lambda each: each[0])
+    purged = _read_purged_numbers(run, group)
+    new = [_blank_event(entry) if entry.row["time"] <= purged.get(key, MIN_TIME) else entry for key, entry in missing]
+    last_number = _find_last_number(stored, group.events)
+    continues = group.may_continue and current.line is not None and last_number < current.line["last_sequence"]
+    state = _merge_state(current.line, stored, new, continues=continues)
+    if current.line and not continues and (stored is None or _is_unfinished(stored)):
+        state = _clear_derived_state(state, purged, current.line["created"])
+    if group.session_line:
+        plan.add_result(group.session_line, *_compare_session(group.session_line.row, stored, state))
+    for key, entry in numbered:
+        absent = Outcome.PURGED if entry.row["time"] <= purged.get(key, MIN_TIME) else Outcome.CREATED
+        plan.add_result(entry, Outcome.SAME if key in known else absent)
+    if not run.dry_run:
+        plan.steps += _session_steps(run, current, stored, state, new)
+    return replace(current, is_open=continues)
 
 
-def _once(decided: Decided, group: Group) -> Group:
-    """Without what says the same once more, or something else under the same number."""
-    first: dict[int, Entry] = {}
+def _drop_repeats(plan: BatchPlan, group: SessionLines) -> SessionLines:
+    """Drop repeated messages. Refuse those that differ from an earlier one of the same number."""
+    first: dict[int, ExportLine] = {}
     for entry in group.events:
         before = first.setdefault(entry.row["sequence"], entry)
         if before is entry:
             continue
-        if _says_the_same(EVENT.again(before.row), entry):
-            decided.settle(entry, Outcome.SAME)
+        if _is_same_event(EVENT_LINE.reencode(before.row), entry):
+            plan.add_result(entry, Outcome.SAME)
         else:
-            decided.refuse(entry, TWICE)
+            plan.refuse(entry, DUPLICATE_NUMBER)
     return replace(group, events=[*first.values()])
 
 
-def _keyed(group: Group) -> list[tuple[int, Entry]]:
+def _number_events(group: SessionLines) -> list[tuple[int, ExportLine]]:
     return [(entry.row["sequence"], entry) for entry in group.events]
 
 
-def _known(desk: Desk, group: Group) -> dict[int, Row]:
-    """The messages here of the same numbers."""
+def _read_known_events(run: RestoreRun, group: SessionLines) -> dict[int, Row]:
+    """The stored messages of the same numbers."""
     if not group.events:
         return {}
     numbers = [entry.row["sequence"] for entry in group.events]
-    asked = {"namespace": group.namespace, "session": group.name, "k1": min(numbers) - 1, "upto": max(numbers)}
-    rows = desk.store.engine.read("export_events", {**asked, "limit": MOST})
-    wanted = {*numbers}
-    return {row[2]: EVENT.encode(row) for row in rows if row[2] in wanted}
+    rows = run.rows(group.namespace).read_events(group.name, min(numbers), max(numbers))
+    wanted_numbers = {*numbers}
+    return {row.sequence: EVENT_LINE.encode(row) for row in rows if row.sequence in wanted_numbers}
 
 
-def _says_the_same(here: Row, entry: Entry) -> bool:
-    """But for what was purged in either."""
-    there = EVENT.again(entry.row)
-    return PURGED in (here["content"], there["content"]) or all(here[name] == there[name] for name in SAID)
+def _is_same_event(stored: Row, entry: ExportLine) -> bool:
+    """Whether two messages are equal. A purged one equals any."""
+    there = EVENT_LINE.reencode(entry.row)
+    return PURGED in (stored["content"], there["content"]) or all(stored[name] == there[name] for name in EVENT_FIELDS)
 
 
-def _purged(desk: Desk, group: Group) -> dict[int, int]:
-    """Messages of this name that were purged here, and when; the session may have been deleted since."""
+def _read_purged_numbers(run: RestoreRun, group: SessionLines) -> dict[int, int]:
+    """The numbers of purged messages of this session, and when. The session may have been deleted since."""
     prefix = f"{group.name}#"
     found: dict[int, int] = {}
-    after = {"k1": prefix, "k2": -1}
-    while page := desk.store.engine.read("export_purges", {"namespace": group.namespace, **after, "limit": PAGE}):
-        own = [(id.removeprefix(prefix), at) for _, id, at, *_ in page if id.startswith(prefix)]
+    for page in run.rows(group.namespace).page_purges(after=(prefix, -1)):
+        own = [(row.id.removeprefix(prefix), row.at) for row in page if row.id.startswith(prefix)]
         found |= {int(number): at for number, at in own if number.isdecimal()}
-        if len(own) < PAGE:
+        if len(own) < len(page):
             break
-        after = {"k1": page[-1][1], "k2": page[-1][2]}
     return found
 
 
-def _blank(entry: Entry) -> Entry:
-    left = blanked(EVENT.again(entry.row)["payload"])
-    payload = EVENT.shapes["payload"].back(left)
+def _blank_event(entry: ExportLine) -> ExportLine:
+    left = purge_payload(EVENT_LINE.reencode(entry.row)["payload"])
+    payload = EVENT_LINE.formats["payload"].decode(left)
     return entry._replace(row={**entry.row, "content": PURGED, "payload": payload, "vectors": []})
 
 
-def _without(wanted: Row, gone: Mapping[int, int], created: int) -> Row:
-    """A state that says nothing of messages that were purged here."""
-    if not any(number <= wanted["summary_upto"] or wanted["claims"] for number, at in gone.items() if created <= at):
-        return wanted
-    return {**wanted, "summary": "", "summary_upto": 0, "claims": ""}
+def _clear_derived_state(state: Row, purged: Mapping[int, int], created: int) -> Row:
+    """The state without summary and claims, if they may repeat purged messages."""
+    if not any(number <= state["summary_upto"] or state["claims"] for number, at in purged.items() if created <= at):
+        return state
+    return {**state, "summary": "", "summary_upto": 0, "claims": ""}
 
 
-def _leave_out(decided: Decided, group: Group) -> None:
-    for entry in (*([group.own] if group.own else []), *group.events):
-        decided.settle(entry, Outcome.KEPT, f"session {group.name}: {ANOTHER}")
+def _keep_stored(plan: BatchPlan, group: SessionLines) -> None:
+    for entry in (*([group.session_line] if group.session_line else []), *group.events):
+        plan.add_result(entry, Outcome.KEPT, f"session {group.name}: {OTHER_CONVERSATION}")
 
 
-def _last(here: Row | None, events: Sequence[Entry]) -> int:
+def _find_last_number(stored: Row | None, events: Sequence[ExportLine]) -> int:
     numbers = [entry.row["sequence"] for entry in events]
-    last: int = max([*numbers, here["last_sequence"] if here else 0])
+    last: int = max([*numbers, stored["last_sequence"] if stored else 0])
     return last
 
 
-def _wanted(given: Row | None, here: Row | None, new: Sequence[Entry], *, more: bool) -> Row:
-    """The state that the session is to have after these lines."""
-    grown = _grown(here or {**(given or {}), "events": 0, "last_sequence": 0}, new)
-    is_ours = here is None or _is_under_way(here)
-    if given is None or (more and not is_ours):
+def _merge_state(given: Row | None, stored: Row | None, new: Sequence[ExportLine], *, continues: bool) -> Row:
+    """The state of the session after these lines."""
+    grown = _extend_state(stored or {**(given or {}), "events": 0, "last_sequence": 0}, new)
+    is_ours = stored is None or _is_unfinished(stored)
+    if given is None or (continues and not is_ours):
         return grown
-    if more:
+    if continues:
         none = {"summary": "", "summary_upto": 0, "epoch": 0}
-        return {**grown, **none, "learned_upto": grown["last_sequence"], "claims": UNDER_WAY}
+        return {**grown, **none, "learned_upto": grown["last_sequence"], "claims": UNFINISHED_MARK}
     if is_ours:
         last = max(grown["last_sequence"], given["last_sequence"])
-        return {name: given[name] for name in STATE} | {"events": grown["events"], "last_sequence": last}
-    return _further(grown, given, here or {})
+        return {name: given[name] for name in STATE_FIELDS} | {"events": grown["events"], "last_sequence": last}
+    return _take_further_state(grown, given, stored or {})
 
 
-def _is_under_way(here: Row) -> bool:
-    return bool(here["claims"] == UNDER_WAY and not here["claims_left"])
+def _is_unfinished(stored: Row) -> bool:
+    return bool(stored["claims"] == UNFINISHED_MARK and not stored["claims_left"])
 
 
-def _grown(state: Row, new: Sequence[Entry]) -> Row:
+def _extend_state(state: Row, new: Sequence[ExportLine]) -> Row:
     times = [entry.row["time"] for entry in new]
     if state["events"] or not times:
         times.append(state["active"])
-    counts = {"last_sequence": _last(state, new), "events": state["events"] + len(new), "active": max(times)}
-    return {name: state[name] for name in STATE} | counts
+    counts = {
+        "last_sequence": _find_last_number(state, new),
+        "events": state["events"] + len(new),
+        "active": max(times),
+    }
+    return {name: state[name] for name in STATE_FIELDS} | counts
 
 
-def _further(grown: Row, given: Row, here: Row) -> Row:
+def _take_further_state(grown: Row, given: Row, stored: Row) -> Row:
     made = dict(grown)
-    if (given["epoch"], given["summary_upto"]) > (here["epoch"], here["summary_upto"]):
+    if (given["epoch"], given["summary_upto"]) > (stored["epoch"], stored["summary_upto"]):
         made |= {name: given[name] for name in ("summary", "summary_upto", "epoch")}
-    if given["learned_upto"] > here["learned_upto"] and not here["claims_left"]:
+    if given["learned_upto"] > stored["learned_upto"] and not stored["claims_left"]:
         made |= {name: given[name] for name in ("learned_upto", "claims")}
     return made | {"last_sequence": max(grown["last_sequence"], given["last_sequence"])}
 
 
-def _outcome(row: Row, here: Row | None, wanted: Row) -> tuple[Outcome, str]:
-    if here is None:
+def _compare_session(row: Row, stored: Row | None, state: Row) -> tuple[Outcome, str]:
+    if stored is None:
         return Outcome.CREATED, ""
-    if _is_under_way(here):
+    if _is_unfinished(stored):
         return Outcome.SAME, ""
-    mine, its = SESSION.again(here), SESSION.again(row)
-    if differ := [name for name in ABOUT if mine[name] != its[name]]:
+    mine, its = SESSION_LINE.reencode(stored), SESSION_LINE.reencode(row)
+    if differ := [name for name in SESSION_FIELDS if mine[name] != its[name]]:
         return Outcome.KEPT, f"what is said of it here stays: {', '.join(differ)}"
-    return (Outcome.SAME if _is_as_it_was(here, wanted) else Outcome.EXTENDED), ""
+    return (Outcome.SAME if _has_same_state(stored, state) else Outcome.EXTENDED), ""
 
 
-def _is_as_it_was(here: Row, wanted: Row) -> bool:
-    return all(wanted[name] == here[name] for name in STATE)
+def _has_same_state(stored: Row, state: Row) -> bool:
+    return all(state[name] == stored[name] for name in STATE_FIELDS)
 
 
-def _steps(desk: Desk, talk: Talk, here: Row | None, wanted: Row, new: Sequence[Entry]) -> Iterator[Step]:
-    key = {"namespace": talk.namespace, "session": talk.name}
-    if here is None:
-        yield Step("put_sessions", [_with_mark(desk, _with_person(desk, talk.given or {}))])
-        yield Step("put_session_state", [{**key, **wanted, "claims_left": _left(wanted["claims"])}])
-    elif not _is_as_it_was(here, wanted):
-        left = here["claims_left"] if wanted["claims"] == here["claims"] else _left(wanted["claims"])
-        guard = {f"old_{name}": here[name] for name in ("last_sequence", "epoch", "learned_upto", "claims_left")}
-        yield step("state_restore", expect=1, **key, **wanted, **guard, claims_left=left)
+def _session_steps(
+    run: RestoreRun, current: CurrentSession, stored: Row | None, state: Row, new: Sequence[ExportLine]
+) -> Iterator[Step]:
+    key = {"namespace": current.namespace, "session": current.name}
+    if stored is None:
+        session = _mark_as_import(run, _drop_unwritable_person(run, current.line or {}))
+        state = {**key, **state, "claims_left": _count_claims(state["claims"])}
+        yield from restored_rows.insert_session_steps(session, state)
+    elif not _has_same_state(stored, state):
+        left = stored["claims_left"] if state["claims"] == stored["claims"] else _count_claims(state["claims"])
+        state = {**key, **state, "claims_left": left}
+        yield restored_rows.update_session_state_step(ExportedSession(**stored), state)
     if new:
-        yield from _event_steps(desk, [entry.row for entry in new], was_here=here is not None)
+        yield from _event_steps(run, [entry.row for entry in new], was_here=stored is not None)
 
 
-def _with_person(desk: Desk, row: Row) -> Row:
-    """A session, without a person whose namespace this view may not write: others would write there for it."""
+def _drop_unwritable_person(run: RestoreRun, row: Row) -> Row:
+    """The session without a person whose namespace this view may not write: learning would write there later."""
     person = row.get("person")
-    return {**row, "person": None} if person and not can_write(desk.store, person) else row
+    return {**row, "person": None} if person and not can_write(run.store, person) else row
 
 
-def _with_mark(desk: Desk, row: Row) -> Row:
-    """A session of a stranger's export, marked so: what is learned from it counts as an import."""
-    if desk.trust is not ImportTrust.IMPORT:
+def _mark_as_import(run: RestoreRun, row: Row) -> Row:
+    """Mark a session of an export that is not trusted: memories learned from it count as imported."""
+    if run.trust is not ImportTrust.IMPORT:
         return row
-    marked = mark_imported(SESSION.again(row)["metadata"], validate.LAST)
-    return {**row, "metadata": SESSION.shapes["metadata"].back(marked)}
+    marked = mark_imported(SESSION_LINE.reencode(row)["metadata"], validate.MAX_SEQUENCE)
+    return {**row, "metadata": SESSION_LINE.formats["metadata"].decode(marked)}
 
 
-def _is_the_users(desk: Desk, here: Row) -> bool:
-    """Whether a session here must not be gone on with by a stranger's export."""
-    return desk.trust is ImportTrust.IMPORT and not find_imported(SESSION.again(here)["metadata"])
+def _belongs_to_user(run: RestoreRun, stored: Row) -> bool:
+    """Whether a stored session must not be continued by an export that is not trusted."""
+    return run.trust is ImportTrust.IMPORT and not find_imported(SESSION_LINE.reencode(stored)["metadata"])
 
 
-def _left(claims: str) -> int:
-    return len(json.loads(claims)) if claims and claims != UNDER_WAY else 0
+def _count_claims(claims: str) -> int:
+    return len(json.loads(claims)) if claims and claims != UNFINISHED_MARK else 0
 
 
-def _event_steps(desk: Desk, rows: Sequence[Row], *, was_here: bool) -> Iterator[Step]:
+def _event_steps(run: RestoreRun, rows: Sequence[Row], *, was_here: bool) -> Iterator[Step]:
     namespace, name = rows[0]["namespace"], rows[0]["session"]
-    talks, events = desk.store.tables.conversations, [_event(row) for row in rows]
-    cut = [slices(event) for event in events]
-    previous = talks.newest(namespace, name, 1, before=events[0].sequence) if was_here else []
-    known = talks.known(namespace, name, [each.hash for own in cut for each in own]) if was_here else ()
-    found = sliced(events, cut, previous[0] if previous else None, known)
+    table, events = run.store.tables.conversations, [_make_event(row) for row in rows]
+    cut = [chunk_message(event) for event in events]
+    previous = table.list_newest(namespace, name, 1, before=events[0].sequence) if was_here else []
+    known = table.find_known_hashes(namespace, name, [each.hash for own in cut for each in own]) if was_here else ()
+    found = chunk_rows(events, cut, previous[0] if previous else None, known)
     values = [event_values(event) | {"heeded": row["heeded"]} for event, row in zip(events, rows, strict=True)]
-    yield Step("put_events", values)
-    yield Step("event_chunk_insert", [{**row, "space": None, "vector": None} for row in found.fresh.values()])
-    yield Step("chunk_extend", [*found.again.values()])
-    yield from (step("chunk_after", **heard(each, events[0])) for each in previous)
-    owned = {(row["owner"], row["ordinal"]) for row in found.fresh.values()}
-    yield from vectors.steps(
-        desk,
-        (
-            (namespace, "event", event.id, each)
-            for event, row in zip(events, rows, strict=True)
-            for each in row["vectors"]
-            if (event.id, each["ordinal"]) in owned
-        ),
+    yield from restored_rows.insert_event_steps(
+        values,
+        [*found.new_rows.values()],
+        [*found.extended_rows.values()],
+        [following_row(each, events[0]) for each in previous],
     )
+    owned = {(row["owner"], row["ordinal"]) for row in found.new_rows.values()}
+    given = [
+        vectors.OwnedVector(namespace, "event", event.id, vector)
+        for event, row in zip(events, rows, strict=True)
+        for vector in row["vectors"]
+        if (event.id, vector["ordinal"]) in owned
+    ]
+    yield from vectors.insert_steps(run, given)
 
 
-def _event(row: Row) -> Event:
+def _make_event(row: Row) -> Event:
     payload: Any = None if row["payload"] is None else json.loads(row["payload"])
-    said = row["sequence"], Role(row["role"]), row["speaker"], row["content"], payload
-    return Event(row["namespace"], row["session"], *said, from_micros(row["time"]))
+    message = row["sequence"], Role(row["role"]), row["speaker"], row["content"], payload
+    return Event(row["namespace"], row["session"], *message, from_micros(row["time"]))

@@ -1,4 +1,4 @@
-"""Files of an index, held against those that are here: of one id the one that was indexed later stays."""
+"""Restores indexed files. Of two versions with one id the one that was indexed later stays."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -6,75 +6,76 @@ from dataclasses import fields
 from functools import partial
 
 from retentive.model import Section
-from retentive.storage import Step, step
-from retentive.storage.tables.files import FileRows, slice_steps
-from retentive.storage.tables.files import Row as Kept
-from retentive.transfer.export_format import FILE, Row
-from retentive.transfer.export_reader import Entry
+from retentive.storage import Step
+from retentive.storage.tables import restore as restored_rows
+from retentive.storage.tables.files import FileRow as Kept
+from retentive.storage.tables.files import FileRows, replace_chunks_steps
+from retentive.transfer.export_format import FILE_LINE, Line, Row
+from retentive.transfer.export_reader import ExportLine
 from retentive.transfer.restore_export import vectors
-from retentive.transfer.restore_export.run import Decided, Desk, Outcome
+from retentive.transfer.restore_export.run import BatchPlan, Outcome, RestoreRun
 
-HERE = "the file is in the index here under another id"
+SAME_PATH_NOTE = "the file is in the index here under another id"
 
 
-def take_in(desk: Desk, namespace: str, entries: Sequence[Entry]) -> None:
+def restore_files(run: RestoreRun, namespace: str, entries: Sequence[ExportLine]) -> None:
     for entry in entries:  # each brings its text, so few would share a commit
-        desk.apply(namespace, partial(_decide, desk, entry))
+        run.apply(namespace, partial(_decide, run, entry))
 
 
-def _decide(desk: Desk, entry: Entry, _: int) -> Decided:
-    decided, row = Decided(), entry.row
-    old = _here(desk, row)
-    if old and _alike(old, FILE.again(row)):
-        decided.settle(entry, Outcome.SAME)
+def _decide(run: RestoreRun, entry: ExportLine, _: int) -> BatchPlan:
+    plan, row = BatchPlan(), entry.row
+    old = _read_here(run, row)
+    if old and _is_equal(old, FILE_LINE.reencode(row)):
+        plan.add_result(entry, Outcome.SAME)
     elif old and not _is_later(row, old):
-        decided.settle(entry, Outcome.KEPT)
-    elif any(each.id != row["id"] for each in _at_path(desk, row)):
-        decided.settle(entry, Outcome.KNOWN, HERE)
+        plan.add_result(entry, Outcome.KEPT)
+    elif any(each.id != row["id"] for each in _find_at_path(run, row)):
+        plan.add_result(entry, Outcome.KNOWN, SAME_PATH_NOTE)
     else:
-        decided.settle(entry, Outcome.REPLACED if old else Outcome.CREATED)
-        decided.steps += _steps(desk, row, old)
-    return decided
+        plan.add_result(entry, Outcome.REPLACED if old else Outcome.CREATED)
+        plan.steps += _steps(run, row, old)
+    return plan
 
 
-def _here(desk: Desk, row: Row) -> Row | None:
-    key = {"namespace": row["namespace"]}
-    found = desk.store.engine.read("export_file_some", {**key, "ids": [row["id"]]})
-    if not found:
+def _read_here(run: RestoreRun, row: Row) -> Line | None:
+    stored = run.rows(row["namespace"])
+    file = stored.read_file(row["id"])
+    if file is None:
         return None
-    slices = desk.store.engine.read("export_file_slices", {**key, "id": row["id"]})
-    return {**FILE.encode(found[0]), "slices": [FILE.inner["slices"].encode(each) for each in slices]}
+    chunks = stored.read_file_chunks(row["id"])
+    return {**FILE_LINE.encode(file), "slices": [FILE_LINE.inner["slices"].encode(each) for each in chunks]}
 
 
-def _at_path(desk: Desk, row: Row) -> Sequence[Kept]:
-    return FileRows(desk.store.engine).at(row["namespace"], row["session"], [row["path"]])
+def _find_at_path(run: RestoreRun, row: Row) -> Sequence[Kept]:
+    return FileRows(run.store.engine).list_by_path(row["namespace"], row["session"], [row["path"]])
 
 
-def _alike(old: Row, new: Row) -> bool:
+def _is_equal(old: Line, new: Line) -> bool:
     return all(old[name] == new[name] for name in old)
 
 
-def _is_later(row: Row, old: Row) -> bool:
-    return (row["indexed"], row["version"]) > (FILE.shapes["indexed"].back(old["indexed"]), old["version"])
+def _is_later(row: Row, old: Line) -> bool:
+    return (row["indexed"], row["version"]) > (FILE_LINE.formats["indexed"].decode(old["indexed"]), old["version"])
 
 
-def _steps(desk: Desk, row: Row, old: Row | None) -> Iterator[Step]:
-    key: Row = {"namespace": row["namespace"], "id": row["id"]}
-    if old:
-        yield step("file_delete", expect=1, **key, version=old["version"])
-    yield step("file_chunk_delete", namespace=row["namespace"], owner=row["id"], first=0)
-    yield Step("put_files", [{**row, "sections": len(row["slices"])}])
-    yield from slice_steps(_file(row), [_section(each) for each in row["slices"]], 0, None, [None] * len(row["slices"]))
-    fitting = vectors.fitting([each["text"] for each in row["slices"]], row["vectors"])
-    yield from vectors.steps(desk, ((row["namespace"], "file", row["id"], each) for each in fitting))
+def _steps(run: RestoreRun, row: Row, old: Line | None) -> Iterator[Step]:
+    file = {**row, "sections": len(row["slices"])}
+    yield from restored_rows.replace_file_steps(file, old["version"] if old else None)
+    yield from replace_chunks_steps(
+        _make_file(row), [_make_section(each) for each in row["slices"]], 0, None, [None] * len(row["slices"])
+    )
+    matching = vectors.select_matching([each["text"] for each in row["slices"]], row["vectors"])
+    given = [vectors.OwnedVector(row["namespace"], "file", row["id"], vector) for vector in matching]
+    yield from vectors.insert_steps(run, given)
 
 
-def _section(given: Row) -> Section:
+def _make_section(given: Row) -> Section:
     headings = tuple(given["context"].split("\n")) if given["context"] else ()
     return Section(headings, given["first"], given["last"], given["text"])
 
 
-def _file(row: Row) -> Kept:
+def _make_file(row: Row) -> Kept:
     read: Row = {name: json.loads(row[name]) if row[name] else None for name in ("tags", "metadata", "links", "mark")}
     lists: Row = {"tags": tuple(read["tags"] or ()), "links": tuple(read["links"] or ())}
     names = [each.name for each in fields(Kept)]

@@ -1,250 +1,255 @@
-"""Namespaces, runs, expectations, proposals, hidden messages, the access log, and what is on record of purges."""
+"""Restores namespaces, skill runs, expectations, proposals, hidden messages, accesses and purges."""
 
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 from typing import Any
 
 from retentive.model import ProposalStatus, Status, to_micros
-from retentive.storage import Step, step
-from retentive.storage.tables.proposals import Proposals
+from retentive.storage import Step
+from retentive.storage.tables import restore as restored_rows
+from retentive.storage.tables.proposals import ProposalRows
 from retentive.storage.tables.purges import Purges
 from retentive.store.views import can_write
 from retentive.text.purged_message import PURGED
-from retentive.transfer.export_format import ACCESS, EXPECTATION, MEMORY, PROPOSAL, RECORDS, Row
-from retentive.transfer.export_reader import Entry
-from retentive.transfer.restore_export.run import Decided, Desk, Outcome
+from retentive.transfer.export_format import ACCESS_LINE, EXPECTATION_LINE, PROPOSAL_LINE, RECORD_LINES, Row
+from retentive.transfer.export_reader import ExportLine
+from retentive.transfer.restore_export.run import BatchPlan, Outcome, RestoreRun
 
-STILL = "purged there, and still here; `retentive purge` removes it"
-PAGE = 1000  # rows of the log read at a time
+STILL_STORED_NOTE = "purged there, and still here; `purge()` removes it"
 
 Key = tuple[Any, ...]
-Seen = dict[str, Counter[bytes]]
-"""By namespace: the entries of the access log here that no line was held against yet. Settings bound the log."""
+UnmatchedAccesses = dict[str, Counter[bytes]]
+"""By namespace: how many stored access log entries have no line yet. Settings limit the size of the log."""
 
 
-def namespaces(desk: Desk, namespace: str, entries: Sequence[Entry]) -> None:
-    def decide(_: int) -> Decided:
-        known = bool(desk.store.engine.read("export_namespaces", {"namespace": namespace}))
-        decided = Decided()
+def restore_namespaces(run: RestoreRun, namespace: str, entries: Sequence[ExportLine]) -> None:
+    def decide(_: int) -> BatchPlan:
+        known = bool(run.rows(namespace).read_namespace())
+        plan = BatchPlan()
         for entry in entries:
-            decided.settle(entry, Outcome.SAME if known else Outcome.CREATED)
+            plan.add_result(entry, Outcome.SAME if known else Outcome.CREATED)
         if not known:
-            decided.steps.append(step("namespace_insert", namespace=namespace, now=entries[0].row["created"]))
-        return decided
+            plan.steps.append(restored_rows.insert_namespace_step(namespace, entries[0].row["created"]))
+        return plan
 
-    desk.apply(namespace, decide)
-
-
-def runs(desk: Desk, namespace: str, entries: Sequence[Entry]) -> None:
-    first = min((entry.row["skill"], entry.row["at"]) for entry in entries)
-    here = partial(_keys, desk, namespace, "export_skill_runs", (*first, ""), 3)
-    _put_new(desk, namespace, entries, "run_insert", here, ("skill", "at", "memory"))
+    run.apply(namespace, decide)
 
 
-def purges(desk: Desk, namespace: str, entries: Sequence[Entry]) -> None:
+def restore_skill_runs(run: RestoreRun, namespace: str, entries: Sequence[ExportLine]) -> None:
+    skill, at = min((entry.row["skill"], entry.row["at"]) for entry in entries)
+
+    def read_keys(last: Key) -> set[Key]:
+        pages = run.rows(namespace).page_skill_runs(after=(skill, at, ""))
+        return _collect_keys(([(row.skill, row.at, row.memory) for row in page] for page in pages), last)
+
+    _add_new(run, namespace, entries, ("skill", "at", "memory"), read_keys, restored_rows.insert_skill_runs_step)
+
+
+def restore_purges(run: RestoreRun, namespace: str, entries: Sequence[ExportLine]) -> None:
     id, at = min((entry.row["id"], entry.row["at"]) for entry in entries)
-    here = partial(_keys, desk, namespace, "export_purges", (id, at - 1), 2)
-    _put_new(desk, namespace, entries, "purge_restore", here, ("id", "at"))
+
+    def read_keys(last: Key) -> set[Key]:
+        pages = run.rows(namespace).page_purges(after=(id, at - 1))
+        return _collect_keys(([(row.id, row.at) for row in page] for page in pages), last)
+
+    _add_new(run, namespace, entries, ("id", "at"), read_keys, restored_rows.insert_purges_step)
     for entry in entries:
-        if _is_still_here(desk, entry.row):
-            desk.tally.note(f"line {entry.number}, {entry.row['id']}: {STILL}")
+        if _is_still_here(run, entry.row):
+            run.report.note(f"line {entry.number}, {entry.row['id']}: {STILL_STORED_NOTE}")
 
 
-def _is_still_here(desk: Desk, purge: Row) -> bool:
-    """Not if it was told anew since."""
-    asked = {"namespace": purge["namespace"], "ids": [purge["id"]]}
-    engine, (session, _, number) = desk.store.engine, purge["id"].rpartition("#")
-    times = [dict(zip(MEMORY.shapes, row, strict=True))["updated"] for row in engine.read("export_memory_some", asked)]
-    for type in RECORDS:
-        times += [row[6] for row in engine.read("export_record_some", {**asked, "type": type})]
+def _is_still_here(run: RestoreRun, purge: Row) -> bool:
+    """Whether the store still has what was purged in the file, and it was not added again since."""
+    stored, ids = run.rows(purge["namespace"]), [purge["id"]]
+    session, _, number = purge["id"].rpartition("#")
+    times = [row.updated for row in stored.read_memories(ids)]
+    for type in RECORD_LINES:
+        times += [row.updated for row in stored.read_records(type, ids)]
     if session and number.isascii() and number.isdecimal():
-        event = desk.store.tables.conversations.event(purge["namespace"], session, int(number))
+        event = run.store.tables.conversations.load_event(purge["namespace"], session, int(number))
         times += [to_micros(event.time)] if event and event.content != PURGED else []
     return any(time <= purge["at"] for time in times)
 
 
-def _put_new(
-    desk: Desk,
+def _add_new(
+    run: RestoreRun,
     namespace: str,
-    entries: Sequence[Entry],
-    query: str,
-    here: Callable[[Key], set[Key]],
+    entries: Sequence[ExportLine],
     names: tuple[str, ...],
+    read_keys: Callable[[Key], set[Key]],
+    make_step: Callable[[list[Row]], Step],
 ) -> None:
-    """Rows that never change: those that are not here."""
+    """Add rows that never change, unless their key, the columns `names`, is in the store.
+
+    `read_keys` reads the keys in the store up to the given one.
+    """
     keyed = [(tuple(entry.row[name] for name in names), entry) for entry in entries]
 
-    def decide(_: int) -> Decided:
-        decided, known = Decided(), here(max(key for key, _ in keyed))
+    def decide(_: int) -> BatchPlan:
+        plan, known = BatchPlan(), read_keys(max(key for key, _ in keyed))
         for key, entry in keyed:
-            decided.settle(entry, Outcome.SAME if key in known else Outcome.CREATED)
-        decided.steps.append(Step(query, [entry.row for key, entry in keyed if key not in known]))
-        return decided
+            plan.add_result(entry, Outcome.SAME if key in known else Outcome.CREATED)
+        plan.steps.append(make_step([entry.row for key, entry in keyed if key not in known]))
+        return plan
 
-    desk.apply(namespace, decide)
+    run.apply(namespace, decide)
 
 
-def _keys(desk: Desk, namespace: str, query: str, after: Key, length: int, last: Key) -> set[Key]:
-    """Of the rows here after one key, up to another."""
+def _collect_keys(pages: Iterable[Sequence[Key]], last: Key) -> set[Key]:
+    """The keys of all pages up to the one that reaches the key `last`."""
     found: set[Key] = set()
-    while after < last:
-        values = {f"k{at}": value for at, value in enumerate(after, start=1)}
-        page = desk.store.engine.read(query, {"namespace": namespace, **values, "limit": PAGE})
-        if not page:
+    for keys in pages:
+        found.update(keys)
+        if keys[-1] >= last:
             break
-        found.update(tuple(row[1 : length + 1]) for row in page)
-        after = tuple(page[-1][1 : length + 1])
     return found
 
 
-def expectations(desk: Desk, namespace: str, entries: Sequence[Entry]) -> None:
-    def decide(_: int) -> Decided:
-        decided, here, new = Decided(), _expected(desk, namespace), dict[str, Row]()
+def restore_expectations(run: RestoreRun, namespace: str, entries: Sequence[ExportLine]) -> None:
+    def decide(_: int) -> BatchPlan:
+        plan, stored_rows, new = BatchPlan(), _read_expectations(run, namespace), dict[str, Row]()
         for entry in entries:
-            old = here.get(entry.row["id"])
-            made = EXPECTATION.again(entry.row)
-            if old is None and _is_of_purged(desk, entry.row):
-                decided.settle(entry, Outcome.PURGED)
+            old = stored_rows.get(entry.row["id"])
+            made = EXPECTATION_LINE.reencode(entry.row)
+            if old is None and _is_of_purged(run, entry.row):
+                plan.add_result(entry, Outcome.PURGED)
             elif old is None and entry.row["id"] not in new:
                 new[entry.row["id"]] = entry.row
-                decided.settle(entry, Outcome.CREATED)
+                plan.add_result(entry, Outcome.CREATED)
             else:
-                decided.settle(entry, Outcome.SAME if old in (made, None) else Outcome.KEPT)
-        decided.steps.append(Step("put_expectations", [*new.values()]))
-        return decided
+                plan.add_result(entry, Outcome.SAME if old in (made, None) else Outcome.KEPT)
+        plan.steps.append(restored_rows.insert_expectations_step([*new.values()]))
+        return plan
 
-    desk.apply(namespace, decide)
+    run.apply(namespace, decide)
 
 
-def _is_of_purged(desk: Desk, row: Row) -> bool:
-    """Its question may say what is gone: it went with a memory that it names."""
-    lines = (Purges(desk.store.engine).of(row["namespace"], id) for id in _named(row))
+def _is_of_purged(run: RestoreRun, row: Row) -> bool:
+    """Whether an expectation names a purged memory: its question may repeat the text."""
+    lines = (Purges(run.store.engine).get(row["namespace"], id) for id in _list_named_memories(row))
     return any(line is not None and row["created"] <= line.at for line in lines)
 
 
-def _named(row: Row) -> list[str]:
+def _list_named_memories(row: Row) -> list[str]:
     return [*json.loads(row["finds"]), *json.loads(row["absent"])]
 
 
-def _expected(desk: Desk, namespace: str) -> dict[str, Row]:
-    """People write them: there are few."""
-    asked = {"namespace": namespace, "k1": "", "limit": 1_000_000}
-    return {row[1]: EXPECTATION.encode(row) for row in desk.store.engine.read("export_expectations", asked)}
+def _read_expectations(run: RestoreRun, namespace: str) -> dict[str, Row]:
+    """All stored expectations. People write them, so there are few."""
+    return {row.id: EXPECTATION_LINE.encode(row) for row in run.rows(namespace).read_expectations()}
 
 
-def proposals(desk: Desk, namespace: str, entries: Sequence[Entry]) -> None:
-    """Those whose memories are here, and that lead nowhere where this view may not write.
+def restore_proposals(run: RestoreRun, namespace: str, entries: Sequence[ExportLine]) -> None:
+    """Restore proposals whose memories are stored, and whose target namespace this view may write.
 
-    A decision goes before a question that is still open.
+    A decision replaces a proposal that is still open.
     """
 
-    def decide(now: int) -> Decided:
-        decided = Decided()
-        here = _proposed(desk, namespace)
-        taken = {row["id"] for row in here.values()}
-        apart = Proposals(desk.store.engine).rejected(namespace, [entry.row["newer_hash"] for entry in entries])
-        known = desk.store.tables.memories.named(namespace, [*{id for each in entries for id in _pair(each.row)}], now)
+    def decide(now: int) -> BatchPlan:
+        plan = BatchPlan()
+        stored_rows = _read_proposals(run, namespace)
+        taken = {row["id"] for row in stored_rows.values()}
+        apart = ProposalRows(run.store.engine).find_rejected(namespace, [entry.row["newer_hash"] for entry in entries])
+        known = run.store.tables.memories.load_by_ids(
+            namespace, [*{id for each in entries for id in _pair_of(each.row)}], now
+        )
         for entry in entries:
-            row, pair = entry.row, _pair(entry.row)
-            is_about_known = all(id in known or (namespace, id) in desk.would_create for id in pair)
-            leads_out = row["move_to"] and not can_write(desk.store, row["move_to"])
-            old = here.get(pair)
+            row, pair = entry.row, _pair_of(entry.row)
+            is_about_known = all(id in known or (namespace, id) in run.would_create for id in pair)
+            leads_out = row["move_to"] and not can_write(run.store, row["move_to"])
+            old = stored_rows.get(pair)
             if old is not None:
-                decided.settle(entry, _beside(old, PROPOSAL.again(row)))
-                if decided.fates[-1].outcome is Outcome.REPLACED:
-                    decided.steps.append(step("proposal_decide_against", **row))
+                plan.add_result(entry, _compare_proposals(old, PROPOSAL_LINE.reencode(row)))
+                if plan.results[-1].outcome is Outcome.REPLACED:
+                    plan.steps.append(restored_rows.reject_proposal_step(row))
                 continue
             if row["id"] in taken:
-                decided.refuse(entry, "its id is that of another proposal")
+                plan.refuse(entry, "its id is that of another proposal")
             elif leads_out or not is_about_known:
-                decided.settle(entry, Outcome.SKIPPED)
+                plan.add_result(entry, Outcome.SKIPPED)
             elif row["status"] == ProposalStatus.OPEN and (row["newer_hash"], row["older_hash"]) in apart:
-                decided.settle(entry, Outcome.KNOWN)
+                plan.add_result(entry, Outcome.KNOWN)
             else:
-                decided.settle(entry, Outcome.CREATED)
-                decided.steps.append(step("proposal_restore", expect=1, **row))
-                here[pair] = PROPOSAL.again(row)
+                plan.add_result(entry, Outcome.CREATED)
+                plan.steps.append(restored_rows.insert_proposal_step(row))
+                stored_rows[pair] = PROPOSAL_LINE.reencode(row)
                 taken.add(row["id"])
-        return decided
+        return plan
 
-    desk.apply(namespace, decide)
+    run.apply(namespace, decide)
 
 
-def _pair(row: Row) -> tuple[str, str]:
+def _pair_of(row: Row) -> tuple[str, str]:
     return row["newer"], row["older"]
 
 
-def _beside(here: Row, there: Row) -> Outcome:
-    """What becomes of a proposal about two memories that are proposed here, too."""
-    if here == there:
+def _compare_proposals(stored_rows: Row, there: Row) -> Outcome:
+    """The outcome for a proposal about two memories for which there is a stored proposal."""
+    if stored_rows == there:
         return Outcome.SAME
     rejected = ProposalStatus.REJECTED
-    return Outcome.REPLACED if there["status"] == rejected != here["status"] else Outcome.KEPT
+    return Outcome.REPLACED if there["status"] == rejected != stored_rows["status"] else Outcome.KEPT
 
 
-def _proposed(desk: Desk, namespace: str) -> dict[tuple[str, str], Row]:
-    """By their pair of memories: people decide on them, so there are not many."""
-    asked = {"namespace": namespace, "k1": "", "limit": 1_000_000}
-    found = (PROPOSAL.encode(row) for row in desk.store.engine.read("export_proposals", asked))
-    return {_pair(row): row for row in found}
+def _read_proposals(run: RestoreRun, namespace: str) -> dict[tuple[str, str], Row]:
+    """All stored proposals by their pair of memories. People decide on them, so there are not many."""
+    found = (PROPOSAL_LINE.encode(row) for row in run.rows(namespace).read_proposals())
+    return {_pair_of(row): row for row in found}
 
 
-def hidden_messages(desk: Desk, namespace: str, entries: Sequence[Entry]) -> None:
-    """Those whose memory is not active here: what was restored here stays visible."""
+def restore_hidden_messages(run: RestoreRun, namespace: str, entries: Sequence[ExportLine]) -> None:
+    """Hide messages again, unless their memory is stored and not forgotten."""
 
-    def decide(now: int) -> Decided:
-        decided = Decided()
-        asked = {"namespace": namespace, "k1": "", "k2": -1, "k3": "", "limit": 1_000_000}
-        here = {row[1:4] for row in desk.store.engine.read("export_hidden_messages", asked)}
-        known = desk.store.tables.memories.named(namespace, [*{entry.row["memory"] for entry in entries}], now)
+    def decide(now: int) -> BatchPlan:
+        plan = BatchPlan()
+        stored_rows = {(row.session, row.sequence, row.memory) for row in run.rows(namespace).read_hidden_messages()}
+        known = run.store.tables.memories.load_by_ids(namespace, [*{entry.row["memory"] for entry in entries}], now)
         for entry in entries:
             row = entry.row
             key = (row["session"], row["sequence"], row["memory"])
             memory = known.get(row["memory"])
-            if key in here:
-                decided.settle(entry, Outcome.SAME)
+            if key in stored_rows:
+                plan.add_result(entry, Outcome.SAME)
             elif memory is not None and memory.status is not Status.FORGOTTEN:
-                decided.settle(entry, Outcome.KEPT)
-            elif not desk.dry_run and desk.store.tables.conversations.event(namespace, *key[:2]) is None:
-                decided.settle(entry, Outcome.SKIPPED)
+                plan.add_result(entry, Outcome.KEPT)
+            elif not run.dry_run and run.store.tables.conversations.load_event(namespace, *key[:2]) is None:
+                plan.add_result(entry, Outcome.SKIPPED)
             else:
-                here.add(key)
-                decided.settle(entry, Outcome.CREATED)
-                values = {"namespace": namespace, "session": key[0], "sequence": key[1], "memory": key[2]}
-                decided.steps.append(step("message_hide", **values, now=row["hidden"]))
-        return decided
+                stored_rows.add(key)
+                plan.add_result(entry, Outcome.CREATED)
+                plan.steps.append(restored_rows.hide_message_step(namespace, *key, row["hidden"]))
+        return plan
 
-    desk.apply(namespace, decide)
+    run.apply(namespace, decide)
 
 
-def accesses(desk: Desk, seen: Seen, namespace: str, entries: Sequence[Entry]) -> None:
-    """They have no ids: each is held against one that is here and says the same."""
-    if namespace not in seen:
-        seen[namespace] = _logged(desk, namespace)
-    left = seen[namespace]
+def restore_accesses(
+    run: RestoreRun, unmatched: UnmatchedAccesses, namespace: str, entries: Sequence[ExportLine]
+) -> None:
+    """Restore accesses. They have no ids, so each line is matched with one equal stored entry."""
+    if namespace not in unmatched:
+        unmatched[namespace] = _count_stored_accesses(run, namespace)
+    left = unmatched[namespace]
     new: list[Row] = []
-    decided = Decided()
+    plan = BatchPlan()
     for entry in entries:
-        name = _digest(ACCESS.again(entry.row))
+        name = _digest(ACCESS_LINE.reencode(entry.row))
         if left[name] > 0:
             left[name] -= 1
-            decided.settle(entry, Outcome.SAME)
+            plan.add_result(entry, Outcome.SAME)
         else:
             new.append({**entry.row, "id": entry.row["memory"]})
-            decided.settle(entry, Outcome.CREATED)
-    decided.steps.append(Step("access_insert", new))
-    desk.apply(namespace, lambda _: decided)
+            plan.add_result(entry, Outcome.CREATED)
+    plan.steps.append(restored_rows.insert_accesses_step(new))
+    run.apply(namespace, lambda _: plan)
 
 
-def _logged(desk: Desk, namespace: str) -> Counter[bytes]:
+def _count_stored_accesses(run: RestoreRun, namespace: str) -> Counter[bytes]:
     found: Counter[bytes] = Counter()
-    after = 0
-    while page := desk.store.engine.read("export_access_log", {"namespace": namespace, "k1": after, "limit": PAGE}):
-        found.update(_digest(ACCESS.encode(row[1:])) for row in page)
-        after = page[-1][0]
+    for page in run.rows(namespace).page_accesses():
+        found.update(_digest(ACCESS_LINE.encode(row.columns)) for row in page)
     return found
 
 

@@ -1,11 +1,11 @@
-"""An export, taken in: into an empty store exactly as it was, into another without doubling.
+"""Restores an export: into an empty store exactly as it was, into another one without duplicates.
 
-Lines come in batches of one part of one namespace, each held against what is here, decided and written whole or not at
-all. Nothing is remembered of an import: what was stopped is simply repeated, and what came in before is found to be the
-same. Vectors that did not come, or are of another model, are made at the end.
+Lines are read in batches of one part of one namespace. Each batch is compared with the store, and written in one
+transaction. No progress is stored: an import that was stopped is repeated, and lines that were written are found to be
+the same. Vectors that are missing, or of another model, are computed at the end.
 
-A view of the store takes in an export only if every line of it is of a namespace that the view may change. Otherwise
-the export is refused before anything is written, and the answer says nothing about what the other namespaces hold.
+A view may restore an export only if it may write the namespace of every line. Otherwise the export is refused before
+anything is written, and the error says nothing about the content of other namespaces.
 """
 
 from collections import Counter
@@ -15,73 +15,74 @@ from pathlib import Path
 from typing import IO, Any
 
 from retentive.errors import EmbedError, Forbidden, Invalid
-from retentive.model import ImportedMemories, ImportTrust, Refusal
+from retentive.model import ImportMemoriesResult, ImportTrust, RefusedItem
 from retentive.store import OpenStore, backfill, validate
 from retentive.store.vectors import embed_pending
-from retentive.store.views import can_write, writable
+from retentive.store.views import can_write, require_writable
 from retentive.transfer.export_format import PARTS
-from retentive.transfer.export_reader import Bad, Entry, inlet
-from retentive.transfer.memories import Format, Given
+from retentive.transfer.export_reader import BadLine, ExportLine, open_export
+from retentive.transfer.memories import ImportSource, MemoryFormat
 from retentive.transfer.restore_export import conversations, files, memories, others, records
-from retentive.transfer.restore_export.run import Desk, Outcome, Tally
+from retentive.transfer.restore_export.run import Outcome, Report, RestoreRun
 
-AT_ONCE = 500  # lines that share a commit
-MOST = 8_000_000  # and bytes
-SHOWN_NAMES = 3  # namespaces that a refusal names; one shows what is wrong with a file
-SHOWN_NAME = 60  # characters of each: what a file says can be any length
+MAX_BATCH_LINES = 500  # per commit
+MAX_BATCH_BYTES = 8_000_000
+MAX_SHOWN_NAMES = 3  # of namespaces that a refusal lists
+MAX_SHOWN_NAME_CHARS = 60  # a name in a file can have any length
 
 Progress = Callable[[int, int | None], None]
-_PART = {line.type: part for part, found in PARTS.items() for line in found} | {"run": "runs"}
+_PART_OF_TYPE = {line.type: part for part, found in PARTS.items() for line in found} | {"run": "runs"}
 
 
-def restored(
+def import_export(
     store: OpenStore,
-    given: Given,
+    source: ImportSource,
     options: Mapping[str, Any],
     *,
     trust: ImportTrust,
     dry_run: bool,
     progress: Progress | None,
-) -> ImportedMemories:
-    """`progress` hears how many lines were read, and at the end of how many; then the same of vectors."""
+) -> ImportMemoriesResult:
+    """Restore an export. `progress` gets the number of lines read, at the end also the total; then vectors likewise."""
     if options:
         raise Invalid(f"an export is restored as it is; {min(options)} cannot be set for all of it", "Leave it out.")
-    _refuse_closed_namespaces(store, given)
-    tally = restore(store, given.path, given.name, trust=trust, dry_run=dry_run, progress=progress)
-    counts = tally.counts.get("memory", Counter())
+    _refuse_closed_namespaces(store, source)
+    report = restore(store, source.path, source.name, trust=trust, dry_run=dry_run, progress=progress)
+    counts = report.counts.get("memory", Counter())
     known = sum(counts[each] for each in (Outcome.SAME, Outcome.KNOWN, Outcome.KEPT, Outcome.FORGOTTEN, Outcome.PURGED))
-    names = sorted(tally.namespaces)
-    return ImportedMemories(
-        format=Format.RETENTIVE,
+    names = sorted(report.namespaces)
+    return ImportMemoriesResult(
+        format=MemoryFormat.RETENTIVE,
         created=counts[Outcome.CREATED] + counts[Outcome.PROPOSED],
         known=known,
-        superseded=tally.superseded,
-        pending=store.tables.chunks.pending_count(store.space, names) if names and not dry_run else 0,
-        refused=tally.refused,
-        refusals=tuple(Refusal(f"{given.name}, line {number}", reason) for number, reason in tally.refusals),
-        kinds=dict(tally.kinds),
-        examples=tuple(tally.examples),
-        notes=tuple(tally.notes),
+        superseded=report.superseded,
+        pending=store.tables.chunks.count_pending(store.space, names) if names and not dry_run else 0,
+        refused=report.refused,
+        refusals=tuple(RefusedItem(f"{source.name}, line {number}", reason) for number, reason in report.refusals),
+        kinds=dict(report.kinds),
+        examples=tuple(report.examples),
+        notes=tuple(report.notes),
         dry_run=dry_run,
-        proposed=tally.proposed,
-        lines={type: {str(name): count for name, count in each.items()} for type, each in tally.counts.items()},
+        proposed=report.proposed,
+        lines={type: {str(name): count for name, count in each.items()} for type, each in report.counts.items()},
     )
 
 
-def _refuse_closed_namespaces(store: OpenStore, given: Given) -> None:
+def _refuse_closed_namespaces(store: OpenStore, source: ImportSource) -> None:
+    """Refuse an export that has lines of namespaces which this view may not write."""
     if store.bounds is None:
         return
-    with inlet(given.path, given.name) as lines:
-        named = {each.namespace for each in lines if isinstance(each, Entry)}
+    with open_export(source.path, source.name) as lines:
+        named = {each.namespace for each in lines if isinstance(each, ExportLine)}
     closed = sorted(name for name in named if not can_write(store, name))
     if closed:
-        shown = ", ".join(repr(name[:SHOWN_NAME]) for name in closed[:SHOWN_NAMES])
-        more = f" and {len(closed) - SHOWN_NAMES} more" if len(closed) > SHOWN_NAMES else ""
+        shown = ", ".join(repr(name[:MAX_SHOWN_NAME_CHARS]) for name in closed[:MAX_SHOWN_NAMES])
+        more = f" and {len(closed) - MAX_SHOWN_NAMES} more" if len(closed) > MAX_SHOWN_NAMES else ""
         hint = (
             f"Nothing was brought in: only {_list_writable(store)} can be changed here. Give an export of that alone, "
-            "or use `retentive import FILE` in a terminal, where all namespaces are open."
+            "or import it where all namespaces are open, as in a terminal."
         )
-        raise Forbidden(f"{given.name} has lines of other namespaces: {shown}{more}", hint)
+        raise Forbidden(f"{source.name} has lines of other namespaces: {shown}{more}", hint)
 
 
 def _list_writable(store: OpenStore) -> str:
@@ -97,83 +98,85 @@ def restore(
     trust: ImportTrust = ImportTrust.STATED,
     dry_run: bool,
     progress: Progress | None,
-) -> Tally:
-    tell = progress or (lambda _, __: None)
-    desk, wrote = Desk(store, Tally(), dry_run, trust), store.journal.wrote
+) -> Report:
+    report_progress = progress or (lambda _, __: None)
+    run = RestoreRun(store, Report(), dry_run, trust)
+    had_written = store.journal.has_written
     store.journal.flush()
-    with inlet(source, name) as lines:
-        _take_in(desk, lines, tell)
-    memories.propose_successors(desk)
-    tell(desk.tally.done, desk.tally.done)
+    with open_export(source, name) as lines:
+        _restore_lines(run, lines, report_progress)
+    memories.propose_successors(run)
+    report_progress(run.report.done, run.report.done)
     if not dry_run:
-        _fill(desk, tell)
-        store.journal.wrote = wrote  # chores are left to whoever writes next: what came in is as it was
-    return desk.tally
+        _embed_missing(run, report_progress)
+        store.journal.note_write()
+        store.journal.has_written = had_written  # `close` does no chores: restored rows are as they were
+    return run.report
 
 
-def _take_in(desk: Desk, lines: Iterator[Entry | Bad], tell: Progress) -> None:
-    current, seen = conversations.Talk(), others.Seen()
-    for part, namespace, batch in _batches(_usable(desk, lines)):
+def _restore_lines(run: RestoreRun, lines: Iterator[ExportLine | BadLine], report_progress: Progress) -> None:
+    current, unmatched = conversations.CurrentSession(), others.UnmatchedAccesses()
+    for part, namespace, batch in _group_lines(_select_usable(run, lines)):
         if part == "sessions":
-            current = conversations.take_in(desk, current, namespace, batch)
-            tell(desk.tally.done, None)
+            current = conversations.restore_sessions(run, current, namespace, batch)
+            report_progress(run.report.done, None)
             continue
-        current = conversations.finish(desk, current)
+        current = conversations.finish_session(run, current)
         if part == "namespace":
-            seen.pop(namespace, None)  # once more in one file: what came in of it before is here now
+            unmatched.pop(namespace, None)  # the file has the namespace twice: its earlier lines are stored now
         if part == "access-log":
-            others.accesses(desk, seen, namespace, batch)
+            others.restore_accesses(run, unmatched, namespace, batch)
         else:
-            _TAKING[part](desk, namespace, batch)
-        tell(desk.tally.done, None)
-    if not desk.tally.cut_off:
-        conversations.finish(desk, current)
+            _RESTORERS[part](run, namespace, batch)
+        report_progress(run.report.done, None)
+    if not run.report.is_cut_off:
+        conversations.finish_session(run, current)
 
 
-_TAKING: Mapping[str, Callable[[Desk, str, Sequence[Entry]], None]] = {
-    "namespace": others.namespaces,
-    "memories": memories.take_in,
-    "records": records.take_in,
-    "runs": others.runs,
-    "files": files.take_in,
-    "expectations": others.expectations,
-    "proposals": others.proposals,
-    "hidden-messages": others.hidden_messages,
-    "purges": others.purges,
+_RESTORERS: Mapping[str, Callable[[RestoreRun, str, Sequence[ExportLine]], None]] = {
+    "namespace": others.restore_namespaces,
+    "memories": memories.restore_memories,
+    "records": records.restore_records,
+    "runs": others.restore_skill_runs,
+    "files": files.restore_files,
+    "expectations": others.restore_expectations,
+    "proposals": others.restore_proposals,
+    "hidden-messages": others.restore_hidden_messages,
+    "purges": others.restore_purges,
 }
 
 
-def _usable(desk: Desk, lines: Iterator[Entry | Bad]) -> Iterator[Entry]:
+def _select_usable(run: RestoreRun, lines: Iterator[ExportLine | BadLine]) -> Iterator[ExportLine]:
     known: dict[str, str] = {}
-    allowed = partial(_allowed, desk.store, known)
+    allowed = partial(_find_refusal, run.store, known)
     for each in lines:
-        if isinstance(each, Bad):
-            desk.tally.refuse(each.number, each.reason)
-            desk.tally.cut_off |= each.is_end
+        if isinstance(each, BadLine):
+            run.report.refuse(each.number, each.reason)
+            run.report.is_cut_off |= each.is_end
         elif reason := allowed(each.namespace):
-            desk.tally.refuse(each.number, reason)
+            run.report.refuse(each.number, reason)
         else:
             yield each
 
 
-def _allowed(store: OpenStore, known: dict[str, str], namespace: str) -> str:
-    """Why a namespace cannot be written to, if so."""
+def _find_refusal(store: OpenStore, known: dict[str, str], namespace: str) -> str:
+    """The reason why a namespace cannot be written; empty if it can."""
     if namespace not in known:
         try:
-            named = writable(store, validate.namespace_of(namespace))
+            named = require_writable(store, validate.require_namespace(namespace))
             known[namespace] = "" if named == namespace else f"namespace {namespace!r} is not normalised Unicode (NFC)"
         except (Invalid, Forbidden) as error:
             known[namespace] = str(error)
     return known[namespace]
 
 
-def _batches(entries: Iterator[Entry]) -> Iterator[tuple[str, str, list[Entry]]]:
-    batch: list[Entry] = []
+def _group_lines(entries: Iterator[ExportLine]) -> Iterator[tuple[str, str, list[ExportLine]]]:
+    batch: list[ExportLine] = []
     size = 0
     key = ("", "")
     for entry in entries:
-        own = _PART.get(entry.type, entry.type), entry.namespace
-        if batch and (own != key or len(batch) == AT_ONCE or size + entry.size > MOST):
+        own = _PART_OF_TYPE.get(entry.type, entry.type), entry.namespace
+        if batch and (own != key or len(batch) == MAX_BATCH_LINES or size + entry.size > MAX_BATCH_BYTES):
             yield *key, batch
             batch, size = [], 0
         key = own
@@ -183,16 +186,16 @@ def _batches(entries: Iterator[Entry]) -> Iterator[tuple[str, str, list[Entry]]]
         yield *key, batch
 
 
-def _fill(desk: Desk, tell: Progress) -> None:
-    """The vectors that are wanting."""
-    store = desk.store
+def _embed_missing(run: RestoreRun, report_progress: Progress) -> None:
+    """Compute the vectors that are missing."""
+    store = run.store
     if store.space is None:
         return
     names = backfill.list_writable(store)
-    total, done, after = store.tables.chunks.pending_count(store.space, names), 0, 0
+    total, done, after = store.tables.chunks.count_pending(store.space, names), 0, 0
     try:
         while total and (filled := embed_pending(store, after, namespaces=names)):
             done, after = done + len(filled), filled[-1].chunk
-            tell(done, max(total, done))
+            report_progress(done, max(total, done))
     except EmbedError as error:
-        store.journal.failed("embed", error)
+        store.journal.record_failure("embed", error)

@@ -1,15 +1,15 @@
-"""Hrana 3, the protocol of libSQL servers, over HTTP: as much of it as an engine needs.
+"""A client of Hrana 3 over HTTP, the protocol of libSQL servers: as much of it as the engine needs.
 
-`POST /v3/pipeline` takes a list of requests, which share one connection of the server's own and are closed with it.
+`POST /v3/pipeline` takes a list of requests, which share one stream on the server and close it.
 
-  a. No connection of the server's is kept from one request to the next: no transaction spans two of them.
+  a. No stream is kept from one call to the next: no transaction spans two of them.
   b. Answers come uncompressed: 2,000 vectors take the server 0.4 s to compress and 0.01 s to send.
-  c. A pipeline refuses to answer with more than 10 MB. Then the question is asked again of `/v3/cursor`, which streams;
-     it is not asked first, because it takes 40 ms longer and a second request to be closed.
-  d. A server of several databases tells them apart by the first label of the `Host` header.
+  c. A pipeline refuses to answer with more than 10 MB. Then the statement is sent again to `/v3/cursor`, which streams.
+     The cursor is not the first choice: it takes 40 ms longer, and a second request to close it.
+  d. A server with several databases tells them apart by the first label of the `Host` header.
 
-What goes wrong on the way is of two kinds, and only the first may be repeated by everyone: `Unreached` surely did
-nothing, `Unanswered` may have. Neither leaves this folder.
+Failures on the way are of two kinds. `NotExecuted`: the server surely did nothing, so everything may be repeated.
+`OutcomeUnknown`: it may have done it. Neither leaves this folder.
 """
 
 import ipaddress
@@ -42,12 +42,12 @@ from retentive.errors import (
 from retentive.fs.regular_files import require_regular
 
 CONNECT_SECONDS = 5
-ANSWER_SECONDS = 60  # a bulk load may wait for another's, each a second or so; past this something hangs
-CLOSING_SECONDS = 10  # that `close` waits for those who still ask
-CONNECTIONS = 32  # at a time; a server takes 128 of all its clients
-MOST_SENT = 256 << 20  # bytes of a request. The server has no limit, but takes 2 s for 100 MB, 9 for 300, 70 for 900
-_BAD_TEXT = "invalid utf-8 sequence"  # what a server says where it would have to send such a text
-PLAIN_PORT = 8080  # where sqld listens if nobody says otherwise
+ANSWER_SECONDS = 60  # a bulk load may wait for others, each about a second; after this something hangs
+CLOSE_SECONDS = 10  # that `close` waits for running requests
+MAX_CONNECTIONS = 32  # at a time; a server takes 128 of all its clients
+MAX_REQUEST_BYTES = 256 << 20  # the server has no limit, but takes 2 s for 100 MB, 9 for 300, 70 for 900
+_BAD_TEXT = "invalid utf-8 sequence"  # the server's error if it would have to send such a text
+DEFAULT_PORT = 8080  # of sqld, without TLS
 
 Request = dict[str, Any]
 Row = tuple[Any, ...]
@@ -67,27 +67,27 @@ _ERRORS: dict[str, type[StorageError]] = {
 }
 
 
-class Unreached(Exception):
+class NotExecuted(Exception):
     """The server surely did nothing."""
 
 
-class Unanswered(Exception):
+class OutcomeUnknown(Exception):
     """The server may have done it."""
 
 
 class BadText(Exception):
-    """A text among the rows is not UTF-8, so the server cannot tell any of them."""
+    """A text among the rows is not UTF-8, so the server cannot send any of them."""
 
 
 class Refused(Exception):
-    """The server's own refusal of a statement, by its code."""
+    """The server refused a statement; `code` says why."""
 
     def __init__(self, error: Mapping[str, Any]) -> None:
         super().__init__(str(error.get("message", "unknown error")).removeprefix("SQLite error: "))
         self.code = str(error.get("code"))
 
-    def ours(self, where: str) -> StorageError | Stale:
-        """A broken unique key means that someone was first."""
+    def translate(self, where: str) -> StorageError | Stale:
+        """Our error for it. A broken unique key means that a concurrent writer won."""
         if self.code == "SQLITE_CONSTRAINT" and str(self).startswith("UNIQUE"):
             return Stale(f"{where}: {self}")
         if str(self).endswith("string or blob too big"):
@@ -106,8 +106,8 @@ class Address(NamedTuple):
     local: bool
 
 
-def address(target: str) -> Address:
-    """`libsql://host[:port][/database][?tls=0]`; `http` and `https` say themselves whether to encrypt."""
+def parse_address(target: str) -> Address:
+    """Parse `libsql://host[:port][/database][?tls=0]`, or an `http` or `https` address."""
     url = urlsplit(target)
     form = "It is libsql://host:port/database; the token is the setting auth_token."
     try:
@@ -121,11 +121,11 @@ def address(target: str) -> Address:
     local, numeric = _is_local(host), _is_numeric(host)
     encrypted = url.scheme == "https" or (url.scheme == "libsql" and options.get("tls", "0" if local else "1") != "0")
     place = f"[{host}]" if ":" in host else host
-    port = port or {"libsql": 443 if encrypted else PLAIN_PORT}.get(url.scheme)
+    port = port or {"libsql": 443 if encrypted else DEFAULT_PORT}.get(url.scheme)
     header = f"{database or 'default'}.localhost" if numeric else f"{database}.{host}" if database else None
-    at = f"{place}:{port}" if port else place
-    shown = f"{url.scheme}://{at}" + (f"/{database}" if database else "")
-    return Address(f"{'https' if encrypted else 'http'}://{at}", header, shown, local)
+    netloc = f"{place}:{port}" if port else place
+    shown = f"{url.scheme}://{netloc}" + (f"/{database}" if database else "")
+    return Address(f"{'https' if encrypted else 'http'}://{netloc}", header, shown, local)
 
 
 def _is_local(host: str) -> bool:
@@ -143,36 +143,37 @@ _ip = ipaddress.ip_address
 
 
 class Server:
-    """One database of one server. Any number of threads may ask at once."""
+    """One database of one server. Safe for any number of threads."""
 
     def __init__(self, target: str, token: str = "", ca_file: str = "") -> None:
-        self.address = address(target)
+        self.address = parse_address(target)
         self._token = token
         self._process = os.getpid()
         self._idle = threading.Condition()
-        self._asking = 0
+        self._active_requests = 0
         self._closed = False
-        self._answered = False
+        self._has_answered = False
         headers = {"Accept-Encoding": "identity", "User-Agent": "retentive"}
         headers |= {"Host": self.address.host} if self.address.host else {}
         headers |= {"Authorization": f"Bearer {token}"} if token else {}
+        is_encrypted = self.address.url.startswith("https:")
         self._http = httpx.Client(
             base_url=self.address.url,
             headers=headers,
             timeout=httpx.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS),
-            limits=httpx.Limits(max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS),
-            trust_env=not self.address.local,  # a proxy is no way to this machine
-            verify=self.address.url.startswith("https:") and _trusted(ca_file),  # reading certificates takes 20 ms
+            limits=httpx.Limits(max_connections=MAX_CONNECTIONS, max_keepalive_connections=MAX_CONNECTIONS),
+            trust_env=not self.address.local,  # no proxy for this machine itself
+            verify=is_encrypted and _load_certificates(ca_file),  # loading certificates takes 20 ms
         )
 
     def pipeline(self, requests: Sequence[Request], baton: str | None = None) -> list[dict[str, Any]]:
-        """The answer to each request. A statement that is refused raises `Refused`, in a batch it is in the answer."""
+        """The answer to each request. A refused statement raises `Refused`; in a batch it is part of the answer."""
         body = {"baton": baton, "requests": [*requests, {"type": "close"}]}
-        (found,) = self._parsed([self._post("/v3/pipeline", body)])
+        (found,) = self._parse([self._post("/v3/pipeline", body)])
         results = found.get("results")
         if not isinstance(results, list) or len(results) < len(requests):
-            raise self._strange()
-        self._answered = True
+            raise self._unexpected_answer()
+        self._has_answered = True
         answers = []
         for result in results[: len(requests)]:
             if result["type"] == "error":
@@ -181,14 +182,14 @@ class Server:
         return answers
 
     def rows(self, statement: Request) -> list[Row]:
-        """Of one statement, however many."""
+        """The rows of one statement, however many."""
         try:
             (found,) = self.pipeline([{"type": "execute", "stmt": statement}])
         except Refused as error:
             if error.code != "RESPONSE_TOO_LARGE":
                 raise
             return self._cursor(statement)
-        return [tuple([_received(cell) for cell in row]) for row in found["rows"]]
+        return [tuple([_decode_value(cell) for cell in row]) for row in found["rows"]]
 
     def count_columns(self, sql: str) -> int:
         """How many columns the rows of a query have."""
@@ -196,8 +197,8 @@ class Server:
         return len(found["cols"])
 
     def version(self) -> str:
-        """As the server tells it; nothing where it does not."""
-        with self._using(), suppress(httpx.HTTPError):
+        """The version that the server reports; empty if it does not."""
+        with self._track_request(), suppress(httpx.HTTPError):
             answer = self._http.get("/version")
             return answer.text.strip()[:100] if answer.status_code == httpx.codes.OK else ""
         return ""
@@ -205,89 +206,92 @@ class Server:
     def close(self) -> None:
         with self._idle:
             self._closed = True
-            self._idle.wait_for(lambda: not self._asking, CLOSING_SECONDS)
+            self._idle.wait_for(lambda: not self._active_requests, CLOSE_SECONDS)
         if os.getpid() == self._process:
             self._http.close()
 
     def _cursor(self, statement: Request) -> list[Row]:
         content = self._post("/v3/cursor", {"baton": None, "batch": {"steps": [{"stmt": statement}]}})
-        entries = iter(self._parsed([line for line in content.split(b"\n") if line]))
+        entries = iter(self._parse([line for line in content.split(b"\n") if line]))
         opened = next(entries, {})
         rows: list[Row] = []
         ended = False
         for entry in entries:
             if entry["type"] == "row":
-                rows.append(tuple([_received(cell) for cell in entry["row"]]))
+                rows.append(tuple([_decode_value(cell) for cell in entry["row"]]))
             elif entry["type"] in ("step_error", "error"):
                 raise Refused(entry["error"])
             ended = ended or entry["type"] == "step_end"
-        with suppress(Unreached, Unanswered, StorageError, Refused):  # else the server closes it after ten seconds
-            self.pipeline([], opened.get("baton"))
+        with suppress(NotExecuted, OutcomeUnknown, StorageError, Refused):
+            self.pipeline([], opened.get("baton"))  # close the stream; otherwise the server does after ten seconds
         if not ended:
-            raise Unanswered("the answer broke off")
+            raise OutcomeUnknown("the answer broke off")
         return rows
 
     def _post(self, path: str, body: Request) -> bytes:
         content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
-        if len(content) > MOST_SENT:
+        if len(content) > MAX_REQUEST_BYTES:
             raise StorageError(f"{len(content) >> 20} MB are too much for one commit", "Write less at a time.")
-        with self._using():
+        with self._track_request():
             try:
                 answer = self._http.post(path, content=content, headers={"Content-Type": "application/json"})
             except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
-                self._check_trust(error)
-                raise Unreached(str(error) or type(error).__name__) from error
+                self._raise_tls_error(error)
+                raise NotExecuted(str(error) or type(error).__name__) from error
             except httpx.HTTPError as error:
-                raise Unanswered(str(error) or type(error).__name__) from error
+                raise OutcomeUnknown(str(error) or type(error).__name__) from error
         if answer.status_code != httpx.codes.OK:
-            self._turn_away(answer)
+            self._raise_for_status(answer)
         return answer.content
 
-    def _turn_away(self, answer: httpx.Response) -> None:
-        """What no repetition would change is ours to tell; what the server did not do, or may have done, is not."""
+    def _raise_for_status(self, answer: httpx.Response) -> None:
+        """Raise an error of ours if a repetition would not help, else `NotExecuted` or `OutcomeUnknown`."""
         status, shown = answer.status_code, self.address.shown
-        said = answer.text.replace(self._token, "***") if self._token else answer.text
-        reason = f"{status} {said.strip()[:300]}".strip()
+        text = answer.text.replace(self._token, "***") if self._token else answer.text
+        reason = f"{status} {text.strip()[:300]}".strip()
         if status in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
             wrong = "does not accept the token" if self._token else "asks for a token"
             hint = "Give the server's token as the setting auth_token, or as RETENTIVE_AUTH_TOKEN."
             raise Unwritable(f"{shown} {wrong}", hint)
-        if status == httpx.codes.NOT_FOUND and self._answered:
-            raise Unreached(reason)  # a server forgets databases for a moment when over a hundred are in use
-        if status == httpx.codes.NOT_FOUND and "Namespace" in said:
+        if status == httpx.codes.NOT_FOUND and self._has_answered:
+            raise NotExecuted(reason)  # a server forgets databases for a moment when over a hundred are in use
+        if status == httpx.codes.NOT_FOUND and "Namespace" in text:
             hint = "Create it with the server's admin API, or name one that is there: libsql://host:port/database."
             raise Unwritable(f"{shown}: there is no such database", hint)
         if status == httpx.codes.REQUEST_ENTITY_TOO_LARGE:
             hint = "Write less at a time, or let the proxy before the server take more (nginx: client_max_body_size)."
             raise StorageError(f"{shown}: too much at once for the server", hint)
         if status == httpx.codes.TOO_MANY_REQUESTS:
-            raise Unreached(reason)
-        if status == httpx.codes.INTERNAL_SERVER_ERROR and _BAD_TEXT in said:
+            raise NotExecuted(reason)
+        if status == httpx.codes.INTERNAL_SERVER_ERROR and _BAD_TEXT in text:
             raise BadText(reason)
         if status >= httpx.codes.INTERNAL_SERVER_ERROR or status == httpx.codes.REQUEST_TIMEOUT:
-            raise Unanswered(reason)
+            raise OutcomeUnknown(reason)
         if answer.is_redirect:  # not followed: the token is for this server
             there = urlsplit(answer.headers.get("Location", ""))
             hint = f"It sends to {there.scheme}://{there.netloc}: give that address, if it is right."
             raise Unwritable(f"{shown} is not where the server is ({status})", hint)
         raise Unwritable(f"{shown} did not answer as libSQL servers do: {reason}", "Look at the address.")
 
-    def _parsed(self, texts: Iterable[bytes]) -> list[dict[str, Any]]:
+    def _parse(self, texts: Iterable[bytes]) -> list[dict[str, Any]]:
         try:
             found = [json.loads(text) for text in texts]
         except ValueError:
-            raise self._strange() from None
+            raise self._unexpected_answer() from None
         if not all(isinstance(each, dict) for each in found):
-            raise self._strange()
+            raise self._unexpected_answer()
         return found
 
-    def _strange(self) -> Exception:
-        """Of a server that is known as one, it is what a proxy made of an answer; who knows of what answer."""
-        said = f"{self.address.shown} did not answer as libSQL servers do"
-        return Unanswered(said) if self._answered else StorageError(said, "Look at the address.")
+    def _unexpected_answer(self) -> Exception:
+        """The error for an answer that is not Hrana's.
 
-    def _check_trust(self, error: BaseException) -> None:
-        """What is wrong with the encryption does not pass by itself."""
+        If the server answered before, a proxy replaced the answer, and the outcome is not known.
+        """
+        message = f"{self.address.shown} did not answer as libSQL servers do"
+        return OutcomeUnknown(message) if self._has_answered else StorageError(message, "Look at the address.")
+
+    def _raise_tls_error(self, error: BaseException) -> None:
+        """Raise an error of ours if TLS failed: a repetition would not help."""
         cause: BaseException | None = error
         while cause and not isinstance(cause, ssl.SSLError):
             cause = cause.__cause__ or cause.__context__
@@ -298,24 +302,24 @@ class Server:
             raise Unwritable(f"{self.address.shown} does not speak TLS", "Add ?tls=0 to the address if that is right.")
 
     @contextmanager
-    def _using(self) -> Iterator[None]:
+    def _track_request(self) -> Iterator[None]:
         if os.getpid() != self._process:
             hint = "Open the store in the forked process itself."
             raise Closed(f"{self.address.shown} was opened before a fork", hint)
         with self._idle:
             if self._closed:
                 raise Closed(f"{self.address.shown} is closed")
-            self._asking += 1
+            self._active_requests += 1
         try:
             yield
         finally:
             with self._idle:
-                self._asking -= 1
+                self._active_requests -= 1
                 self._idle.notify_all()
 
 
-def _trusted(ca_file: str) -> ssl.SSLContext | bool:
-    """Those whom the file names, or else whom everyone trusts."""
+def _load_certificates(ca_file: str) -> ssl.SSLContext | bool:
+    """The certificates to trust: those of the file, or (True) the usual ones."""
     if not ca_file:
         return True
     try:
@@ -329,16 +333,16 @@ def _trusted(ca_file: str) -> ssl.SSLContext | bool:
         ) from error
 
 
-def pauses(seconds: float) -> Iterator[float]:
-    """Longer and longer ones, as long as the time lasts."""
+def backoff_pauses(seconds: float) -> Iterator[float]:
+    """Longer and longer pauses, until the seconds are over."""
     deadline, pause = time.monotonic() + seconds, 0.05
     while time.monotonic() + pause < deadline:
         yield pause
         pause = min(2 * pause, 1.0)
 
 
-def sent(value: Any) -> Request:
-    """A value as the protocol writes it. Integers are text: JSON's are not long enough."""
+def encode_value(value: Any) -> Request:
+    """Write a value for the protocol. Integers are text: those of JSON are too short."""
     if value is None:
         return {"type": "null"}
     if isinstance(value, str):
@@ -350,7 +354,7 @@ def sent(value: Any) -> Request:
     return {"type": "integer", "value": str(int(value))}
 
 
-def _received(cell: Mapping[str, Any]) -> Any:
+def _decode_value(cell: Mapping[str, Any]) -> Any:
     match cell["type"]:
         case "text":
             return cell["value"]

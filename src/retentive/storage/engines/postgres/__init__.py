@@ -1,8 +1,9 @@
 """PostgreSQL with pgvector, through psycopg: the engine beyond one machine.
 
 The server has the indexes: postings for the words (exact BM25), halfvec for the vectors, scanned or by a graph. A
-question is one statement, a write one pipeline and its commit. `link.py` has the connections, `setup.py` the schema,
-`graphs.py` the HNSW indexes, `rows.py` says what becomes of values on their way.
+question is one statement, a write one pipeline and its commit. `connections.py` has the connections, `setup.py`
+the schema, `graphs.py` the HNSW indexes, `codec.py` converts values. Traits in the headers of the queries
+(`QueryTraits`) tell what a query needs beside its statements: statistics, sequences, no timeout.
 """
 
 import copy
@@ -18,38 +19,30 @@ from typing import Any, NamedTuple, TypeVar
 from psycopg import Pipeline
 
 from retentive.errors import Closed, Invalid, Stale
-from retentive.model import Bounds, Match, Matches, Scope, Space, Type
-from retentive.storage import NOTHING, Engine, Finding, Pages, Params, Scrubbed, Step, step
-from retentive.storage.brute_force import read_cosines
-from retentive.storage.engines.postgres.codec import Binder, asked, unpacked, weighted
-from retentive.storage.engines.postgres.connections import Connection, Link, Options
-from retentive.storage.engines.postgres.error_map import translated
+from retentive.model import Bounds, ItemType, Match, Matches, Scope, Space
+from retentive.storage import NO_PARAMS, Engine, Finding, PageProgress, Params, RowCounts, ScrubResult, Step, step
+from retentive.storage.engine_search import read_cosines
+from retentive.storage.engines.postgres.codec import Binder, encode_question, render_weights, unpack_vectors
+from retentive.storage.engines.postgres.connections import Connection, Connections, Options
+from retentive.storage.engines.postgres.error_map import translate_errors
 from retentive.storage.engines.postgres.graphs import Graphs
 from retentive.storage.engines.postgres.replica import Replica
 from retentive.storage.engines.postgres.setup import DIALECT, set_up
-from retentive.storage.namespace_guard import Fence
-from retentive.storage.queries import Queries, Statement
+from retentive.storage.namespace_guard import NamespaceGuard
+from retentive.storage.queries import Queries, QueryTraits, SqlStatement
 from retentive.storage.scopes import chunk_filters
 from retentive.storage.tokenizer import Tokenizer
-from retentive.text.fields import FIELD_WEIGHTS, FIELDS
+from retentive.text.search_fields import FIELD_WEIGHTS, SEARCH_FIELDS
 
 T = TypeVar("T")
 
-FOLD_AFTER = 100  # rows of statistics that a namespace has at most, on average, before they are folded into one
-BULK_FROM = 50  # rows of a batch from which its statements are planned once, not for each row (1,450 -> 3,200 rows/s)
-LONGEST_TERM = 300  # characters: an entry of an index has 2,704 bytes at most, of which a namespace may take 800
-VACUUMED = (
+FOLD_ROWS = 100  # rows of statistics that a namespace has on average before they are folded into one
+BULK_ROWS = 50  # from so many on, the statements of a batch are planned once, not per row (1,450 -> 3,200 rows/s)
+MAX_TERM_CHARS = 300  # an entry of an index has 2,704 bytes at most, of which a namespace may take 800
+VACUUM_DETAIL = (
     "dead rows make room for new ones; files of the server shrink by VACUUM FULL alone, which locks everybody out"
 )
-_NUMBERED = {"put_chunks", "put_access_log"}
-_UNFILTERED = {"visible", "active"}
-# What goes through much of a store: no timeout bounds it.
-_LONG = {
-    "chunk_broken", "derived_rebuild", "session_delete", "orphan_chunks", "orphan_memory_history",
-    "orphan_record_history", "record_changed", "state_counts", "sessions_missing", "namespaces_missing",
-    "sessions_lost", "space_activate", "vector_drop",
-}  # fmt: skip
-_UNSEEN = ("access_", "measure_", "lease_", "token_")  # queries that change nothing that is searched for
+_UNFILTERED = {"visible", "active"}  # filters that nearly every row passes
 
 _CHECKS = {
     "check_memories": "memories and chunks",
@@ -60,20 +53,29 @@ _CHECKS = {
 }
 
 
-class Bound(NamedTuple):
+class BoundStep(NamedTuple):
     """A step, ready to be sent."""
 
     query: str
-    statements: list[Statement]
+    traits: QueryTraits
+    statements: list[SqlStatement]
     rows: list[Params]
     values: list[list[list[Any]]]
-    """For each row, for each statement."""
+    """By row, then by statement."""
     expect: int | None
+
+
+class VectorPlan(NamedTuple):
+    """How the vectors are searched."""
+
+    variant: str
+    """The end of the query's name: `some` or `all` rows of the scope, with or without the graph of the space."""
+    params: dict[str, Any]
 
 
 class PostgresEngine:
     dialect = DIALECT
-    in_process = False
+    uses_local_index = False
     integrity = None  # for files: here the server keeps the rows
 
     def __init__(self, url: str, options: Options | None = None, *, replica: str = "", partitions: int = 0) -> None:
@@ -82,82 +84,91 @@ class PostgresEngine:
         self._process = os.getpid()
         self._tokenizer = Tokenizer()
         self._bind = Binder(self.tokens)
-        fields = weighted(dict(zip(FIELDS, FIELD_WEIGHTS, strict=True)))
+        fields = render_weights(dict(zip(SEARCH_FIELDS, FIELD_WEIGHTS, strict=True)))
         self._queries = Queries(self.dialect, "= ANY (:{})", weighted=fields)
         self._spaces: dict[str, tuple[int, int]] = {}
-        self._link = Link(url, self._options)
+        self._link = Connections(url, self._options)
         self._replica = Replica(replica, self._options, self._link)
         self._graphs = Graphs(self._link)
         self._bounds: Bounds | None = None
-        self._role_is_there = threading.Event()
+        self._role_is_ready = threading.Event()
         self.migrate()
 
-    def read(self, query: str, params: Params = NOTHING, filters: Sequence[str] = ()) -> list[tuple[Any, ...]]:
-        self._check_process()
-        if query in _LONG:
-            return self._slowly(query)
+    def read(self, query: str, params: Params = NO_PARAMS, filters: Sequence[str] = ()) -> list[tuple[Any, ...]]:
+        self._require_same_process()
         statement = self._queries.statements(query, filters)[0]
         values = self._bind(statement.names, params)
-        return self._read(lambda connection: _rows(connection, statement.sql, values))
+        has_timeout = self._queries.traits(query).timeout != "none"
+
+        def fetch(connection: Connection) -> list[tuple[Any, ...]]:
+            if has_timeout:
+                return _fetch_rows(connection, statement.sql, values)
+            with connection.transaction():
+                connection.execute("SET LOCAL statement_timeout = 0")
+                return _fetch_rows(connection, statement.sql, values)
+
+        return self._read(fetch)
 
     def apply(self, steps: Iterable[Step]) -> None:
-        self._check_process()
-        batch = [self._bound(step) for step in steps]
-        batch += map(self._bound, [*_counting(batch), *_numbering(batch), *_folding(batch)])
+        self._require_same_process()
+        batch = [self._bind_step(step) for step in steps]
+        derived = [*_count_chunks(batch), *_raise_sequences(batch), *_fold_statistics(batch)]
+        batch += [self._bind_step(step) for step in derived]
         try:
             self._link.write(lambda connection, pipeline: self._run(connection, pipeline, batch), self._bounds)
         finally:  # also where it is not known whether it was kept
-            if not all(bound.query.startswith(_UNSEEN) for bound in batch):
-                self._replica.wrote()
+            if any(bound.traits.searched != "no" for bound in batch):
+                self._replica.note_write()
 
     def search_text(self, words: Sequence[str], scope: Scope, limit: int) -> list[Match]:
         terms = self.tokens(" ".join(words))
         if not terms:
             return []
         filters, params = chunk_filters(scope)
-        return _ordered(self._ask("text_search", filters, {**params, "terms": terms, "limit": limit}), limit)
+        return _rank_matches(self._search("text_search", filters, {**params, "terms": terms, "limit": limit}), limit)
 
     def search_vectors(
-        self, vector: Any, space: Space, scope: Scope, limit: int | None, floor: float | None
+        self, vector: Any, space: Space, scope: Scope, limit: int | None, min_score: float | None
     ) -> list[Match]:
         filters, params = chunk_filters(scope)
-        near = self._near(vector, space, scope, filters, limit, floor)
-        if near is None:
+        plan = self._plan_vectors(vector, space, scope, filters, limit, min_score)
+        if plan is None:
             return []
-        rows = self._ask(f"vectors_{near[0]}", filters, {**params, **near[1]}, space.dimension)
-        return _ordered(rows, limit)
+        rows = self._search(f"vectors_{plan.variant}", filters, {**params, **plan.params}, space.dimension)
+        return _rank_matches(rows, limit)
 
     def search_both(
-        self, words: Sequence[str], vector: Any, space: Space, scope: Scope, limit: int, floor: float | None
+        self, words: Sequence[str], vector: Any, space: Space, scope: Scope, limit: int, min_score: float | None
     ) -> Matches:
         terms, (filters, params) = self.tokens(" ".join(words)), chunk_filters(scope)
-        near = self._near(vector, space, scope, filters, limit, floor)
-        if not terms or near is None:
+        plan = self._plan_vectors(vector, space, scope, filters, limit, min_score)
+        if not terms or plan is None:
             found = self.search_text(words, scope, limit)
             cosines = read_cosines(self, vector, space, scope.namespaces, [match.chunk for match in found])
-            return Matches(found, self.search_vectors(vector, space, scope, limit, floor), cosines)
-        values = {**params, **near[1], "terms": terms, "limit": limit}
-        rows = self._ask(f"both_{near[0]}", filters, values, space.dimension)
-        by_words, by_vector, both = ([row[1:] for row in rows if row[0] == part] for part in (0, 1, 2))
-        return Matches(_ordered(by_words, limit), _ordered(by_vector, limit), {row[0]: row[1] for row in both})
+            return Matches(found, self.search_vectors(vector, space, scope, limit, min_score), cosines)
+        values = {**params, **plan.params, "terms": terms, "limit": limit}
+        rows = self._search(f"both_{plan.variant}", filters, values, space.dimension)
+        by_text, by_vector, cosine_rows = ([row[1:] for row in rows if row[0] == part] for part in (0, 1, 2))
+        cosines = {row[0]: row[1] for row in cosine_rows}
+        return Matches(_rank_matches(by_text, limit), _rank_matches(by_vector, limit), cosines)
 
     def tokens(self, text: str) -> list[str]:
-        return [token[:LONGEST_TERM] for token in self._tokenizer(text)]
+        return [token[:MAX_TERM_CHARS] for token in self._tokenizer(text)]
 
     def migrate(self) -> None:
         set_up(self._link, self._partitions, restricted=bool(self._options.namespaces))
 
     def within(self, bounds: Bounds) -> Engine:
-        """By the server itself: every transaction is restricted, as by `restrict_to`, over the same connections."""
-        if not self._role_is_there.is_set():
+        """Have the server restrict every transaction, as with `restrict_to`, over the same connections."""
+        if not self._role_is_ready.is_set():
             set_up(self._link, self._partitions, restricted=True)
-            self._role_is_there.set()
+            self._role_is_ready.set()
         view = copy.copy(self)
         view._bounds = bounds  # noqa: SLF001 - a copy of our own
-        return Fence(view, bounds)
+        return NamespaceGuard(view, bounds)
 
     def check(self) -> list[Finding]:
-        repair = "Run `retentive doctor --repair`."
+        repair = "Run `repair()`."
         facts = self.facts()
         versions = f"PostgreSQL {facts['postgresql']}, pgvector {facts['pgvector']}"
         broken = ", ".join(name for (name,) in self.read("check_indexes"))
@@ -166,35 +177,35 @@ class PostgresEngine:
             Finding("indexes", not broken, f"not whole: {broken}" if broken else "whole", repair if broken else ""),
         ]
         for query, name in _CHECKS.items():
-            count = self._slowly(query)[0][0]
+            count = self.read(query)[0][0]
             found.append(Finding(name, not count, f"{count} disagree" if count else "agree", repair if count else ""))
         return found
 
     def rebuild(self) -> None:
         self.apply([Step("derived_rebuild", [{}])])
-        self._graphs.mend()
+        self._graphs.build_missing()
 
-    def backup(self, target: Path, progress: Pages) -> Mapping[str, int]:  # noqa: ARG002 - the server's
-        hint = "Use pg_dump or the server's own backups, or copy it into a file: `retentive migrate SERVER FILE`."
+    def backup(self, target: Path, progress: PageProgress) -> RowCounts:  # noqa: ARG002 - the server's
+        hint = "Use pg_dump or the server's own backups, or copy it into a file: `Retentive.migrate(SERVER, FILE)`."
         raise Invalid("the store is in PostgreSQL, and so are its backups", hint)
 
-    def scrub(self, patience: float, *, reclaim: bool = False) -> Scrubbed:  # noqa: ARG002 - nobody is waited for
-        """Postings go with their rows, and dead rows are the server's to clear away, if it is not told to now."""
+    def scrub(self, patience: float, *, reclaim: bool = False) -> ScrubResult:  # noqa: ARG002 - nobody is waited for
+        """Postings are deleted with their rows. Dead rows are cleared by the server, now only with `reclaim`."""
         if reclaim:
             return self._vacuum()
-        return Scrubbed(
+        return ScrubResult(
             done=True,
             detail="no row or posting is left; dead rows may keep the bytes until the server vacuums them, and so may"
             " its write-ahead log, its replicas and its backups",
         )
 
-    def _vacuum(self) -> Scrubbed:
-        """On a connection apart: it takes long, and cannot be done inside a transaction."""
-        with closing(self._link.connect()) as connection, translated(self._link.where):
+    def _vacuum(self) -> ScrubResult:
+        """Vacuum on a separate connection: it takes long, and cannot run inside a transaction."""
+        with closing(self._link.connect()) as connection, translate_errors(self._link.where):
             connection.execute("SELECT set_config('statement_timeout', '0', false)")
             for statement in self._queries.statements("vacuum"):
                 connection.execute(statement.sql)
-        return Scrubbed(done=True, detail=VACUUMED)
+        return ScrubResult(done=True, detail=VACUUM_DETAIL)
 
     def facts(self) -> Mapping[str, Any]:
         size, schema, server, vector = self.read("facts")[0]
@@ -214,30 +225,31 @@ class PostgresEngine:
         self._replica.close()
         self._link.close()
 
-    def _ask(self, query: str, filters: Sequence[str], params: Params, dimension: int = 0) -> list[tuple[Any, ...]]:
-        self._check_process()
+    def _search(self, query: str, filters: Sequence[str], params: Params, dimension: int = 0) -> list[tuple[Any, ...]]:
+        self._require_same_process()
         statement = self._queries.statements(query, filters)[0]
         sql = statement.sql.replace("halfvec(0)", f"halfvec({int(dimension)})")
         values = self._bind(statement.names, params)
-        return self._replica.read(lambda connection: _rows(connection, sql, values), self._bounds)
+        return self._replica.read(lambda connection: _fetch_rows(connection, sql, values), self._bounds)
 
-    def _near(
-        self, vector: Any, space: Space, scope: Scope, filters: Sequence[str], limit: int | None, floor: float | None
-    ) -> tuple[str, dict[str, Any]] | None:
-        """Which way the vectors are searched, and what the query has to know; None: there are none of this space."""
-        id, dimension = self._space(space.name)
+    def _plan_vectors(
+        self, vector: Any, space: Space, scope: Scope, filters: list[str], limit: int | None, min_score: float | None
+    ) -> VectorPlan | None:
+        """Choose between reading every vector and using the graph; None if the store has no such space."""
+        id, dimension = self._find_space(space.name)
         if dimension != space.dimension:
             return None
-        depth = None if limit is None else limit + limit // 4 + 10  # the last places are decided by the full question
-        params = {**asked(vector), "space": id, "floor": floor, "depth": depth}
-        bound = None if depth is None else self._graphs.bound(id, depth)
-        self._graphs.asked(id, dimension, scope.namespaces)
-        filtered = not _UNFILTERED.issuperset(filters) or scope.types != tuple(Type) or scope.within is not None
-        way = ("some" if filtered else "all") + ("" if bound is None else "_or_graph")
-        return way, {**params, "most": bound}
+        depth = None if limit is None else limit + limit // 4 + 10  # halfvec picks, full precision ranks
+        params = {**encode_question(vector), "space": id, "min_score": min_score, "depth": depth}
+        max_scanned = None if depth is None else self._graphs.max_scanned_rows(id, depth)
+        self._graphs.note_question(id, dimension, scope.namespaces)
+        has_all_types = scope.types == tuple(ItemType) and scope.events_of_session is None
+        is_filtered = not _UNFILTERED.issuperset(filters) or not has_all_types
+        variant = ("some" if is_filtered else "all") + ("" if max_scanned is None else "_or_graph")
+        return VectorPlan(variant, {**params, "most": max_scanned})
 
-    def _space(self, name: str) -> tuple[int, int]:
-        """Its number and dimension, which never change; zeros if it is not there."""
+    def _find_space(self, name: str) -> tuple[int, int]:
+        """The number and dimension of a space, which never change; zeros if it does not exist."""
         if name not in self._spaces:
             rows = self.read("space_find", {"space": name})
             if not rows:
@@ -245,29 +257,19 @@ class PostgresEngine:
             self._spaces[name] = rows[0]
         return self._spaces[name]
 
-    def _slowly(self, query: str) -> list[tuple[Any, ...]]:
-        """For what reads all there is."""
-        sql = self._queries.statements(query)[0].sql
-
-        def work(connection: Connection) -> list[tuple[Any, ...]]:
-            with connection.transaction():
-                connection.execute("SET LOCAL statement_timeout = 0")
-                return _rows(connection, sql, [])
-
-        return self._read(work)
-
     def _read(self, work: Callable[[Connection], T]) -> T:
         return self._link.read(work, bounds=self._bounds)
 
-    def _bound(self, step: Step) -> Bound:
-        """Everything is worked out before the transaction begins."""
+    def _bind_step(self, step: Step) -> BoundStep:
+        """Convert all values of a step before the transaction begins."""
         statements, rows = self._queries.statements(step.query), [*step.rows]
         values = [[self._bind(statement.names, row) for statement in statements] for row in rows]
-        return Bound(step.query, statements, rows, values, step.expect)
+        return BoundStep(step.query, self._queries.traits(step.query), statements, rows, values, step.expect)
 
-    def _run(self, connection: Connection, pipeline: Pipeline, batch: Sequence[Bound]) -> None:
+    def _run(self, connection: Connection, pipeline: Pipeline, batch: Sequence[BoundStep]) -> None:
+        """Send all statements, then compare how many rows each guarded one changed with the number expected."""
         guards = []
-        _suit(connection, batch)
+        _configure_transaction(connection, batch)
         for bound in batch:
             if bound.expect is None and len(bound.statements) == 1:
                 if bound.rows:
@@ -284,28 +286,27 @@ class PostgresEngine:
                 where = self._link.where
                 raise Stale(f"{where}: {bound.query} found another state than the one it was decided on")
 
-    def _check_process(self) -> None:
+    def _require_same_process(self) -> None:
         if os.getpid() != self._process:
             where = self._link.where
             raise Closed(f"{where} was opened before a fork", "Open the store in the forked process itself.")
 
 
-def _suit(connection: Connection, batch: Sequence[Bound]) -> None:
-    """The settings of a transaction to what it is to do."""
-    if sum(len(bound.rows) for bound in batch) >= BULK_FROM:
+def _configure_transaction(connection: Connection, batch: Sequence[BoundStep]) -> None:
+    if sum(len(bound.rows) for bound in batch) >= BULK_ROWS:
         connection.execute("SET LOCAL plan_cache_mode = force_generic_plan")
-    if not _LONG.isdisjoint(bound.query for bound in batch):
+    if any(bound.traits.timeout == "none" for bound in batch):
         connection.execute("SET LOCAL statement_timeout = 0")
 
 
-def _counting(batch: Sequence[Bound]) -> Iterator[Step]:
-    """The chunks that are new, for the statistics of each namespace."""
+def _count_chunks(batch: Sequence[BoundStep]) -> Iterator[Step]:
+    """Add the new chunks and their tokens to the statistics of each namespace."""
     rows, tokens = Counter[str](), Counter[str]()
     for bound in batch:
-        if "chunk_insert" in bound.query or bound.query == "put_chunks":
+        if bound.traits.counts == "chunks":
             fields = [at for at, name in enumerate(bound.statements[0].names) if name.startswith("f_")]
             for row, (values,) in zip(bound.rows, bound.values, strict=True):
-                if row.get("status", "active") == "active":  # what is moved here may have ended
+                if row.get("status", "active") == "active":  # a migrated chunk may be inactive
                     rows[row["namespace"]] += 1
                     tokens[row["namespace"]] += sum(values[at].count(" ") + 1 for at in fields if values[at])
     if rows:
@@ -313,26 +314,27 @@ def _counting(batch: Sequence[Bound]) -> Iterator[Step]:
         yield Step("statistics_add", added)
 
 
-def _numbering(batch: Sequence[Bound]) -> Iterator[Step]:
-    """Rows that were moved here brought their numbers; those that come are to be higher."""
+def _raise_sequences(batch: Sequence[BoundStep]) -> Iterator[Step]:
+    """Raise sequences above the numbers that migrated rows brought along, so that new rows get higher ones."""
     for bound in batch:
-        if bound.query in _NUMBERED and bound.rows:
-            yield step(f"{bound.query}_numbers", upto=max(row["n"] for row in bound.rows))
+        if bound.traits.sequence and bound.rows:
+            yield step(bound.traits.sequence, upto=max(row["n"] for row in bound.rows))
 
 
-def _folding(batch: Sequence[Bound]) -> Iterator[Step]:
-    """Now and then: the more was appended, the likelier."""
-    namespaces = sorted({row["namespace"] for bound in batch if "chunk" in bound.query for row in bound.rows})
-    if random.random() < len(namespaces) / FOLD_AFTER:  # noqa: S311 - nothing depends on it
+def _fold_statistics(batch: Sequence[BoundStep]) -> Iterator[Step]:
+    """Fold the statistics of the namespaces now and then: the more was appended, the likelier."""
+    folded = (bound for bound in batch if bound.traits.folds == "statistics")
+    namespaces = sorted({row["namespace"] for bound in folded for row in bound.rows})
+    if random.random() < len(namespaces) / FOLD_ROWS:  # noqa: S311 - nothing depends on it
         yield Step("statistics_fold", [{"namespace": namespace} for namespace in namespaces])
 
 
-def _rows(connection: Connection, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+def _fetch_rows(connection: Connection, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
     cursor = connection.execute(sql, values)
-    return unpacked(cursor.fetchall(), cursor.description or ())
+    return unpack_vectors(cursor.fetchall(), cursor.description or ())
 
 
-def _ordered(rows: Iterable[Sequence[Any]], limit: int | None) -> list[Match]:
+def _rank_matches(rows: Iterable[Sequence[Any]], limit: int | None) -> list[Match]:
     matches = [Match(*row) for row in rows]
     matches.sort(key=lambda match: (-match.score, -match.time, -match.chunk))
     return matches[:limit]

@@ -1,12 +1,12 @@
-"""Values as the server takes them.
+"""Convert the values of rows between the store's form and PostgreSQL's.
 
-The rows of a step are the same for every engine. What PostgreSQL wants beside them is made here and nowhere else:
+The rows of a step are the same for every engine. Values that only PostgreSQL needs are made here:
 
   f_x      the text of a field x of the full text: its tokens, separated by blanks, None where there are none. SQL
            counts them; only the tokenizer is ours (`storage/tokenizer.py`).
-  raw_x    the same text as it was given, which is what moves on to another engine.
-  vector   float16 bytes, little-endian: pgvector's own binary format, big-endian behind a header. What is read is made
-           the same bytes again.
+  raw_x    the same text as it was given, for a migration to another engine.
+  vector   float16 bytes, little-endian, become pgvector's binary format: big-endian behind a header. A vector that is
+           read becomes the same bytes again.
   sets     tuples become lists, which the driver sends as arrays.
 """
 
@@ -23,7 +23,7 @@ from psycopg.types.numeric import Int8Dumper
 from retentive.storage import Params
 
 
-class Packed:
+class PackedVector:
     """A vector in the server's binary format."""
 
     __slots__ = ("data",)
@@ -32,44 +32,45 @@ class Packed:
         self.data = struct.pack(">HH", dimension, 0) + numbers
 
 
-class PackedDumper(Dumper):
+class PackedVectorDumper(Dumper):
     format = Format.BINARY
     oid = 0  # the cast in the query says which type it is
 
-    def dump(self, obj: Packed) -> Buffer:
+    def dump(self, obj: PackedVector) -> Buffer:
         return obj.data
 
 
-def register(connection: Connection[Any]) -> None:
-    connection.adapters.register_dumper(Packed, PackedDumper)
+def register_dumpers(connection: Connection[Any]) -> None:
+    connection.adapters.register_dumper(PackedVector, PackedVectorDumper)
     connection.adapters.register_dumper(int, Int8Dumper)  # one type for all sizes, so statements are prepared once
 
 
-def half(vector: bytes) -> Packed:
-    """Of float16 bytes as the store's rows have them."""
+def pack_vector(vector: bytes) -> PackedVector:
+    """Convert float16 bytes as the store's rows have them."""
     numbers = array("H", vector)
     numbers.byteswap()
-    return Packed(len(numbers), numbers.tobytes())
+    return PackedVector(len(numbers), numbers.tobytes())
 
 
-def unpacked(rows: list[tuple[Any, ...]], columns: Sequence[Column]) -> list[tuple[Any, ...]]:
-    """With the vectors among them as the store's rows have them."""
+def unpack_vectors(rows: list[tuple[Any, ...]], columns: Sequence[Column]) -> list[tuple[Any, ...]]:
+    """The rows with the values of each column `vector` as the store's rows have them."""
     places = [place for place, column in enumerate(columns) if column.name == "vector"]
     for place in places:
-        rows = [(*row[:place], row[place] and _bytes(row[place]), *row[place + 1 :]) for row in rows]
+        rows = [(*row[:place], row[place] and _unpack_vector(row[place]), *row[place + 1 :]) for row in rows]
     return rows
 
 
-def _bytes(packed: bytes) -> bytes:
+def _unpack_vector(packed: bytes) -> bytes:
     numbers = array("H", packed[4:])
     numbers.byteswap()
     return numbers.tobytes()
 
 
-def asked(vector: Any) -> dict[str, Packed]:
-    """A question's vector, rounded and in full."""
+def encode_question(vector: Any) -> dict[str, PackedVector]:
+    """The vector of a question in half and in full precision."""
     size = len(vector)
-    return {"half": Packed(size, vector.astype(">f2").tobytes()), "full": Packed(size, vector.astype(">f4").tobytes())}
+    half, full = vector.astype(">f2").tobytes(), vector.astype(">f4").tobytes()
+    return {"half": PackedVector(size, half), "full": PackedVector(size, full)}
 
 
 class Binder:
@@ -90,10 +91,10 @@ class Binder:
         if name.startswith("f_"):
             return " ".join(self._tokens(value)) or None
         if name == "vector":
-            return half(value)
+            return pack_vector(value)
         return [*value] if isinstance(value, tuple) else value
 
 
-def weighted(weights: Mapping[str, float]) -> str:
-    """The fields of a row x of texts beside what a word in each of them counts."""
+def render_weights(weights: Mapping[str, float]) -> str:
+    """SQL pairs of each full-text field of a row x and its weight."""
     return ", ".join(f"(x.{name}, {weight}::float8)" for name, weight in weights.items())

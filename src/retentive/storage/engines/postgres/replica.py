@@ -1,8 +1,8 @@
-"""A copy that only reads, for searches.
+"""Searches on a read replica.
 
-It may lag: what others just wrote may not be found there yet. What this process wrote is: after a write the copy is
-asked how far it has come, and until it has come so far the primary answers. Whatever goes wrong with it, the primary
-answers too, and for a while is asked at once.
+A replica may lag behind: recent writes of others may not be found there yet. The writes of this process are always
+found: after a write, the primary answers until the replica has replayed it. If the replica fails, the primary answers,
+and the replica is not used for a while.
 """
 
 import threading
@@ -13,57 +13,59 @@ from typing import Any, TypeVar
 
 from retentive.errors import Stale, StorageError
 from retentive.model import Bounds
-from retentive.storage.engines.postgres.connections import Connection, Link, Options
+from retentive.storage.engines.postgres.connections import Connection, Connections, Options
 
 T = TypeVar("T")
 
-AWAY_SECONDS = 30.0  # for which a copy that failed is not asked again
-_IMPATIENT = 1.0  # seconds: there is another to ask
+SKIP_SECONDS = 30.0  # for which a replica that failed is not used
+_REPLICA_PATIENCE = 1.0  # seconds: the primary can answer instead
 
 
 class Replica:
-    def __init__(self, url: str, options: Options, primary: Link) -> None:
+    def __init__(self, url: str, options: Options, primary: Connections) -> None:
         self._primary = primary
-        self._copy = Link(url, replace(options, connect_timeout=2, attributes="any")) if url else None
-        self._away_until = 0.0
-        self._looking = threading.Lock()
-        self._writes = self._asked_about = 0
-        self._awaited: str | None = None
-        """How far the copy must have come to have what was written here."""
+        self._replica = Connections(url, replace(options, connect_timeout=2, attributes="any")) if url else None
+        self._skip_until = 0.0
+        self._lock = threading.Lock()
+        self._writes = self._checked_writes = 0
+        self._required_position: str | None = None
+        """The position in the write-ahead log that the replica must have replayed to have this process's writes."""
 
     def read(self, work: Callable[[Connection], T], bounds: Bounds | None = None) -> T:
-        if self._copy and time.monotonic() >= self._away_until:
+        if self._replica and time.monotonic() >= self._skip_until:
             try:
-                if self._has_all(self._copy):
-                    return self._copy.read(work, _IMPATIENT, bounds)
-            except (StorageError, Stale):  # stale: what the answer needed was cleaned up by the primary meanwhile
-                self._away_until = time.monotonic() + AWAY_SECONDS
+                if self._has_own_writes(self._replica):
+                    return self._replica.read(work, _REPLICA_PATIENCE, bounds)
+            except (StorageError, Stale):  # Stale: the primary vacuumed rows that the query needed
+                self._skip_until = time.monotonic() + SKIP_SECONDS
         return self._primary.read(work, bounds=bounds)
 
-    def wrote(self) -> None:
-        """Something that searches find was committed."""
+    def note_write(self) -> None:
+        """Note that something was committed that searches can find."""
         self._writes += 1
 
     def close(self) -> None:
-        if self._copy:
-            self._copy.close()
+        if self._replica:
+            self._replica.close()
 
-    def _has_all(self, copy: Link) -> bool:
-        """Has it what this process wrote? One that does not follow a log cannot tell, and is believed."""
-        if self._writes == self._asked_about and self._awaited is None:
+    def _has_own_writes(self, replica: Connections) -> bool:
+        """Whether the replica has what this process wrote. One without a replay position is assumed to have it."""
+        if self._writes == self._checked_writes and self._required_position is None:
             return True
-        with self._looking:
+        with self._lock:
             writes = self._writes
-            if writes != self._asked_about:
-                self._awaited = self._primary.read(_asking("SELECT pg_current_wal_insert_lsn()::text"))
-                self._asked_about = writes
-            if self._awaited is not None:
-                come = _asking("SELECT coalesce(pg_last_wal_replay_lsn() >= $1::pg_lsn, true)", self._awaited)
-                if not copy.read(come, _IMPATIENT):
+            if writes != self._checked_writes:
+                self._required_position = self._primary.read(_select_value("SELECT pg_current_wal_insert_lsn()::text"))
+                self._checked_writes = writes
+            if self._required_position is not None:
+                has_replayed = _select_value(
+                    "SELECT coalesce(pg_last_wal_replay_lsn() >= $1::pg_lsn, true)", self._required_position
+                )
+                if not replica.read(has_replayed, _REPLICA_PATIENCE):
                     return False
-                self._awaited = None
+                self._required_position = None
             return True
 
 
-def _asking(sql: str, *values: Any) -> Callable[[Connection], Any]:
+def _select_value(sql: str, *values: Any) -> Callable[[Connection], Any]:
     return lambda connection: connection.execute(sql, values).fetchall()[0][0]

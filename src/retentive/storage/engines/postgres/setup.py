@@ -1,7 +1,7 @@
-"""Making a store, and bringing one up to date.
+"""Create the schema of a store, or migrate it to the newest version.
 
-Everything is in a schema of its own, so a database may hold other things too. Many servers may start at once: one at a
-time gets the advisory lock and looks again at what is still to be done.
+Everything is in a schema of its own, so a database may hold other things too. Many processes may start at once: one
+at a time gets the advisory lock and checks again what is still to be done.
 """
 
 import re
@@ -11,17 +11,17 @@ from typing import Any
 from psycopg import errors, sql
 
 from retentive.errors import NotAStore, StorageError, Unwritable
-from retentive.storage.engines.postgres.connections import ROLE, SCHEMA, Connection, Link
-from retentive.storage.engines.postgres.error_map import translated
-from retentive.storage.migrations import Migration, migrations, missing
+from retentive.storage.engines.postgres.connections import ROLE, SCHEMA, Connection, Connections
+from retentive.storage.engines.postgres.error_map import translate_errors
+from retentive.storage.migrations import Migration, find_missing, load_migrations
 
 DIALECT = "postgres"
-LOCK = 0x52544E56  # "RTNV": any number that nobody else takes
-OLDEST_VECTOR = (0, 8)  # before it the graph could not be looked through for the rows of one namespace
-_TABLE = re.compile(r"CREATE TABLE (\w+) \((?:(?!CREATE TABLE).)*?\) /\* by namespace \*/", re.DOTALL)
-_MARK = "/* by namespace */"
+LOCK = 0x52544E56  # "RTNV": the key of the advisory lock
+MIN_PGVECTOR = (0, 8)  # before it a graph could not be scanned for the rows of one namespace
+_PARTITIONED_TABLE = re.compile(r"CREATE TABLE (\w+) \((?:(?!CREATE TABLE).)*?\) /\* by namespace \*/", re.DOTALL)
+_PARTITION_MARK = "/* by namespace */"
 
-_RIGHTS = sql.SQL(
+_GRANT_RIGHTS = sql.SQL(
     "GRANT USAGE ON SCHEMA {schema} TO {role};"
     "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {role};"
     "REVOKE ALL ON commits, migrations, tokens FROM {role}; GRANT SELECT ON migrations TO {role};"
@@ -30,75 +30,77 @@ _RIGHTS = sql.SQL(
 ).format(schema=sql.Identifier(SCHEMA), role=sql.Identifier(ROLE))
 
 
-def set_up(link: Link, partitions: int, restricted: bool) -> None:
-    connection = link.connect()
+def set_up(connections: Connections, partitions: int, restricted: bool) -> None:
+    connection = connections.connect()
     try:
-        with translated(link.where):
-            known = migrations(DIALECT)
-            if missing(known, _applied(connection), link.where) or (restricted and not _is_prepared(connection)):
+        with translate_errors(connections.where):
+            known = load_migrations(DIALECT)
+            if find_missing(known, _read_applied(connection), connections.where) or (
+                restricted and not _has_role(connection)
+            ):
                 with connection.transaction():
                     connection.execute("SELECT pg_advisory_xact_lock($1)", (LOCK,))
                     connection.execute("SET LOCAL statement_timeout = 0")
-                    _migrate(connection, link, known, partitions)
+                    _migrate(connection, connections, known, partitions)
                     if restricted:
                         _prepare_role(connection)
     finally:
         connection.close()
 
 
-def _migrate(connection: Connection, link: Link, known: list[Migration], partitions: int) -> None:
-    todo = missing(known, _applied(connection), link.where)
+def _migrate(connection: Connection, connections: Connections, known: list[Migration], partitions: int) -> None:
+    todo = find_missing(known, _read_applied(connection), connections.where)
     if not todo:
         return
-    _check_encoding(connection, link)
-    _extend(connection)
+    _check_encoding(connection, connections)
+    _install_pgvector(connection)
     connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
     connection.execute(
         "CREATE TABLE IF NOT EXISTS migrations"
         " (number integer PRIMARY KEY, name text NOT NULL, hash text NOT NULL, applied bigint NOT NULL)"
     )
     for migration in todo:
-        connection.execute(partitioned(migration.sql, partitions))
+        connection.execute(add_hash_partitions(migration.sql, partitions))
         connection.execute(
             "INSERT INTO migrations VALUES ($1, $2, $3, $4)",
             (migration.number, migration.name, migration.hash, time.time_ns() // 1000),
         )
 
 
-def partitioned(schema: str, partitions: int) -> str:
-    """The schema with its marked tables cut into hash partitions, right behind each; 0: as it stands."""
+def add_hash_partitions(schema: str, partitions: int) -> str:
+    """The schema with hash partitions added after each marked table; 0: as it is."""
     if not partitions:
         return schema
 
-    def cut(match: re.Match[str]) -> str:
+    def add_partitions(match: re.Match[str]) -> str:
         table = match[1]
         parts = (
             f";\nCREATE TABLE {table}_{number} PARTITION OF {table}"
             f" FOR VALUES WITH (MODULUS {partitions}, REMAINDER {number})"
             for number in range(partitions)
         )
-        return match[0].replace(_MARK, "PARTITION BY HASH (namespace)") + "".join(parts)
+        return match[0].replace(_PARTITION_MARK, "PARTITION BY HASH (namespace)") + "".join(parts)
 
-    return _TABLE.sub(cut, schema)
+    return _PARTITIONED_TABLE.sub(add_partitions, schema)
 
 
-def _applied(connection: Connection) -> dict[int, str]:
+def _read_applied(connection: Connection) -> dict[int, str]:
     if connection.execute("SELECT to_regclass('migrations')").fetchall() == [(None,)]:
         return {}
     rows: list[Any] = connection.execute("SELECT number, hash FROM migrations").fetchall()
     return dict(rows)
 
 
-def _check_encoding(connection: Connection, link: Link) -> None:
-    """In another than UTF-8 there would be texts that cannot be kept."""
+def _check_encoding(connection: Connection, connections: Connections) -> None:
+    """Refuse a database in another encoding than UTF-8: it could not store every text."""
     encoding = connection.execute("SHOW server_encoding").fetchall()[0][0]
     if encoding != "UTF8":
         hint = "Make another, and give its address: createdb -E UTF8 -T template0 NAME"
-        raise NotAStore(f"{link.where}: the database is in {encoding}, a store is in UTF8", hint)
+        raise NotAStore(f"{connections.where}: the database is in {encoding}, a store is in UTF8", hint)
 
 
-def _extend(connection: Connection) -> None:
-    """The extension, and the search path to where it is."""
+def _install_pgvector(connection: Connection) -> None:
+    """Install the extension if it is missing, and require its minimum version."""
     try:
         with connection.transaction():
             connection.execute("CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public")
@@ -109,13 +111,13 @@ def _extend(connection: Connection) -> None:
         hint = "Ask whoever runs the database to do this once: CREATE EXTENSION vector;"
         raise Unwritable("this user may not add pgvector to the database", hint) from error
     version = connection.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'").fetchall()[0][0]
-    if tuple(map(int, version.split(".")[:2])) < OLDEST_VECTOR:
-        oldest = ".".join(map(str, OLDEST_VECTOR))
-        raise StorageError(f"pgvector {version} is too old", f"Upgrade it to {oldest}: ALTER EXTENSION vector UPDATE;")
+    if tuple(map(int, version.split(".")[:2])) < MIN_PGVECTOR:
+        minimum = ".".join(map(str, MIN_PGVECTOR))
+        raise StorageError(f"pgvector {version} is too old", f"Upgrade it to {minimum}: ALTER EXTENSION vector UPDATE;")
 
 
-def _is_prepared(connection: Connection) -> bool:
-    """Is the role there, with its rights on every table there is by now and no more, and may we become it?"""
+def _has_role(connection: Connection) -> bool:
+    """Whether the role exists, has its rights on every table and no others, and may be assumed by this user."""
     found = connection.execute(
         "SELECT has_schema_privilege(r.oid, $2, 'USAGE') AND pg_has_role(r.oid, 'MEMBER')"
         " AND NOT has_table_privilege(r.oid, 'spaces', 'UPDATE, DELETE')"
@@ -130,8 +132,8 @@ def _is_prepared(connection: Connection) -> bool:
 
 
 def _prepare_role(connection: Connection) -> None:
-    """The role that restricted connections become, with the rights it needs and no others."""
-    if _is_prepared(connection):
+    """Create the role of restricted transactions, with the rights it needs and no others."""
+    if _has_role(connection):
         return
     try:
         with connection.transaction():
@@ -139,7 +141,7 @@ def _prepare_role(connection: Connection) -> None:
                 connection.execute(f"CREATE ROLE {ROLE} NOLOGIN")
             if connection.execute("SELECT pg_has_role($1, 'MEMBER')", (ROLE,)).fetchall() == [(False,)]:
                 connection.execute(f"GRANT {ROLE} TO CURRENT_USER")
-            connection.execute(_RIGHTS)
+            connection.execute(_GRANT_RIGHTS)
     except (errors.InsufficientPrivilege, errors.DuplicateObject, errors.UniqueViolation) as error:
         hint = f"Ask whoever runs the server to do this once: CREATE ROLE {ROLE} NOLOGIN; GRANT {ROLE} TO <this user>;"
         raise Unwritable(f"cannot prepare the role of restricted connections: {error}", hint) from error

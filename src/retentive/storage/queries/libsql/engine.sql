@@ -1,11 +1,11 @@
--- What a libSQL server needs beside the queries of SQLite.
+-- The queries that libSQL servers need beside those of SQLite.
 
 -- fragment: new_number
--- `behind` is how many came after it where one statement inserted several: numbers are given without a gap.
+-- `behind` is how many chunks the same statement inserted after it: numbers are given without a gap.
 ((SELECT max(n) FROM chunks) - :behind)
 
--- name: bookkeeping
--- Which schema files were applied; and which batches of the last day were kept, for clients whose answer was lost.
+-- name: bookkeeping_create
+-- Which schema files were applied; and which batches of the last day were committed, for clients that lost the answer.
 CREATE TABLE IF NOT EXISTS migrations
   (number INTEGER PRIMARY KEY, name TEXT NOT NULL, hash TEXT NOT NULL, applied INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS batches (id TEXT PRIMARY KEY, outcome TEXT NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;
@@ -18,21 +18,21 @@ SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite!_%
 -- name: migration_list
 SELECT number, hash FROM migrations
 
--- name: migration_same
+-- name: migration_guard
 -- Fails if another client was first.
 SELECT json(iif((SELECT count(*) FROM migrations) = :count, '1', 'stale'))
 
 -- name: migration_insert
 INSERT INTO migrations (number, name, hash, applied) VALUES (:number, :name, :hash, :now)
 
--- name: batch_kept
--- By the server's clock: those of clients differ.
+-- name: batch_record
+-- Record that a batch is committed. By the server's clock: those of clients differ.
 DELETE FROM batches WHERE at < unixepoch() - 86400;
 INSERT INTO batches (id, outcome, at) VALUES (:id, 'kept', unixepoch());
 
--- name: batch_never
--- Whoever is first decides: a batch that is still on its way fails when it meets this row.
--- One statement that writes and says what is there: a server that only reads passes it on to the one that has the row.
+-- name: batch_cancel
+-- The first writer decides: a batch that is still on its way fails when it meets this row.
+-- One statement writes and returns the outcome, so that a read-only replica passes it on to the primary.
 INSERT INTO batches (id, outcome, at) VALUES (:id, 'never', unixepoch())
 ON CONFLICT (id) DO UPDATE SET outcome = batches.outcome RETURNING outcome
 

@@ -1,10 +1,10 @@
--- What a check-up counts, each 0 in a whole store, and what is made anew.
+-- Checks of a store, each of which counts 0 if all is well; and the rebuilding of derived rows.
 
 -- fragment: of_memory
 c.namespace = m.namespace AND c.owner = m.id AND c.owner_type = 'memory'
 
--- fragment: broken
--- Memories with a chunk of another status or without its texts, without a slice in between, or without the last.
+-- fragment: broken_chunks
+-- Memories with a chunk of another status or without its texts, or that lack a chunk in between or at the end.
 SELECT m.namespace, m.id FROM memories m
 WHERE EXISTS (SELECT 1 FROM chunks c WHERE {of_memory} AND (c.status <> m.status OR NOT EXISTS
                 (SELECT 1 FROM texts x WHERE x.namespace = c.namespace AND x.chunk = c.n AND x.raw_content IS NOT NULL)))
@@ -12,26 +12,29 @@ WHERE EXISTS (SELECT 1 FROM chunks c WHERE {of_memory} AND (c.status <> m.status
    OR NOT EXISTS (SELECT 1 FROM chunks c WHERE {of_memory}
                   AND (c.text IS NULL OR right(m.content, length(c.text)) = c.text))
 
--- name: chunk_broken
-{broken}
+-- name: memory_broken_chunks
+-- timeout: none
+{broken_chunks}
 
--- name: record_slices
--- Of records, those that the full text has.
+-- name: record_chunks
+-- The chunks of records that are in the full text.
 SELECT t.owner, t.text, t.status FROM chunks t JOIN texts x ON x.namespace = t.namespace AND x.chunk = t.n
 WHERE t.namespace = :namespace AND t.owner_type = :type AND t.owner IN {each:ids}
   AND x.raw_content IS NOT NULL
 ORDER BY t.owner, t.ordinal
 
 -- name: check_memories
-SELECT count(*) FROM ({broken}) b
+-- timeout: none
+SELECT count(*) FROM ({broken_chunks}) b
 
 -- name: check_files
--- Those of which a slice is missing, or not in the full text.
+-- Files that lack a chunk, or whose chunk is not in the full text.
 SELECT f.namespace, f.id, f.path FROM files f WHERE f.sections <>
   (SELECT count(*) FROM chunks t WHERE t.namespace = f.namespace AND t.owner = f.id AND t.owner_type = 'file' AND EXISTS
     (SELECT 1 FROM texts x WHERE x.namespace = t.namespace AND x.chunk = t.n AND x.raw_content IS NOT NULL))
 
 -- name: check_chunks
+-- timeout: none
 SELECT (SELECT count(*) FROM chunks c LEFT JOIN texts x ON x.namespace = c.namespace AND x.chunk = c.n
         WHERE x.raw_content IS NULL)
      + (SELECT count(*) FROM texts x LEFT JOIN chunks c ON c.namespace = x.namespace AND c.n = x.chunk
@@ -42,12 +45,14 @@ SELECT x.namespace, word.term, x.chunk, word.frequency, cardinality(x.terms) AS 
 FROM texts x JOIN chunks c ON c.namespace = x.namespace AND c.n = x.chunk CROSS JOIN LATERAL {frequencies}
 
 -- name: check_postings
+-- timeout: none
 SELECT count(*) FROM ({all_postings}) w
 FULL JOIN postings p ON p.namespace = w.namespace AND p.term = w.term AND p.chunk = w.chunk
 WHERE p.chunk IS NULL OR w.chunk IS NULL OR p.length <> w.length OR p.active <> w.active
    OR abs(p.frequency - w.frequency) > 0.001
 
 -- name: check_vectors
+-- timeout: none
 SELECT count(*) FROM vectors v LEFT JOIN chunks c ON c.namespace = v.namespace AND c.n = v.chunk
 WHERE c.n IS NULL OR v.space NOT IN (SELECT id FROM spaces)
 
@@ -57,19 +62,21 @@ FROM chunks c JOIN texts x ON x.namespace = c.namespace AND x.chunk = c.n
 WHERE c.status = 'active' GROUP BY c.namespace
 
 -- name: check_statistics
+-- timeout: none
 SELECT count(*) FROM ({all_statistics}) w
 FULL JOIN (SELECT namespace, sum(rows) AS rows, sum(tokens) AS tokens FROM statistics GROUP BY namespace) s
   ON s.namespace = w.namespace
 WHERE coalesce(w.rows, 0) <> coalesce(s.rows, 0) OR coalesce(w.tokens, 0) <> coalesce(s.tokens, 0)
 
 -- name: check_indexes
--- Those that were begun and not finished, unless somebody is at work on them.
+-- Indexes that were not finished, unless another session is building them.
 SELECT i.indexrelid::regclass::text FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
 WHERE c.relnamespace = current_schema()::regnamespace AND NOT i.indisvalid
   AND i.indexrelid NOT IN (SELECT index_relid FROM pg_stat_progress_create_index)
 
 -- name: derived_rebuild
--- What belongs to nothing goes; postings and statistics are made from the texts. Readers go on, writers wait.
+-- timeout: none
+-- Delete rows without an owner, and rebuild postings and statistics from the texts. Readers go on, writers wait.
 LOCK TABLE chunks, texts, postings, statistics, vectors IN SHARE ROW EXCLUSIVE MODE;
 DELETE FROM chunks c WHERE c.owner_type = 'memory' AND NOT EXISTS
   (SELECT 1 FROM memories m WHERE m.namespace = c.namespace AND m.id = c.owner);

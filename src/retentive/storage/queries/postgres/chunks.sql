@@ -1,10 +1,10 @@
--- Chunks with what is derived from them: postings, vectors, statistics. Each change is one statement whose parts begin
--- with the rows it is about, so all of them see one state and there is one round trip.
+-- Chunks and the rows derived from them: postings, vectors, statistics. Each change is one statement, so that all its
+-- parts see one state and it costs one round trip.
 --
 -- A parameter f_x comes as the tokens of the field x, separated by blanks, raw_x as the field was given; `vector` in the
 -- server's own format, as which a column of this name is read too.
 
--- fragment: halves
+-- fragment: stored_vector
 halfvec_send(v.vector) AS vector
 
 -- fragment: frequencies
@@ -20,8 +20,8 @@ INSERT INTO chunks (namespace, owner_type, owner, ordinal, text, session, kind, 
   RETURNING namespace, n, status
 
 -- fragment: new_text
--- What is new in a batch is counted by the engine, which appends it to the statistics at the end: one row, not thousands.
-kept AS (
+-- The engine counts the new chunks of a batch and appends one row to the statistics at the end, not thousands.
+new_texts AS (
   INSERT INTO texts (namespace, chunk, content, context, tags, before, after, speaker, date,
                      raw_content, raw_context, raw_tags, raw_before, raw_after, raw_speaker, raw_date)
   SELECT new.namespace, new.n, :f_content, :f_context, :f_tags, :f_before, :f_after, :f_speaker, :f_date,
@@ -30,19 +30,23 @@ kept AS (
 )
 INSERT INTO postings (namespace, term, chunk, frequency, length, active)
 SELECT x.namespace, word.term, x.chunk, word.frequency, cardinality(x.terms), new.status = 'active'
-FROM new CROSS JOIN kept x CROSS JOIN LATERAL {frequencies}
+FROM new CROSS JOIN new_texts x CROSS JOIN LATERAL {frequencies}
 
 -- fragment: new_vector
-seen AS (
+new_vectors AS (
   INSERT INTO vectors (namespace, space, chunk, vector)
   SELECT new.namespace, s.id, new.n, :vector::halfvec FROM new, spaces s WHERE s.name = :space
 )
 
 -- name: chunk_insert
--- Its vector is still to come.
+-- counts: chunks
+-- folds: statistics
+-- The vector is pending.
 WITH new AS ({new_chunk}), {new_text}
 
 -- name: chunk_insert_embedded
+-- counts: chunks
+-- folds: statistics
 WITH new AS ({new_chunk}), {new_vector}, {new_text}
 
 -- fragment: new_event_chunk
@@ -54,9 +58,13 @@ INSERT INTO chunks (namespace, owner_type, owner, ordinal, text, session, kind, 
   RETURNING namespace, n, status
 
 -- name: event_chunk_insert
+-- counts: chunks
+-- folds: statistics
 WITH new AS ({new_event_chunk}), {new_text}
 
 -- name: event_chunk_insert_embedded
+-- counts: chunks
+-- folds: statistics
 WITH new AS ({new_event_chunk}), {new_vector}, {new_text}
 
 -- fragment: new_file_chunk
@@ -67,41 +75,47 @@ INSERT INTO chunks (namespace, owner_type, owner, ordinal, text, session, kind, 
   RETURNING namespace, n, status
 
 -- name: file_chunk_insert
+-- counts: chunks
+-- folds: statistics
 WITH new AS ({new_file_chunk}), {new_text}
 
 -- name: file_chunk_insert_embedded
+-- counts: chunks
+-- folds: statistics
 WITH new AS ({new_file_chunk}), {new_vector}, {new_text}
 
--- fragment: own
+-- fragment: of_owner
 c.namespace = :namespace AND c.owner = :owner AND c.owner_type = :owner_type
 
--- fragment: and_what_hangs_on_it
--- On the rows `gone` of chunks.
-unsaid AS (
+-- fragment: delete_derived
+-- Delete what is derived from the deleted rows `gone` of chunks.
+deleted_texts AS (
   DELETE FROM texts x USING gone g WHERE x.namespace = g.namespace AND x.chunk = g.n
   RETURNING x.namespace, x.chunk, x.terms, g.status
-), unposted AS (
-  DELETE FROM postings p USING unsaid x
+), deleted_postings AS (
+  DELETE FROM postings p USING deleted_texts x
   WHERE p.namespace = x.namespace AND p.chunk = x.chunk AND p.term = ANY (x.terms)
-), unseen AS (
+), deleted_vectors AS (
   DELETE FROM vectors v USING gone g
   WHERE v.namespace = g.namespace AND v.space IN (SELECT id FROM spaces) AND v.chunk = g.n
 )
 INSERT INTO statistics (namespace, rows, tokens)
-SELECT x.namespace, -count(*), -sum(cardinality(x.terms)) FROM unsaid x WHERE x.status = 'active' GROUP BY x.namespace
+SELECT x.namespace, -count(*), -sum(cardinality(x.terms)) FROM deleted_texts x WHERE x.status = 'active' GROUP BY x.namespace
 
 -- name: chunk_delete
--- First they are held, as a statement of its own: one that had to wait for another writer of these rows would go on with
--- what it saw before, and leave the vector or the postings that the other had just added.
-SELECT 1 FROM chunks c WHERE {own} FOR UPDATE;
-WITH gone AS (DELETE FROM chunks c WHERE {own} RETURNING c.namespace, c.n, c.status), {and_what_hangs_on_it}
+-- folds: statistics
+-- The rows are locked first, by a statement of its own. A single statement that waited for another writer would go on
+-- with its old snapshot, and miss the vector or the postings that the other had just added.
+SELECT 1 FROM chunks c WHERE {of_owner} FOR UPDATE;
+WITH gone AS (DELETE FROM chunks c WHERE {of_owner} RETURNING c.namespace, c.n, c.status), {delete_derived}
 
 -- name: remove_chunks
--- One of them, with all that hangs on it. First it is held, as by chunk_delete.
+-- folds: statistics
+-- Delete one chunk and what is derived from it. It is locked first, as by chunk_delete.
 SELECT 1 FROM chunks c WHERE c.namespace = :namespace AND c.n = :n FOR UPDATE;
 WITH gone AS (
   DELETE FROM chunks c WHERE c.namespace = :namespace AND c.n = :n RETURNING c.namespace, c.n, c.status
-), {and_what_hangs_on_it}
+), {delete_derived}
 
 -- name: remove_vectors
 DELETE FROM vectors
@@ -111,14 +125,16 @@ WHERE namespace = :namespace AND chunk = :chunk AND space = (SELECT id FROM spac
 c.namespace = :namespace AND c.owner = :owner AND c.owner_type = 'file' AND c.ordinal >= :first
 
 -- name: file_chunk_delete
--- First they are held, as by chunk_delete.
+-- folds: statistics
+-- The rows are locked first, as by chunk_delete.
 SELECT 1 FROM chunks c WHERE {rest_of_file} FOR UPDATE;
-WITH gone AS (DELETE FROM chunks c WHERE {rest_of_file} RETURNING c.namespace, c.n, c.status), {and_what_hangs_on_it}
+WITH gone AS (DELETE FROM chunks c WHERE {rest_of_file} RETURNING c.namespace, c.n, c.status), {delete_derived}
 
--- name: chunk_status
+-- name: chunk_set_status
+-- folds: statistics
 WITH changed AS (
   SELECT c.namespace, c.n, x.terms, (:status::text = 'active')::int - (c.status = 'active')::int AS more
-  FROM chunks c JOIN texts x ON x.namespace = c.namespace AND x.chunk = c.n WHERE {own}
+  FROM chunks c JOIN texts x ON x.namespace = c.namespace AND x.chunk = c.n WHERE {of_owner}
 ), flagged AS (
   UPDATE postings p SET active = NOT p.active FROM changed x
   WHERE x.more <> 0 AND p.namespace = x.namespace AND p.chunk = x.n AND p.term = ANY (x.terms)
@@ -126,11 +142,11 @@ WITH changed AS (
   INSERT INTO statistics (namespace, rows, tokens)
   SELECT x.namespace, x.more, x.more * cardinality(x.terms) FROM changed x WHERE x.more <> 0
 )
-UPDATE chunks c SET status = :status WHERE {own}
+UPDATE chunks c SET status = :status WHERE {of_owner}
 
--- fragment: posted_anew
--- On the rows `changed` of texts, with the status of their chunks, beside what they were before this statement.
-unposted AS (
+-- fragment: update_postings
+-- Replace the postings of the rows `changed` of texts. `old` is each row as it was before this statement.
+deleted_postings AS (
   DELETE FROM postings p USING changed x JOIN texts old ON old.namespace = x.namespace AND old.chunk = x.chunk
   WHERE p.namespace = x.namespace AND p.chunk = x.chunk AND p.term = ANY (old.terms) AND p.term <> ALL (x.terms)
 ), counted AS (
@@ -145,19 +161,21 @@ ON CONFLICT (namespace, term, chunk) DO UPDATE
 SET frequency = excluded.frequency, length = excluded.length, active = excluded.active
 
 -- name: chunk_refresh
--- The owner changed in everything but what was cut and embedded.
+-- folds: statistics
+-- The owner changed, but not the text that is chunked and embedded.
 UPDATE chunks c SET kind = :kind, tags = :tags, confidence = :confidence, importance = :importance,
                     valid_from = :valid_from, expires = :expires
-WHERE {own};
+WHERE {of_owner};
 WITH changed AS (
   UPDATE texts x SET context = :f_context, tags = :f_tags, raw_context = :raw_context, raw_tags = :raw_tags FROM chunks c
-  WHERE {own} AND x.namespace = c.namespace AND x.chunk = c.n
+  WHERE {of_owner} AND x.namespace = c.namespace AND x.chunk = c.n
     AND (x.context, x.tags, x.raw_context, x.raw_tags) IS DISTINCT FROM (:f_context, :f_tags, :raw_context, :raw_tags)
   RETURNING x.*, c.status
-), {posted_anew}
+), {update_postings}
 
 -- name: file_chunk_refresh
--- The file has another name or other tags, or was changed elsewhere in it.
+-- folds: statistics
+-- The name or the tags of the file changed, or another part of it.
 UPDATE chunks c SET tags = :tags, valid_from = :valid_from
 WHERE c.namespace = :namespace AND c.owner = :owner AND c.owner_type = 'file';
 WITH changed AS (
@@ -166,19 +184,20 @@ WITH changed AS (
     AND x.namespace = c.namespace AND x.chunk = c.n
     AND (x.tags, x.raw_tags) IS DISTINCT FROM (:f_tags, :raw_tags)
   RETURNING x.*, c.status
-), {posted_anew}
+), {update_postings}
 
 -- name: file_hits
 SELECT t.n, t.text, t.context, t.first_sequence, t.last_sequence, t.tags, {file} {file_of_chunk}
 WHERE t.n IN {each:chunks} AND t.namespace IN {each:namespaces} AND t.owner_type = 'file'{filters}
 
--- name: file_slices
-SELECT t.ordinal, t.text, t.context, t.first_sequence, t.last_sequence, {halves} FROM chunks t
+-- name: file_chunks
+SELECT t.ordinal, t.text, t.context, t.first_sequence, t.last_sequence, {stored_vector} FROM chunks t
 LEFT JOIN vectors v ON v.namespace = t.namespace AND v.chunk = t.n AND v.space = (SELECT id FROM spaces WHERE name = :space)
 WHERE t.namespace = :namespace AND t.owner = :id AND t.owner_type = 'file' ORDER BY t.ordinal
 
--- name: chunk_after
--- The last slice of an event hears what came after it.
+-- name: chunk_set_following_text
+-- folds: statistics
+-- Give the last chunk of a message the text of the next message.
 WITH changed AS (
   UPDATE texts x SET after = :f_after, raw_after = :raw_after FROM chunks c
   WHERE x.namespace = :namespace AND x.chunk = c.n
@@ -187,43 +206,46 @@ WITH changed AS (
       SELECT n FROM chunks WHERE namespace = :namespace AND owner = :owner AND owner_type = 'event'
       ORDER BY ordinal DESC LIMIT 1)
   RETURNING x.*, c.status
-), {posted_anew}
+), {update_postings}
 
 -- name: chunk_extend
--- Said again: the range of the slice grows.
+-- folds: statistics
+-- The text was repeated: extend the range of messages of the chunk.
 UPDATE chunks SET last_sequence = :last, valid_from = greatest(valid_from, :valid_from)
 WHERE namespace = :namespace AND session = :session AND hash = :hash
 
--- name: chunk_retag
--- Whoever appends holds this row: what is being said meanwhile has the new tags, or is there to get them.
+-- name: chunk_set_tags
+-- folds: statistics
+-- A writer that appends locks this row. So a concurrent message has the new tags, or exists and gets them.
 SELECT 1 FROM session_state WHERE namespace = :namespace AND session = :session FOR UPDATE;
 UPDATE chunks SET tags = :tags WHERE namespace = :namespace AND session = :session AND owner_type = 'event'
 
--- name: vector_put
--- Only while the chunk is there, and it cannot go before this is committed.
+-- name: vector_upsert
+-- Only if the chunk exists. It cannot be deleted before this is committed.
 INSERT INTO vectors (namespace, space, chunk, vector)
 SELECT c.namespace, s.id, c.n, :vector::halfvec FROM chunks c JOIN spaces s ON s.name = :space
 WHERE c.namespace = :namespace AND c.n = :chunk
 FOR KEY SHARE OF c
 ON CONFLICT (namespace, space, chunk) DO UPDATE SET vector = excluded.vector
 
--- name: session_unindex
--- First they are held, as by chunk_delete.
+-- name: event_chunk_delete
+-- The rows are locked first, as by chunk_delete.
 SELECT 1 FROM chunks WHERE namespace = :namespace AND session = :session AND owner_type = 'event' FOR UPDATE;
 WITH gone AS (
   DELETE FROM chunks c WHERE c.namespace = :namespace AND c.session = :session AND c.owner_type = 'event'
   RETURNING c.namespace, c.n, c.status
-), {and_what_hangs_on_it}
+), {delete_derived}
 
 -- name: session_delete
--- First its state, which whoever appends to it holds: what they said is seen by what follows. Then its memories, which
--- whoever changes one of them holds, and its chunks, as by chunk_delete.
+-- timeout: none
+-- The state is deleted first: writers that append lock it, so the rest sees all they wrote. Then the memories are
+-- locked against changes, and the chunks as by chunk_delete.
 DELETE FROM session_state WHERE namespace = :namespace AND session = :session;
 SELECT 1 FROM memories WHERE namespace = :namespace AND session = :session ORDER BY id FOR UPDATE;
 SELECT 1 FROM chunks WHERE namespace = :namespace AND session = :session FOR UPDATE;
 WITH gone AS (
   DELETE FROM chunks c WHERE c.namespace = :namespace AND c.session = :session RETURNING c.namespace, c.n, c.status
-), {and_what_hangs_on_it};
+), {delete_derived};
 DELETE FROM access_log WHERE namespace = :namespace AND memory IN
   (SELECT id FROM memories WHERE namespace = :namespace AND session = :session);
 DELETE FROM memory_history WHERE namespace = :namespace AND memory IN
@@ -249,17 +271,17 @@ DELETE FROM hidden_messages WHERE namespace = :namespace AND session = :session;
 DELETE FROM sessions WHERE namespace = :namespace AND id = :session
 
 -- name: chunk_rows
-SELECT {row}, {halves} FROM chunks t
+SELECT {index_row}, {stored_vector} FROM chunks t
 LEFT JOIN vectors v ON v.namespace = t.namespace AND v.chunk = t.n AND v.space = (SELECT id FROM spaces WHERE name = :space)
 WHERE t.namespace = :namespace AND t.status = 'active' AND t.n > :after ORDER BY t.n LIMIT :limit
 
 -- name: chunk_rows_of
-SELECT {row}, {halves} FROM chunks t
+SELECT {index_row}, {stored_vector} FROM chunks t
 LEFT JOIN vectors v ON v.namespace = t.namespace AND v.chunk = t.n AND v.space = (SELECT id FROM spaces WHERE name = :space)
 WHERE t.namespace = :namespace AND t.n IN {each:chunks} AND t.status = 'active' ORDER BY t.n
 
 -- name: chunk_scan
-SELECT {row}, {halves} FROM chunks t
+SELECT {index_row}, {stored_vector} FROM chunks t
 JOIN vectors v ON v.namespace = t.namespace AND v.chunk = t.n AND v.space = (SELECT id FROM spaces WHERE name = :space)
 WHERE t.namespace IN {each:namespaces}{filters}
 
@@ -304,7 +326,7 @@ FROM spaces s ORDER BY s.name
 INSERT INTO statistics (namespace, rows, tokens) VALUES (:namespace, :rows, :tokens)
 
 -- name: statistics_fold
--- Many rows into one. Rows that another folds at this moment are left to it.
+-- Fold many rows into one. Rows that a concurrent writer folds are left to it.
 WITH old AS (
   DELETE FROM statistics s USING
     (SELECT namespace, n FROM statistics WHERE namespace = :namespace FOR UPDATE SKIP LOCKED) f
@@ -313,11 +335,11 @@ WITH old AS (
 INSERT INTO statistics (namespace, rows, tokens) SELECT :namespace, sum(rows), sum(tokens) FROM old HAVING count(*) > 0
 
 -- name: chunk_vectors
-SELECT v.chunk, {halves} FROM vectors v
+SELECT v.chunk, {stored_vector} FROM vectors v
 WHERE v.namespace IN {each:namespaces} AND v.chunk IN {each:chunks}
   AND v.space = (SELECT id FROM spaces WHERE name = :space)
 
 -- name: memory_vectors
-SELECT t.owner, {halves} FROM chunks t JOIN vectors v ON v.namespace = t.namespace AND v.chunk = t.n
+SELECT t.owner, {stored_vector} FROM chunks t JOIN vectors v ON v.namespace = t.namespace AND v.chunk = t.n
 WHERE t.namespace = :namespace AND t.owner IN {each:owners} AND t.owner_type = 'memory' AND t.ordinal = 0
   AND v.space = (SELECT id FROM spaces WHERE name = :space)

@@ -1,8 +1,9 @@
--- What PostgreSQL says in another way than the common files.
+-- Queries that PostgreSQL words differently than the common files.
 
 -- fragment: visible
  AND t.owner_type IN {each:types}
- AND CASE t.owner_type WHEN 'event' THEN :within::text IS NULL OR (t.session = :within AND t.namespace = :own)
+ AND CASE t.owner_type WHEN 'event'
+     THEN :events_of_session::text IS NULL OR (t.session = :events_of_session AND t.namespace = :own)
      ELSE t.session IS NULL OR (t.session = :session AND t.namespace = :own) END
 
 -- fragment: tags
@@ -24,8 +25,8 @@ ORDER BY e.time DESC, t.n DESC LIMIT :limit
 SELECT t.n, t.text, t.first_sequence, t.last_sequence, {event} {event_of_chunk}
 WHERE t.n IN {each:chunks} AND t.namespace IN {each:namespaces} AND NOT {is_hidden}{filters}
 
--- name: event_next
--- What is said of the session of each of these messages, which come as three lists, and what was said right after it.
+-- name: event_following
+-- For each of these messages, given as three lists: the metadata of its session, and the next message.
 SELECT p.place - 1, t.metadata, {event}
 FROM unnest(:namespaces::text[], :sessions::text[], :sequences::bigint[]) WITH ORDINALITY
   AS p (namespace, session, sequence, place)
@@ -34,8 +35,8 @@ LEFT JOIN events e ON {next_event} AND e.namespace = ANY (:namespaces)
 WHERE t.namespace = ANY (:namespaces)
 
 -- fragment: origin_json
--- Without zero characters, which PostgreSQL cannot read in JSON. A text may say \u0000 and not mean one: its backslash is
--- a pair in JSON, which is written in another way first.
+-- Without zero characters, which PostgreSQL cannot read in JSON. A text may contain the letters \u0000 themselves: their
+-- backslash is a pair in JSON, which is replaced first.
 replace(replace(origin, '\\', '\u005c'), '\u0000', '')::json
 
 -- fragment: before_json
@@ -43,9 +44,10 @@ replace(replace(origin, '\\', '\u005c'), '\u0000', '')::json
 replace(replace(before, '\\', '\u005c'), '\u0000', '')::json
 
 -- fragment: from_session
--- A memory whose origin names the session `:session` of the namespace `:talk`, or one of its events. An origin without
--- a namespace means that of the memory.
-origin IS NOT NULL AND coalesce({origin_json} ->> 'namespace', namespace) = :talk AND ({origin_json} ->> 'session' = :session
+-- A memory whose origin names the session `:session` of the namespace `:session_namespace`, or one of its
+-- events. An origin without a namespace means that of the memory.
+origin IS NOT NULL AND coalesce({origin_json} ->> 'namespace', namespace) = :session_namespace
+  AND ({origin_json} ->> 'session' = :session
   OR starts_with({origin_json} ->> 'event', :session || '#'))
 
 -- name: memory_from_session
@@ -53,17 +55,17 @@ origin IS NOT NULL AND coalesce({origin_json} ->> 'namespace', namespace) = :tal
 SELECT {memory} FROM memories t WHERE t.namespace = :namespace AND {from_session} ORDER BY t.created DESC, t.id DESC LIMIT :limit
 
 -- name: memory_of_run
--- The memories that a run of consolidation made.
+-- The memories that a consolidation run created.
 SELECT {memory} FROM memories t
 WHERE t.namespace = :namespace AND t.origin IS NOT NULL AND {origin_json} ->> 'consolidation' = :run ORDER BY t.id
 
 -- name: origin_unlink
--- What was learned from a session that is deleted, and is kept in another namespace.
+-- Memories that were learned from a deleted session and are kept in another namespace.
 UPDATE memories SET updated = :now, origin = ({origin_json}::jsonb - 'event' - 'events' - 'sequence'
   || '{"session": "deleted session"}'::jsonb)::text
 WHERE namespace = :namespace AND {from_session}
 
--- name: learned_count
+-- name: memory_count_from_session
 SELECT count(*) FROM memories
 WHERE namespace = :namespace AND session IS DISTINCT FROM :session AND {from_session}
 
@@ -72,12 +74,13 @@ SELECT {memory} FROM memories t WHERE t.namespace = :namespace AND t.kind = 'not
 ORDER BY t.created DESC, t.id DESC LIMIT :limit
 
 -- name: chunk_hashes
--- Of the slices of a session that can be found, and moved.
+-- The hashes of a session's chunks that can be found and moved.
 SELECT t.hash FROM chunks t WHERE t.namespace = :namespace AND t.session = :session AND t.owner_type = 'event'
   AND EXISTS (SELECT 1 FROM texts x WHERE x.namespace = :namespace AND x.chunk = t.n AND x.raw_content IS NOT NULL)
 
 -- name: access_insert
--- Only while the memory is there, and it cannot go before this is committed.
+-- searched: no
+-- Only if the memory exists. It cannot be deleted before this is committed.
 INSERT INTO access_log (namespace, memory, at, how, query, score)
 SELECT m.namespace, m.id, :at::bigint, :how, :query, :score::double precision
 FROM (SELECT namespace, id FROM memories WHERE namespace = :namespace AND id = :id FOR KEY SHARE) m
@@ -87,7 +90,8 @@ SELECT n, memory, at, how, query, score FROM access_log
 WHERE namespace = :namespace AND (:id::text IS NULL OR memory = :id) ORDER BY n DESC LIMIT :limit
 
 -- name: lease_take
--- As on SQLite. The moment is read once more in WHERE: it may have waited for the one who was first.
+-- searched: no
+-- As on SQLite. WHERE reads the clock once more: the statement may have waited for another writer.
 INSERT INTO leases (namespace, name, holder, expires, span)
 SELECT :namespace, :name, :holder, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint + :span, :span
 ON CONFLICT (namespace, name) DO UPDATE SET holder = excluded.holder, expires = excluded.expires, span = excluded.span
@@ -114,7 +118,7 @@ SELECT 0::bigint
 SELECT 0::bigint
 
 -- name: change_list
-SELECT n FROM chunks WHERE namespace = :namespace AND n > :after AND n <= :upto AND false
+SELECT 0::bigint, NULL::bigint WHERE :namespace::text IS NOT NULL AND :after::bigint <= :upto::bigint
 
 -- name: change_prune
 DELETE FROM meta WHERE key = 'changes' AND value < :floor::text

@@ -1,13 +1,13 @@
--- The two legs of a search, alone and together in one round trip.
+-- Keyword search and vector search, alone and together in one round trip.
 
--- fragment: match
+-- fragment: match_columns
 t.owner, t.owner_type, t.valid_from, t.confidence, t.importance
 
--- fragment: asked
--- What each term weighs in each namespace, by the formula, the constants and the field weights of `index/terms.py`:
+-- fragment: term_weights
+-- The weight of each term in each namespace, by the formula, the constants and the field weights of `index/terms.py`:
 -- k1 = 1.2, b = 0.75, so k1 + 1 = 2.2, k1 * (1 - b) = 0.3, k1 * b = 0.9. A namespace has its own numbers of rows and of
 -- tokens (from the statistics) and of rows with the term (counted here, which takes a third of the time).
-asked AS MATERIALIZED (
+term_weights AS MATERIALIZED (
   SELECT h.namespace, h.term, 0.9 * f.rows / greatest(f.tokens, 1) AS shortness,
          2.2 * w.times * greatest(ln((greatest(f.rows - h.having, 0) + 0.5) / (h.having + 0.5)), 1e-6) AS weight
   FROM (
@@ -21,42 +21,42 @@ asked AS MATERIALIZED (
   ) f ON f.namespace = h.namespace
 )
 
--- fragment: text_leg
--- The scores are put in order before the rows are looked at, so that only the best are.
-SELECT t.n, s.score, {match}, t.namespace FROM (
+-- fragment: text_matches
+-- Scores are sorted before rows are read, so that only the best rows are.
+SELECT t.n, s.score, {match_columns}, t.namespace FROM (
   SELECT p.chunk, sum(a.weight * p.frequency / (p.frequency + 0.3 + a.shortness * p.length)) AS score
-  FROM asked a JOIN postings p ON p.namespace = a.namespace AND p.term = a.term GROUP BY p.chunk ORDER BY score DESC
+  FROM term_weights a JOIN postings p ON p.namespace = a.namespace AND p.term = a.term GROUP BY p.chunk ORDER BY score DESC
 ) s
 JOIN chunks t ON t.n = s.chunk
 WHERE t.namespace IN {each:namespaces}{filters}
 ORDER BY s.score DESC, t.valid_from DESC, t.n DESC LIMIT :limit
 
 -- fragment: best_of_all
--- Nearest first, before the rows are looked at: nearly all of them may be seen.
-SELECT t.namespace, t.n, {match} FROM (
+-- Sort by distance before rows are read: nearly all of them are in the scope.
+SELECT t.namespace, t.n, {match_columns} FROM (
   SELECT v.chunk, v.vector <#> :half::halfvec AS distance FROM vectors v
-  WHERE v.namespace IN {each:namespaces} AND v.space = :space AND {gate} ORDER BY distance
+  WHERE v.namespace IN {each:namespaces} AND v.space = :space AND {is_scan_cheaper} ORDER BY distance
 ) d
 JOIN chunks t ON t.n = d.chunk
-WHERE t.namespace IN {each:namespaces}{filters} AND (:floor::float8 IS NULL OR d.distance <= 0.001 - :floor)
+WHERE t.namespace IN {each:namespaces}{filters} AND (:min_score::float8 IS NULL OR d.distance <= 0.001 - :min_score)
 ORDER BY d.distance, t.valid_from DESC, t.n DESC LIMIT :depth
 
 -- fragment: best_of_some
 -- First the rows that the filters leave.
-SELECT t.namespace, t.n, {match} FROM chunks t
+SELECT t.namespace, t.n, {match_columns} FROM chunks t
 JOIN vectors v ON v.namespace = t.namespace AND v.space = :space AND v.chunk = t.n
-WHERE t.namespace IN {each:namespaces} AND v.namespace IN {each:namespaces}{filters} AND {gate}
-  AND (:floor::float8 IS NULL OR v.vector <#> :half::halfvec <= 0.001 - :floor)
+WHERE t.namespace IN {each:namespaces} AND v.namespace IN {each:namespaces}{filters} AND {is_scan_cheaper}
+  AND (:min_score::float8 IS NULL OR v.vector <#> :half::halfvec <= 0.001 - :min_score)
 ORDER BY v.vector <#> :half::halfvec, t.valid_from DESC, t.n DESC LIMIT :depth
 
 -- fragment: best_of_graph
 -- `halfvec(0)` stands for the dimension of the space.
-SELECT t.namespace, t.n, {match} FROM vectors v JOIN chunks t ON t.namespace = v.namespace AND t.n = v.chunk
-WHERE v.space = :space AND v.namespace IN {each:namespaces}{filters} AND NOT {gate}
+SELECT t.namespace, t.n, {match_columns} FROM vectors v JOIN chunks t ON t.namespace = v.namespace AND t.n = v.chunk
+WHERE v.space = :space AND v.namespace IN {each:namespaces}{filters} AND NOT {is_scan_cheaper}
 ORDER BY v.vector::halfvec(0) <#> :half::halfvec(0) LIMIT :depth
 
--- fragment: gate
--- Is it better to read all that may be seen than to go by the graph?
+-- fragment: is_scan_cheaper
+-- Whether scanning all rows of the scope is cheaper than using the graph.
 (:most::bigint IS NULL OR (SELECT rows FROM size) <= :most)
 
 -- fragment: size_of_all
@@ -65,46 +65,46 @@ size AS MATERIALIZED (
 )
 
 -- fragment: size_of_some
--- Counted no further than it matters.
+-- Counted up to :most + 1, where it is decided.
 size AS MATERIALIZED (
   SELECT count(*) AS rows FROM (
     SELECT 1 FROM chunks t WHERE t.namespace IN {each:namespaces}{filters} LIMIT :most::bigint + 1
   ) counted WHERE :most::bigint IS NOT NULL
 )
 
--- fragment: scored
--- The scores are those of the question in full. In order, it was rounded to sixteen bits: a difference of up to 0.001.
+-- fragment: exact_scores
+-- Scores with the question in full precision. The order was found with sixteen bits: a difference of up to 0.001.
 SELECT f.n, f.score, f.owner, f.owner_type, f.valid_from, f.confidence, f.importance, f.namespace FROM (
   SELECT b.n, greatest(least(-(v.vector::vector <#> :full::vector), 1), -1) AS score, b.owner, b.owner_type,
          b.valid_from, b.confidence, b.importance, b.namespace
   FROM best b JOIN vectors v ON v.namespace = b.namespace AND v.space = :space AND v.chunk = b.n
-) f WHERE :floor::float8 IS NULL OR f.score >= :floor
+) f WHERE :min_score::float8 IS NULL OR f.score >= :min_score
 
--- fragment: all
+-- fragment: scan_all
 {size_of_all}, best AS MATERIALIZED ({best_of_all})
 
--- fragment: some
+-- fragment: scan_some
 {size_of_some}, best AS MATERIALIZED ({best_of_some})
 
--- fragment: all_or_graph
+-- fragment: scan_all_or_graph
 {size_of_all}, best AS MATERIALIZED (({best_of_all}) UNION ALL ({best_of_graph}))
 
--- fragment: some_or_graph
+-- fragment: scan_some_or_graph
 {size_of_some}, best AS MATERIALIZED (({best_of_some}) UNION ALL ({best_of_graph}))
 
--- fragment: both
-{asked}, words AS MATERIALIZED ({text_leg})
-SELECT 0, words.* FROM words UNION ALL SELECT 1, found.* FROM ({scored}) found UNION ALL
+-- fragment: both_searches
+{term_weights}, words AS MATERIALIZED ({text_matches})
+SELECT 0, words.* FROM words UNION ALL SELECT 1, found.* FROM ({exact_scores}) found UNION ALL
 SELECT 2, w.n, greatest(least(-(v.vector::vector <#> :full::vector), 1), -1), w.owner, w.owner_type, w.valid_from,
   w.confidence, w.importance, w.namespace
 FROM words w JOIN vectors v ON v.namespace = w.namespace AND v.space = :space AND v.chunk = w.n
 
--- name: terms_known
--- Which of these terms are in a text of these namespaces.
+-- name: term_known
+-- The terms that occur in a text of these namespaces.
 SELECT w.term FROM unnest(:terms::text[]) AS w (term)
 WHERE EXISTS (SELECT 1 FROM postings p WHERE p.namespace IN {each:namespaces} AND p.term = w.term)
 
--- name: terms_counted
+-- name: term_count
 -- How many rows of these namespaces have each term, counted up to :most; terms that no text has are left out.
 SELECT c.term, c.found FROM (
   SELECT w.term, (SELECT count(*) FROM (
@@ -113,31 +113,31 @@ SELECT c.term, c.found FROM (
 ) c WHERE c.found > 0
 
 -- name: text_search
-WITH {asked} {text_leg}
+WITH {term_weights} {text_matches}
 
 -- name: vectors_all
-WITH {all} {scored}
+WITH {scan_all} {exact_scores}
 
 -- name: vectors_some
-WITH {some} {scored}
+WITH {scan_some} {exact_scores}
 
 -- name: vectors_all_or_graph
-WITH {all_or_graph} {scored}
+WITH {scan_all_or_graph} {exact_scores}
 
 -- name: vectors_some_or_graph
-WITH {some_or_graph} {scored}
+WITH {scan_some_or_graph} {exact_scores}
 
 -- name: both_all
-WITH {all}, {both}
+WITH {scan_all}, {both_searches}
 
 -- name: both_some
-WITH {some}, {both}
+WITH {scan_some}, {both_searches}
 
 -- name: both_all_or_graph
-WITH {all_or_graph}, {both}
+WITH {scan_all_or_graph}, {both_searches}
 
 -- name: both_some_or_graph
-WITH {some_or_graph}, {both}
+WITH {scan_some_or_graph}, {both_searches}
 
 -- name: space_find
 SELECT id, dimension FROM spaces WHERE name = :space

@@ -1,4 +1,4 @@
--- fragment: unbuilt
+-- fragment: without_vector
 FROM chunks t
 LEFT JOIN vectors v ON v.namespace = t.namespace AND v.chunk = t.n AND v.space = (SELECT id FROM spaces WHERE name = :space)
 LEFT JOIN memories m ON t.owner_type = 'memory' AND m.namespace = t.namespace AND m.id = t.owner
@@ -10,5 +10,6 @@ WHERE v.chunk IS NULL AND (t.status = 'active' OR EXISTS
   AND coalesce(t.text, m.content, e.content) IS NOT NULL
 
 -- name: vector_drop
--- All at once: nobody waits for it.
+-- timeout: none
+-- All at once: no writer waits for it.
 DELETE FROM vectors WHERE space = (SELECT id FROM spaces WHERE name = :space AND state = 'dropped')

@@ -1,4 +1,4 @@
--- What SQLite's full text and change log need beside the rows. The statements of one name run one after the other.
+-- Chunks with their rows in SQLite's full text and change log. The statements of one query run one after the other.
 
 -- fragment: new_chunk
 INSERT INTO chunks (namespace, owner_type, owner, ordinal, text, session, kind, source, tags, confidence, importance,
@@ -7,7 +7,7 @@ VALUES (:namespace, :owner_type, :owner, :ordinal, :text, :session, :kind, :sour
         'active', :valid_from, :expires);
 
 -- fragment: new_number
--- That of the chunk just inserted.
+-- The number of the chunk that was just inserted.
 (SELECT max(n) FROM chunks)
 
 -- fragment: new_text
@@ -19,14 +19,14 @@ INSERT INTO changes (namespace, chunk) VALUES (:namespace, {new_number});
 INSERT INTO vectors (chunk, space, vector)
 VALUES ({new_number}, (SELECT id FROM spaces WHERE name = :space), :vector);
 
--- fragment: sound
--- SQLite keeps anything in any column. A chunk that is not as it should be is not searched, until it is repaired.
+-- fragment: is_undamaged
+-- SQLite stores any value in any column. A damaged chunk is left out of searches until it is repaired.
  AND typeof(t.owner) = 'text' AND typeof(t.session) IN ('text', 'null') AND t.importance BETWEEN 1 AND 10
  AND t.confidence BETWEEN 0 AND 1 AND t.valid_from BETWEEN -62135596800000000 AND 253402300799999999
  AND (t.expires IS NULL OR t.expires BETWEEN -62135596800000000 AND 253402300799999999)
 
 -- name: chunk_insert
--- Its vector is still to come.
+-- The vector is pending.
 {new_chunk}
 {new_text}
 
@@ -42,7 +42,7 @@ VALUES (:namespace, 'file', :owner, :ordinal, :text, :session, 'file', 'file', :
         'active', :valid_from, :first, :last, :context);
 
 -- name: file_chunk_insert
--- Its vector is still to come.
+-- The vector is pending.
 {new_file_chunk}
 {new_text}
 
@@ -55,7 +55,7 @@ VALUES (:namespace, 'file', :owner, :ordinal, :text, :session, 'file', 'file', :
 SELECT n FROM chunks WHERE namespace = :namespace AND owner = :owner AND owner_type = 'file' AND ordinal >= :first
 
 -- name: file_chunk_delete
--- Those of a file from one on.
+-- Delete the chunks of a file from an ordinal on.
 INSERT INTO changes (namespace, chunk)
 SELECT namespace, n FROM chunks WHERE namespace = :namespace AND owner = :owner AND owner_type = 'file'
   AND ordinal >= :first;
@@ -64,7 +64,7 @@ DELETE FROM vectors WHERE space IN (SELECT id FROM spaces) AND chunk IN ({rest_o
 DELETE FROM chunks WHERE namespace = :namespace AND owner = :owner AND owner_type = 'file' AND ordinal >= :first;
 
 -- name: file_chunk_refresh
--- The file has another name or other tags, or was changed elsewhere in it.
+-- The name or the tags of the file changed, or another part of it.
 UPDATE chunks SET tags = :tags, valid_from = :valid_from
 WHERE namespace = :namespace AND owner = :owner AND owner_type = 'file';
 UPDATE chunks_fts SET tags = :f_tags WHERE rowid IN
@@ -81,14 +81,14 @@ DELETE FROM vectors WHERE space IN (SELECT id FROM spaces) AND chunk IN
   (SELECT n FROM chunks WHERE namespace = :namespace AND owner = :owner AND owner_type = :owner_type);
 DELETE FROM chunks WHERE namespace = :namespace AND owner = :owner AND owner_type = :owner_type;
 
--- name: chunk_status
+-- name: chunk_set_status
 UPDATE chunks SET status = :status
 WHERE namespace = :namespace AND owner = :owner AND owner_type = :owner_type;
 INSERT INTO changes (namespace, chunk)
 SELECT namespace, n FROM chunks WHERE namespace = :namespace AND owner = :owner AND owner_type = :owner_type;
 
 -- name: chunk_refresh
--- The owner changed in everything but what was cut and embedded.
+-- The owner changed, but not the text that is chunked and embedded.
 UPDATE chunks SET kind = :kind, tags = :tags, confidence = :confidence, importance = :importance,
                   valid_from = :valid_from, expires = :expires
 WHERE namespace = :namespace AND owner = :owner AND owner_type = :owner_type;
@@ -97,8 +97,8 @@ UPDATE chunks_fts SET context = :f_context, tags = :f_tags WHERE rowid IN
 INSERT INTO changes (namespace, chunk)
 SELECT namespace, n FROM chunks WHERE namespace = :namespace AND owner = :owner AND owner_type = :owner_type;
 
--- name: vector_put
--- Only while the chunk is there: it may have been replaced since its text was read.
+-- name: vector_upsert
+-- Only if the chunk exists: it may have been replaced since its text was read.
 INSERT INTO vectors (chunk, space, vector)
 SELECT c.n, s.id, :vector FROM chunks c JOIN spaces s ON s.name = :space WHERE c.n = :chunk
 ON CONFLICT (space, chunk) DO UPDATE SET vector = excluded.vector;
@@ -118,23 +118,23 @@ WHERE v.chunk IN {each:chunks} AND t.namespace IN {each:namespaces}
 SELECT t.n, -bm25(chunks_fts, {weights}) AS score, t.owner, t.owner_type, t.valid_from, t.confidence, t.importance,
   t.namespace
 FROM chunks_fts JOIN chunks t ON t.n = chunks_fts.rowid
-WHERE chunks_fts MATCH :match AND t.namespace IN {each:namespaces}{filters} {sound}
+WHERE chunks_fts MATCH :match AND t.namespace IN {each:namespaces}{filters} {is_undamaged}
 ORDER BY score DESC, t.valid_from DESC, t.n DESC LIMIT :limit
 
 -- name: text_postings
--- Each term with the rows and the columns of its occurrences.
+-- Each term with the chunks and the columns of its occurrences.
 SELECT v.term, group_concat(v.doc), group_concat(CASE v.col
   WHEN 'content' THEN 0 WHEN 'context' THEN 1 WHEN 'tags' THEN 2 WHEN 'before' THEN 3 WHEN 'after' THEN 4
   WHEN 'speaker' THEN 5 ELSE 6 END) FROM chunks_terms v
 WHERE v.doc IN (SELECT n FROM chunks WHERE namespace = :namespace AND status = 'active') GROUP BY v.term
 
--- name: terms_known
--- Which of these terms are in a text of these namespaces.
+-- name: term_known
+-- The terms that occur in a text of these namespaces.
 SELECT w.value FROM json_each(:terms) w
 WHERE EXISTS (SELECT 1 FROM chunks_terms v JOIN chunks t ON t.n = v.doc
               WHERE v.term = w.value AND t.namespace IN {each:namespaces})
 
--- name: terms_counted
+-- name: term_count
 -- About how many rows of these namespaces have each term; terms that no text has are left out. Rows are counted in the
 -- whole store, up to :most, and taken to be spread evenly: some thirty rows tell the share of the namespaces. Where they
 -- have fewer than :most rows at all, one is enough.
@@ -159,8 +159,8 @@ WHERE rowid IN {each:chunks}
 -- fragment: of_memory
 c.namespace = m.namespace AND c.owner = m.id AND c.owner_type = 'memory'
 
--- name: chunk_broken
--- Memories with a chunk of another status or not in the full text, without a slice in between, or without the last.
+-- name: memory_broken_chunks
+-- Memories with a chunk of another status or not in the full text, or that lack a chunk in between or at the end.
 SELECT m.namespace, m.id FROM memories m
 WHERE EXISTS (SELECT 1 FROM chunks c WHERE {of_memory}
               AND (c.status <> m.status OR NOT EXISTS (SELECT 1 FROM chunks_fts_docsize WHERE id = c.n)))
@@ -168,21 +168,21 @@ WHERE EXISTS (SELECT 1 FROM chunks c WHERE {of_memory}
    OR NOT EXISTS (SELECT 1 FROM chunks c WHERE {of_memory}
                   AND (c.text IS NULL OR substr(m.content, -length(c.text)) = c.text))
 
--- name: record_slices
--- Of records, those that the full text has.
+-- name: record_chunks
+-- The chunks of records that are in the full text.
 SELECT t.owner, t.text, t.status FROM chunks t
 WHERE t.namespace = :namespace AND t.owner_type = :type AND t.owner IN {each:ids}
   AND EXISTS (SELECT 1 FROM chunks_fts_docsize WHERE id = t.n)
 ORDER BY t.owner, t.ordinal
 
 -- name: check_files
--- Those of which a slice is missing, or not in the full text.
+-- Files that lack a chunk, or whose chunk is not in the full text.
 SELECT f.namespace, f.id, f.path FROM files f WHERE f.sections <>
   (SELECT count(*) FROM chunks t WHERE t.namespace = f.namespace AND t.owner = f.id AND t.owner_type = 'file' AND EXISTS
     (SELECT 1 FROM chunks_fts_docsize WHERE id = t.n))
 
 -- name: remove_chunks
--- One of them, with all that hangs on it.
+-- Delete one chunk and what is derived from it.
 INSERT INTO changes (namespace, chunk) SELECT namespace, n FROM chunks WHERE n = :n;
 DELETE FROM chunks_fts WHERE rowid = :n;
 DELETE FROM vectors WHERE space IN (SELECT id FROM spaces) AND chunk = :n;
@@ -193,11 +193,11 @@ DELETE FROM vectors WHERE chunk = :chunk AND space = (SELECT id FROM spaces WHER
 INSERT INTO changes (namespace, chunk) SELECT namespace, n FROM chunks WHERE n = :chunk;
 
 -- name: text_rebuild
--- The index of the full text from its rows.
+-- Rebuild the full-text index from its rows.
 INSERT INTO chunks_fts (chunks_fts) VALUES ('rebuild')
 
 -- name: derived_rebuild
--- The index of the full text from its rows; what belongs to nothing goes.
+-- Delete rows without an owner, and rebuild the full-text index.
 DELETE FROM chunks WHERE owner_type = 'memory' AND NOT EXISTS
   (SELECT 1 FROM memories m WHERE m.namespace = chunks.namespace AND m.id = chunks.owner);
 DELETE FROM chunks WHERE owner_type = 'event' AND NOT EXISTS

@@ -6,7 +6,7 @@ VALUES (:namespace, 'event', :owner, :ordinal, :text, :session, :kind, 'conversa
         'active', :valid_from, :first, :last, :hash);
 
 -- name: event_chunk_insert
--- Its vector is still to come.
+-- The vector is pending.
 {event_chunk}
 {new_text}
 
@@ -16,26 +16,26 @@ VALUES (:namespace, 'event', :owner, :ordinal, :text, :session, :kind, 'conversa
 {new_vector}
 
 -- name: event_containing
--- By the index of what was said in sessions: where nobody has said anything, all the memories need not be looked at.
+-- By the index of chunks with a session: a namespace without conversations then costs nothing.
 SELECT t.n, t.text, t.first_sequence, t.last_sequence, {event} FROM chunks t INDEXED BY chunks_session {join_event}
 WHERE t.namespace IN {each:namespaces} AND t.session IS NOT NULL
   AND coalesce(t.text, e.content) LIKE :pattern ESCAPE '\' AND NOT {is_hidden}{filters}
 ORDER BY e.time DESC, t.n DESC LIMIT :limit
 
 -- name: chunk_extend
--- Said again: the range of the slice grows.
+-- The text was repeated: extend the range of messages of the chunk.
 UPDATE chunks SET last_sequence = :last, valid_from = max(valid_from, :valid_from)
 WHERE namespace = :namespace AND session = :session AND hash = :hash;
 INSERT INTO changes (namespace, chunk)
 SELECT namespace, n FROM chunks WHERE namespace = :namespace AND session = :session AND hash = :hash;
 
 -- name: chunk_hashes
--- Of the slices of a session that can be found.
+-- The hashes of a session's chunks that can be found.
 SELECT t.hash FROM chunks t WHERE t.namespace = :namespace AND t.session = :session AND t.owner_type = 'event'
   AND EXISTS (SELECT 1 FROM chunks_fts_docsize WHERE id = t.n)
 
--- name: chunk_after
--- The last slice of an event hears what came after it.
+-- name: chunk_set_following_text
+-- Give the last chunk of a message the text of the next message.
 UPDATE chunks_fts SET after = :f_after WHERE rowid =
   (SELECT n FROM chunks WHERE namespace = :namespace AND owner = :owner AND owner_type = 'event'
    ORDER BY ordinal DESC LIMIT 1);
@@ -43,7 +43,7 @@ INSERT INTO changes (namespace, chunk)
 SELECT namespace, n FROM chunks WHERE namespace = :namespace AND owner = :owner AND owner_type = 'event'
 ORDER BY ordinal DESC LIMIT 1;
 
--- name: chunk_retag
+-- name: chunk_set_tags
 UPDATE chunks SET tags = :tags WHERE namespace = :namespace AND session = :session AND owner_type = 'event';
 INSERT INTO changes (namespace, chunk)
 SELECT namespace, n FROM chunks WHERE namespace = :namespace AND session = :session AND owner_type = 'event';
@@ -54,8 +54,8 @@ SELECT n FROM chunks WHERE namespace = :namespace AND session = :session
 -- fragment: memories_of_session
 SELECT id FROM memories WHERE namespace = :namespace AND session = :session
 
--- name: session_unindex
--- The chunks of a session's events with all that hangs on them, to be made anew.
+-- name: event_chunk_delete
+-- Delete the chunks of a session's messages and what is derived from them, to rebuild them.
 INSERT INTO changes (namespace, chunk)
 SELECT namespace, n FROM chunks WHERE namespace = :namespace AND session = :session AND owner_type = 'event';
 DELETE FROM chunks_fts WHERE rowid IN ({chunks_of_session} AND owner_type = 'event');
@@ -63,8 +63,9 @@ DELETE FROM vectors WHERE space IN (SELECT id FROM spaces) AND chunk IN ({chunks
 DELETE FROM chunks WHERE namespace = :namespace AND session = :session AND owner_type = 'event';
 
 -- name: session_delete
--- All of it. What is deleted from the full text stays in its index, marked as gone, until segments are merged; so they
--- are merged here and now (0.1 to 0.4 s for 100,000 rows). `secure-delete` would not do: it leaves what updates left.
+-- Delete a session and all that belongs to it. Deleted texts stay in the full-text index, marked as deleted, until its
+-- segments are merged; so they are merged now (0.1 to 0.4 s for 100,000 rows). `secure-delete` would not remove the
+-- traces of earlier updates.
 INSERT INTO changes (namespace, chunk) SELECT namespace, n FROM chunks
 WHERE namespace = :namespace AND session = :session;
 DELETE FROM chunks_fts WHERE rowid IN ({chunks_of_session});
@@ -92,14 +93,14 @@ DELETE FROM session_state WHERE namespace = :namespace AND session = :session;
 DELETE FROM sessions WHERE namespace = :namespace AND id = :session;
 
 -- fragment: from_session
--- A memory whose origin names the session `:session` of the namespace `:talk`, or one of its events. An origin without
--- a namespace means that of the memory.
-origin IS NOT NULL AND coalesce(json_extract({origin_json}, '$.namespace'), namespace) = :talk
+-- A memory whose origin names the session `:session` of the namespace `:session_namespace`, or one of its
+-- events. An origin without a namespace means that of the memory.
+origin IS NOT NULL AND coalesce(json_extract({origin_json}, '$.namespace'), namespace) = :session_namespace
   AND (json_extract({origin_json}, '$.session') = :session
        OR substr(json_extract({origin_json}, '$.event'), 1, length(:session) + 1) = :session || '#')
 
 -- fragment: origin_json
--- Nothing where it is damaged: SQLite would fail for all rows because of one.
+-- NULL if the JSON is damaged: SQLite would fail for all rows because of one.
 CASE WHEN json_valid(origin) THEN origin END
 
 -- fragment: before_json
@@ -110,17 +111,17 @@ CASE WHEN json_valid(before) THEN before END
 SELECT {memory} FROM memories t WHERE t.namespace = :namespace AND {from_session} ORDER BY t.created DESC, t.id DESC LIMIT :limit
 
 -- name: memory_of_run
--- The memories that a run of consolidation made.
+-- The memories that a consolidation run created.
 SELECT {memory} FROM memories t
 WHERE t.namespace = :namespace AND t.origin IS NOT NULL AND json_extract({origin_json}, '$.consolidation') = :run ORDER BY t.id
 
 -- name: origin_unlink
--- What was learned from a session that is deleted, and is kept in another namespace.
+-- Memories that were learned from a deleted session and are kept in another namespace.
 UPDATE memories SET updated = :now,
   origin = json_set(json_remove(origin, '$.event', '$.events', '$.sequence'), '$.session', 'deleted session')
 WHERE namespace = :namespace AND {from_session}
 
--- name: learned_count
+-- name: memory_count_from_session
 SELECT count(*) FROM memories WHERE namespace = :namespace AND session IS NOT :session AND {from_session}
 
 -- name: note_list
@@ -128,8 +129,8 @@ SELECT count(*) FROM memories WHERE namespace = :namespace AND session IS NOT :s
 SELECT {memory} FROM memories t INDEXED BY memories_notes WHERE t.namespace = :namespace AND t.kind = 'note'{filters}
 ORDER BY t.created DESC, t.id DESC LIMIT :limit
 
--- name: event_next
--- What is said of the session of each of these messages, which come as three lists, and what was said right after it.
+-- name: event_following
+-- For each of these messages, given as three lists: the metadata of its session, and the next message.
 SELECT p.place, t.metadata, {event} FROM (
   SELECT n.key AS place, n.value AS namespace, s.value AS session, q.value AS sequence
   FROM json_each(:namespaces) n JOIN json_each(:sessions) s ON s.key = n.key JOIN json_each(:sequences) q ON q.key = n.key

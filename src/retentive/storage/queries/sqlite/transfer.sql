@@ -1,11 +1,11 @@
--- What of a move differs between engines: numbers, full text, vectors.
+-- The parts of a move that differ between engines: numbers, full text, vectors.
 
 -- name: put_access_log
 INSERT INTO access_log (n, namespace, memory, at, how, query, score)
 VALUES (:n, :namespace, :memory, :at, :how, :query, :score)
 
--- fragment: whole_chunk
--- With the fields of the full text as they were written.
+-- fragment: stored_chunk
+-- A chunk with the fields of the full text as they were written.
 SELECT t.n, t.namespace, t.owner_type, t.owner, t.ordinal, t.text, t.session, t.kind, t.source, t.tags, t.confidence,
        t.importance, t.status, t.valid_from, t.expires, t.first_sequence, t.last_sequence, t.hash, t.context,
        f.content AS f_content, f.context AS f_context, f.tags AS f_tags, f.before AS f_before, f.after AS f_after,
@@ -13,7 +13,7 @@ SELECT t.n, t.namespace, t.owner_type, t.owner, t.ordinal, t.text, t.session, t.
 FROM chunks t LEFT JOIN chunks_fts f ON f.rowid = t.n
 
 -- name: copy_chunks
-{whole_chunk} WHERE t.n > :k1 ORDER BY t.n LIMIT :limit
+{stored_chunk} WHERE t.n > :k1 ORDER BY t.n LIMIT :limit
 
 -- name: put_chunks
 INSERT INTO chunks (n, namespace, owner_type, owner, ordinal, text, session, kind, source, tags, confidence, importance,
@@ -33,13 +33,13 @@ WHERE t.n >= :k1 AND (t.n, s.name) > (:k1, :k2) ORDER BY t.n, s.name LIMIT :limi
 INSERT INTO vectors (chunk, space, vector) VALUES (:chunk, (SELECT id FROM spaces WHERE name = :space), :vector)
 
 -- name: export_vectors
--- Of the slices of these owners.
+-- The vectors of the chunks of these owners.
 SELECT t.owner_type, t.owner, t.ordinal, t.text IS NULL, s.name, v.vector
 FROM chunks t CROSS JOIN spaces s JOIN vectors v ON v.space = s.id AND v.chunk = t.n
 WHERE t.namespace = :namespace AND t.owner IN {each:owners} AND t.owner_type IN {each:types}
 ORDER BY t.owner_type, t.owner, t.ordinal, s.name
 
 -- name: vector_restore
--- For a slice that is known by its owner.
+-- The chunk is named by its owner and ordinal.
 INSERT INTO vectors (chunk, space, vector) VALUES ((SELECT n FROM chunks WHERE namespace = :namespace AND owner = :owner
   AND owner_type = :owner_type AND ordinal = :ordinal), (SELECT id FROM spaces WHERE name = :space), :vector)
