@@ -1,0 +1,78 @@
+"""The fields of a memory that a caller gives, and the filters by which memories are chosen."""
+
+from retentive.surface.field import TIME_HELP, Field
+
+KINDS = (
+    "fact", "preference", "personal", "background", "pattern", "project",
+    "contact", "decision", "instruction", "outcome", "note", "file",
+)  # fmt: skip
+SOURCES = ("explicit", "extracted", "conversation", "file", "import", "assistant", "tool")
+STATUSES = ("active", "superseded", "forgotten", "expired")
+MAX_TAGS = 64
+MIN_IMPORTANCE, MAX_IMPORTANCE = 1, 10
+
+KIND = Field("kind", "choice", f"one of {', '.join(KINDS)}", choices=KINDS, default="fact", short="-k", metavar="KIND")
+TAGS = Field("tags", "name", "may be given several times", many=True, flag="--tag", short="-t", metavar="TAG")
+IMPORTANCE = Field(
+    "importance",
+    "integer",
+    "1 (trivial) to 10 (vital); 5 if not given",
+    low=MIN_IMPORTANCE,
+    high=MAX_IMPORTANCE,
+    default=5,
+    short="-i",
+    metavar="N",
+    tool_help="9-10: always shown to you",
+)
+CONFIDENCE = Field("confidence", "number", "0 (a guess) to 1 (certain)", low=0, high=1, metavar="X")
+CONTEXT = Field("context", "text", "its context, which is searched too")
+SLOT = Field(
+    "slot",
+    "name",
+    "the attribute that it is the value of, e.g. user.dog.name",
+    metavar="NAME",
+    tool_help="What it is the value of, e.g. user.dog.name: replaces the value before",
+)
+EXPIRES = Field("expires", "time", f"when it stops being true, {TIME_HELP}", metavar="TIME")
+VALID_FROM = Field("valid_from", "time", "since when it is true, if not now", metavar="TIME")
+METADATA = Field("metadata", "object", "any JSON object", metavar="JSON")
+SESSION = Field(
+    "session", "name", "store it for this session only", short="-s", metavar="ID", tool_help="For this session only"
+)
+SOURCE = Field(
+    "source", "choice", ", ".join(SOURCES), choices=SOURCES, default="explicit", metavar="SOURCE",
+    tool_help="If the user did not say it",
+)  # fmt: skip
+REPLACES = Field(
+    "replaces",
+    "name",
+    "a memory that this one replaces; may be given several times",
+    many=True,
+    metavar="ID",
+    tool_help="Ids it surely replaces",
+)
+
+CONTENT_FIELDS = (KIND, TAGS, IMPORTANCE, CONFIDENCE, CONTEXT, SLOT, EXPIRES, VALID_FROM, METADATA)
+"""What `add` takes beside the text, and `update` changes."""
+ADD_FIELDS = (*CONTENT_FIELDS, SESSION, SOURCE, REPLACES)
+
+FILTERS = (
+    Field(
+        "session", "name", "include memories of this session; search no other conversation", short="-s", metavar="ID"
+    ),
+    KIND._replace(help="may be given several times", many=True, default=None),
+    TAGS._replace(help="must have all of the tags"),
+    SOURCE._replace(many=True, default=None, tool_help=""),
+    Field("status", "choice", ", ".join(STATUSES), many=True, choices=STATUSES, metavar="STATUS"),
+    Field("min_importance", "integer", "1 to 10", low=MIN_IMPORTANCE, high=MAX_IMPORTANCE, metavar="N"),
+    Field("min_confidence", "number", "0 to 1", low=0, high=1, metavar="X"),
+    Field("since", "time", f"true from this time on, {TIME_HELP} ago", metavar="TIME"),
+    Field("until", "time", "true from before this time", metavar="TIME"),
+)
+PAST = (
+    Field(
+        "as_of", "time", f"what was true at this time, {TIME_HELP} ago", metavar="TIME",
+        tool_help="What was true at this time",
+    ),
+    Field("known_at", "time", "what the store held to be true at this time", metavar="TIME"),
+)  # fmt: skip
