@@ -136,14 +136,18 @@ def test_a_question_of_unknown_words_has_no_vector(minilm: MiniLMEmbedder) -> No
 def test_an_interrupt_waits_for_the_end_of_a_load() -> None:
     """Half an import would be a broken library."""
     done: list[str] = []
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 
     def load() -> None:
         with delay_interrupts():
             signal.raise_signal(signal.SIGINT)
             done.append("the load")
 
-    with pytest.raises(KeyboardInterrupt):
-        load()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            load()
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert done == ["the load"]
 
 
