@@ -105,7 +105,7 @@ class Noting(SearchPipeline):
         matches = ranking.keyword_matches, ranking.vector_matches
         candidates = pool_matches(*matches, ranking.weight, RECIPE.pool, RECIPE, self.retrievers.cosines, self._replies)
         read = [(each, found) for each in candidates if (found := self.loader.get(each.match.chunk))]
-        related = self.evidence.measure_related({each.match.chunk: found for each, found in read})
+        related = self.evidence.measure_related_words({each.match.chunk: found for each, found in read})
         traits = [found.read_traits(self.question.person, related[each.match.chunk]) for each, found in read]
         with_assistant = any(trait.is_reply for trait in traits)
         rows = [

@@ -66,7 +66,7 @@ def open_store(settings: Config, given: Any = None) -> OpenStore:
             cache=Path(settings.cache).expanduser() / "index" if settings.db != ":memory:" else None,
             store_id=tables.metrics.store_id(),
         )),
-        on_slots_changed=sync_profile,
+        sync_profile_slots=sync_profile,
         on_user_message=handle_requests,
         workers=[],
         watches=[],

@@ -43,7 +43,7 @@ from retentive.model import (
 )
 from retentive.records.profile import ProfileVerbs
 from retentive.records.render import profile_without_memories, render_profile
-from retentive.search.outdated import mark_outdated
+from retentive.search.outdated import place_newer_first
 from retentive.search.search import answer, log_search, make_query
 from retentive.search.times import read_times
 from retentive.storage.damage import collect_damage, report_damage
@@ -140,8 +140,8 @@ class Material:
     memories: Sequence[ContextFact]
     excerpts: Sequence[Hit]
     recent: Sequence[tuple[Event, ...]]
-    earlier: int
-    """The number of messages that no summary covers and that do not fit the budget."""
+    unread_count: int
+    """The number of unsummarised messages that were not read, because those read fill the budget already."""
     notes: Sequence[str]
     imported: Mapping[tuple[str, str], int]
     """By namespace and session: the last message of it that was imported."""
@@ -172,15 +172,17 @@ def _build(store: OpenStore, request: ContextRequest) -> Context:
         if len(shown) == len(recent_events) or not any(hit.item in recent_events for hit in material.excerpts):
             break
         recent_events = shown  # a message that does not fit as a whole may fit as an excerpt
-    if material.earlier:
-        unread = Omission("recent", request.session or "", f"{material.earlier} older messages do not fit the budget")
+    if material.unread_count:
+        unread = Omission(
+            "recent", request.session or "", f"{material.unread_count} older messages do not fit the budget"
+        )
         context = replace(context, left_out=(*context.left_out, unread))
     return replace(context, notes=tuple(material.notes))
 
 
 def _gather_material(store: OpenStore, request: ContextRequest) -> Material:
     summary, end = _read_summary_at(store, request)
-    recent, earlier = _load_recent_turns(store, summary, end, request) if summary and request.recent else ([], 0)
+    recent, unread_count = _load_recent_turns(store, summary, end, request) if summary and request.recent else ([], 0)
     hits, excerpts, notes = _search(store, request)
     if request.session and summary is None:
         notes.append(f"there is no session {request.session!r} yet")
@@ -191,17 +193,17 @@ def _gather_material(store: OpenStore, request: ContextRequest) -> Material:
     around = store.tables.conversations.find_surroundings(messages)
     imported = {key: find_imported(metadata) for key, metadata in around.metadata.items()}
     text = _fit_summary(request, summary)
-    return Material(profile, text, facts, excerpts, recent, earlier, notes, imported, around.following)
+    return Material(profile, text, facts, excerpts, recent, unread_count, notes, imported, around.following)
 
 
 def _collect_facts(store: OpenStore, scope: Scope, hits: Iterable[Hit]) -> list[ContextFact]:
     """Vital memories, then the search hits. A newer memory comes before the older one that it may replace."""
     vital = store.tables.memories.list_most_important(scope, MAX_VITAL_MEMORIES)
-    tier = Tier.SUBSTRING
+    tier = Tier.SUBSTRING  # any would do: these hits are not ranked
     why = Why(tier, text=None, vector=None, confidence_factor=1.0, importance_factor=1.0)
     vital_hits = [Hit(each, 0.0, chunk_text(each.content)[0], why) for each in vital]
     if vital_hits:
-        vital_hits = mark_outdated(store, scope, tier, vital_hits, limit=None)
+        vital_hits = place_newer_first(store, scope, tier, vital_hits, limit=None)
     facts: dict[str, ContextFact] = {}
     for hit in (*vital_hits, *hits):
         if not isinstance(hit.item, Event):
@@ -212,33 +214,35 @@ def _collect_facts(store: OpenStore, scope: Scope, hits: Iterable[Hit]) -> list[
 def _sort_newer_first(facts: Mapping[str, ContextFact]) -> list[ContextFact]:
     ordered: dict[str, ContextFact] = {}
 
-    def place(key: str, waiting: frozenset[str]) -> None:
+    def insert(key: str, waiting: frozenset[str]) -> None:
         newer = facts[key].newer
         if newer is not None and newer in facts and newer not in waiting:
-            place(newer, waiting | {key})
+            insert(newer, waiting | {key})
         ordered.setdefault(key, facts[key])
 
     for key in facts:
-        place(key, frozenset())
+        insert(key, frozenset())
     return [*ordered.values()]
 
 
-def _make_profile_items(store: OpenStore, request: ContextRequest, shown_ids: Collection[str]) -> Iterator[ContextItem]:
-    """The lines of the namespaces' profiles without the facts already shown; none for a question about the past."""
+def _make_profile_items(store: OpenStore, request: ContextRequest, found_ids: Collection[str]) -> Iterator[ContextItem]:
+    """The lines of the namespaces' profiles without the facts that were found; none for a question about the past."""
     if request.scope.filter.past:
         return
-    for place, namespace in enumerate(request.scope.namespaces):
+    for namespace_number, namespace in enumerate(request.scope.namespaces):
         try:
             profile = ProfileVerbs(replace(store, namespace=namespace)).get()
         except DamagedRow as error:
             report_damage(error)
             continue
-        lines = render_profile(profile_without_memories(profile, shown_ids)).splitlines()
-        yield from (ContextItem(profile.id, f"- {each}", (place, number)) for number, each in enumerate(lines))
+        lines = render_profile(profile_without_memories(profile, found_ids)).splitlines()
+        yield from (
+            ContextItem(profile.id, f"- {each}", (namespace_number, number)) for number, each in enumerate(lines)
+        )
 
 
 def _assemble(request: ContextRequest, material: Material, shown_in_full: Sequence[Event]) -> Context:
-    """Assemble the context without repeats: excerpts that repeat the question, a memory, a message or the summary."""
+    """Assemble the context. Memories that repeat another are left out, and excerpts that repeat any other part."""
     known = [request.text, *(fact.excerpt for fact in material.memories), *(event.content for event in shown_in_full)]
     known += [line.partition(": ")[2] for line in material.summary.splitlines()]  # a line is `speaker: text`
     distinct = find_distinct((_make_key(fact.item), fact.excerpt) for fact in material.memories)
@@ -283,7 +287,7 @@ def _list_repeats(section: str, distinct: DistinctTexts) -> Iterator[Omission]:
 
 
 def _search(store: OpenStore, request: ContextRequest) -> tuple[list[Hit], list[Hit], list[str]]:
-    """Search memories and messages for the question. Return both, and the notes of the searches."""
+    """Search facts and messages for the question. Return both, and the notes of the searches."""
     if not request.text.strip():
         return [], [], []
     query, is_only_time = _make_query(store, request)
@@ -306,9 +310,9 @@ def _keep_timely(hits: Iterable[Hit]) -> list[Hit]:
 
 
 def _make_query(store: OpenStore, request: ContextRequest) -> tuple[Query, bool]:
-    """The query of both searches, and whether it asks only for a time: then it has no thresholds.
+    """The query of both searches, and whether thresholds were dropped because the question is only a time.
 
-    The embedder caches the question's vector after the first search.
+    Thresholds that the caller gave are never dropped.
     """
     thresholds = _choose_thresholds(store.config, request)
     # The context itself chooses among copies and reports those that were left out.
@@ -358,7 +362,7 @@ def _read_summary(store: OpenStore, session: str) -> Summary | None:
 def _load_recent_turns(
     store: OpenStore, summary: Summary, end: int | None, request: ContextRequest
 ) -> tuple[list[tuple[Event, ...]], int]:
-    """The newest messages since the summary that the budget could hold, as turns."""
+    """The newest messages since the summary, enough to fill the budget, as turns; and how many older ones were left."""
     events, earlier = load_unsummarised(store, summary, request.budget, request.count, end)
     taken = [*takewhile(lambda turn: not (earlier and has_missing_call(turn)), reversed(group_turns(events)))]
     left_out = earlier + len(events) - sum(map(len, taken))
@@ -422,7 +426,7 @@ def _make_time_key(item: Memory | Record | Passage) -> tuple[datetime, str]:
 
 
 def _make_excerpt_item(material: Material, event: Event, text: str, successor: Successor | None = None) -> ContextItem:
-    """The item of a message from an earlier conversation. Outdated ones are sorted below the others."""
+    """The item of a message from this or another conversation. Outdated ones are sorted below the others."""
     mark = f" ({successor})" if successor else ""
     is_imported = material.is_imported(event)
     words = (

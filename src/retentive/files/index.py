@@ -1,6 +1,7 @@
-"""Bring the index of files in step with the disk: the only way a file is written.
+"""Bring the index of files in step with the disk. Indexing writes the entries of files this way only.
 
-a. A file whose size and stamp are as before is not opened. If only the stamp differs, only the stamp is written.
+a. A file whose size and stamp (the times of its last changes) are as before is not opened. If only the stamp
+differs, only the stamp is written.
 b. A new file with the bytes of one that is gone is that file, renamed.
 c. Of a file that grew at its end, the end is read. Of one that changed elsewhere, sections that stay the same keep
 their vectors.
@@ -34,7 +35,7 @@ from retentive.store.write import Decision, write
 MAX_BATCH_SECTIONS = 128  # embedded in a second or two, so little is lost if indexing is stopped
 MAX_BATCH_FILES = 64
 DELETE_BATCH_SIZE = 200  # files
-MIN_READ_LIMIT = 1 << 20  # bytes that any file may have by the time it is read; a larger one may have doubled
+MIN_READ_LIMIT = 1 << 20  # bytes. A file may have grown since the walk: up to this, or to twice its size
 
 Progress = Callable[[int, int], None]
 Place = tuple[Tree, str | None]
@@ -93,11 +94,11 @@ class IndexRun:
         self._counts = Counter[str]()
         self._skipped: dict[str, SkippedFile] = {}
         self._gone: dict[str, FileRow] = {}
-        """Rows by id whose file is not on disk, as far as is known by now."""
+        """Rows to delete, by id: the file is gone, or can no longer be indexed."""
         self._gone_by_hash: dict[str, list[FileRow]] = {}
 
     def is_needed(self, places: Sequence[Place]) -> bool:
-        """Return whether anything differs there between disk and index."""
+        """Return whether anything differs there between disk and index. Counts what does not, for `result`."""
         comparison = self._compare(places)
         return bool(comparison.to_read or comparison.gone)
 
@@ -267,7 +268,7 @@ class IndexRun:
         if change.outcome is FileOutcome.RENAMED and change.old:  # may be claimed again, if it still has the bytes
             self._mark_gone(self._table.get(change.old.namespace, change.old.id))
 
-        def decide(_: int) -> Decision[Sequence[FileChange]]:
+        def decide(_now: int) -> Decision[Sequence[FileChange]]:
             stored = self._table.list_by_path(self._store.namespace, self._options.session, [change.found.path])
             again = self._decide_change(change.found, stored[0] if stored else None)
             changes = [again] if again else []
@@ -360,9 +361,9 @@ def index_places(
 
 
 def locate_paths(trees: Sequence[Tree], paths: Iterable[str], max_paths: int) -> list[Place]:
-    """Return the places to index after these paths changed. Ignored paths are left out.
+    """Return the places to index after these paths changed. Paths in ignored folders are left out.
 
-    A tree is indexed as a whole if more than `max_paths` changed in it, or one behind a link.
+    A tree is indexed as a whole if more than `max_paths` changed in it, or if one goes through a symbolic link.
     """
     places: list[Place] = []
     unique = [*dict.fromkeys(paths)]

@@ -8,9 +8,10 @@ the ten nearest found, but 30 s to build. So flat answers at once, the graph is 
 takes over. A new row always goes to the flat part and is folded into the graph later, a few at a time: inserting into
 a graph costs 0.4 ms, appending to a matrix 2 us.
 
-Filters hold inside. Flat scores all rows and drops those that the filter does not allow. The graph cannot filter: it
-is asked for more rows than wanted, and for more again, until enough of them are allowed, or until scoring each allowed
-row is cheaper. Asking once and filtering afterwards would find nothing if few rows are allowed.
+Filters are applied during the search, not after it. Flat scores all rows and drops those that the filter does not
+allow. The graph cannot filter: it is asked for more rows than wanted, and for more again, until enough of them are
+allowed, or until scoring each allowed row is cheaper. Asking once and filtering afterwards would find nothing if few
+rows are allowed.
 
 Scores are always the float32 cosine with the stored float16 vector: rows that codes and graph find are scored again.
 """
@@ -24,11 +25,11 @@ from retentive.index.columns import AnyRow, Rows
 from retentive.index.hnsw import Hnsw
 from retentive.index.quantized import Codes
 
-# The square of a length that rounding to float16 cannot make of 1.
+# A vector of length 1, rounded to float16, has a smaller squared length than this.
 _MAX_SQUARED_NORM = 1.1
 
-# The lowest a score can be: a row that is masked out is below.
-_LOWEST_SCORE = -3.0
+# Below every cosine, exact or rough. Rows that are masked out have -inf.
+_NO_MIN_SCORE = -3.0
 
 # Fewer rows than this are scored at once, without a first scan of the codes.
 _SCAN_FROM = 500
@@ -124,7 +125,7 @@ class Flat:
         return offsets >= 0, widen(self._matrix[offsets[offsets >= 0]])
 
     def search(self, query: Floats, mask: Mask | None, limit: int | None, min_score: float) -> tuple[Ints, Floats]:
-        """Positions and scores of the best, in no order, with ties of the last."""
+        """Positions and scores of the best of each part, with ties of the last. The caller sorts and cuts."""
         found = self._find_likely(query, mask, limit, min_score)
         scores = compute_cosines(widen(self._matrix[found]), query)
         kept = select_best(scores, limit, min_score)
@@ -133,23 +134,24 @@ class Flat:
     def _find_likely(self, query: Floats, mask: Mask | None, limit: int | None, min_score: float) -> Ints:
         """The offsets that may be among the best."""
         allowed = None if mask is None else mask[self.positions]
-        few = self._used if allowed is None else int(np.count_nonzero(allowed))
-        if few < _SCAN_FROM:
+        count = self._used if allowed is None else int(np.count_nonzero(allowed))
+        if count < _SCAN_FROM:
             return np.arange(self._used) if allowed is None else np.flatnonzero(allowed)
         rough, margin = self._codes.scan(query, self._used)
         if allowed is not None:
             rough[~allowed] = -np.inf
         return select_best(rough, limit, min_score - margin, 2 * margin)
 
-    def renumber(self, moved: Ints) -> None:
-        positions = moved[self.positions]
+    def renumber(self, new_positions: Ints) -> None:
+        """Take over new positions, given by the old ones."""
+        positions = new_positions[self.positions]
         self._positions[: self._used] = positions
         self._offsets = np.full(int(positions.max(initial=-1)) + 1, -1)
         self._offsets[positions] = np.arange(self._used)
 
-    def _reserve_offsets(self, positions: int) -> None:
+    def _reserve_offsets(self, count: int) -> None:
         covered = len(self._offsets)
-        self._offsets = grow(self._offsets, positions, covered)
+        self._offsets = grow(self._offsets, count, covered)
         self._offsets[covered:] = -1
 
 
@@ -195,14 +197,14 @@ class Vectors:
         if self.graph is not None:
             self.graph.remove(chunks)
 
-    def renumber(self, moved: Ints) -> None:
-        self.flat.renumber(moved)
+    def renumber(self, new_positions: Ints) -> None:
+        self.flat.renumber(new_positions)
 
     def search(
         self, query: Floats, mask: Mask | None, limit: int | None, min_score: float | None
     ) -> tuple[Ints, Doubles]:
-        """Positions and scores of the best, in no order, with ties of the last."""
-        bound = _LOWEST_SCORE if min_score is None else min_score - TIE
+        """Positions and scores of the best of each part, with ties of the last. The caller sorts and cuts."""
+        bound = _NO_MIN_SCORE if min_score is None else min_score - TIE
         positions, scores = self.flat.search(query, mask, limit, bound)
         if self.graph is not None:
             in_graph, graph_scores = self._search_graph(self.graph, query, mask, limit, bound)
@@ -233,7 +235,7 @@ class Vectors:
         self._changed_chunks = set()
 
     def switch_to_graph(self, graph: Hnsw | None) -> None:
-        """Search this graph from now on, and the rows that changed since it was begun exactly.
+        """From now on search this graph. Rows that changed since its building began go to the flat part.
 
         None: the graph failed its recall test, and all rows are searched exactly.
         """
@@ -266,7 +268,7 @@ class Vectors:
         count = graph.effort
         if limit is not None:
             count = max(limit, int(_OVERFETCH_FACTOR * limit * len(graph) / max(allowed, 1)) if mask is not None else 0)
-        elif min_score <= _LOWEST_SCORE:
+        elif min_score <= _NO_MIN_SCORE:
             count = len(graph)
         while count < allowed:
             chunks = graph.search(query, count)
@@ -274,16 +276,11 @@ class Vectors:
             seen = positions >= 0 if mask is None else (positions >= 0) & mask[positions]
             scores = compute_cosines(graph.fetch(chunks[seen])[1], query)
             has_enough = limit is not None and len(scores) >= limit
-            if has_enough or self._has_passed(min_score, scores, len(chunks)):
+            if has_enough or _is_past_min_score(min_score, scores, len(chunks)):
                 found = select_best(scores, limit, min_score)
                 return positions[seen][found], scores[found]
             count *= _OVERFETCH_GROWTH
         return self._scan_graph(graph, query, mask, limit, min_score)
-
-    @staticmethod
-    def _has_passed(min_score: float, scores: Floats, asked: int) -> bool:
-        """Whether half of the rows found score less. One would do if the graph missed nothing near the end."""
-        return int(np.count_nonzero(scores >= min_score)) * 2 <= asked and bool((scores < min_score).any())
 
     def _scan_graph(
         self, graph: Hnsw, query: Floats, mask: Mask | None, limit: int | None, min_score: float
@@ -299,6 +296,14 @@ class Vectors:
         every, all_scores = np.concatenate(positions), np.concatenate(scores)
         found = select_best(all_scores, limit, min_score)
         return every[found], all_scores[found]
+
+
+def _is_past_min_score(min_score: float, scores: Floats, found_count: int) -> bool:
+    """Whether at most half of the rows that the graph returned are allowed and reach `min_score`, and one is below it.
+
+    One below it would do if the graph missed nothing near the end.
+    """
+    return int(np.count_nonzero(scores >= min_score)) * 2 <= found_count and bool((scores < min_score).any())
 
 
 def split_array(chunks: Ints, size: int) -> list[Ints]:

@@ -113,7 +113,7 @@ def _relates_to_known(store: OpenStore, session: str, action: Action, *, count_r
         return True
     try:
         draft = _make_draft(store, session, action)
-    except Invalid:  # it was forgotten in this namespace, which counts as a repeat; or it is refused, as a secret is
+    except Invalid:  # it was forgotten here, which counts as a repeat, or is refused as a secret
         return count_repeats
     known = [memory for memory in find_related(store, draft) if memory.kind not in NOT_COMPARED]
     if count_repeats and any(_covers(store, memory, draft) for memory in known):
@@ -171,7 +171,7 @@ def _find_same(store: OpenStore, draft: Draft, claim: Claim, known: Sequence[Mem
 
 
 def _apply_llm_verdict(store: OpenStore, draft: Draft, claim: Claim) -> Draft:
-    """Add the verdict of a language model to a draft: it ends only memories that words may end. A guess only proposes.
+    """Add the verdict of a language model to a draft. It never ends instructions and decisions; a guess only proposes.
 
     `learning/llm` has compared the verdict with the words already.
     """
@@ -212,9 +212,12 @@ def _fill_slot(store: OpenStore, draft: Draft, slot: str) -> Draft:
 
 
 def _correct(store: OpenStore, session: str, action: Action, done_steps: DoneSteps) -> ClaimOutcome:
-    """Change the value of the last statement of the session that has one of the same kind."""
+    """Replace the value of the newest statement learned in the session that has a value of the same kind.
+
+    If there is none, a clause of three words or more is kept as a claim.
+    """
     text = action.claim.content
-    learned = _find_learned(store, session)
+    learned = _find_newly_learned(store, session)
     active = [
         memory
         for memory in learned
@@ -268,7 +271,7 @@ def _add_question_words(store: OpenStore, draft: Draft) -> Draft:
 
 
 def _was_forgotten_since(store: OpenStore, draft: Draft, said: datetime) -> bool:
-    """Whether the statement was forgotten after it was said. It stays forgotten, though its message can be read."""
+    """Whether the statement was forgotten after it was said. It stays forgotten if its message is read again."""
     for memory in find_related(store, draft, Status.FORGOTTEN):
         is_same = memory.content_hash == draft.content_hash or _is_repeated(store, memory, draft)
         if is_same and _find_forgotten_time(memory) >= said:
@@ -277,7 +280,7 @@ def _was_forgotten_since(store: OpenStore, draft: Draft, said: datetime) -> bool
 
 
 def _find_forgotten_time(memory: Memory) -> datetime:
-    """The time of the request to forget. A statement after it, in the same old log, is a new one.
+    """The time of the request to forget. A statement said later is a new one, even in a log that is imported.
 
     A message that forgets a valid memory sets `valid_to` to its own time. Otherwise the time is that of the change:
     `forget` leaves `valid_to` as it is, and what was superseded or has expired had its end before.
@@ -353,7 +356,7 @@ def _forget(store: OpenStore, session: str, action: Action, done_steps: DoneStep
         if person_store:
             found, more = _find_memories_to_forget(person_store, session, action)
             near = [*near, *more]
-        if action.claim.is_tentative:  # asked in a long message: nothing is forgotten before somebody confirms it
+        if action.claim.is_tentative:  # in a long, quoted or imported message: somebody has to confirm it first
             found, near = [], found or near
         steps = [*done_steps()]
         if len(found) == 1:
@@ -362,7 +365,7 @@ def _forget(store: OpenStore, session: str, action: Action, done_steps: DoneStep
             namespace = memory.namespace if memory.namespace != store.namespace else None
             return Decision(steps, HandledRequest("forget", text, (memory.id,), namespace=namespace))
         if not found:
-            steps += _hide_repeated_request(store, session, action, now)
+            steps += _repeated_request_steps(store, session, action, now)
         candidates = tuple(_list_resemblances(store, text, found or near))
         return Decision(steps, HandledRequest("forget", text, candidates=candidates))
 
@@ -377,8 +380,8 @@ def _forget_steps(store: OpenStore, old: Memory, session: str, action: Action, n
     yield from hide_steps(store, [forgetting], now)
 
 
-def _hide_repeated_request(store: OpenStore, session: str, action: Action, now: int) -> Iterable[Step]:
-    """Steps that hide the value in a request to forget a memory that was forgotten before."""
+def _repeated_request_steps(store: OpenStore, session: str, action: Action, now: int) -> Iterable[Step]:
+    """Steps that hide the message of a request, if it says what was forgotten before."""
     if not action.claim.content or action.claim.is_tentative:
         return []
     forgotten = find_forget_candidates(store, action.claim.content, {"status": [Status.FORGOTTEN]}).memories
@@ -389,7 +392,7 @@ def _hide_repeated_request(store: OpenStore, session: str, action: Action, now: 
 def _find_memories_to_forget(
     store: OpenStore, session: str, action: Action
 ) -> tuple[Sequence[Memory], Sequence[Memory]]:
-    """The memories that a request names among those known at its time, and the memories that resemble them."""
+    """The memories that a request names among those known at its time; else those that resemble its words."""
     if action.claim.content:
         found = find_forget_candidates(
             store, action.claim.content, {"until": action.claim.said + timedelta(microseconds=1)}
@@ -398,12 +401,12 @@ def _find_memories_to_forget(
     # "Scratch that" names nothing: it means the memories that were learned from the user's previous message.
     before = store.tables.conversations.list_newest(store.namespace, session, MAX_MESSAGES_BACK, before=action.sequence)
     last = next((event.sequence for event in reversed(before) if event.role is Role.USER), None)
-    learned = _find_learned(store, session)
+    learned = _find_newly_learned(store, session)
     return [memory for memory in learned if memory.status is Status.ACTIVE and _last_sequence(memory) == last], []
 
 
-def _find_learned(store: OpenStore, session: str) -> list[Memory]:
-    """The memories that came from a session, in its namespace and in the person's."""
+def _find_newly_learned(store: OpenStore, session: str) -> list[Memory]:
+    """The newest memories that came from a session, in its namespace and in the person's."""
     person_store, now = open_person_store(store), clock.now()
     learned = store.tables.memories.list_learned(store.namespace, session, now)
     if person_store:
@@ -420,8 +423,8 @@ def _last_sequence(memory: Memory) -> int | None:
 def _list_resemblances(store: OpenStore, text: str, found: Iterable[Memory]) -> Iterable[SimilarMemory]:
     own = find_keyword_tokens(store, text)
     for memory in found:
-        share = compute_overlap(own, find_keyword_tokens(store, memory.content)) if own else 0.0
-        yield SimilarMemory(memory.id, memory.content, round(share, 2))
+        overlap = compute_overlap(own, find_keyword_tokens(store, memory.content)) if own else 0.0
+        yield SimilarMemory(memory.id, memory.content, round(overlap, 2))
 
 
 def _mark_done(store: OpenStore, done_steps: DoneSteps) -> None:

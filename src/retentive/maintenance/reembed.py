@@ -2,7 +2,7 @@
 
 The vectors of the new model are built in a space of their own, batch by batch. Each batch is one commit: a process that
 is killed loses one batch, and the next call goes on from there. Meanwhile the old space serves reads and writes. A text
-that is written there has no vector in the new space, and is found by that.
+that is written there has no vector in the new space, which is how the builder finds it.
 
 When no vector is missing, the recall tests of the store run in both spaces. If none regresses, one transaction makes
 the new space the active one. The transaction is refused if a text was written since that has no vector yet. Then that
@@ -86,7 +86,8 @@ def find_previous(store: OpenStore) -> StoredSpace | None:
 def drop_old(store: OpenStore, progress: Progress | None) -> list[str]:
     """Delete the vectors of all spaces except the active one and those that callers filled; return their names.
 
-    A space that is being built is dropped, too. A call that was stopped can be repeated.
+    A space that is being built is dropped, too. A call that was stopped can be repeated. Nothing is dropped while no
+    space is active.
     """
     report = progress or _ignore
     with _hold_lease(store, report):
@@ -95,6 +96,7 @@ def drop_old(store: OpenStore, progress: Progress | None) -> list[str]:
             return []
         counts = {name: count for name, _, count in store.tables.chunks.count_vectors()}
         old = [each for each in known if each.state not in _UNDROPPABLE_STATES]
+        # A call that was stopped left vectors of dropped spaces.
         old += [each for each in known if each.state is SpaceState.DROPPED and counts[each.name]]
         for each in old:
             store.engine.apply([spaces.mark_step(each.name, SpaceState.DROPPED)])
@@ -113,7 +115,7 @@ def _delete_vectors(store: OpenStore, name: str, count: int, report: Progress) -
 
 
 def _erase_graphs(store: OpenStore, names: Sequence[str]) -> None:
-    """Erase the graph files of these spaces from the cache of this machine."""
+    """Drop the images of all namespaces, and delete the graph files of these spaces from the cache of this machine."""
     if names and store.engine.uses_local_index:
         for namespace in store.tables.memories.list_namespaces():
             store.images().erase(namespace, names)
@@ -146,7 +148,7 @@ def _hold_lease(store: OpenStore, report: Progress) -> Iterator[None]:
 
 
 class _Reembedding:
-    """One call of `reembed`. `_store` has the old model, `_new_store` is the same store with the new one."""
+    """One call of `reembed`. `_old_store` is the store with the old model, `_new_store` with the new one."""
 
     def __init__(self, store: OpenStore, embedder: Embedder, report: Progress, batch: int) -> None:
         with without_time_limit():
@@ -162,7 +164,7 @@ class _Reembedding:
             old = self._begin()
             if old is None or old.name == self._space.name:
                 self._fill_active()
-                return self._describe(old, [], 0, is_switched=True)
+                return self._describe(old, [], 0, is_active=True)
             self._old = old
             self._old_store = replace(self._store, embedder=self._open_old(old))
             self._build()
@@ -172,7 +174,7 @@ class _Reembedding:
             if not is_refused:
                 self._switch()
                 self._fill_active()
-            return self._describe(old, changes, len(before), is_switched=not is_refused)
+            return self._describe(old, changes, len(before), is_active=not is_refused)
 
     def _begin(self) -> StoredSpace | None:
         """Record that the new space is being built, and return the active space.
@@ -253,12 +255,13 @@ class _Reembedding:
         for attempt in range(MAX_SWITCH_ATTEMPTS):
             if attempt >= UNANNOUNCED_ATTEMPTS:
                 self._store.engine.apply([spaces.mark_step(self._space.name, SpaceState.SWITCHING)])
-            sum(self._fill_new())
-            self._report(ReembedProgress(ReembedStage.SWITCHING, attempt, attempt))
+            for _ in self._fill_new():
+                pass
+            self._report(ReembedProgress(ReembedStage.SWITCHING, attempt, MAX_SWITCH_ATTEMPTS))
             try:
                 self._store.engine.apply(spaces.switch_steps(self._space.name, self._old.name))
             except Stale:
-                self._check_still_active()
+                self._require_old_still_active()
                 continue
             self._store.journal.note_write()
             self._report(ReembedProgress(ReembedStage.SWITCHED, 0, 0))
@@ -266,7 +269,7 @@ class _Reembedding:
         self._store.engine.apply([spaces.mark_step(self._space.name, SpaceState.BUILDING)])
         raise Busy("other writers left no moment for the switch", "Retry; the vectors that were made are kept.")
 
-    def _check_still_active(self) -> None:
+    def _require_old_still_active(self) -> None:
         active = self._stored.find_active()
         if active is None or active.name != self._old.name:
             raise Conflict("another process has changed the model of the store meanwhile", "See `reembed_status()`.")
@@ -280,12 +283,12 @@ class _Reembedding:
             self._report(ReembedProgress(ReembedStage.SWITCHED, self._embedded, self._embedded))
 
     def _describe(
-        self, old: StoredSpace | None, changes: list[RecallChange], tests: int, *, is_switched: bool
+        self, old: StoredSpace | None, changes: list[RecallChange], tests: int, *, is_active: bool
     ) -> ReembedResult:
         previous = old.name if old and old.name != self._space.name else None
         return ReembedResult(
             space=self._space.name, model=self._space.model, previous=previous, embedded=self._embedded, tests=tests,
-            changes=tuple(changes), switched=is_switched,
+            changes=tuple(changes), switched=is_active,
         )  # fmt: skip
 
 

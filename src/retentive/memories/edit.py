@@ -142,7 +142,7 @@ def _write_change(store: OpenStore, id: str, decide: Callable[[Memory, int], lis
 
     old_slot = write(store, decide_now, busy=f"others kept changing {id}")
     memory = load(store, id)
-    store.on_slots_changed(store, {old_slot, memory.slot})
+    store.sync_profile_slots(store, {old_slot, memory.slot})
     return memory
 
 

@@ -27,7 +27,7 @@ def move_memory(store: OpenStore, proposal: Proposal, actor: str) -> Proposal:
         return _ending_steps(store, proposal, target.namespace, actor)
 
     (result,) = write_memories(target, [draft], actor, end_here)
-    store.on_slots_changed(store, [old.slot])
+    store.sync_profile_slots(store, [old.slot])
     return replace(proposal, newer_id=result.id)
 
 

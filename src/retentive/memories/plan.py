@@ -94,7 +94,7 @@ class Existing:
     """The holders of slots, by session and slot."""
     named: dict[str, Memory] = field(default_factory=dict)
     """By id."""
-    chains: dict[Any, list[Memory]] = field(default_factory=dict)
+    slot_histories: dict[Any, list[Memory]] = field(default_factory=dict)
     """By session and slot, if a draft is about the past: all memories that held the slot, oldest first."""
     rejected: set[tuple[str, str]] = field(default_factory=set)
     """Pairs of content hashes (newer, older) that must not replace each other."""
@@ -322,7 +322,7 @@ def _find_successor_of_past(draft: Draft, holder: Memory | None, existing: Exist
 
 def find_successor(draft: Draft, holder: Memory, existing: Existing) -> Memory | None:
     """The first memory that held the slot after the draft's time, and whose source may end the draft."""
-    chain = existing.chains.get((draft.traits.session, draft.traits.slot), [])
+    chain = existing.slot_histories.get((draft.traits.session, draft.traits.slot), [])
     start = draft.traits.valid_from
     later = [memory for memory in chain if start is None or memory.valid_from > start]
     may_end = (memory for memory in (*later, holder) if may_replace(memory.source, draft.traits.source))
@@ -334,7 +334,7 @@ def _insert_into_past(
 ) -> None:
     """Add a draft about the past between the memory that held the slot before its time and its successor."""
     plan.successors[len(plan.results)] = successor
-    chain = existing.chains.get((draft.traits.session, draft.traits.slot), [])
+    chain = existing.slot_histories.get((draft.traits.session, draft.traits.slot), [])
     start = draft.traits.valid_from or from_micros(now)
     earlier = [memory for memory in chain if memory.valid_from <= start and memory.status is Status.SUPERSEDED]
     if earlier and may_replace(draft.traits.source, earlier[-1].source):

@@ -115,7 +115,7 @@ class Proposals:
 
         proposal = write(store, decide, busy=f"others kept changing proposal {id}")
         older = store.tables.memories.get(store.namespace, proposal.older_id, clock.now())
-        store.on_slots_changed(store, [older.slot if older else None])
+        store.sync_profile_slots(store, [older.slot if older else None])
         return proposal
 
     def _load(self, id: str, now: int) -> Proposal:

@@ -41,7 +41,7 @@ from retentive.text.chunk import CHUNK_SIZE, chunk_text
 EXPIRED_PER_COMMIT = 500  # memories
 
 Vectors = Sequence[bytes | None]
-"""The vectors of the chunks of one memory. None: it is still to be embedded."""
+"""One vector for each text, in order. None: it is still to be embedded."""
 FurtherSteps = Callable[[], Iterable[Step]]
 """Returns steps for the transaction of a write. It is called again for each attempt."""
 
@@ -51,8 +51,8 @@ def write_memories(
 ) -> list[WriteResult]:
     """Write each draft as if it came after the ones before it.
 
-    All go in one batch, unless one touches a memory that another touched. Each batch also applies `further_steps`;
-    if one of their guards fails, the batch is decided again.
+    All go in one batch, unless one touches a memory that another touched. Each batch also applies `further_steps`:
+    give one draft, or steps that may be applied again. If one of their guards fails, the batch is decided again.
     """
     results: list[WriteResult] = []
     window = len(drafts)
@@ -78,7 +78,7 @@ def _write_batch(
 ) -> list[WriteResult]:
     """Write the first drafts, as many as can be decided together, in one transaction."""
     vectors: dict[int, Vectors] = {}
-    try_as_new = len(drafts) > 1 and all(draft.vector and not _depends_on_others(draft) for draft in drafts)
+    try_as_new = len(drafts) > 1 and all(draft.vector and not _may_touch_existing(draft) for draft in drafts)
 
     def decide(now: int) -> Decision[_DecidedBatch]:
         nonlocal try_as_new
@@ -99,7 +99,7 @@ def _write_batch(
     decided = write(store, decide, busy="other writers kept changing the same memories")
     plan, results = decided.plan, decided.plan.results
     daily_log.append_to_log(store, ((results[index].id, drafts[index]) for index in plan.new_indexes), decided.now)
-    store.on_slots_changed(store, (draft.traits.slot for draft in drafts[: len(results)]))
+    store.sync_profile_slots(store, (draft.traits.slot for draft in drafts[: len(results)]))
     for index in plan.new_indexes:
         if not all(vectors[index]):
             results[index] = results[index]._replace(pending=True)
@@ -108,7 +108,7 @@ def _write_batch(
     return results
 
 
-def _depends_on_others(draft: Draft) -> bool:
+def _may_touch_existing(draft: Draft) -> bool:
     return bool(draft.traits.slot or draft.corrects or draft.proposes or draft.ended_by or draft.proposed_move)
 
 
@@ -130,8 +130,8 @@ def _load_existing(store: OpenStore, drafts: Sequence[Draft], now: int) -> Exist
     existing.rejected = _load_rejected(store, drafts, existing)
     for draft in drafts:
         key = draft.traits.session, draft.traits.slot
-        if key not in existing.chains and is_about_the_past(draft, existing.same_slot.get(key)):
-            existing.chains[key] = table.load_slot_history(store.namespace, *key, now)
+        if key not in existing.slot_histories and is_about_the_past(draft, existing.same_slot.get(key)):
+            existing.slot_histories[key] = table.load_slot_history(store.namespace, *key, now)
     return existing
 
 
@@ -274,7 +274,7 @@ def embed_texts(store: OpenStore, texts: Sequence[str]) -> Vectors:
 
 
 def expire_memories(store: OpenStore) -> Iterator[int]:
-    """Mark memories whose time ran out as expired. Yield how many after each commit.
+    """Mark the memories of all namespaces whose time ran out as expired. Yield how many after each commit.
 
     Searches leave an expired memory out even without the mark, which is for its history.
     """

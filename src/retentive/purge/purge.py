@@ -19,7 +19,7 @@ from retentive.errors import Invalid
 from retentive.memories import daily_log
 from retentive.model import Event, ItemType, PurgeResult, RemainingCopy
 from retentive.purge.proof import Progress, scrub_and_prove
-from retentive.purge.targets import PurgeTargets, as_text, find_targets, list_purgeable_namespaces
+from retentive.purge.targets import PurgeTargets, find_targets, list_purgeable_namespaces, to_json_text
 from retentive.records import erase
 from retentive.records.profile_sync import SLOT_PREFIX
 from retentive.storage import Step
@@ -110,7 +110,7 @@ def _purge_namespace(store: OpenStore, request: PurgeRequest, progress: Progress
     proof = scrub_and_prove(store, targets.fingerprints, progress)
     unwritable_logs = daily_log.remove_memories(store, targets.memories).failed_files
     if _has_profile(targets):
-        store.on_slots_changed(store, [SLOT_PREFIX])  # facts that stay are in the profile again
+        store.sync_profile_slots(store, [SLOT_PREFIX])  # facts that stay are in the profile again
     log_copies = [RemainingCopy("log", name) for name in unwritable_logs]
     remaining = (*targets.remaining, *proof.remaining, *log_copies)
     return PurgeResult(ids, removed, remaining, proof=proof.text, complete=proof.is_complete)
@@ -134,7 +134,7 @@ def _count_removed(store: OpenStore, targets: PurgeTargets) -> dict[str, int]:
         "queries": len(targets.questions),
         "expectations": len(targets.expectations),
         "proposals": sum(each.proposals for each in sizes),
-        "quarantine": len(targets.damaged_rows),
+        "quarantine": len(targets.quarantine_entry_ids),
         "claims": sum(state.claims_left - len(kept) for state, kept in targets.claims),
     }
     return {name: count for name, count in counts.items() if count}
@@ -160,9 +160,9 @@ def _delete_steps(store: OpenStore, targets: PurgeTargets, request: PurgeRequest
     yield expectations.delete_step(namespace, targets.expectations)
     yield proposals.clear_reasons_step(namespace, targets.proposals)
     for purgeable_namespace in list_purgeable_namespaces(store):
-        yield quarantine.delete_step(purgeable_namespace, targets.damaged_rows)
+        yield quarantine.delete_step(purgeable_namespace, targets.quarantine_entry_ids)
     for state, kept in targets.claims:
-        yield learning.replace_claims_step(namespace, state, as_text(kept), len(kept))
+        yield learning.replace_claims_step(namespace, state, to_json_text(kept), len(kept))
     newly_purged = [id for id in targets.ids if id not in targets.unfinished]
     yield purges.log_purges_step(namespace, newly_purged, now, request.actor, request.reason)
 

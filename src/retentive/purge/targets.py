@@ -38,13 +38,13 @@ class PendingClaims(NamedTuple):
 
 @dataclass(slots=True)
 class PurgeTargets:
-    """What a purge removes, and what repeats it."""
+    """What a purge deletes, blanks or rewrites, and what repeats it."""
 
     memories: list[Memory] = field(default_factory=list)
     events: dict[str, Event] = field(default_factory=dict)
     """By id."""
-    quarantined: list[str] = field(default_factory=list)
-    """Ids that are only in the quarantine."""
+    quarantined_ids: list[str] = field(default_factory=list)
+    """Given ids that name only rows in the quarantine."""
     unfinished: list[str] = field(default_factory=list)
     """Ids whose rows an earlier purge deleted, but whose bytes may still be there."""
     summaries: list[str] = field(default_factory=list)
@@ -54,8 +54,8 @@ class PurgeTargets:
     expectations: list[str] = field(default_factory=list)
     """Ids of expectations whose question repeats the text."""
     proposals: list[str] = field(default_factory=list)
-    """Ids of proposals whose reason repeats the text."""
-    damaged_rows: list[str] = field(default_factory=list)
+    """Ids of proposals whose reason repeats the text. The reason is cleared."""
+    quarantine_entry_ids: list[str] = field(default_factory=list)
     """Ids of rows in the quarantine that repeat the text or have an id that is purged."""
     claims: list[PendingClaims] = field(default_factory=list)
     remaining: list[RemainingCopy] = field(default_factory=list)
@@ -69,11 +69,15 @@ class PurgeTargets:
     @property
     def ids(self) -> list[str]:
         row_ids = (row.id for rows in (self.memories, self.records, self.files) for row in rows)
-        return [*self.unfinished, *self.quarantined, *row_ids, *self.events]
+        return [*self.unfinished, *self.quarantined_ids, *row_ids, *self.events]
 
 
 def find_targets(store: OpenStore, ids: Sequence[str], *, with_origin: bool) -> PurgeTargets:
-    """Find what goes with these ids. `with_origin` adds the messages that a memory was learned from, and repeats."""
+    """Find what goes with these ids.
+
+    `with_origin` adds the messages that a memory was learned from, those that repeat its whole text, their summaries,
+    and expectations.
+    """
     targets = PurgeTargets()
     for id in dict.fromkeys(validate.require_text(each, "id") for each in ids):
         _add_target(store, id, targets)
@@ -83,7 +87,7 @@ def find_targets(store: OpenStore, ids: Sequence[str], *, with_origin: bool) -> 
     targets.fingerprints = make_fingerprints(texts, labels)
     places = _find_repeats(store, targets)
     targets.proposals = _list_names(places, "proposal")
-    targets.damaged_rows = _find_damaged_rows(store, targets, places)
+    targets.quarantine_entry_ids = _find_damaged_rows(store, targets, places)
 
     origins = _load_origins(store, targets.memories)
     own_origins = {event.id: event for event in origins if event.namespace == store.namespace}
@@ -92,7 +96,7 @@ def find_targets(store: OpenStore, ids: Sequence[str], *, with_origin: bool) -> 
         if event.namespace != store.namespace:
             is_removed = with_origin and can_write(store, event.namespace)
             (targets.foreign_events if is_removed else foreign_left).append(event)
-    repeating = {event.id: event for event in _load_events(store, places)}
+    repeating = {event.id: event for event in _load_repeating_messages(store, places)}
     summaries_left = _find_covering_summaries(store, {**own_origins, **targets.events}, places)
     if with_origin:
         targets.events |= own_origins
@@ -102,7 +106,7 @@ def find_targets(store: OpenStore, ids: Sequence[str], *, with_origin: bool) -> 
         targets.fingerprints = _add_message_pieces(targets.fingerprints, targets.events.values())
         summaries_left = []
     targets.claims = [*_find_claims(store, targets, texts, places)]
-    texts += _list_message_texts(targets)
+    texts += _list_message_texts(targets)  # only questions are compared with them, too
     targets.questions = _find_questions(store, {*targets.ids}, [*texts, *labels], places)
     targets.remaining = [
         *(RemainingCopy("message", id) for id in {**own_origins, **repeating} if id not in targets.events),
@@ -120,7 +124,7 @@ def list_purgeable_namespaces(store: OpenStore) -> list[str]:
     return [store.namespace] if store.bounds else [store.namespace, ""]
 
 
-def as_text(value: Any) -> str:
+def to_json_text(value: Any) -> str:
     """JSON, or the empty text for nothing."""
     return json_or_none(value) or ""
 
@@ -142,7 +146,7 @@ def _add_target(store: OpenStore, id: str, targets: PurgeTargets) -> None:
         elif file := store.tables.files.get(store.namespace, id):
             targets.files.append(file)
         elif store.tables.quarantine.list_entry_ids(store.namespace, id):
-            targets.quarantined.append(id)
+            targets.quarantined_ids.append(id)
         else:
             earlier = store.tables.purges.get(store.namespace, id)
             if earlier is None or earlier.gone is not None:
@@ -173,11 +177,16 @@ def _list_message_texts(targets: PurgeTargets) -> Iterator[str]:
 def _list_labels(versions: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """Context, tags, slot and metadata, which other memories may share."""
     for version in versions:
-        yield from (version["context"] or "", *version["tags"], version["slot"] or "", as_text(version["metadata"]))
+        yield from (
+            version["context"] or "",
+            *version["tags"],
+            version["slot"] or "",
+            to_json_text(version["metadata"]),
+        )
 
 
 def _add_message_pieces(fingerprints: Fingerprints, events: Iterable[Event]) -> Fingerprints:
-    """Add the pieces of purged messages, which must not be in a file either."""
+    """Add the pieces of purged messages, which must not stay in the bytes of the store's files either."""
     of_messages = make_fingerprints(extract_text(event.content, event.payload) for event in events)
     return fingerprints._replace(pieces=tuple(dict.fromkeys((*fingerprints.pieces, *of_messages.pieces))))
 
@@ -214,7 +223,7 @@ def _load_origins(store: OpenStore, memories: Iterable[Memory]) -> list[Event]:
     return [event for memory in memories for event in load_messages(store, memory) if event.content != PURGED]
 
 
-def _load_events(store: OpenStore, places: Iterable[TextPlace]) -> Iterator[Event]:
+def _load_repeating_messages(store: OpenStore, places: Iterable[TextPlace]) -> Iterator[Event]:
     for place in places:
         if place.place == "message":
             event = store.tables.conversations.load_event(store.namespace, place.name, place.number)
@@ -233,7 +242,7 @@ def _find_covering_summaries(store: OpenStore, events: Mapping[str, Event], plac
 
 
 def _repeats_whole_text(event: Event, texts: Iterable[str]) -> bool:
-    return _contains_any(f"{event.content}\n{as_text(event.payload)}", texts)
+    return _contains_any(f"{event.content}\n{to_json_text(event.payload)}", texts)
 
 
 def _contains_any(container: str, texts: Iterable[str]) -> bool:
@@ -292,7 +301,7 @@ def _find_learned_elsewhere(store: OpenStore, events: Mapping[str, Event]) -> It
 
 def _list_repeating_claims(targets: PurgeTargets) -> Iterator[RemainingCopy]:
     for state, kept in targets.claims:
-        if targets.fingerprints.are_in(as_text(kept)):
+        if targets.fingerprints.are_in(to_json_text(kept)):
             yield RemainingCopy("claim", state.session)
 
 
@@ -325,6 +334,6 @@ def _history_stays(store: OpenStore, id: str, targets: PurgeTargets) -> bool:
     if memory:
         successors.add(memory.superseded_by)
     gave_way = not successors.isdisjoint(targets.ids)
-    texts = [as_text(change.before) for change in changes]
+    texts = [to_json_text(change.before) for change in changes]
     texts += [change.reason or "" for change in changes if not (gave_way and change.action == "superseded")]
     return any(targets.fingerprints.are_in(text) for text in texts)

@@ -36,7 +36,7 @@ R = TypeVar("R", bound=Record)
 MAX_LISTED = 8  # differences, or records of one name, that an error message lists
 
 
-class AuditNote(ChangeNote):
+class CallerNote(ChangeNote):
     """A note by a caller: its actor and reason are validated."""
 
     def __new__(cls, action: str, actor: str, reason: str | None) -> Self:
@@ -68,7 +68,7 @@ class RecordCollection(Generic[R]):
         record_type = self.record_type
         if not fields.get("name"):
             raise Invalid(f"a {record_type.type} needs a name")
-        note = AuditNote("created", actor, reason)
+        note = CallerNote("created", actor, reason)
         id = new_ids(clock.now(), 1)[0]
 
         def decide(now: int) -> builtins.list[Change]:
@@ -97,7 +97,7 @@ class RecordCollection(Generic[R]):
 
         With `version`, the update is refused unless the record is still at that version. The error says what changed.
         """
-        note = AuditNote("updated", actor, reason)
+        note = CallerNote("updated", actor, reason)
         return self.change(id, lambda old: self._make_body(old.body, fields), note, version)
 
     def change(
@@ -114,8 +114,8 @@ class RecordCollection(Generic[R]):
 
     @mutates
     def delete(self, id: str, *, version: int | None = None, reason: str | None = None, actor: str = "user") -> R:
-        """Delete a record and return how it was. Its history stays, and `rollback` restores it."""
-        note = AuditNote("deleted", actor, reason)
+        """Delete a record and return it at the version of the deletion. Roll back to the one before to restore it."""
+        note = CallerNote("deleted", actor, reason)
 
         def decide(now: int) -> builtins.list[Change]:
             old = self._require_version(self._live_row(id), version)
@@ -124,7 +124,10 @@ class RecordCollection(Generic[R]):
         return self._write_and_read(decide)
 
     def history(self, id: str) -> Sequence[Revision[R]]:
-        """Return every change, oldest first: who, when, why, and the record after it."""
+        """Return every change, oldest first: who, when, why, and the record after it.
+
+        Changes of records that were merged into this one are among them.
+        """
         row = self._find_row(id)
         rows = [*self._table.list_merged(*row.key), row]
         revisions = [revision for each in rows for revision in self._load_revisions(each)]
@@ -142,7 +145,7 @@ class RecordCollection(Generic[R]):
     @mutates
     def rollback(self, id: str, to: int, *, reason: str | None = None, actor: str = "user") -> R:
         """Write the fields of an earlier version as a new version. A deleted record is restored."""
-        note = AuditNote("rolled back", actor, reason or f"to version {to}")
+        note = CallerNote("rolled back", actor, reason or f"to version {to}")
 
         def decide(now: int) -> builtins.list[Change]:
             body = self._restorable_body(self.load_body(id, to))
@@ -161,14 +164,14 @@ class RecordCollection(Generic[R]):
             raise Conflict(f"at version {number}, {row.id} was {past.action}", "Choose a version before it.")
         return past.body
 
-    # Hooks: types with links between records override these.
+    # Hooks: contacts and projects override these, which do nothing.
 
     def _restorable_body(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return an earlier body without links to contacts that no longer exist."""
+        """Return an earlier body; projects leave out contacts that no longer exist."""
         return body
 
-    def _unlink_changes(self, old: RecordRow, now: int, actor: str) -> Iterator[Change]:  # noqa: ARG002 - contacts have some
-        """Yield the changes of other records that a deletion requires."""
+    def _unlink_changes(self, old: RecordRow, now: int, actor: str) -> Iterator[Change]:  # noqa: ARG002 - see above
+        """Yield the changes of other records that a deletion requires; contacts have some."""
         return iter(())
 
     def _resolve_contacts(self, given: Any) -> Any:
@@ -216,8 +219,10 @@ class RecordCollection(Generic[R]):
         if record_type.unique and not row.deleted:
             self._require_free_name(row)
         contacts = self._load_linked_contacts(row)
-        naming = self._records_to_reindex(old, row)
-        for other in naming:  # before the contact that they name: every writer uses this order, so none deadlocks
+        naming_records = self._records_to_reindex(old, row)
+        for (
+            other
+        ) in naming_records:  # before the contact that they name: every writer uses this order, so none deadlocks
             names = {**self._contact_names(other), row.id: row.body["name"]}
             yield record_rows.require_unchanged_step(other)
             yield from self._chunk_steps(other, names, vectors)
@@ -227,8 +232,8 @@ class RecordCollection(Generic[R]):
             yield from record_rows.link_steps(row, [each.id for each in contacts])
         if not old or self._list_indexed_values(row) != self._list_indexed_values(old):
             yield from self._chunk_steps(row, _names_by_id(contacts), vectors)
-        if record_type is CONTACT and (row.deleted or naming):
-            yield record_rows.require_link_count_step(row, len(naming))
+        if record_type is CONTACT and (row.deleted or naming_records):
+            yield record_rows.require_link_count_step(row, len(naming_records))
 
     def _require_free_name(self, row: RecordRow) -> None:
         """Refuse a name that another record of a unique type has."""
@@ -297,7 +302,7 @@ class RecordCollection(Generic[R]):
     # Reading
 
     def _find_row(self, id: str) -> RecordRow:
-        """Return the row with this id or name, also if it is deleted."""
+        """Return the row with this id, also if it is deleted, or the live row with this name."""
         wanted = validate.require_text(id, "id").strip()
         if not fold_name(wanted):
             raise Invalid("no id", f"Give the id or the name of a {self.record_type.type}.")
@@ -341,7 +346,7 @@ class RecordCollection(Generic[R]):
         history = self._history(row)
         before = next((past.body for past in history if past.version == version), None) or {}
         differences = self._diff(before, row.body)[:MAX_LISTED]
-        changed = "; ".join(map(_describe_difference, differences)) or "nothing that is still so"
+        changed = "; ".join(map(_describe_difference, differences)) or "it, and back to these fields"
         actors = ", ".join(dict.fromkeys(past.actor for past in history if past.version > version))
         hint = "Nothing was changed. Read it again, then repeat the change."
         raise Conflict(f"{row.id} is at version {row.version}, not {version}: {actors} changed {changed}", hint)

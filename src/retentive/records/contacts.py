@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Required, TypedDict, Unpack
 
 from retentive.errors import Invalid
 from retentive.model import Contact, ContactType
-from retentive.records.collection import AuditNote, Change, RecordCollection, make_deleted_row
+from retentive.records.collection import CallerNote, Change, RecordCollection, make_deleted_row
 from retentive.records.fields import CONTACT, RECORD_TYPES
 from retentive.records.fuzzy_names import EXACT, NameQuery, fold_name
 from retentive.storage.tables import records as record_rows
@@ -94,8 +94,8 @@ class Contacts(RecordCollection[Contact]):
             kept, absorbed = self._live_row(id), self._live_row(other)
             if kept.id == absorbed.id:
                 raise Invalid(f"{id[:60]!r} and {other[:60]!r} are one contact")
-            kept_note = AuditNote("merged", actor, reason or f"with {absorbed.id}")
-            absorbed_note = AuditNote("merged away", actor, reason or f"into {kept.id}")
+            kept_note = CallerNote("merged", actor, reason or f"with {absorbed.id}")
+            absorbed_note = CallerNote("merged away", actor, reason or f"into {kept.id}")
             relinked = [Change(each, kept_note) for each in self._relink(absorbed, kept.id, now)]
             merged = record_rows.next_row(kept, _merge_bodies(kept.body, absorbed.body), now)
             return [
@@ -108,7 +108,7 @@ class Contacts(RecordCollection[Contact]):
 
     def _unlink_changes(self, old: RecordRow, now: int, actor: str) -> Iterator[Change]:
         """Yield the projects that named a deleted contact, without it."""
-        note = AuditNote("updated", actor, f"contact {old.id} was deleted")
+        note = CallerNote("updated", actor, f"contact {old.id} was deleted")
         return (Change(each, note) for each in self._relink(old, None, now))
 
     def _relink(self, old: RecordRow, new: str | None, now: int) -> Iterator[RecordRow]:

@@ -6,7 +6,7 @@ from typing import Any
 from retentive.errors import Conflict, Invalid
 from retentive.model import Profile, Revision
 from retentive.records import json_patch
-from retentive.records.collection import AuditNote
+from retentive.records.collection import CallerNote
 from retentive.records.fields import PROFILE
 from retentive.records.profile_sync import MAX_PROFILE_CHARS, PROFILE_ID, Profiles
 from retentive.records.render import render_profile
@@ -48,7 +48,7 @@ class ProfileVerbs:
         if pointer.count("/") > validate.MAX_JSON_DEPTH:
             raise Invalid(f"the path goes through more than {validate.MAX_JSON_DEPTH} names")
         checked = validate.require_json(value, "value", MAX_PROFILE_CHARS)
-        note = AuditNote("set", actor, reason)
+        note = CallerNote("set", actor, reason)
         return self._change(lambda old: json_patch.set_value(old, pointer, checked), note, version)
 
     @mutates
@@ -59,7 +59,7 @@ class ProfileVerbs:
         if not isinstance(patch, Mapping):
             raise Invalid(f"a merge patch is an object, not a {type(patch).__name__}", "Give an object of changes.")
         given = validate.require_json(patch, "patch", MAX_PROFILE_CHARS)
-        note = AuditNote("merged", actor, reason)
+        note = CallerNote("merged", actor, reason)
         return self._change(lambda old: json_patch.apply_merge_patch(old, given), note, version)
 
     @mutates
@@ -73,7 +73,7 @@ class ProfileVerbs:
     ) -> Profile:
         """Apply a JSON Patch (RFC 6902): all of its operations, or none."""
         given = validate.require_json(operations, "operations", MAX_PROFILE_CHARS)
-        note = AuditNote("patched", actor, reason)
+        note = CallerNote("patched", actor, reason)
         return self._change(lambda old: json_patch.apply_json_patch(old, given), note, version)
 
     @mutates
@@ -86,7 +86,7 @@ class ProfileVerbs:
             return {**old.body, "schema": given}
 
         return self._profiles.change(
-            PROFILE_ID, make, AuditNote("schema set" if given else "schema removed", actor, reason)
+            PROFILE_ID, make, CallerNote("schema set" if given else "schema removed", actor, reason)
         )
 
     def history(self) -> Sequence[Revision[Profile]]:
@@ -105,14 +105,14 @@ class ProfileVerbs:
         A fact that came in since then is not put back until it changes.
         """
         self._require_versions()
-        note = AuditNote("rolled back", actor, reason or f"to version {to}")
+        note = CallerNote("rolled back", actor, reason or f"to version {to}")
         return self._change(lambda _: self._profiles.load_body(PROFILE_ID, to)["document"], note)
 
     def _require_versions(self) -> None:
         if not self._profiles.load_stored().version:
             raise Conflict("the profile has no versions yet", "Set something first.")
 
-    def _change(self, edit: Callable[[Any], Any], note: AuditNote, version: int | None = None) -> Profile:
+    def _change(self, edit: Callable[[Any], Any], note: CallerNote, version: int | None = None) -> Profile:
         """Write the document that `edit` returns for the newest one, if it is valid."""
 
         def make(old: RecordRow) -> Mapping[str, Any]:

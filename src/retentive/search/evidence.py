@@ -9,7 +9,7 @@ from retentive.search.candidates import Candidate, HitLoader
 from retentive.search.question import ParsedQuestion
 from retentive.search.related_words import RelatedWords
 from retentive.search.relevance import Evidence
-from retentive.search.signals import COVER_ROWS
+from retentive.search.signals import WORD_SHARE_ROWS
 from retentive.search.time_query import QuestionTimes
 from retentive.store import OpenStore
 from retentive.text.terms import segment_text
@@ -37,7 +37,7 @@ class EvidenceReader:
 
     def best_word_share(self, keyword_matches: Sequence[Match], loader: HitLoader) -> float:
         """The largest share of the question's words that one of the best matches has."""
-        loaded = (loader.get(match.chunk) for match in keyword_matches[:COVER_ROWS])
+        loaded = (loader.get(match.chunk) for match in keyword_matches[:WORD_SHARE_ROWS])
         return max((self.word_share(candidate) for candidate in loaded if candidate), default=1.0)
 
     def word_share(self, candidate: Candidate) -> float:
@@ -48,7 +48,7 @@ class EvidenceReader:
             self._word_shares[text] = len(shared) / max(1, len(self.content_terms))
         return self._word_shares[text]
 
-    def measure_related(self, candidates: Mapping[int, Candidate]) -> dict[int, float]:
+    def measure_related_words(self, candidates: Mapping[int, Candidate]) -> dict[int, float]:
         """The shares of the question's words that texts have, related words included, by chunk."""
         missing = {
             chunk: candidate.searchable_text
@@ -78,7 +78,7 @@ class EvidenceReader:
         """The share of the question's words, the same or related. A text of the time asked for has the time's words."""
         if not self.content_terms:
             return None
-        share = max(self.measure_related({chunk: candidate})[chunk], self.word_share(candidate))
+        share = max(self.measure_related_words({chunk: candidate})[chunk], self.word_share(candidate))
         time_share = len(self._time_terms) / len(self.content_terms)
         return share * (1 - time_share) + time_share * is_in_time
 

@@ -26,7 +26,7 @@ class MessageSuccessor(NamedTuple):
     keys: Collection[Key]
 
 
-def mark_outdated(store: OpenStore, scope: Scope, tier: Tier, hits: list[Hit], limit: int | None) -> list[Hit]:
+def place_newer_first(store: OpenStore, scope: Scope, tier: Tier, hits: list[Hit], limit: int | None) -> list[Hit]:
     """Mark hits that are outdated, or possibly so, and place newer hits above them, within the limit."""
     if scope.filter.past:
         return hits

@@ -24,11 +24,11 @@ from retentive.search.correct_spelling import correct_spelling
 from retentive.search.evidence import EvidenceReader
 from retentive.search.fuse import choose_vector_weight, fuse
 from retentive.search.order_matches import Explainer, RankedMatches, order_matches
-from retentive.search.outdated import mark_outdated
+from retentive.search.outdated import place_newer_first
 from retentive.search.question import Names, ParsedQuestion, correct_words, parse_plainly, parse_question
 from retentive.search.relevance import Evidence, relevance
 from retentive.search.retrievers import QuestionVector, Retrievers, Stage, merge_matches
-from retentive.search.signals import COVER_ROWS, RECIPE, Blend, MatchSignals, Recipe, Replies, pool_matches
+from retentive.search.signals import RECIPE, WORD_SHARE_ROWS, Blend, MatchSignals, Recipe, Replies, pool_matches
 from retentive.search.speakers import NOBODY
 from retentive.search.spelling import find_suspects
 from retentive.search.substring import SubstringSearch
@@ -47,7 +47,7 @@ from retentive.store import OpenStore
 
 # Matches that each search gives for each hit wanted. R@10 on LoCoMo: 1 .643, 2 .653, 3 .652, 5 .636, 20 .639.
 MATCHES_PER_HIT = 2
-MIN_MATCHES = 20  # so that the first of one hit is the first of ten
+MIN_MATCHES = 20  # so that a search with limit=1 gives the first hit that limit=10 gives
 DEEPER_FACTOR = 4  # times as many matches, where that was not enough
 MAX_MATCHES = 1000  # of keyword search, in a search without a limit
 MIN_TIMELY_SHARE = 0.5  # of the hits wanted: if fewer matches fall into a time of the question, it is searched again
@@ -56,7 +56,7 @@ SURE_SIMILARITY = 1.5 * REFERENCE_THRESHOLD  # of a hit that has only half of th
 
 
 class SearchMatches(NamedTuple):
-    """The matches of keyword search and of vector search, best first."""
+    """The matches of keyword search and of vector search, best first, as the pipeline merges them."""
 
     keyword: list[Match]
     vector: list[Match]
@@ -80,7 +80,7 @@ class SearchPipeline:
         if self.uses_all_signals:
             self._speakers = store.speakers.load(store.tables.conversations, query.scope.namespaces)
         self.when = read_times(query, self._speakers.names) if when is None else when
-        corrections = self._correct_words(self._speakers.names)
+        corrections = self._find_corrections(self._speakers.names)
         self.question = self._parse_question(self._speakers.names, corrections)
         self.retrievers = Retrievers(store, query, self.question.words)
         self.retrievers.notes += [f"{word!r} was read as {meant!r}" for word, meant in corrections.items()]
@@ -103,7 +103,7 @@ class SearchPipeline:
             if self.when.is_only_time and tier in {Tier.TEXT, Tier.SUBSTRING}:  # vector search could not help
                 listed = self._list_hits_of_times(hits)
                 tier, hits = (Tier.SUBSTRING, listed) if listed else (tier, hits)
-            hits = mark_outdated(self.store, self.query.scope, tier, hits, self.query.limit)
+            hits = place_newer_first(self.store, self.query.scope, tier, hits, self.query.limit)
         return Results(self.query.text, tier, tuple(hits), tuple(self.retrievers.notes), self.retrievers.stage_seconds)
 
     @cached_property
@@ -116,7 +116,7 @@ class SearchPipeline:
         """The space of the question's vector, if it has one."""
         return self._question_vector.space if self._question_vector else None
 
-    def _correct_words(self, names: Names) -> dict[str, str]:
+    def _find_corrections(self, names: Names) -> dict[str, str]:
         """Misspelt words of the question, each with its correction."""
         if not self.uses_all_signals or self.query.mode is Mode.VECTOR:
             return {}
@@ -179,7 +179,7 @@ class SearchPipeline:
             matches = self._add_without_replies(matches)
             pool = self._pool(matches, weight)
         candidates = self._load_candidates(pool, matches.keyword)
-        related = self.evidence.measure_related(candidates)
+        related = self.evidence.measure_related_words(candidates)
         asked = self.question.person
         traits = {chunk: candidate.read_traits(asked, related[chunk]) for chunk, candidate in candidates.items()}
         best_word_share = self.evidence.best_word_share(matches.keyword, self.loader)
@@ -208,8 +208,8 @@ class SearchPipeline:
     def _add_without_replies(self, matches: SearchMatches) -> SearchMatches:
         """Search again without the messages of assistants, to the same depth, and add what is new.
 
-        A reply repeats the words of the message before it: of the first five of keyword search 81 % were replies, of
-        the answers 6 % (LongMemEval).
+        A reply repeats the words of the message before it. 81 % of the first five keyword matches were replies, but
+        only 6 % of the right answers (LongMemEval).
         """
         others = self._find_matches(self.retrievers.without_replies())
         floor = matches.vector[-1].score if matches.vector else 0.0
@@ -219,7 +219,7 @@ class SearchPipeline:
     def _load_candidates(self, pool: Sequence[MatchSignals], keyword_matches: list[Match]) -> dict[int, Candidate]:
         """Load the candidates that are worth reading, by chunk, and the rows for `best_word_share` in the same trip."""
         matches = [each.match for each in self._choose_to_load(pool)]
-        self.loader.load([*matches, *keyword_matches[:COVER_ROWS]])
+        self.loader.load([*matches, *keyword_matches[:WORD_SHARE_ROWS]])
         return self.loader.load_all(matches)
 
     def _choose_to_load(self, pool: Sequence[MatchSignals]) -> Sequence[MatchSignals]:
@@ -260,8 +260,8 @@ class SearchPipeline:
         if candidate is None or item is None:
             return None
         why = explainer.explain(match, self._time_matches.get(match.chunk))
-        answers = relevance(self._read_evidence(candidate, why, match.chunk))
-        hit = Hit(item, score, candidate.excerpt, why, candidate.span, answers)
+        answer_probability = relevance(self._read_evidence(candidate, why, match.chunk))
+        hit = Hit(item, score, candidate.excerpt, why, candidate.span, answer_probability)
         return hit if self._passes(hit, candidate) else None
 
     def _read_evidence(self, candidate: Candidate, why: Why, chunk: int) -> Evidence:
@@ -282,7 +282,7 @@ class SearchPipeline:
     def _add_timely(self, matches: SearchMatches) -> SearchMatches:
         """For each sure time of the question: if too few matches fall into it, search again inside that time only."""
         limit = self.query.limit
-        if limit is None:
+        if limit is None:  # everything relevant is among the matches, unless nothing but a time is asked for
             if not self.when.is_only_time or self.query.min_similarity is not None:
                 return matches
             limit = MAX_MATCHES
@@ -317,12 +317,12 @@ class SearchPipeline:
         if self._finds_occasions_by_keywords:
             query = replace(query, mode=Mode.TEXT)
         query = replace(query, min_similarity=None, min_relevance=None)
-        run = SearchPipeline(self.store, query, self.recipe, NO_TIMES)
-        run.retrievers.stage_seconds = self.retrievers.stage_seconds
+        occasion_search = SearchPipeline(self.store, query, self.recipe, NO_TIMES)
+        occasion_search.retrievers.stage_seconds = self.retrievers.stage_seconds
         space = self.store.embedder.space if self.store.embedder else None
-        _, hits = run._find_hits()
+        _, hits = occasion_search._find_hits()
         for hit in hits:
-            share = run.evidence.word_share(Candidate(hit.item, hit.excerpt, hit.span))
+            share = occasion_search.evidence.word_share(Candidate(hit.item, hit.excerpt, hit.span))
             similarity = space.calibrate(hit.why.vector.score) if hit.why.vector and space else 0.0
             is_similar = similarity >= SURE_SIMILARITY
             if share == 1 or (share >= MIN_WORD_SHARE and is_similar):
@@ -351,7 +351,7 @@ class SearchPipeline:
 
 
 def _choose_tier(matches: SearchMatches, mode: Mode) -> Tier:
-    """The tier of an answer: which of the two searches found something."""
+    """The tier of an answer: which of the two searches found something. If none did, the one that was asked for."""
     if all(matches):
         return Tier.HYBRID
     return Tier.TEXT if matches.keyword or mode is Mode.TEXT else Tier.VECTOR

@@ -74,7 +74,7 @@ VECTOR_WEIGHT = 0.65  # the setting `vector_weight` by which the recipe was fitt
 HALF_LENGTH = 15  # words at which a message is half as brief as an empty one
 USUAL_LENGTH = 20  # words of a message that is neither brief nor long
 BARE_LENGTH = 12  # words below which a message that asks is little but a question
-COVER_ROWS = 5  # best rows of keyword search whose share of the question's words is measured
+WORD_SHARE_ROWS = 5  # best rows of keyword search whose share of the question's words is measured
 
 SessionKey = tuple[str, str]
 """Namespace and name of a conversation."""

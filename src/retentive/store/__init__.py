@@ -73,7 +73,7 @@ class OpenStore:
     """Vectors and terms in memory; they load numpy."""
     speakers: "SpeakerCache"
     """The speakers of each namespace."""
-    on_slots_changed: Callable[["OpenStore", Iterable[str | None]], None]
+    sync_profile_slots: Callable[["OpenStore", Iterable[str | None]], None]
     """Called after the facts in these slots changed: updates the profile."""
     on_user_message: Callable[["OpenStore", Event], Event]
     """Called with a new message: carries out what it asks for, such as "remember that ..." and "forget ..."."""

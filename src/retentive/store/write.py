@@ -46,6 +46,6 @@ def write(store: OpenStore, decide: Callable[[int], Decision[T]], busy: str) -> 
         else:
             store.journal.note_write()
         if decision.slots:
-            store.on_slots_changed(store, decision.slots)
+            store.sync_profile_slots(store, decision.slots)
         return decision.result
     raise Busy(busy, "Retry in a moment.")

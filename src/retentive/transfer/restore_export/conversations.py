@@ -28,7 +28,7 @@ from retentive.transfer.export_reader import ExportLine
 from retentive.transfer.restore_export import vectors
 from retentive.transfer.restore_export.run import BatchPlan, Outcome, RestoreRun
 
-UNFINISHED_MARK = "import"  # stored in place of claims while `claims_left` is 0
+UNFINISHED_MARK = "import"  # in the column `claims`, with `claims_left` 0: the import of the session goes on
 OTHER_CONVERSATION = "another conversation of this name is here, and stays"
 NO_SESSION = "its session is not here, and has no line before it"
 BAD_CLAIMS = "its claims cannot be read"
@@ -68,18 +68,18 @@ def restore_sessions(
     run: RestoreRun, current: CurrentSession, namespace: str, entries: Sequence[ExportLine]
 ) -> CurrentSession:
     """Restore the lines of sessions. Returns the session that the next lines may continue."""
-    entries = [entry for entry in entries if _is_readable(run, entry)]
+    entries = [entry for entry in entries if _has_readable_claims(run, entry)]
     groups = _group_by_session(namespace, entries) if entries else []
     if groups and current.is_open and (current.namespace, current.name) != (namespace, groups[0].name):
         current = finish_session(run, current)
     while groups:
-        done, current = _restore_distinct(run, current, groups)
+        done, current = _restore_until_repeat(run, current, groups)
         groups = groups[done:]
     run.store.speakers.note_speakers(namespace, {each.row["speaker"] for each in entries if each.type == "event"})
     return current
 
 
-def _is_readable(run: RestoreRun, entry: ExportLine) -> bool:
+def _has_readable_claims(run: RestoreRun, entry: ExportLine) -> bool:
     """Whether the pending claims of a session can be read when they are applied. If not, the line is refused."""
     try:
         for claim in json.loads(entry.row.get("claims") or "[]"):
@@ -93,11 +93,11 @@ def _is_readable(run: RestoreRun, entry: ExportLine) -> bool:
 def finish_session(run: RestoreRun, current: CurrentSession) -> CurrentSession:
     """Finish a session whose announced messages do not all follow."""
     if current.is_open:
-        _restore_distinct(run, current, [SessionLines(current.namespace, current.name)])
+        _restore_until_repeat(run, current, [SessionLines(current.namespace, current.name)])
     return CurrentSession()
 
 
-def _restore_distinct(
+def _restore_until_repeat(
     run: RestoreRun, current: CurrentSession, groups: Sequence[SessionLines]
 ) -> tuple[int, CurrentSession]:
     """Restore lines up to the first session that occurs twice. Returns how many groups that were."""
@@ -105,10 +105,10 @@ def _restore_distinct(
     distinct = next((at for at, name in enumerate(names) if name in names[:at]), len(names))
     after = current
 
-    def decide(_: int) -> BatchPlan:
+    def decide(_now: int) -> BatchPlan:
         nonlocal after
         after, plan = current, BatchPlan()
-        stored = _read_here(run, groups[0].namespace, names[:distinct])
+        stored = _read_stored_sessions(run, groups[0].namespace, names[:distinct])
         for group in groups[:distinct]:
             after = _enter_session(after, group, stored.get(group.name))
             after = _decide(run, after, plan, group, stored.get(group.name))
@@ -131,7 +131,7 @@ def _group_by_session(namespace: str, entries: Sequence[ExportLine]) -> list[Ses
     return groups
 
 
-def _read_here(run: RestoreRun, namespace: str, names: Sequence[str]) -> dict[str, Row]:
+def _read_stored_sessions(run: RestoreRun, namespace: str, names: Sequence[str]) -> dict[str, Row]:
     return {row.id: row._asdict() for row in run.rows(namespace).read_sessions(names)}
 
 
@@ -150,7 +150,7 @@ def _decide(
         return current
     group = _drop_repeats(plan, group)
     known = _read_known_events(run, group) if stored else {}
-    is_other = current.is_conflicting or (stored is not None and _belongs_to_user(run, stored))
+    is_other = current.is_conflicting or (stored is not None and _is_closed_to_import(run, stored))
     numbered = _number_events(group)
     if is_other or not all(_is_same_event(known[key], entry) for key, entry in numbered if key in known):
         _keep_stored(plan, group)
@@ -166,8 +166,8 @@ def _decide(
     if group.session_line:
         plan.add_result(group.session_line, *_compare_session(group.session_line.row, stored, state))
     for key, entry in numbered:
-        absent = Outcome.PURGED if entry.row["time"] <= purged.get(key, MIN_TIME) else Outcome.CREATED
-        plan.add_result(entry, Outcome.SAME if key in known else absent)
+        outcome_if_missing = Outcome.PURGED if entry.row["time"] <= purged.get(key, MIN_TIME) else Outcome.CREATED
+        plan.add_result(entry, Outcome.SAME if key in known else outcome_if_missing)
     if not run.dry_run:
         plan.steps += _session_steps(run, current, stored, state, new)
     return replace(current, is_open=continues)
@@ -203,8 +203,8 @@ def _read_known_events(run: RestoreRun, group: SessionLines) -> dict[int, Row]:
 
 def _is_same_event(stored: Row, entry: ExportLine) -> bool:
     """Whether two messages are equal. A purged one equals any."""
-    there = EVENT_LINE.reencode(entry.row)
-    return PURGED in (stored["content"], there["content"]) or all(stored[name] == there[name] for name in EVENT_FIELDS)
+    given = EVENT_LINE.reencode(entry.row)
+    return PURGED in (stored["content"], given["content"]) or all(stored[name] == given[name] for name in EVENT_FIELDS)
 
 
 def _read_purged_numbers(run: RestoreRun, group: SessionLines) -> dict[int, int]:
@@ -246,13 +246,13 @@ def _find_last_number(stored: Row | None, events: Sequence[ExportLine]) -> int:
 def _merge_state(given: Row | None, stored: Row | None, new: Sequence[ExportLine], *, continues: bool) -> Row:
     """The state of the session after these lines."""
     grown = _extend_state(stored or {**(given or {}), "events": 0, "last_sequence": 0}, new)
-    is_ours = stored is None or _is_unfinished(stored)
-    if given is None or (continues and not is_ours):
+    is_written_by_import = stored is None or _is_unfinished(stored)
+    if given is None or (continues and not is_written_by_import):
         return grown
     if continues:
         none = {"summary": "", "summary_upto": 0, "epoch": 0}
         return {**grown, **none, "learned_upto": grown["last_sequence"], "claims": UNFINISHED_MARK}
-    if is_ours:
+    if is_written_by_import:
         last = max(grown["last_sequence"], given["last_sequence"])
         return {name: given[name] for name in STATE_FIELDS} | {"events": grown["events"], "last_sequence": last}
     return _take_further_state(grown, given, stored or {})
@@ -290,7 +290,7 @@ def _compare_session(row: Row, stored: Row | None, state: Row) -> tuple[Outcome,
         return Outcome.SAME, ""
     mine, its = SESSION_LINE.reencode(stored), SESSION_LINE.reencode(row)
     if differ := [name for name in SESSION_FIELDS if mine[name] != its[name]]:
-        return Outcome.KEPT, f"what is said of it here stays: {', '.join(differ)}"
+        return Outcome.KEPT, f"the stored session keeps its own {', '.join(differ)}"
     return (Outcome.SAME if _has_same_state(stored, state) else Outcome.EXTENDED), ""
 
 
@@ -321,15 +321,15 @@ def _drop_unwritable_person(run: RestoreRun, row: Row) -> Row:
 
 
 def _mark_as_import(run: RestoreRun, row: Row) -> Row:
-    """Mark a session of an export that is not trusted: memories learned from it count as imported."""
+    """Mark a session of an export of trust IMPORT, such as a stranger's: what is learned from it counts as imported."""
     if run.trust is not ImportTrust.IMPORT:
         return row
     marked = mark_imported(SESSION_LINE.reencode(row)["metadata"], validate.MAX_SEQUENCE)
     return {**row, "metadata": SESSION_LINE.formats["metadata"].decode(marked)}
 
 
-def _belongs_to_user(run: RestoreRun, stored: Row) -> bool:
-    """Whether a stored session must not be continued by an export that is not trusted."""
+def _is_closed_to_import(run: RestoreRun, stored: Row) -> bool:
+    """Whether a stored session must not be continued by an export of trust IMPORT, such as a stranger's file."""
     return run.trust is ImportTrust.IMPORT and not find_imported(SESSION_LINE.reencode(stored)["metadata"])
 
 
