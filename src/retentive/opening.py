@@ -11,11 +11,10 @@ from retentive.embed.embedder_setting import FolderChoice, parse_embedder_settin
 from retentive.embed.store_embedder import StoreEmbedder
 from retentive.index import open_images
 from retentive.judgement import Judgement
-from retentive.learning.learn import handle_requests
-from retentive.learning.llm_quota import QuotaLanguageModel
 from retentive.llm import LanguageModel
 from retentive.llm import open_configured as open_llm
 from retentive.memories.daily_files import DailyLog
+from retentive.model import Event
 from retentive.records.profile_sync import sync_profile
 from retentive.rerank import Reranker, RerankSettings, open_reranker
 from retentive.search.speakers import SpeakerCache
@@ -67,7 +66,7 @@ def open_store(settings: Config, given: Any = None) -> OpenStore:
             store_id=tables.metrics.store_id(),
         )),
         sync_profile_slots=sync_profile,
-        on_user_message=handle_requests,
+        on_user_message=_handle_requests,
         workers=[],
         watches=[],
         daily=_daily_log(settings),
@@ -108,7 +107,15 @@ def _reranker(settings: Config) -> Reranker | None:
     return open_reranker(chosen)
 
 
+def _handle_requests(store: OpenStore, message: Event) -> Event:
+    from retentive.learning.learn import handle_requests  # 10 ms, which only conversations need
+
+    return handle_requests(store, message)
+
+
 def _open_quota_llm(settings: Config, engine: Engine, namespace: str) -> LanguageModel | None:
+    from retentive.learning.llm_quota import QuotaLanguageModel
+
     llm = open_llm(settings)
     limits = settings.llm_calls_per_day, settings.llm_tokens_per_day, settings.llm_answer_tokens
     return QuotaLanguageModel(llm, engine, namespace, *limits) if llm else None

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterable, Sequence
 from configparser import ConfigParser, Error
-from dataclasses import dataclass
 from pathlib import Path
 
 from retentive.errors import Invalid
+from retentive.frozen_dataclass import dataclass
 from retentive.fs.regular_files import read_regular
 
 AUTO = "auto"

@@ -1,66 +1,70 @@
-"""`Retentive`: an open store and its verbs. Each checks its arguments and calls the capability that does the work."""
+"""`Retentive`: an open store and its verbs. Each checks its arguments and calls the capability that does the work.
+
+What a plain add or search does not need is imported by the verb that needs it: that halves the time of `import`.
+"""
+
+from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from types import TracebackType
-from typing import Any, Self, Unpack
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from retentive import config
 from retentive.api.maintenance import MaintenanceVerbs
-from retentive.config import Settings
-from retentive.consolidation import consolidate
-from retentive.consolidation.consolidate import MAX_GROUPS
-from retentive.context import build as contexts
-from retentive.conversations.sessions import Sessions
 from retentive.errors import Invalid
-from retentive.files.verbs import Files
 from retentive.fs.folders import make_data_folder
-from retentive.learning import learn
-from retentive.maintenance.integrity import Integrity
-from retentive.maintenance.models import Models
-from retentive.maintenance.tokens import Tokens
-from retentive.memories import add, edit, forget, provenance
-from retentive.memories.expectations import Expectations
-from retentive.memories.notes import Notes
-from retentive.memories.proposals import Proposals
-from retentive.model import (
-    Access,
-    AddManyResult,
-    AddResult,
-    Consolidation,
-    Context,
-    ForgetCandidates,
-    ForgetResult,
-    Fusion,
-    HistoryEntry,
-    LearnResult,
-    Memory,
-    Mode,
-    Page,
-    Provenance,
-    PurgeResult,
-    Query,
-    Results,
-    Space,
-    UndoConsolidationResult,
-)
+from retentive.memories import add, edit
+from retentive.model import Fusion, Mode, Page, Query
 from retentive.opening import open_store
-from retentive.purge.purge import PurgeRequest, purge
-from retentive.records.contacts import Contacts
-from retentive.records.profile import ProfileVerbs
-from retentive.records.projects import Projects
-from retentive.records.skills import Skills
 from retentive.search import search
 from retentive.storage.damage import collect_damage
-from retentive.store import OpenStore, validate
+from retentive.store import validate
 from retentive.store.active_model import CLOSING_BATCHES, complete_own_writes, with_active_model
-from retentive.store.scope import Filters, View, make_scope, resolve_namespaces
-from retentive.store.validate import UNSET, MemoryOptions, TimeInput, Unset
+from retentive.store.scope import View, make_scope, resolve_namespaces
+from retentive.store.validate import UNSET
 from retentive.store.views import make_bounds, mutates, require_readable, restrict_store
-from retentive.text.token_counters import TokenCounter
 from retentive.transfer import leftover_files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
+    from types import TracebackType
+
+    from retentive.config import Settings
+    from retentive.conversations.sessions import Sessions
+    from retentive.files.verbs import Files
+    from retentive.maintenance.integrity import Integrity
+    from retentive.maintenance.models import Models
+    from retentive.maintenance.tokens import Tokens
+    from retentive.memories.expectations import Expectations
+    from retentive.memories.notes import Notes
+    from retentive.memories.proposals import Proposals
+    from retentive.model import (
+        Access,
+        AddManyResult,
+        AddResult,
+        Consolidation,
+        Context,
+        ForgetCandidates,
+        ForgetResult,
+        HistoryEntry,
+        LearnResult,
+        Memory,
+        Provenance,
+        PurgeResult,
+        Results,
+        Space,
+        UndoConsolidationResult,
+    )
+    from retentive.records.contacts import Contacts
+    from retentive.records.profile import ProfileVerbs
+    from retentive.records.projects import Projects
+    from retentive.records.skills import Skills
+    from retentive.store import OpenStore
+    from retentive.store.scope import Filters
+    from retentive.store.validate import MemoryOptions, TimeInput, Unset
+    from retentive.text.token_counters import TokenCounter
 
 
 class Retentive(MaintenanceVerbs):
@@ -69,18 +73,78 @@ class Retentive(MaintenanceVerbs):
     def __init__(self, store: OpenStore) -> None:
         self._store = store
         self._process = os.getpid()
-        self.sessions = Sessions(store)
-        self.notes = Notes(store)
-        self.tokens = Tokens(store)
-        self.expectations = Expectations(store)
-        self.proposals = Proposals(store)
-        self.profile = ProfileVerbs(store)
-        self.contacts = Contacts(store)
-        self.projects = Projects(store)
-        self.skills = Skills(store)
-        self.files = Files(store)
-        self.integrity = Integrity(store)
-        self.models = Models(store.config, store.bounds)
+
+    @cached_property
+    def sessions(self) -> Sessions:
+        from retentive.conversations.sessions import Sessions
+
+        return Sessions(self._store)
+
+    @cached_property
+    def notes(self) -> Notes:
+        from retentive.memories.notes import Notes
+
+        return Notes(self._store)
+
+    @cached_property
+    def tokens(self) -> Tokens:
+        from retentive.maintenance.tokens import Tokens
+
+        return Tokens(self._store)
+
+    @cached_property
+    def expectations(self) -> Expectations:
+        from retentive.memories.expectations import Expectations
+
+        return Expectations(self._store)
+
+    @cached_property
+    def proposals(self) -> Proposals:
+        from retentive.memories.proposals import Proposals
+
+        return Proposals(self._store)
+
+    @cached_property
+    def profile(self) -> ProfileVerbs:
+        from retentive.records.profile import ProfileVerbs
+
+        return ProfileVerbs(self._store)
+
+    @cached_property
+    def contacts(self) -> Contacts:
+        from retentive.records.contacts import Contacts
+
+        return Contacts(self._store)
+
+    @cached_property
+    def projects(self) -> Projects:
+        from retentive.records.projects import Projects
+
+        return Projects(self._store)
+
+    @cached_property
+    def skills(self) -> Skills:
+        from retentive.records.skills import Skills
+
+        return Skills(self._store)
+
+    @cached_property
+    def files(self) -> Files:
+        from retentive.files.verbs import Files
+
+        return Files(self._store)
+
+    @cached_property
+    def integrity(self) -> Integrity:
+        from retentive.maintenance.integrity import Integrity
+
+        return Integrity(self._store)
+
+    @cached_property
+    def models(self) -> Models:
+        from retentive.maintenance.models import Models
+
+        return Models(self._store.config, self._store.bounds)
 
     @classmethod
     def open(cls, target: str | Path | None = None, namespace: str | None = None, **settings: Unpack[Settings]) -> Self:
@@ -278,6 +342,8 @@ class Retentive(MaintenanceVerbs):
         tokens, by default the one of the setting `tokenizer`. The order is that of time, not of scores, so that the
         text changes only where something did. `as_of`, `known_at` and `now` are those of `search`.
         """
+        from retentive.context import build as contexts
+
         if not validate.clean_question(query).strip() and session is None:
             raise Invalid("a context needs a question or a session", "Give the words that a model is asked.")
         asked = contexts.ContextRequest(
@@ -355,12 +421,16 @@ class Retentive(MaintenanceVerbs):
         More than one needs `confirm`, else it is a `Conflict` that names them. `dry_run` only reports what
         would be forgotten. The filters are those of `search`; with a session, only its own memories are meant.
         """
+        from retentive.memories import forget
+
         return forget.forget_matching(
             self._store, words, filters, confirm=confirm, dry_run=dry_run, reason=reason, actor=actor
         )
 
     def candidates(self, words: str, **filters: Unpack[Filters]) -> ForgetCandidates:
         """The memories that "forget my old address" may mean, and whether that is clear."""
+        from retentive.memories import forget
+
         return forget.find_forget_candidates(self._store, words, filters)
 
     @mutates
@@ -380,11 +450,15 @@ class Retentive(MaintenanceVerbs):
         they were learned from, the summaries over these, logged questions and expectations. `dry_run` only reports.
         `progress` is called with the step, how much of it is done, and how much there is.
         """
+        from retentive.purge.purge import PurgeRequest, purge
+
         listed = [ids] if isinstance(ids, str) else [*ids]
         return purge(self._store, PurgeRequest(listed, with_origin, dry_run, reason, actor), progress)
 
     def why(self, id: str) -> Provenance:
         """Where a memory came from: its messages, what it took the place of, what took its place, its history."""
+        from retentive.memories import provenance
+
         return provenance.explain_memory(self._store, id)
 
     @mutates
@@ -405,6 +479,8 @@ class Retentive(MaintenanceVerbs):
         Of one session at once; without one, of all sessions of the namespace in which nothing was said for
         `learn_after` seconds. `progress` is called with the result of each.
         """
+        from retentive.learning import learn
+
         if session is None:
             learned = learn.learn_due(self._store, self._store.config.learn_after)
         else:
@@ -421,7 +497,7 @@ class Retentive(MaintenanceVerbs):
         self,
         *,
         older_than: float | None = None,
-        limit: int = MAX_GROUPS,
+        limit: int | None = None,
         dry_run: bool = False,
         progress: Callable[[int, int], None] | None = None,
     ) -> Consolidation:
@@ -429,10 +505,13 @@ class Retentive(MaintenanceVerbs):
 
         Old are memories made more than `older_than` days ago, by default the setting `consolidate_after`. What is
         merged is superseded by a memory that cites it; `undo_consolidation` undoes a run. At most `limit` groups are
-        made; call it again for more. `dry_run` only reports. `progress` is called with how many memories were
-        examined, and how many groups were made.
+        made, 1,000 if it is not given; call it again for more. `dry_run` only reports. `progress` is called with how
+        many memories were examined, and how many groups were made.
         """
-        request = consolidate.make_request(self._store, older_than, limit, dry_run=dry_run)
+        from retentive.consolidation import consolidate
+
+        most = consolidate.MAX_GROUPS if limit is None else limit
+        request = consolidate.make_request(self._store, older_than, most, dry_run=dry_run)
         return consolidate.consolidate(self._store, request, progress)
 
     @mutates
@@ -441,6 +520,8 @@ class Retentive(MaintenanceVerbs):
 
         A memory that was made and has been changed, replaced or forgotten since stays as it is, and the answer says so.
         """
+        from retentive.consolidation import consolidate
+
         return consolidate.undo_consolidation(self._store, run, validate.require_text(actor, "actor"))
 
     def history(self, id: str) -> Sequence[HistoryEntry]:

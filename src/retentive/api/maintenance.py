@@ -1,48 +1,47 @@
 """The verbs about a store as a whole: statistics and checks, background work, backups, import and export."""
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from pathlib import Path
-from typing import IO, Any, Unpack
+from __future__ import annotations
 
-from retentive import clock, config
-from retentive.config import Settings
-from retentive.embed import Embedder
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Unpack
+
+from retentive import config
 from retentive.errors import StorageError
-from retentive.maintenance import doctor, repair
-from retentive.maintenance import reembed as reembedding
-from retentive.maintenance import stats as report
-from retentive.maintenance.jobs import MAX_KEPT_CHANGES
-from retentive.maintenance.worker import CHORE_SECONDS, LEASE_SECONDS, POLL_SECONDS, Progress, Worker
-from retentive.memories import forget, write
-from retentive.model import (
-    BackfillResult,
-    Backup,
-    CompactResult,
-    ExportResult,
-    ImportMemoriesResult,
-    ImportTrust,
-    QuarantinedRow,
-    Query,
-    ReembedResult,
-    RepairResult,
-    RestoreResult,
-    SpaceFigures,
-)
-from retentive.purge.proof import scrub_pending
+from retentive.model import ImportTrust, Query
 from retentive.search import search
-from retentive.storage import Finding
-from retentive.store import OpenStore, validate
-from retentive.store import backfill as fill
+from retentive.store import validate
 from retentive.store.active_model import with_active_model
 from retentive.store.scope import make_scope, resolve_namespaces
-from retentive.store.validate import ImportOptions
-from retentive.store.vectors import EMBED_BATCH_SIZE
+from retentive.store.vectors import EMBED_BATCH_SIZE, REEMBED_BATCH_SIZE
 from retentive.store.views import mutates, whole_store
-from retentive.transfer import backups, leftover_files
-from retentive.transfer import export as exports
-from retentive.transfer import migrate as move
-from retentive.transfer.copy_rows import Moved
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+    from typing import IO
+
+    from retentive.config import Settings
+    from retentive.embed import Embedder
+    from retentive.maintenance.reembed import Progress as ReembedCallback
+    from retentive.maintenance.worker import Progress, Worker
+    from retentive.model import (
+        BackfillResult,
+        Backup,
+        CompactResult,
+        ExportResult,
+        ImportMemoriesResult,
+        QuarantinedRow,
+        ReembedResult,
+        RepairResult,
+        RestoreResult,
+        SpaceFigures,
+    )
+    from retentive.storage import Finding
+    from retentive.store import OpenStore
+    from retentive.store.validate import ImportOptions
+    from retentive.transfer import backups
+    from retentive.transfer import export as exports
+    from retentive.transfer.copy_rows import Moved
 
 
 class MaintenanceVerbs:
@@ -63,11 +62,15 @@ class MaintenanceVerbs:
         May be stopped and called again: it goes on where it was. At the end both sides are compared, row by row.
         `progress` is called with the table and how many of its rows are done.
         """
+        from retentive.transfer import migrate as move
+
         return move.migrate(str(source), str(target), dict(settings), progress)
 
     @classmethod
     def verify_backup(cls, path: str | Path, progress: backups.Progress | None = None) -> Backup:
         """Whether a file is a whole store that this program can restore: every page, full text, tables, schema."""
+        from retentive.transfer import backups
+
         return backups.verify(path, progress)
 
     @classmethod
@@ -85,6 +88,8 @@ class MaintenanceVerbs:
         The backup is checked first. What was there is kept beside it. Other processes may have the store open: they
         see one commit. Killed at any moment, it leaves the old store or the new one.
         """
+        from retentive.transfer import backups
+
         return backups.restore(path, target, dict(settings), dry_run=dry_run, progress=progress)
 
     @classmethod
@@ -93,6 +98,8 @@ class MaintenanceVerbs:
 
         It is rebuilt from what can be read. The damaged file is kept beside it.
         """
+        from retentive.maintenance import repair
+
         return repair.salvage_store(config.load(db=None if db is None else str(db), **settings))
 
     @mutates
@@ -126,7 +133,7 @@ class MaintenanceVerbs:
         self,
         target: exports.Target,
         *,
-        format: str = exports.ExportFormat.JSONL,
+        format: str = "jsonl",
         namespaces: str | Sequence[str] | None = None,
         vectors: bool = False,
         without: str | Sequence[str] = (),
@@ -141,6 +148,8 @@ class MaintenanceVerbs:
         `vectors` adds those. With `format="markdown"` the target is a folder of pages for people. `force` replaces what
         is there though it is no export. `progress` is called with how many lines or pages are written.
         """
+        from retentive.transfer import export as exports
+
         return exports.export(
             self._store, target, exports.make_request(self._store, namespaces, vectors=vectors, without=without),
             validate.parse_choice(exports.ExportFormat, format, "format"), progress, force=force,
@@ -151,6 +160,8 @@ class MaintenanceVerbs:
         self, batch: int = EMBED_BATCH_SIZE, progress: Callable[[int, int], None] | None = None
     ) -> BackfillResult:
         """Make the vectors that are still missing, in all namespaces of the store, or of this view of it."""
+        from retentive.store import backfill as fill
+
         return fill.backfill(self._store, validate.positive_int(batch, "batch"), progress)
 
     @whole_store
@@ -159,8 +170,8 @@ class MaintenanceVerbs:
         model: str | Embedder,
         *,
         force: bool = False,
-        batch: int = reembedding.REEMBED_BATCH_SIZE,
-        progress: reembedding.Progress | None = None,
+        batch: int = REEMBED_BATCH_SIZE,
+        progress: ReembedCallback | None = None,
     ) -> ReembedResult:
         """Change the model of the store, while it is in use.
 
@@ -170,37 +181,51 @@ class MaintenanceVerbs:
         `model` is what the setting `embedder` may be, or an object with the methods of `Embedder`. `progress` is
         called with a `ReembedProgress`.
         """
+        from retentive.maintenance import reembed as reembedding
+
         store = with_active_model(self._store)
         return reembedding.reembed(store, model, progress, validate.positive_int(batch, "batch"), is_forced=force)
 
     @whole_store
     def reembed_rollback(
-        self, *, batch: int = reembedding.REEMBED_BATCH_SIZE, progress: reembedding.Progress | None = None
+        self, *, batch: int = REEMBED_BATCH_SIZE, progress: ReembedCallback | None = None
     ) -> ReembedResult:
         """Return to the model that the store had before; what was written since is embedded with it first."""
+        from retentive.maintenance import reembed as reembedding
+
         return reembedding.roll_back(with_active_model(self._store), progress, validate.positive_int(batch, "batch"))
 
     @whole_store
-    def reembed_drop_old(self, progress: reembedding.Progress | None = None) -> Sequence[str]:
+    def reembed_drop_old(self, progress: ReembedCallback | None = None) -> Sequence[str]:
         """Delete the vectors of all models but the present one; the names of their spaces. There is no way back."""
+        from retentive.maintenance import reembed as reembedding
+
         return reembedding.drop_old(self._store, progress)
 
     @whole_store
     def reembed_status(self) -> Sequence[SpaceFigures]:
         """The spaces of the store, the active one first, with how many vectors each has and lacks."""
+        from retentive.maintenance import reembed as reembedding
+
         return reembedding.list_spaces(self._store)
 
     def stats(self) -> dict[str, Any]:
         """Figures of this namespace and of the store."""
+        from retentive.maintenance import stats as report
+
         return report.collect_stats(with_active_model(self._store))
 
     def health(self) -> dict[str, Any]:
         """Does the store answer, and is the model there? Quick, and loads nothing: for a server that is watched."""
+        from retentive.maintenance import stats as report
+
         return report.check_health(with_active_model(self._store))
 
     @whole_store
     def doctor(self, *, verify: bool = False) -> Sequence[Finding]:
         """A check-up of everything; reads the whole store. `verify`: compare rows with what integrity mode sealed."""
+        from retentive.maintenance import doctor
+
         return doctor.run_checks(with_active_model(self._store), verify=verify)
 
     @whole_store
@@ -209,16 +234,22 @@ class MaintenanceVerbs:
 
         If pages of a file are damaged, the store is rebuilt from what can be read, and the old file is kept.
         """
+        from retentive.maintenance import repair
+
         return repair.repair(with_active_model(self._store))
 
     @whole_store
     def quarantine(self) -> Sequence[QuarantinedRow]:
         """The damaged rows that repairs moved out of their tables, the oldest first."""
+        from retentive.maintenance import repair
+
         return repair.list_quarantine(self._store)
 
     @whole_store
     def discard_quarantine(self, ids: str | Sequence[str]) -> int:
         """Delete rows of the quarantine permanently, by their ids; "*" stands for all. Return their number."""
+        from retentive.maintenance import repair
+
         return repair.discard_quarantine(self._store, ids)
 
     @whole_store
@@ -236,11 +267,15 @@ class MaintenanceVerbs:
         is there is left alone unless `overwrite`. `progress` is called with the step, how much of it
         is done, and how much there is.
         """
+        from retentive.transfer import backups
+
         return backups.backup(self._store, path, keep=keep, overwrite=overwrite, progress=progress)
 
     @whole_store
     def compact(self, progress: backups.Progress | None = None) -> CompactResult:
         """Release the space of deleted rows. Others may go on reading; writers wait."""
+        from retentive.transfer import backups
+
         return backups.compact(self._store, progress)
 
     @whole_store
@@ -249,6 +284,12 @@ class MaintenanceVerbs:
 
         `close` does them.
         """
+        from retentive import clock
+        from retentive.maintenance.jobs import MAX_KEPT_CHANGES
+        from retentive.memories import forget, write
+        from retentive.purge.proof import scrub_pending
+        from retentive.transfer import leftover_files
+
         self._store.journal.flush()
         sum(write.expire_memories(self._store))
         self._store.tables.proposals.prune(clock.now())
@@ -261,22 +302,25 @@ class MaintenanceVerbs:
     def worker(
         self,
         *,
-        poll: float = POLL_SECONDS,
-        lease: float = LEASE_SECONDS,
-        every: float = CHORE_SECONDS,
+        poll: float | None = None,
+        lease: float | None = None,
+        every: float | None = None,
         progress: Progress | None = None,
     ) -> Worker:
         """A worker that learns, fills in vectors and does maintenance in the background, in all namespaces.
 
         Of several processes one is at work at a time. `start` and `stop` it, or `with memory.worker():`; `close` stops
-        it, too. It looks every `poll` seconds, and at once after a write of this process; `lease` is how long the work
-        of one that died is left alone; every `every` seconds it applies retention and prunes the change log.
+        it, too. It looks every `poll` seconds (10), and at once after a write of this process; `lease` (30) is how long
+        the work of one that died is left alone; every `every` seconds (3,600) it applies retention and prunes the
+        change log.
         `progress` is called with each task and how much was done.
         """
+        from retentive.maintenance.worker import Worker
+
         given = {"poll": poll, "lease": lease, "every": every}
         return Worker(
             self._store,
-            **{name: validate.parse_seconds(value, name) for name, value in given.items()},
+            **{name: validate.parse_seconds(value, name) for name, value in given.items() if value is not None},
             progress=progress,
         )
 

@@ -10,13 +10,14 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from retentive.clients import edit, settings_files
 from retentive.clients.registry import CLIENTS, SERVER_NAME, Environment, McpClient, find_client
 from retentive.errors import Invalid, RetentiveError
+from retentive.frozen_dataclass import dataclass
 
 __all__ = [
     "CLIENTS",

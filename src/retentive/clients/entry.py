@@ -6,9 +6,11 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
+
+from retentive.frozen_dataclass import dataclass
 
 _CACHED_ENVIRONMENT = re.compile(
     r"[\\/](?:(?:archive|environments|builds)-v\d+|\.cache[\\/]pipx|pipx[\\/]\.cache)(?:[\\/]|$)", re.IGNORECASE

@@ -2,12 +2,12 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from retentive.clients import jsonc, strict_json, toml
 from retentive.errors import Invalid
+from retentive.frozen_dataclass import dataclass
 from retentive.served_namespaces import AUTO, PERSON
 
 SERVER_NAME = "retentive"

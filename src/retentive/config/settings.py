@@ -5,11 +5,12 @@
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from pathlib import Path
 from typing import Any, NamedTuple, TypedDict
 
 from retentive.config import checks
+from retentive.frozen_dataclass import dataclass
 
 
 class Setting(NamedTuple):

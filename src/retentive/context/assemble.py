@@ -6,10 +6,11 @@ each round: free tokens are given away in another round, and groups beyond the b
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import inf
 from typing import Any, NamedTuple
 
+from retentive.frozen_dataclass import dataclass
 from retentive.model import Context, Omission
 from retentive.text.clip import find_largest
 from retentive.text.quote import QUOTE_LEGEND

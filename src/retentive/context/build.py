@@ -1,7 +1,7 @@
 """Gather the material of a context from the store: profile, summary, memories, excerpts and recent messages."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import accumulate, takewhile
 from typing import Any, NamedTuple
@@ -22,6 +22,7 @@ from retentive.conversations.turns import (
     speaker_name,
 )
 from retentive.errors import DamagedRow, Invalid
+from retentive.frozen_dataclass import dataclass
 from retentive.model import (
     Context,
     Event,

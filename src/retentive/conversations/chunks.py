@@ -5,10 +5,11 @@ less than its own words. If a session repeats a chunk, no second row is written:
 """
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from retentive.frozen_dataclass import dataclass
 from retentive.model import (
     DEFAULT_CONFIDENCE,
     DEFAULT_IMPORTANCE,

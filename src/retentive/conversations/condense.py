@@ -4,12 +4,12 @@ Everything here is pure. `summaries.py` reads the messages and writes the summar
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple, Protocol
 
 from retentive.conversations.sentences import join_sentences, message_sentences, score_sentence, split_sentences
 from retentive.conversations.turns import group_turns, render_line
+from retentive.frozen_dataclass import dataclass
 from retentive.model import Event, Role
 from retentive.text.clip import clip_to_tokens, find_largest
 from retentive.text.token_counters import TokenCounter

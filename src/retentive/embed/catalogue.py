@@ -10,9 +10,9 @@ those that the hub publishes for these revisions. The threshold and spread of a 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from retentive.frozen_dataclass import dataclass
 from retentive.model import Space
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ of models may have slashes: `openai-compatible:BAAI/bge-m3`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from retentive.embed.catalogue import CATALOGUE, find_entry
 from retentive.errors import BadConfig
+from retentive.frozen_dataclass import dataclass
 
 if TYPE_CHECKING:
     from retentive.embed.catalogue import CatalogueEntry

@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from retentive.embed.catalogue import INT8, MINILM, PRECISIONS
@@ -20,6 +20,7 @@ from retentive.embed.local_embedder import Encoder, LoadedModel, LocalEmbedder
 from retentive.embed.minilm_known_vectors import decode_vectors, encode_vectors, load_known_vectors
 from retentive.embed.model_folder import AUTO, POOLINGS, ModelFiles, read_model_folder
 from retentive.errors import EmbedError, ModelMissing, ModelUnfit
+from retentive.frozen_dataclass import dataclass
 from retentive.fs.atomic import PRIVATE_MODE, atomic_write
 from retentive.fs.folders import make_private
 from retentive.model import Space

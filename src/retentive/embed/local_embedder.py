@@ -5,11 +5,11 @@ from __future__ import annotations
 import signal
 from abc import ABC, abstractmethod
 from contextlib import contextmanager
-from dataclasses import dataclass
 from threading import Lock, current_thread, main_thread
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from retentive.errors import EmbedError
+from retentive.frozen_dataclass import dataclass
 from retentive.text.caches import text_cache
 
 if TYPE_CHECKING:

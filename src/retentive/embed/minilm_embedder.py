@@ -16,7 +16,6 @@ under `degraded`.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +24,7 @@ from retentive.embed.checksum import hash_file, verify_file
 from retentive.embed.download import download_files
 from retentive.embed.local_embedder import LoadedModel, LocalEmbedder
 from retentive.errors import EmbedError, ModelMissing, ModelUnfit
+from retentive.frozen_dataclass import dataclass
 from retentive.fs.folders import make_private
 from retentive.fs.lock import hold_lock
 

@@ -12,12 +12,12 @@ Only the weights and the tokenizer are required.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from retentive.embed.catalogue import INT8
 from retentive.embed.onnx_encoder import EncoderOptions
 from retentive.errors import Invalid, ModelMissing, ModelUnfit
+from retentive.frozen_dataclass import dataclass
 from retentive.fs.regular_files import read_regular
 
 if TYPE_CHECKING:

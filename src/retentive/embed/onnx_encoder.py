@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import mmap
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from retentive.embed.native_calls import native_calls
 from retentive.embed.onnx_mapped_weights import map_weights
 from retentive.embed.tokenizer import MAX_TOKENS, VOCABULARY, encode_text, load_tokenizer, measure_unknown_share
 from retentive.errors import ModelUnfit
+from retentive.frozen_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

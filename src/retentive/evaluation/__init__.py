@@ -4,12 +4,13 @@
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from retentive.errors import Invalid
+from retentive.frozen_dataclass import dataclass
 
 COLLECTION_FORMATS = ("locomo", "jsonl")
 MAX_COLLECTION_BYTES = 2_000_000_000  # ten times the largest published collection

@@ -1,10 +1,10 @@
 """Compute figures of how well questions were answered: recall, mean reciprocal rank, latency, AUC."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from statistics import fmean, median
 
 from retentive.evaluation import EvaluationQuestion
+from retentive.frozen_dataclass import dataclass
 
 RECALL_DEPTHS = (1, 5, 10)
 

@@ -10,12 +10,13 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 from retentive.errors import Closed, Conflict, RetentiveError
 from retentive.files.debounce import Debouncer
 from retentive.files.lease import Stopped
+from retentive.frozen_dataclass import dataclass
 from retentive.store import OpenStore
 from retentive.store.active_model import with_active_model
 from retentive.store.background import Background

@@ -1,9 +1,9 @@
 """The settings of the HTTP server."""
 
-from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from retentive.config import Config
+from retentive.frozen_dataclass import dataclass
 
 MIN_CALLERS = 10  # it takes at least so many callers to use all connections
 BURST_SECONDS = 4  # of requests that may come at once after a pause: a starting client sends many

@@ -17,11 +17,12 @@ import os
 import time
 import zlib
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Self
 
+from retentive.frozen_dataclass import dataclass
 from retentive.fs.folders import make_private
 from retentive.index.hnsw import Hnsw
 

@@ -13,12 +13,12 @@ the end to catch up and swap its result in.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from retentive.frozen_dataclass import dataclass
 from retentive.index.arrays import split_batches, widen
 from retentive.index.columns import Rows, read_chunk_numbers
 from retentive.index.graph_build import GraphBuilder, load_unfinished_graph

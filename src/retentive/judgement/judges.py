@@ -8,11 +8,12 @@ vectors.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from math import exp
 from typing import TYPE_CHECKING, Any
+
+from retentive.frozen_dataclass import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,10 +10,10 @@ A provider that speaks one of these protocols is a row of `providers/registry.py
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from retentive.errors import BadConfig
+from retentive.frozen_dataclass import dataclass
 from retentive.providers.keys import find_in_keyring
 from retentive.providers.registry import COMPATIBLE, PROVIDERS, ModelSpec, is_provider_spec, parse_spec
 

@@ -44,7 +44,6 @@ from retentive.store.vectors import embed_pending, pack_vectors
 LEASE = "reembed"
 LEASE_SECONDS = 10.0  # after which another process takes over the work of one that was killed
 POLL_SECONDS = 0.2  # between two attempts to take the lease
-REEMBED_BATCH_SIZE = 100  # texts per commit: half a second with MiniLM on two cores, so little is lost or delayed
 UNANNOUNCED_ATTEMPTS = 20  # to switch between writes, before writers are asked to wait
 MAX_SWITCH_ATTEMPTS = 200
 

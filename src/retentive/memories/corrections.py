@@ -8,12 +8,13 @@ proposed. Only the most trusted memories count as several, so an import cannot b
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from retentive import clock
 from retentive.errors import EmbedError
+from retentive.frozen_dataclass import dataclass
 from retentive.judgement import MAX_COMPARED_MEMORIES, MAX_STATEMENT_CHARS, TRAINED_SPACE
 from retentive.model import (
     Draft,

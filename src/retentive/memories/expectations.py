@@ -6,11 +6,12 @@ its place. If a memory is gone, the expectation fails until somebody removes it.
 
 import builtins
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from retentive import clock
 from retentive.errors import Conflict, Invalid, NotFound
+from retentive.frozen_dataclass import dataclass
 from retentive.ids import new_ids
 from retentive.memories import edit
 from retentive.model import (

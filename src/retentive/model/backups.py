@@ -1,7 +1,8 @@
 """Results of backing up, restoring and compacting a store."""
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from retentive.frozen_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

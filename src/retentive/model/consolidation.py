@@ -1,8 +1,9 @@
 """Results of consolidating memories, and of undoing a consolidation."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+
+from retentive.frozen_dataclass import dataclass
 
 
 class ConsolidationRule(StrEnum):

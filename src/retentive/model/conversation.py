@@ -1,11 +1,12 @@
 """Conversations: sessions, their messages, the rolling summary, and the context for a model."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from retentive.frozen_dataclass import dataclass
 from retentive.model.learning import HandledRequest
 
 

@@ -1,8 +1,8 @@
 """Recall tests: the memories that a question must find, and the results."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from retentive.frozen_dataclass import dataclass
 from retentive.model.memory import Memory
 from retentive.model.search import Hit, Tier
 

@@ -1,7 +1,8 @@
 """The result of an export."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from retentive.frozen_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

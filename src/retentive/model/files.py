@@ -1,9 +1,11 @@
 """Files: their parsed content, their entries in the index, and the result of indexing."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, NamedTuple
+
+from retentive.frozen_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,10 @@
 """Results of forgetting and purging, and the provenance of a memory."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
+from retentive.frozen_dataclass import dataclass
 from retentive.model.conversation import Event
 from retentive.model.memory import HistoryEntry, Memory
 

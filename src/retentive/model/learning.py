@@ -1,8 +1,8 @@
 """Learning: claims and requests found in conversations, and the results of learning from them."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from retentive.frozen_dataclass import dataclass
 from retentive.model.memory import DEFAULT_CONFIDENCE, DEFAULT_IMPORTANCE, Kind, SimilarMemory, Source
 from retentive.model.proposals import Proposal, ReplacedMemory
 

@@ -1,11 +1,11 @@
 """Memories, the drafts from which they are made, and the results of writing them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from retentive.frozen_dataclass import dataclass
 from retentive.model.proposals import Proposal, ReplacedMemory
 
 

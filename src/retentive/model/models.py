@@ -1,7 +1,8 @@
 """Embedding models: their properties, the result of a test, and the check of their files."""
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from retentive.frozen_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

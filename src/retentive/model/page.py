@@ -1,8 +1,9 @@
 """A part of a long list."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Generic, TypeVar, overload
+
+from retentive.frozen_dataclass import dataclass
 
 T_co = TypeVar("T_co", covariant=True)
 

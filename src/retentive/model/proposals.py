@@ -1,8 +1,9 @@
 """Memories that were replaced, and proposals to replace memories."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+
+from retentive.frozen_dataclass import dataclass
 
 SLOT = "slot"  # the rule of memories that have or had the same slot
 LATER = "later"  # the rule of a memory of a later time that is trusted less

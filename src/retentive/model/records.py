@@ -1,10 +1,12 @@
 """Structured records: profiles, contacts, projects, skills, and their revisions."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, ClassVar, Generic, TypeVar
+
+from retentive.frozen_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,11 @@
 """The result of a repair, and the damaged rows in quarantine."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+
+from retentive.frozen_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,13 @@
 """Search: scopes and filters, matches of keyword and vector search, hits with the explanation of their scores."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple, overload
 
 from retentive.errors import Invalid
+from retentive.frozen_dataclass import dataclass
 from retentive.model.conversation import Event
 from retentive.model.files import Passage
 from retentive.model.memory import Memory, Status

@@ -1,9 +1,9 @@
 """The vector spaces of a store, and the result of changing the model."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from retentive.frozen_dataclass import dataclass
 from retentive.model.expectations import ExpectationResult
 
 

@@ -1,7 +1,9 @@
 """Access tokens, and the namespaces that they give access to."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
+
+from retentive.frozen_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

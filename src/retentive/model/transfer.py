@@ -1,8 +1,9 @@
 """The result of importing memories."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from retentive.frozen_dataclass import dataclass
 from retentive.model.memory import RefusedItem
 
 

@@ -1,9 +1,11 @@
 """Background work: its tasks, and the status of the worker."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import NamedTuple
+
+from retentive.frozen_dataclass import dataclass
 
 
 class Task(NamedTuple):

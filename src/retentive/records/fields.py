@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from retentive.errors import Invalid
+from retentive.frozen_dataclass import dataclass
 from retentive.model import (
     Contact,
     ContactType,

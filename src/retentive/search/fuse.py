@@ -6,8 +6,8 @@ ranks throw away how much better the first is than the second. `rrf` is there fo
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from retentive.frozen_dataclass import dataclass
 from retentive.model import Fusion, Match
 
 

@@ -4,9 +4,9 @@
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from retentive.frozen_dataclass import dataclass
 from retentive.model import Match, RetrieverScore, Tier, TimeMatch, Why
 
 # Gentle by design: they decide between answers of like relevance, they do not lift an answer that is off the question.

@@ -10,9 +10,9 @@ question. Keyword search keeps them: there the speaker is a field of its own.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from retentive.frozen_dataclass import dataclass
 from retentive.model import Memory, Passage, Record, Role
 from retentive.text.terms import STOP_WORDS, find_query_words, split_words
 

@@ -26,11 +26,11 @@ were never fitted on. They are scaled so that a memory that is all the question 
 
 import math
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
 from operator import itemgetter
 from types import MappingProxyType
 from typing import NamedTuple
 
+from retentive.frozen_dataclass import dataclass
 from retentive.model import ItemType, Match, Space
 
 

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from retentive.frozen_dataclass import dataclass
 from retentive.model import TimeMatch, TimeRelation
 from retentive.search.time_query import DAY, QuestionTimes, Sense, TimeSpan, has_no_day
 from retentive.text import dates

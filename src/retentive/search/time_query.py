@@ -20,10 +20,11 @@ Days begin at midnight of the zone of `now`, UTC in this program.
 
 import re
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from retentive.frozen_dataclass import dataclass
 from retentive.text import dates
 from retentive.text.dates import TimeExpression
 from retentive.text.terms import STOP_WORDS, split_words

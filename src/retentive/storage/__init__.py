@@ -5,10 +5,11 @@ dialect. The classes in `tables/` are written once for all engines, over the nam
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from retentive.frozen_dataclass import dataclass
 
 if TYPE_CHECKING:
     from retentive.config import Config

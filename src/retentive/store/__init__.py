@@ -5,11 +5,11 @@ Read `OpenStore` first: it is the first argument of nearly every function of a c
 
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from retentive.config import Config
 from retentive.embed import Embedder
+from retentive.frozen_dataclass import dataclass
 from retentive.model import Bounds, Event, Space
 from retentive.storage import Engine
 from retentive.storage.tables import Tables

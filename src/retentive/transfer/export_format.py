@@ -19,12 +19,13 @@ import math
 import re
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
 from retentive.errors import DamagedRow, Invalid
+from retentive.frozen_dataclass import dataclass
 from retentive.model import Kind, ProposalStatus, Role, Source, Status, from_micros, iso, to_micros
 from retentive.storage.columns import TABLES, UNREADABLE, show_value
 from retentive.storage.tables.memories import json_or_none

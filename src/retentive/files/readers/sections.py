@@ -9,9 +9,9 @@ anywhere. So the cuts depend only on what follows the beginning of a section, an
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from retentive.frozen_dataclass import dataclass
 from retentive.model.files import Section
 from retentive.text.chunk import CHUNK_SIZE, chunk_text
 

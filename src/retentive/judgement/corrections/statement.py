@@ -8,10 +8,10 @@ word lists are in `attributes.toml`.
 
 import re
 import tomllib
-from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
+from retentive.frozen_dataclass import dataclass
 from retentive.judgement import MAX_STATEMENT_CHARS
 from retentive.judgement.corrections.stems import stem, stem_words
 from retentive.judgement.corrections.values import NUMBER_MARK, VALUE_MARK, StatedValue, find_values

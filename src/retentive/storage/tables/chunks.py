@@ -4,9 +4,9 @@
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from retentive.frozen_dataclass import dataclass
 from retentive.model import ChangedChunks, Memory, Space, to_micros
 from retentive.storage import Engine, Params, Step, step
 from retentive.storage.tables import spaces

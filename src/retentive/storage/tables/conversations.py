@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from retentive.frozen_dataclass import dataclass
 from retentive.model import Event, Role, Scope, Session, Summary, from_micros, to_micros
 from retentive.storage import Engine, Step, step
 from retentive.storage.columns import EARLIEST, LATEST

@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from retentive.frozen_dataclass import dataclass
 from retentive.model import Expectation, from_micros, to_micros
 from retentive.storage import Engine, Step, step
 from retentive.storage.damage import TEXTS, WHOLE, decodes, read_intact, read_list, require_types

@@ -2,9 +2,9 @@
 
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from retentive.frozen_dataclass import dataclass
 from retentive.storage import Engine, Step, step
 from retentive.storage.columns import TABLES
 from retentive.storage.engine_search import keep_unit_vectors

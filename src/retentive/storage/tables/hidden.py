@@ -1,10 +1,10 @@
 """The table of hidden messages: those that a forgotten memory keeps out of answers. Also finds superseded facts."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from retentive.frozen_dataclass import dataclass
 from retentive.model import Event, Memory, from_micros
 from retentive.storage import Engine, Step, step
 from retentive.storage.damage import decode_intact, decodes, read_object

@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from retentive.frozen_dataclass import dataclass
 from retentive.model import Event
 from retentive.storage import Engine, Step, step
 from retentive.storage.damage import WHOLE, decodes, read_list, require_types

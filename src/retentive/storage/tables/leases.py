@@ -11,10 +11,11 @@ span was taken while a clock was wrong. It is not believed, so that it locks nob
 import os
 import platform
 import uuid
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from retentive.errors import Stale
+from retentive.frozen_dataclass import dataclass
 from retentive.storage import Engine, step
 
 STORE = ""  # the namespace of work on the whole store

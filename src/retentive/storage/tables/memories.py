@@ -6,10 +6,10 @@ damaged rows out and reports them.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from retentive.frozen_dataclass import dataclass
 from retentive.model import (
     HistoryEntry,
     Kind,

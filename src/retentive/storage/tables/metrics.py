@@ -2,9 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from retentive.frozen_dataclass import dataclass
 from retentive.model import Access, from_micros, to_micros
 from retentive.storage import Engine, Step, step
 from retentive.storage.damage import NUMBERS, TEXTS, WHOLE, decodes, read_intact, require_types

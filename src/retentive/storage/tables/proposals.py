@@ -1,10 +1,10 @@
 """The table of proposals: a newer memory that may replace an older one, and pairs that must stay apart."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from retentive.frozen_dataclass import dataclass
 from retentive.model import Memory, Proposal, Scope, Source, from_micros, is_held, to_micros
 from retentive.storage import Engine, Step, step
 from retentive.storage.damage import TEXTS, decode_intact, decodes, read_intact, require_types

@@ -4,9 +4,9 @@ import json
 import math
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from retentive.frozen_dataclass import dataclass
 from retentive.model import QuarantinedRow, from_micros
 from retentive.storage import Engine, Step, step
 from retentive.storage.columns import TABLES, Table, show_text

@@ -5,9 +5,10 @@ A record is a JSON object here. `retentive.records` knows its fields.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
+from retentive.frozen_dataclass import dataclass
 from retentive.model import DEFAULT_CONFIDENCE, DEFAULT_IMPORTANCE, Match, Scope, Source, Space, Status, from_micros
 from retentive.storage import Engine, Step, step
 from retentive.storage.damage import (

@@ -1,10 +1,10 @@
 """The table of vector spaces: which of them is active, and the steps that change that."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from retentive import clock
+from retentive.frozen_dataclass import dataclass
 from retentive.model import Space, SpaceState, StoredSpace, from_micros
 from retentive.storage import Engine, Step, step
 from retentive.storage.columns import TABLES

@@ -1,11 +1,11 @@
 """The table of access tokens, found by the hash of their secrets."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from hmac import compare_digest
 from typing import Any
 
+from retentive.frozen_dataclass import dataclass
 from retentive.model import Token, from_micros, to_micros
 from retentive.storage import Engine, Step, step
 from retentive.storage.damage import TEXTS, decodes, read_intact, require_types

@@ -6,9 +6,9 @@ the order of the keys of its line (`transfer/export_format.py`). Values are not 
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
+from retentive.frozen_dataclass import dataclass
 from retentive.storage import Engine
 
 FIRST_PAGE_SIZE, MAX_PAGE_SIZE = 16, 500  # rows

@@ -7,10 +7,10 @@ None, the tokens stay as they were. No pattern repeats without bound, so a pass 
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from retentive.frozen_dataclass import dataclass
 from retentive.text.dates.lexer import TimeToken
 from retentive.text.dates.lexicon import LETTERS
 from retentive.text.dates.tense import Tense

@@ -3,12 +3,14 @@
 Steps beyond the years 1 to 9999 raise `OverflowError` or `ValueError`; the rule then does not match.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
 from dateutil.easter import easter
 from dateutil.relativedelta import relativedelta
+
+from retentive.frozen_dataclass import dataclass
 
 DAY: Final = timedelta(days=1)
 _WEEK_DAYS = 7

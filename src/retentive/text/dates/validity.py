@@ -5,9 +5,9 @@ of that length: "I'm in Rome for two weeks", not "I ran for an hour" or "I'm mov
 """
 
 import re
-from dataclasses import dataclass
 from datetime import datetime
 
+from retentive.frozen_dataclass import dataclass
 from retentive.text.dates.lexer import TimeToken
 from retentive.text.dates.spans import CLOCK_UNITS, Period
 from retentive.text.dates.tense import looks_back
