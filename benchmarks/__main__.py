@@ -14,6 +14,7 @@ from typing import Any
 
 from benchmarks import corpus, engines, filed, filtered, hooked, measure, sealed, served, stores, talk
 from benchmarks.engines import Value
+from benchmarks.history import append_run
 from benchmarks.measure import Figure, Target
 from benchmarks.servers import ENGINES
 
@@ -61,9 +62,12 @@ def main() -> None:
     print("".join(f"\n{_table(of, figures)}\n" for of, figures in found.items() if figures))
     if values:
         print(f"{_beside(values)}\n")
+    plain = [each for of, figures in found.items() for each in _plain(of, figures)]
+    plain += [asdict(value) | {"met": value.met} for value in values]
+    if arguments.history:
+        for change in append_run(Path(arguments.history), facts, plain):
+            print(f"WORSE than in the last run: {change.what}: {change.before:.3g} then, {change.now:.3g} now")
     if arguments.json:
-        plain = [each for of, figures in found.items() for each in _plain(of, figures)]
-        plain += [asdict(value) | {"met": value.met} for value in values]
         Path(arguments.json).write_text(json.dumps({"machine": facts, "figures": plain}, indent=2), "utf-8")
 
 
@@ -74,6 +78,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--only", type=_parts, default=PARTS, help=f"some of: {','.join(PARTS)}")
     parser.add_argument("--folder", help="where to build the stores; a disk, for durable writes to mean something")
     parser.add_argument("--json", metavar="FILE", help="write the figures there too")
+    parser.add_argument("--history", metavar="FILE", help="add the figures to a history, and say which became worse")
     return parser.parse_args()
 
 

@@ -12,7 +12,6 @@ import os
 import shutil
 import stat
 import sys
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -174,7 +173,7 @@ def _sync(path: Path) -> None:
 def _make_locked(folder: Path, *, is_folder: bool) -> tuple[Path, int]:
     """Create a temporary file or folder. Return its path and the handle that holds its lock."""
     while True:
-        path = folder / f"{_PREFIX}{uuid.uuid4().hex}{_SUFFIX}"
+        path = folder / f"{_PREFIX}{os.urandom(16).hex()}{_SUFFIX}"
         handle = _make_folder(path) if is_folder else os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, PRIVATE_MODE)
         if _try_lock(handle) and path.exists():
             _own_paths.add(path.resolve())

@@ -78,7 +78,9 @@ class EvidenceReader:
         """The share of the question's words, the same or related. A text of the time asked for has the time's words."""
         if not self.content_terms:
             return None
-        share = max(self.measure_related_words({chunk: candidate})[chunk], self.word_share(candidate))
+        if chunk not in self._related_shares:
+            self.measure_related_words({chunk: candidate})
+        share = max(self._related_shares[chunk], self.word_share(candidate))
         time_share = len(self._time_terms) / len(self.content_terms)
         return share * (1 - time_share) + time_share * is_in_time
 

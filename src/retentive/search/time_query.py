@@ -27,6 +27,7 @@ from enum import StrEnum
 from retentive.frozen_dataclass import dataclass
 from retentive.text import dates
 from retentive.text.dates import TimeExpression
+from retentive.text.lazy_pattern import LazyPattern
 from retentive.text.terms import STOP_WORDS, split_words
 
 
@@ -100,36 +101,36 @@ _HINTS = frozenset(
     "current recent moment last then ago later earlier time ramadan eid diwali hanukkah passover fiscal father mother "
     "labor memorial pentecost".split()
 )
-_NEWEST = re.compile(
+_NEWEST = LazyPattern(
     r"\b(?:most recent(?:ly)?|latest|newest|current|recently|lately|currently|nowadays|these days|"
     r"right now|now|at the moment|at present|not (?:so |very )?long ago|(?:the )?last time)\b",
     re.IGNORECASE,
 )
-_LEADING = re.compile(
+_LEADING = LazyPattern(
     r"(?:,?\s*\bas (?:of|mentioned|said|told)(?: (?:on|in))?|\b(?:back |ever |so far )?"
     r"(?:in|on|during|over|at|from|for|around|about|throughout|within|of)(?: the)?|\bthe|\bso far)\s+$",
     re.IGNORECASE,
 )
 # Words before a time that the grammar of dates does not join with it.
-_BEFORE = re.compile(
+_BEFORE = LazyPattern(
     r"\b(?P<verb>talk|talked|talking|speak|spoke|say|said|tell|told|know|hear|heard)?\s*"
     r"\b(?:(?P<about>around|about|circa|approximately|roughly|near)|(?P<upto>up (?:un)?to|no later than|not later than)"
     r"|(?P<pre>pre-?|earlier than)|(?P<post>post-?|later than))\s*(?:the\s+)?$",
     re.IGNORECASE,
 )
 # An hour, or a part of a day, of no day in particular.
-_NO_DAY = re.compile(
+_NO_DAY = LazyPattern(
     r"(?:(?:at|by|from|until|before|after)\s+)?(?:\d{1,2}(?:[:.]\d\d)?\s*(?:[ap]\.?m\.?|o'clock)?|noon|midday|midnight)"
     r"(?:\s*(?:-|to|and|until)\s*\d{1,2}(?:[:.]\d\d)?\s*(?:[ap]\.?m\.?)?)?|in the (?:morning|afternoon|evening|night)",
     re.IGNORECASE,
 )
 # "On a Tuesday" is any Tuesday.
-_ANY = re.compile(r"\b(?:an?|any|each|every|most|some)\s+$", re.IGNORECASE)
-_WEEKDAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)day", re.IGNORECASE)
-_IN = re.compile(r"\b(?:in|during)\s+$", re.IGNORECASE)
+_ANY = LazyPattern(r"\b(?:an?|any|each|every|most|some)\s+$", re.IGNORECASE)
+_WEEKDAY = LazyPattern(r"(?:mon|tues|wednes|thurs|fri|satur|sun)day", re.IGNORECASE)
+_IN = LazyPattern(r"\b(?:in|during)\s+$", re.IGNORECASE)
 _WHAT = r"(?:the|my|our|his|her|their|your|its|a|an|that|this|i|we|he|she|they|you|it|[a-z]+ing|[A-Z]\w*(?:'s)?)"
 _UP_TO = r"[^,.;:?!\[\]]{0,80}"
-_OCCASION = re.compile(
+_OCCASION = LazyPattern(
     rf"\b(?P<word>(?i:before|after|since|until|till|during))\s+(?P<occasion>{_WHAT}\b{_UP_TO})"
     r"|\b(?P<while>(?i:while|when))\s+(?P<doing>(?:I|we|he|she|they|you|[A-Z]\w+)\s+"
     rf"(?:was|were|lived|stayed|worked|studied)\b{_UP_TO})"
@@ -137,18 +138,18 @@ _OCCASION = re.compile(
     r"(?:birthday|anniversary|wedding(?: day)?|graduation(?: day)?))(?=\s*(?:[,.;:?!\[]|$|in\b|last\b|this\b))"
 )
 # Who looks after, is named after; "after dinner" is a habit, "after all" no time.
-_NO_OCCASION = re.compile(
+_NO_OCCASION = LazyPattern(
     r"\b(?:look(?:s|ed|ing)?|nam(?:e|ed|ing)|call(?:ed)?|tak(?:e|es|en|ing)|runs?|goes?|ask(?:s|ed)?)\s+$"
 )
-_YEARLY = re.compile(r"\b(?:birthday|anniversary)$", re.IGNORECASE)
-_HABIT = re.compile(r"(?:it all|this all|a (?:meal|workout|run|shower))\s*$", re.IGNORECASE)
+_YEARLY = LazyPattern(r"\b(?:birthday|anniversary)$", re.IGNORECASE)
+_HABIT = LazyPattern(r"(?:it all|this all|a (?:meal|workout|run|shower))\s*$", re.IGNORECASE)
 _UNITS = "second minute hour day week month year".split()
 _PARTS = "day night morning evening afternoon week weekend month year summer winter spring autumn time".split()
 _FEASTS = (
     "ramadan|eid|diwali|hanukkah|passover|pentecost|lunar new year|chinese new year|mother's day|father's day|"
     "labor day|memorial day"
 )
-_LOOKS = re.compile(
+_LOOKS = LazyPattern(
     rf"\b(?:over the holidays|back then|(?:that|the same) (?:{'|'.join(_PARTS)})|those (?:days|weeks|months|years)"
     rf"|(?:the )?(?:{'|'.join(_UNITS)}) (?:before|after)(?=\W*$)|(?:\w+ )?(?:{'|'.join(_UNITS)})s? (?:later|earlier)"
     r"|(?:a )?(?:very )?long (?:time )?ago|a while (?:ago|back)|some time ago"

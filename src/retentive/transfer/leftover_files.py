@@ -5,7 +5,7 @@ written, the store holds a note of that folder. So the leftovers of a killed pro
 opens the store, by maintenance and by a purge. The folder of the store itself is always searched.
 """
 
-import uuid
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -71,7 +71,7 @@ def noted_while_writing(store: OpenStore, folder: Path) -> Iterator[None]:
     if store_folder is None or folder.resolve() == store_folder:
         yield
         return
-    note = CopyNote(f"copy_{uuid.uuid4().hex}", str(folder.resolve()))
+    note = CopyNote(f"copy_{os.urandom(16).hex()}", str(folder.resolve()))
     with suppress(StorageError):
         store.engine.apply([store_copies.insert_copy_note_step(note)])
     try:

@@ -11,7 +11,6 @@ Deviations from a plain connection:
 import os
 import threading
 import time
-import uuid
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -66,7 +65,7 @@ class SqliteEngine(SqliteSearch):
         self._queries = Queries(self.dialect, IN_JSON_ARRAY, weights=weights)
         self._process = os.getpid()
         self._path = _prepare_file(target)
-        self._memory_address = f"file:/{uuid.uuid4()}?vfs=memdb"
+        self._memory_address = f"file:/{os.urandom(16).hex()}?vfs=memdb"
         self._identity = _read_identity(self._path) if self._path else None
         try:
             with translate_errors(target):
@@ -383,7 +382,7 @@ def _create_file(path: Path) -> None:
     It is created under another name and linked: closing a file drops all locks that the process has on it, and another
     thread may have it open as a store already.
     """
-    new = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    new = path.with_name(f".{path.name}.{os.urandom(16).hex()}")
     os.close(os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     try:
         os.link(new, path)
