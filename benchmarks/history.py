@@ -29,12 +29,12 @@ class Change(NamedTuple):
 def append_run(path: Path, machine: Mapping[str, str], figures: Sequence[Mapping[str, Any]]) -> list[Change]:
     """Add a run to the history, and return what is worse than in the last run on the same processor."""
     runs = [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
-    run = {"commit": _read_commit(), "at": f"{datetime.now(UTC):%Y-%m-%dT%H:%MZ}", **machine}
-    run["figures"] = {_name(figure): _shorten(figure) for figure in figures}
+    about = {"commit": _read_commit(), "at": f"{datetime.now(UTC):%Y-%m-%dT%H:%MZ}", **machine}
+    measured = {_name(figure): _shorten(figure) for figure in figures}
     with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(run) + "\n")
+        file.write(json.dumps({**about, "figures": measured}) + "\n")
     last = next((each for each in reversed(runs) if each["processor"] == machine["processor"]), None)
-    return find_worse(last["figures"], run["figures"]) if last else []
+    return find_worse(last["figures"], measured) if last else []
 
 
 def find_worse(before: Mapping[str, Mapping[str, Any]], now: Mapping[str, Mapping[str, Any]]) -> list[Change]:

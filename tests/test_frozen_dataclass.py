@@ -63,7 +63,8 @@ def test_is_equal_by_the_fields_that_count() -> None:
 
 def test_is_not_equal_to_a_value_of_another_class() -> None:
     assert Point(1) != NamedPoint(1)
-    assert Point(1) != StandardPoint(1)
+    standard: object = StandardPoint(1)
+    assert Point(1) != standard
 
 
 def test_equal_values_have_one_hash() -> None:
