@@ -70,6 +70,27 @@ def load_table() -> WordTable:
     return WordTable(vectors, weights.astype(np.float32))
 
 
+class TextWords(NamedTuple):
+    """The words of a text, and their first letters: looking there first rules out nearly every text."""
+
+    words: set[str]
+    stems: set[str]
+
+    @classmethod
+    def read(cls, text: str) -> TextWords:
+        words = _read_words(text)
+        return cls(words, {word[:MIN_STEM] for word in words})
+
+    def has_form(self, word: str) -> bool:
+        """Whether a text has the word, or one that differs by its ending alone, as singular and plural do."""
+        if word in self.words:
+            return True
+        stem = word[:MIN_STEM]
+        if len(stem) < MIN_STEM or stem not in self.stems:
+            return False
+        return any(_is_form(word, other) for other in self.words if other.startswith(stem))
+
+
 class RelatedWords:
     """The telling words of one question."""
 
@@ -92,9 +113,9 @@ class RelatedWords:
         weights = table.weights[self._known]
         total = self._measure_known(texts, table, weights)
         if self._unknown:
-            words = [_read_words(text) for text in texts]
+            texts_words = [TextWords.read(text) for text in texts]
             for word in self._unknown:
-                total += UNKNOWN_WEIGHT * np.array([_has_form(word, own) for own in words], np.float64)
+                total += UNKNOWN_WEIGHT * np.array([own.has_form(word) for own in texts_words], np.float64)
         whole = float(weights.sum()) + UNKNOWN_WEIGHT * len(self._unknown)
         return [*map(float, total / whole)]
 
@@ -132,14 +153,6 @@ def _find_rows(text: str) -> NDArray[np.int32]:
 
 def _read_words(text: str) -> set[str]:
     return {*split_words(text.lower())[:MAX_TEXT_WORDS]}
-
-
-def _has_form(word: str, own: set[str]) -> bool:
-    """Whether a text has the word, or one that differs by its ending alone, as singular and plural do."""
-    if word in own:
-        return True
-    stem = word[:MIN_STEM]
-    return len(stem) == MIN_STEM and any(_is_form(word, other) for other in own if other.startswith(stem))
 
 
 def _is_form(word: str, other: str) -> bool:
