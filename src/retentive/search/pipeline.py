@@ -208,17 +208,16 @@ class SearchPipeline:
         known = self.retrievers.cosines.keys() | {match.chunk for match in matches.vector}
         compared = [each for each in pool if each.session is None and each.match.chunk in known]
         likeliest = self._measure_likeliest(compared[:MIN_MATCHES])
-        has_content = bool(self.evidence.content_terms)
-        far = {
-            each.match.chunk
-            for each in compared
-            if not self.thresholds.can_be_near(likeliest, each, has_content=has_content)
-        }
+        least = self.thresholds.near_cosine(likeliest, has_content=bool(self.evidence.content_terms))
+        if least is None:
+            return pool
+        far = {each.match.chunk for each in compared if each.cosine < least}
         return [each for each in pool if each.match.chunk not in far]
 
     def _measure_likeliest(self, pool: Sequence[MatchSignals]) -> float:
         """The highest relevance of these matches; it may be higher still by their times, which are not known yet."""
         candidates = self.loader.load_all([each.match for each in pool])
+        self.evidence.measure_related_words(candidates)  # all at once is quicker
         why = Why(Tier.HYBRID, None, None, 1.0, 1.0)
         return max(
             (

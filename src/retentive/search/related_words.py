@@ -76,11 +76,6 @@ class TextWords(NamedTuple):
     words: set[str]
     stems: set[str]
 
-    @classmethod
-    def read(cls, text: str) -> TextWords:
-        words = _read_words(text)
-        return cls(words, {word[:MIN_STEM] for word in words})
-
     def has_form(self, word: str) -> bool:
         """Whether a text has the word, or one that differs by its ending alone, as singular and plural do."""
         if word in self.words:
@@ -113,7 +108,7 @@ class RelatedWords:
         weights = table.weights[self._known]
         total = self._measure_known(texts, table, weights)
         if self._unknown:
-            texts_words = [TextWords.read(text) for text in texts]
+            texts_words = [*map(_read_text_words, texts)]
             for word in self._unknown:
                 total += UNKNOWN_WEIGHT * np.array([own.has_form(word) for own in texts_words], np.float64)
         whole = float(weights.sum()) + UNKNOWN_WEIGHT * len(self._unknown)
@@ -153,6 +148,11 @@ def _find_rows(text: str) -> NDArray[np.int32]:
 
 def _read_words(text: str) -> set[str]:
     return {*split_words(text.lower())[:MAX_TEXT_WORDS]}
+
+
+def _read_text_words(text: str) -> TextWords:
+    words = _read_words(text)
+    return TextWords(words, {word[:MIN_STEM] for word in words})
 
 
 def _is_form(word: str, other: str) -> bool:

@@ -5,15 +5,18 @@ settings say what is asked for.
 """
 
 from collections.abc import Sequence
+from math import exp
 
 from retentive.config import Config
 from retentive.model import REFERENCE_THRESHOLD, Hit, Query, Space
 from retentive.search.evidence import EvidenceReader, is_of_that_time
-from retentive.search.relevance import MAX_GAP, Evidence, least_cosine, relevance, to_logit
+from retentive.search.relevance import MAX_GAP, least_cosine, to_logit
 from retentive.search.signals import MatchSignals
 
 MIN_WORD_SHARE = 0.5  # of the question's words that a hit without a cosine must have, where a cosine is asked for
 MAX_RELATED_SHARE = 0.5  # of the question's words that is expected of a hit that only vector search finds
+
+ROUNDING = 1e-9  # of a bound that is computed in two ways
 
 
 class Thresholds:
@@ -58,10 +61,15 @@ class Thresholds:
         share = MAX_RELATED_SHARE if has_content else None
         return signals.cosine - REFERENCE_THRESHOLD >= least_cosine(self._relevance, share)
 
-    def can_be_near(self, likeliest: float, signals: MatchSignals, *, has_content: bool) -> bool:
-        """Whether `keep_near_best` would keep a match beside a hit of this relevance, if it had all of the words."""
-        highest = relevance(Evidence(signals.cosine - REFERENCE_THRESHOLD, 1.0 if has_content else None))
-        return to_logit(highest) >= to_logit(likeliest) - MAX_GAP
+    def near_cosine(self, likeliest: float, *, has_content: bool) -> float | None:
+        """The calibrated cosine that a match needs to be kept beside a hit of this relevance, if it has all the words.
+
+        None if that hit drops nothing that is relevant at all.
+        """
+        if self._relevance is None or likeliest < self._relevance:
+            return None
+        least = 1 / (1 + exp(MAX_GAP - to_logit(likeliest)))
+        return REFERENCE_THRESHOLD + least_cosine(least, 1.0 if has_content else None) - ROUNDING
 
     def is_relevant(self, hit: Hit, *, only_time: bool = False) -> bool:
         """Whether a hit is relevant enough. If a question names only a time, every hit of that time is."""
