@@ -58,7 +58,7 @@ def _restore(arguments: Any) -> int:
 
 def _run_restore(arguments: Any, *, dry_run: bool) -> RestoreResult:
     settings = pick_options(arguments, ("namespace", "embedder"))
-    target = getattr(arguments, "db", None)
+    target = arguments.db
     return Retentive.restore_backup(
         arguments.file, target, dry_run=dry_run, progress=output.make_stage_progress(), **settings
     )

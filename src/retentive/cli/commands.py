@@ -1,11 +1,12 @@
 """Run the commands: each calls the library and prints the answer."""
 
 import json
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from retentive import config, serialize
+from retentive import __version__, config, serialize
 from retentive.api import Retentive
 from retentive.cli import (
     backup,
@@ -34,11 +35,13 @@ from retentive.errors import Corrupt, Invalid
 from retentive.hints import for_terminal
 from retentive.model import HistoryEntry
 from retentive.storage.damage import collect_damage
+from retentive.surface.memory import ADD_FIELDS, CONTENT_FIELDS
 
 if TYPE_CHECKING:
     from retentive.served_namespaces import ServedNamespaces
 
-_CONTENT_OPTIONS = ("kind", "tags", "importance", "confidence", "context", "slot", "expires", "valid_from", "metadata")
+_CONTENT_OPTIONS = tuple(field.name for field in CONTENT_FIELDS)
+_ADD_OPTIONS = tuple(field.name for field in ADD_FIELDS)
 
 
 def run(arguments: Any) -> int:
@@ -93,7 +96,7 @@ def _pick_content_options(arguments: Any, names: Iterable[str]) -> dict[str, Any
 
 def _add(memory: Retentive, arguments: Any) -> int:
     text = read_text(arguments.text, "text")
-    options = _pick_content_options(arguments, (*_CONTENT_OPTIONS, "session", "source", "replaces"))
+    options = _pick_content_options(arguments, _ADD_OPTIONS)
     if arguments.each_line:
         return _add_lines(memory, arguments, text, options)
     added = memory.add(text, **options)
@@ -280,15 +283,32 @@ def _demo(arguments: Any) -> int:
 
 
 def _completion(arguments: Any) -> int:
-    import shtab
+    from retentive.cli.completion import make_script
 
-    from retentive.cli.parser import build_parser
-
-    script = shtab.complete(build_parser(), shell=arguments.shell)
+    script = make_script(arguments.shell)
     if is_json(arguments):
         output.print_json({"shell": arguments.shell, "script": script})
     else:
         output.print_line(script)
+    return 0
+
+
+def _help(arguments: Any) -> int:
+    from retentive.cli.help import render_help
+
+    text = render_help(arguments.verb_name)
+    if is_json(arguments):
+        output.print_json({"help": text})
+    else:
+        sys.stdout.write(text)
+    return 0
+
+
+def _version(arguments: Any) -> int:
+    if is_json(arguments):
+        output.print_json({"version": __version__})
+    else:
+        output.print_line(f"retentive {__version__}")
     return 0
 
 
@@ -302,6 +322,8 @@ _WITHOUT_STORE: dict[str, Callable[[Any], int]] = {
     "config": _config,
     "demo": _demo,
     "completion": _completion,
+    "help": _help,
+    "version": _version,
     "migrate": _migrate,
     **backup.WITHOUT_STORE,
     **models.WITHOUT_STORE,
