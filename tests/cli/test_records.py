@@ -81,7 +81,7 @@ def test_what_show_gives_add_and_update_take_back(run: Run, monkeypatch: pytest.
 def test_an_empty_value_clears_a_field(run: Run, noun: str) -> None:
     run("contact", "add", "Bo")
     id = run(noun, *NOUNS[noun]).split()[-1]
-    flags = [field.flag or f"--{name.replace('_', '-')}" for name, field in FIELDS[noun].items() if name != "name"]
+    flags = [field.option for field in RECORD_FIELDS[noun] if field.name != "name"]
     bare = read(run(noun, "add", "Bare", "--json"))
     emptied = read(run(noun, "update", id, "--json", *(word for flag in flags for word in (flag, ""))))
     left = {"name", *SPECIAL_FIELDS}

@@ -55,7 +55,7 @@ def _build_command(arguments: Any, client: clients.McpClient, environment: clien
     """Build the command for the client, with the options that were given here."""
     from retentive.store.validate import require_namespace
 
-    namespace = arguments.namespace or client.namespace
+    namespace = arguments.given.get("namespace", client.namespace)
     for name in (*([] if namespace == AUTO else [namespace]), *arguments.also):
         require_namespace(name.removesuffix("/*"))
     db = _find_db(arguments, environment)

@@ -289,7 +289,7 @@ def _completion(arguments: Any) -> int:
     if is_json(arguments):
         output.print_json({"shell": arguments.shell, "script": script})
     else:
-        output.print_line(script)
+        output.print_raw(script)
     return 0
 
 

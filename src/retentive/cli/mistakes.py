@@ -28,7 +28,7 @@ def explain(error: click.UsageError) -> Invalid:
     """Turn an error of click into one of ours, with a hint."""
     context = error.ctx
     verb = getattr(context.command, "verb", None) if context else None
-    group = getattr(context.command, "group", None) if context else None
+    group = getattr(context.command, "verb_group", None) if context else None
     if isinstance(error, click.exceptions.NoSuchCommand):
         return _explain_group_verb(error.command_name, group) if group else _explain_verb(error.command_name)
     if isinstance(error, click.NoSuchOption):

@@ -85,7 +85,7 @@ class VerbChooser(click.Group):
         group: VerbGroup | None = None,
     ) -> None:
         super().__init__(name, params=params, context_settings=_SETTINGS)
-        self.verbs, self._render, self.group = verbs, render, group
+        self.verbs, self._render, self.verb_group = verbs, render, group
         self.help = group.help if group else None
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
@@ -103,8 +103,8 @@ class VerbChooser(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         count = count_common(args)
         args = [*_expand_options(args[:count], _COMMON_NAMES), *args[count:]]
-        if self.group:
-            args = _insert_verb(self.group, args)
+        if self.verb_group:
+            args = _insert_verb(self.verb_group, args)
         if not ctx.resilient_parsing and count_common(args) == len(args):  # there is no verb
             click.echo(self.get_help(ctx))
             ctx.exit()
