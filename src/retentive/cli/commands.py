@@ -1,6 +1,7 @@
 """Run the commands: each calls the library and prints the answer."""
 
 import json
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -200,9 +201,14 @@ def _history(memory: Retentive, arguments: Any) -> int:
     changes = memory.history(arguments.id)
     if is_json(arguments):
         output.print_json({"id": arguments.id, "changes": [serialize.history_entry(each) for each in changes]})
+    elif sys.stdout.isatty():
+        from retentive.cli.draw.console import draw
+        from retentive.cli.draw.stories import make_history
+
+        present = serialize.memory(memory.why(arguments.id).memory)
+        draw(make_history(changes, present, has_colour=config.wants_colour(is_terminal=True)))
     else:
-        rows = [_build_history_row(each) for each in changes]
-        output.print_table(("when", "what", "who", "why", "before"), rows)
+        output.print_table((), [_build_history_row(each) for each in changes])
     return 0
 
 
