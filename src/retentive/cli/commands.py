@@ -1,6 +1,5 @@
 """Run the commands: each calls the library and prints the answer."""
 
-import json
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -21,6 +20,7 @@ from retentive.cli import (
     learn,
     models,
     output,
+    overview,
     profile,
     records,
     reembed,
@@ -45,6 +45,8 @@ _CONTENT_OPTIONS = ("kind", "tags", "importance", "confidence", "context", "slot
 def run(arguments: Any) -> int:
     if arguments.run in _WITHOUT_STORE:
         return _WITHOUT_STORE[arguments.run](arguments)
+    if arguments.run == "dashboard" and overview.show_beginning(arguments):
+        return 0
     if arguments.run in (*backup.VERBS, *export.VERBS):
         backup.require_store(arguments)
     try:
@@ -217,23 +219,6 @@ def _build_history_row(each: HistoryEntry) -> tuple[Any, ...]:
     return f"{each.at:%Y-%m-%d %H:%M:%S}", each.action, each.actor, for_terminal(each.reason or ""), before
 
 
-def _stats(memory: Retentive, arguments: Any) -> int:
-    figures = memory.stats()
-    if is_json(arguments):
-        output.print_json(figures)
-    else:
-        output.print_table(("figure", "value"), _flatten(figures))
-    return 0
-
-
-def _flatten(figures: dict[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
-    for name, value in figures.items():
-        if isinstance(value, dict):
-            yield from _flatten(value, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}", json.dumps(value, ensure_ascii=False) if isinstance(value, list | float) else value
-
-
 def _backfill(memory: Retentive, arguments: Any) -> int:
     filled = memory.backfill(arguments.batch, output.make_progress(None, "embedded"))
     if is_json(arguments):
@@ -324,7 +309,6 @@ _VERBS: dict[str, Callable[[Retentive, Any], int]] = {
     "update": _update,
     "restore": _restore,
     "history": _history,
-    "stats": _stats,
     "backfill": _backfill,
     **tokens.VERBS,
     **backup.VERBS,
@@ -335,6 +319,7 @@ _VERBS: dict[str, Callable[[Retentive, Any], int]] = {
     **forget.VERBS,
     **integrity.VERBS,
     **learn.VERBS,
+    **overview.VERBS,
     **profile.VERBS,
     **records.VERBS,
     **reembed.VERBS,

@@ -11,6 +11,7 @@ from retentive import config, serialize
 from retentive.cli.describe_hit import explain_score, get_kind, get_locator
 from retentive.cli.sanitise import escape_controls
 from retentive.cli.sanitise import sanitise as sanitise  # noqa: PLC0414 - part of what this module offers
+from retentive.cli.words import format_count as format_count  # noqa: PLC0414 - part of what this module offers
 from retentive.errors import RetentiveError
 from retentive.hints import for_terminal
 from retentive.ids import shorten_id
@@ -151,10 +152,6 @@ def print_refusals(refused: Iterable[RefusedItem]) -> None:
 def print_text(text: str) -> None:
     """Print a text of several lines. On a terminal each line is sanitised."""
     print_raw("\n".join(map(sanitise, text.splitlines())) if sys.stdout.isatty() else text)
-
-
-def format_count(number: int, one: str, many: str = "") -> str:
-    return f"{number} {one if number == 1 else many or f'{one}s'}"
 
 
 def print_hint(text: str) -> None:
