@@ -15,7 +15,7 @@ import pytest
 
 from retentive import Retentive
 from retentive.cli import main
-from retentive.cli.output import explain_score
+from retentive.cli.describe_hit import explain_score
 from retentive.maintenance import doctor
 from retentive.model import Hit, Tier, Why
 from tests.forkserver import ForkedProgram

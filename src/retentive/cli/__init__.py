@@ -7,7 +7,6 @@ from io import TextIOWrapper
 from typing import Any
 
 _COMPLETION_VARIABLE = "_RETENTIVE_COMPLETE"
-_HELP = ("-h", "--help")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -31,7 +30,8 @@ def _parse_and_run(words: Sequence[str]) -> int:
 
         complete(instruction)
         return 0
-    if not words or words[0] in _HELP:
+    is_bare = not words and not sys.stdout.isatty()  # on a terminal it shows the dashboard
+    if is_bare or words[:1] in (["-h"], ["--help"]):
         from retentive.cli.help import render_program_help
 
         sys.stdout.write(render_program_help())
@@ -40,7 +40,6 @@ def _parse_and_run(words: Sequence[str]) -> int:
 
 
 def _run_verb(words: Sequence[str]) -> int:
-    """Parse and run a command. An error becomes one line with a hint, and the exit code of its class."""
     import click
 
     from retentive.cli import program
@@ -54,8 +53,10 @@ def _run_verb(words: Sequence[str]) -> int:
         return _fail(explain(error), words)
     except RetentiveError as error:
         return _fail(error, words)
-    if arguments is None:
-        return 0
+    return _run(arguments) if arguments else 0
+
+
+def _run(arguments: Any) -> int:
     if arguments.run == "hook":
         from retentive.cli.hook import run_guarded
 
@@ -74,20 +75,27 @@ def _fail(error: Any, words: Sequence[str]) -> int:
 
 
 def _run_command(arguments: Any) -> int:
-    from retentive.cli import commands, output
-    from retentive.cli.unexpected import describe_unexpected
+    """Run a command. An error becomes one line with a hint, and the exit code of its class."""
+    from retentive.cli import about
     from retentive.errors import RetentiveError, outcome
 
     try:
+        if arguments.run in about.VERBS:
+            return about.VERBS[arguments.run](arguments)
+        from retentive.cli import commands
+
         return commands.run(arguments)
     except RetentiveError as error:
-        output.print_error(error, as_json=arguments.json)
-        return outcome(error).exit_code
+        failure = error
     except BrokenPipeError:
         raise
     except Exception as error:
+        from retentive.cli.unexpected import describe_unexpected
+
         if sys.flags.dev_mode:
             raise
         failure = describe_unexpected(error)
-        output.print_error(failure, as_json=arguments.json)
-        return outcome(failure).exit_code
+    from retentive.cli import output
+
+    output.print_error(failure, as_json=arguments.json)
+    return outcome(failure).exit_code

@@ -1,12 +1,11 @@
 """Run the commands: each calls the library and prints the answer."""
 
-import json
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from retentive import __version__, config, serialize
+from retentive import config, serialize
 from retentive.api import Retentive
 from retentive.cli import (
     backup,
@@ -21,6 +20,7 @@ from retentive.cli import (
     learn,
     models,
     output,
+    overview,
     profile,
     records,
     reembed,
@@ -47,6 +47,8 @@ _ADD_OPTIONS = tuple(field.name for field in ADD_FIELDS)
 def run(arguments: Any) -> int:
     if arguments.run in _WITHOUT_STORE:
         return _WITHOUT_STORE[arguments.run](arguments)
+    if arguments.run == "dashboard" and overview.show_beginning(arguments):
+        return 0
     if arguments.run in (*backup.VERBS, *export.VERBS):
         backup.require_store(arguments)
     try:
@@ -203,32 +205,20 @@ def _history(memory: Retentive, arguments: Any) -> int:
     changes = memory.history(arguments.id)
     if is_json(arguments):
         output.print_json({"id": arguments.id, "changes": [serialize.history_entry(each) for each in changes]})
+    elif sys.stdout.isatty():
+        from retentive.cli.draw.console import draw
+        from retentive.cli.draw.stories import make_history
+
+        present = serialize.memory(memory.why(arguments.id).memory)
+        draw(make_history(changes, present, has_colour=config.wants_colour(is_terminal=True)))
     else:
-        rows = [_build_history_row(each) for each in changes]
-        output.print_table(("when", "what", "who", "why", "before"), rows)
+        output.print_table((), [_build_history_row(each) for each in changes])
     return 0
 
 
 def _build_history_row(each: HistoryEntry) -> tuple[Any, ...]:
     before = (each.before or {}).get("content")
     return f"{each.at:%Y-%m-%d %H:%M:%S}", each.action, each.actor, for_terminal(each.reason or ""), before
-
-
-def _stats(memory: Retentive, arguments: Any) -> int:
-    figures = memory.stats()
-    if is_json(arguments):
-        output.print_json(figures)
-    else:
-        output.print_table(("figure", "value"), _flatten(figures))
-    return 0
-
-
-def _flatten(figures: dict[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
-    for name, value in figures.items():
-        if isinstance(value, dict):
-            yield from _flatten(value, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}", json.dumps(value, ensure_ascii=False) if isinstance(value, list | float) else value
 
 
 def _backfill(memory: Retentive, arguments: Any) -> int:
@@ -282,36 +272,6 @@ def _demo(arguments: Any) -> int:
     return 0
 
 
-def _completion(arguments: Any) -> int:
-    from retentive.cli.completion import make_script
-
-    script = make_script(arguments.shell)
-    if is_json(arguments):
-        output.print_json({"shell": arguments.shell, "script": script})
-    else:
-        output.print_raw(script)
-    return 0
-
-
-def _help(arguments: Any) -> int:
-    from retentive.cli.help import render_help
-
-    text = render_help(arguments.verb_name)
-    if is_json(arguments):
-        output.print_json({"help": text})
-    else:
-        sys.stdout.write(text)
-    return 0
-
-
-def _version(arguments: Any) -> int:
-    if is_json(arguments):
-        output.print_json({"version": __version__})
-    else:
-        output.print_line(f"retentive {__version__}")
-    return 0
-
-
 def _run_client_command(arguments: Any) -> int:
     from retentive.cli import clients
 
@@ -321,9 +281,6 @@ def _run_client_command(arguments: Any) -> int:
 _WITHOUT_STORE: dict[str, Callable[[Any], int]] = {
     "config": _config,
     "demo": _demo,
-    "completion": _completion,
-    "help": _help,
-    "version": _version,
     "migrate": _migrate,
     **backup.WITHOUT_STORE,
     **models.WITHOUT_STORE,
@@ -340,7 +297,6 @@ _VERBS: dict[str, Callable[[Retentive, Any], int]] = {
     "update": _update,
     "restore": _restore,
     "history": _history,
-    "stats": _stats,
     "backfill": _backfill,
     **tokens.VERBS,
     **backup.VERBS,
@@ -351,6 +307,7 @@ _VERBS: dict[str, Callable[[Retentive, Any], int]] = {
     **forget.VERBS,
     **integrity.VERBS,
     **learn.VERBS,
+    **overview.VERBS,
     **profile.VERBS,
     **records.VERBS,
     **reembed.VERBS,

@@ -4,6 +4,7 @@ click splits the words into options and arguments, and completes them in the she
 some choices) is read in `values.py`; what is wrong with the words is explained in `mistakes.py`.
 """
 
+import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 import click
@@ -106,8 +107,10 @@ class VerbChooser(click.Group):
         if self.verb_group:
             args = _insert_verb(self.verb_group, args)
         if not ctx.resilient_parsing and count_common(args) == len(args):  # there is no verb
-            click.echo(self.get_help(ctx))
-            ctx.exit()
+            if self.verb_group or not sys.stdout.isatty():
+                click.echo(self.get_help(ctx))
+                ctx.exit()
+            args = [*args, "dashboard"]
         return super().parse_args(ctx, args)
 
 

@@ -27,6 +27,12 @@ EVERYDAY = Topic(
     "Everyday",
     (
         Verb(
+            "dashboard",
+            "show what the store holds, what is new and what waits for you",
+            examples=("dashboard", "dashboard --namespace alice"),
+            epilog="On a terminal, `retentive` alone shows it, too.",
+        ),
+        Verb(
             "add",
             "add a memory",
             (TEXT._replace(help="the text to remember"),),
@@ -73,6 +79,15 @@ EVERYDAY = Topic(
             "list memories, newest first",
             options=(*page("memory"), *FILTERS, *PAST),
             examples=("list --kind preference --limit 10", "list --status forgotten --json"),
+        ),
+        Verb(
+            "timeline",
+            "show what was added, changed and said, day by day",
+            options=(
+                Field("days", "integer", "how many days, counted back from today (14)", default=14, metavar="N"),
+                *FILTERS,
+            ),
+            examples=("timeline", "timeline --days 30 --kind decision"),
         ),
         Verb("get", "show a memory", (ID,), examples=("get 4f0c91ab", "get 4f0c91ab --json")),
         Verb(

@@ -148,7 +148,12 @@ MAINTENANCE = Topic(
     "Maintenance",
     (
         Verb("config", "show every setting and where it comes from", examples=("config", "config --json")),
-        Verb("stats", "show counts, sizes and latencies", examples=("stats", "stats --json")),
+        Verb(
+            "stats",
+            "show counts, sizes and latencies",
+            options=(Field("all", "flag", "all figures, in a terminal too"),),
+            examples=("stats", "stats --all"),
+        ),
         Verb(
             "doctor",
             "check the store, and say how to repair it",
