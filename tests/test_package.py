@@ -36,7 +36,6 @@ HEAVY = {
     "yaml",
     "apsw",
     "platformdirs",
-    "shtab",
 }
 
 

@@ -36,7 +36,7 @@ _MODELS_VERBS = (
         "download a model",
         (_MODEL._replace(help="a name or alias of the list"),),
         (_PRECISION,),
-        ("models pull bge-small", "models pull bge-small --precision float32"),
+        ("models pull bge-small-en-v1.5", "models pull bge-small --precision float32"),
         "From hub_url or HF_ENDPOINT. An interrupted download is continued; each file is checked by its hash.",
     ),
     Verb(
@@ -44,7 +44,7 @@ _MODELS_VERBS = (
         "set a model as the embedder in config.toml",
         (_MODEL._replace(help=f"{_NAME_HELP}; PROVIDER:MODEL; hashing; or none"),),
         (_PRECISION,),
-        ("models use bge-small", "models use none"),
+        ("models use bge-small-en-v1.5", "models use none"),
     ),
     Verb(
         "models test",
@@ -60,7 +60,7 @@ _MODELS_VERBS = (
         (Field("accept", "flag", "record the vectors of your own folder again"), _PRECISION),
         ("models verify", "models verify minilm"),
     ),
-    Verb("models remove", "delete the files of a model", (_MODEL,), examples=("models remove bge-small",)),
+    Verb("models remove", "delete the files of a model", (_MODEL,), examples=("models remove bge-small-en-v1.5",)),
 )
 _FILE = Field("file", "path", "", required=True, metavar="FILE")
 _BACKUP_VERBS = (
@@ -221,7 +221,7 @@ MAINTENANCE = Topic(
                 Field("status", "flag", "show the models for which the store has vectors"),
                 Field("batch", "integer", "texts embedded and committed at once (100)", default=100, metavar="N"),
             ),
-            examples=("reembed --model bge-small", "reembed --status"),
+            examples=("reembed --model bge-small-en-v1.5", "reembed --status"),
             epilog=_REEMBED_HELP,
         ),
         Verb(
