@@ -103,10 +103,10 @@ def _add(memory: Retentive, arguments: Any) -> int:
     if is_json(arguments):
         output.print_json(serialize.add_result(added))
         return 0
-    output.print_line(f"{'kept' if added.created else 'known already:'} {added.id}")
+    output.print_line(f"{'kept' if added.created else 'known already:'} {output.show_id(added.id)}")
     review.print_endings(added)
     for each in added.similar:
-        output.print_line(f"resembles {each.id} ({each.overlap:.0%}): {each.content}")
+        output.print_line(f"resembles {output.show_id(each.id)} ({each.overlap:.0%}): {each.content}")
     if added.pending:
         output.print_line("its vector is pending: `retentive backfill` makes it")
         output.print_notes(_explain_pending(memory))
@@ -121,7 +121,8 @@ def _explain_pending(memory: Retentive) -> list[str]:
 
 def _add_lines(memory: Retentive, arguments: Any, text: str, options: dict[str, Any]) -> int:
     lines = [line for line in text.splitlines() if line.strip()]
-    loaded = memory.add_many(lines, progress=output.make_progress(len(lines), "kept"), **options)
+    with output.show_progress("adding", "memories", len(lines)) as progress:
+        loaded = memory.add_many(lines, progress=progress.report, **options)
     if is_json(arguments):
         output.print_json({"ids": loaded.ids, "created": loaded.created, "repeated": loaded.repeated,
                       "superseded": loaded.superseded, "pending": loaded.pending,
@@ -131,7 +132,7 @@ def _add_lines(memory: Retentive, arguments: Any, text: str, options: dict[str, 
             f"kept: {loaded.created}, known already: {loaded.repeated}, vectors pending: {loaded.pending}"
         )
         output.print_refusals(loaded.refusals)
-    return 0
+    return output.PARTLY_DONE_EXIT_CODE if loaded.refusals else 0
 
 
 def _search(memory: Retentive, arguments: Any) -> int:
@@ -170,7 +171,7 @@ def _list(memory: Retentive, arguments: Any) -> int:
     output.print_memories(page)
     output.print_notes(page.notes)
     if page.next:
-        output.print_hint(f"more: retentive list --after {page.next}")
+        output.print_hint(f"more: retentive list --after {output.show_id(page.next)}")
     return 0
 
 
@@ -182,7 +183,7 @@ def _update(memory: Retentive, arguments: Any) -> int:
     if is_json(arguments):
         output.print_json(serialize.memory(changed))
     else:
-        output.print_line(f"updated {changed.id}")
+        output.print_line(f"updated {output.show_id(changed.id)}")
     return 0
 
 
@@ -195,7 +196,7 @@ def _restore(memory: Retentive, arguments: Any) -> int:
         output.print_json({"memories": [serialize.memory(each) for each in changed]})
     else:
         for each in changed:
-            output.print_line(f"{each.status} {each.id}")
+            output.print_line(f"{each.status} {output.show_id(each.id)}  {each.content}")
     return 0
 
 
@@ -220,7 +221,8 @@ def _build_history_row(each: HistoryEntry) -> tuple[Any, ...]:
 
 
 def _backfill(memory: Retentive, arguments: Any) -> int:
-    filled = memory.backfill(arguments.batch, output.make_progress(None, "embedded"))
+    with output.show_progress("embedding", "texts") as progress:
+        filled = memory.backfill(arguments.batch, progress.report)
     if is_json(arguments):
         output.print_json({"done": filled.done, "remaining": filled.remaining})
     else:
@@ -240,14 +242,8 @@ def _config(arguments: Any) -> int:
 
 
 def _migrate(arguments: Any) -> int:
-    tell = output.make_progress(None, "rows")
-    rows: dict[str, int] = {}
-
-    def progress(table: str, done: int) -> None:
-        rows[table] = done
-        tell(sum(rows.values()))
-
-    moved = Retentive.migrate(arguments.source, arguments.target, progress)
+    with output.show_progress("copying", "rows") as progress:
+        moved = Retentive.migrate(arguments.source, arguments.target, progress.report_stage)
     if is_json(arguments):
         output.print_json({"moved": [each._asdict() for each in moved]})
     else:

@@ -17,13 +17,13 @@ from retentive.model import ConsolidatedGroup, Consolidation
 def _consolidate(memory: Retentive, arguments: Any) -> int:
     if arguments.undo is not None:
         return _undo(memory, arguments)
-    show_scanned = output.make_progress(None, "memories read")
-    done = memory.consolidate(
-        older_than=arguments.older_than,
-        limit=arguments.limit,
-        dry_run=arguments.dry_run,
-        progress=lambda scanned, _: show_scanned(scanned),
-    )
+    with output.show_progress("comparing", "memories") as progress:
+        done = memory.consolidate(
+            older_than=arguments.older_than,
+            limit=arguments.limit,
+            dry_run=arguments.dry_run,
+            progress=lambda scanned, _: progress.report(scanned),
+        )
     if sys.stderr.isatty():
         sys.stderr.write("\n")
     if is_json(arguments):

@@ -67,13 +67,14 @@ def _require_known(memory: Retentive, ids: list[str]) -> list[str]:
 
 
 def _run(memory: Retentive, arguments: Any) -> int:
-    done = memory.expectations.run(
-        mode=arguments.mode,
-        fusion=arguments.fusion,
-        vector_weight=arguments.vector_weight,
-        min_similarity=arguments.min_similarity,
-        progress=output.make_progress(None, "asked"),
-    )
+    with output.show_progress("asking", "questions") as progress:
+        done = memory.expectations.run(
+            mode=arguments.mode,
+            fusion=arguments.fusion,
+            vector_weight=arguments.vector_weight,
+            min_similarity=arguments.min_similarity,
+            progress=progress.report,
+        )
     if is_json(arguments):
         output.print_json(serialize.expectation_results(done))
     else:

@@ -79,8 +79,9 @@ def _format_size(files: tuple[ModelFile, ...]) -> str:
 
 
 def _pull(arguments: Any) -> int:
-    tell = output.make_progress(None, "bytes")
-    found = _models(arguments).pull(arguments.name, arguments.precision, tell)
+    with output.show_progress("downloading", "bytes") as progress:
+        progress.show_name(arguments.name)
+        found = _models(arguments).pull(arguments.name, arguments.precision, progress.report)
     if is_json(arguments):
         output.print_json(serialize.model(found))
     else:

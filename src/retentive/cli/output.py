@@ -2,21 +2,22 @@
 
 import json
 import sys
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol
 
 from retentive import config, serialize
 from retentive.cli.describe_hit import explain_score, get_kind, get_locator
 from retentive.cli.sanitise import escape_controls
 from retentive.cli.sanitise import sanitise as sanitise  # noqa: PLC0414 - part of what this module offers
 from retentive.cli.words import format_count as format_count  # noqa: PLC0414 - part of what this module offers
-from retentive.errors import RetentiveError
+from retentive.errors import Conflict, RetentiveError, outcome
 from retentive.hints import for_terminal
 from retentive.ids import shorten_id
 from retentive.model import Hit, Memory, RefusedItem, Results
 
+PARTLY_DONE_EXIT_CODE = outcome(Conflict("")).exit_code  # some of what was given was refused, the rest is kept
 _VALUE_NAME_COLUMNS = 14  # columns of the name of a value of a memory or a file
 _FIELD_NAME_COLUMNS = 15  # columns of the name of a field of a record
 _STYLE_CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
@@ -160,29 +161,32 @@ def print_hint(text: str) -> None:
         print_raw(paint(text, "dim"))
 
 
-def make_progress(total: int | None, what: str) -> Callable[..., None]:
-    """Return a function that shows progress, speed and remaining time on one line. Silent in a pipe."""
-    begun, last = time.monotonic(), 0.0
+class Progress(Protocol):
+    """Shows the progress of work."""
 
-    def show(done: int, of: int | None = total) -> None:
-        nonlocal last
-        now = time.monotonic()
-        if not sys.stderr.isatty() or (now - last < 0.1 and done != of):  # noqa: PLR2004
-            return
-        last, rate = now, done / max(now - begun, 1e-6)
-        left = f", {(of - done) / rate:.0f} s left" if of and rate else ""
-        end = "\n" if done == of else ""
-        sys.stderr.write(f"\r{what}: {done}{f' of {of}' if of else ''} ({rate:.0f}/s{left})   {end}")
-        sys.stderr.flush()
-
-    return show
+    def report(self, done: int, total: int | None = None) -> None: ...
+    def report_stage(self, stage: str, done: int, total: int | None = None) -> None: ...
+    def show_name(self, name: str) -> None: ...
+    def step_aside(self) -> AbstractContextManager[None]: ...
 
 
-def make_stage_progress() -> Callable[[str, int, int], None]:
-    """Return a function that shows the progress of each stage on a line of its own."""
-    stages: dict[str, Callable[..., None]] = {}
+class _NoProgress:
+    """Shows nothing, in a pipe."""
 
-    def show(stage: str, done: int, of: int) -> None:
-        stages.setdefault(stage, make_progress(None, stage))(done, of)
+    def report(self, done: int, total: int | None = None) -> None: ...
+    def report_stage(self, stage: str, done: int, total: int | None = None) -> None: ...
+    def show_name(self, name: str) -> None: ...
+    def step_aside(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
-    return show
+
+@contextmanager
+def show_progress(what: str, unit: str = "", total: int | None = None) -> Iterator[Progress]:
+    """Show the progress of work on standard error, from its beginning to its end, if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield _NoProgress()
+        return
+    from retentive.cli.draw.progress import ProgressDisplay
+
+    with ProgressDisplay(what, unit, total).run() as display:
+        yield display

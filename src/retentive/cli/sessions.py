@@ -202,11 +202,12 @@ def _import(memory: Retentive, arguments: Any) -> int:
         raise Invalid("--session names one conversation; there are several files", "Import them one at a time.")
     imported = []
     for file in arguments.files:
-        progress = output.make_progress(None, file)
         source = open_source(file, "conversations")
-        done = memory.sessions.import_log(
-            source, arguments.format, arguments.session, arguments.me, progress, trust=arguments.trust
-        )
+        with output.show_progress("importing", "messages") as progress:
+            progress.show_name(file)
+            done = memory.sessions.import_log(
+                source, arguments.format, arguments.session, arguments.me, progress.report, trust=arguments.trust
+            )
         imported.append({"file": file, **serialize.encode_fields(done)})
         if not is_json(arguments):
             known = f", {done.known} known already" if done.known else ""
