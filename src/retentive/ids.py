@@ -4,9 +4,7 @@ import os
 import re
 import threading
 
-SHORT_ID_CHARS = (
-    8  # of 16 random hex digits; ids of one minute begin with the same 12 characters, so their ends are shown
-)
+SHORT_ID_CHARS = 8  # the end of an id, which is random; the beginning is the time, the same for a minute
 MIN_PART_CHARS = 4  # of an id that is given in part
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _PART = re.compile(rf"[0-9a-f-]{{{MIN_PART_CHARS},35}}")

@@ -61,10 +61,9 @@ def _restore(arguments: Any) -> int:
 
 def _run_restore(arguments: Any, *, dry_run: bool) -> RestoreResult:
     settings = pick_options(arguments, ("namespace", "embedder"))
-    target = getattr(arguments, "db", None)
     with output.show_progress("checking") as progress:
         return Retentive.restore_backup(
-            arguments.file, target, dry_run=dry_run, progress=progress.report_stage, **settings
+            arguments.file, arguments.db, dry_run=dry_run, progress=progress.report_stage, **settings
         )
 
 

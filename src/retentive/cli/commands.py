@@ -35,11 +35,13 @@ from retentive.errors import Corrupt, Invalid
 from retentive.hints import for_terminal
 from retentive.model import HistoryEntry
 from retentive.storage.damage import collect_damage
+from retentive.surface.memory import ADD_FIELDS, CONTENT_FIELDS
 
 if TYPE_CHECKING:
     from retentive.served_namespaces import ServedNamespaces
 
-_CONTENT_OPTIONS = ("kind", "tags", "importance", "confidence", "context", "slot", "expires", "valid_from", "metadata")
+_CONTENT_OPTIONS = tuple(field.name for field in CONTENT_FIELDS)
+_ADD_OPTIONS = tuple(field.name for field in ADD_FIELDS)
 
 
 def run(arguments: Any) -> int:
@@ -96,7 +98,7 @@ def _pick_content_options(arguments: Any, names: Iterable[str]) -> dict[str, Any
 
 def _add(memory: Retentive, arguments: Any) -> int:
     text = read_text(arguments.text, "text")
-    options = _pick_content_options(arguments, (*_CONTENT_OPTIONS, "session", "source", "replaces"))
+    options = _pick_content_options(arguments, _ADD_OPTIONS)
     if arguments.each_line:
         return _add_lines(memory, arguments, text, options)
     added = memory.add(text, **options)
@@ -266,19 +268,6 @@ def _demo(arguments: Any) -> int:
     return 0
 
 
-def _completion(arguments: Any) -> int:
-    import shtab
-
-    from retentive.cli.parser import build_parser
-
-    script = shtab.complete(build_parser(), shell=arguments.shell)
-    if is_json(arguments):
-        output.print_json({"shell": arguments.shell, "script": script})
-    else:
-        output.print_line(script)
-    return 0
-
-
 def _run_client_command(arguments: Any) -> int:
     from retentive.cli import clients
 
@@ -288,7 +277,6 @@ def _run_client_command(arguments: Any) -> int:
 _WITHOUT_STORE: dict[str, Callable[[Any], int]] = {
     "config": _config,
     "demo": _demo,
-    "completion": _completion,
     "migrate": _migrate,
     **backup.WITHOUT_STORE,
     **models.WITHOUT_STORE,
