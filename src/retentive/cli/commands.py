@@ -27,6 +27,7 @@ from retentive.cli import (
     review,
     serve,
     sessions,
+    settings,
     tokens,
     work,
 )
@@ -232,17 +233,6 @@ def _backfill(memory: Retentive, arguments: Any) -> int:
     return 0
 
 
-def _config(arguments: Any) -> int:
-    found = config.mask_secrets(config.resolve(pick_options(arguments, ("db", "namespace", "embedder"))))
-    if is_json(arguments):
-        output.print_json({name: {"value": value.value, "origin": value.origin} for name, value in found.items()})
-    else:
-        output.print_table(
-            ("setting", "value", "from"), [(name, value.value, value.origin) for name, value in found.items()]
-        )
-    return 0
-
-
 def _migrate(arguments: Any) -> int:
     with output.show_progress("copying", "rows") as progress:
         moved = Retentive.migrate(arguments.source, arguments.target, progress.report_stage)
@@ -275,11 +265,11 @@ def _run_client_command(arguments: Any) -> int:
 
 
 _WITHOUT_STORE: dict[str, Callable[[Any], int]] = {
-    "config": _config,
     "demo": _demo,
     "migrate": _migrate,
     **backup.WITHOUT_STORE,
     **models.WITHOUT_STORE,
+    **settings.WITHOUT_STORE,
     **serve.VERBS,
     "install": _run_client_command,
     "uninstall": _run_client_command,
