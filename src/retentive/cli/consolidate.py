@@ -52,12 +52,12 @@ def _print_consolidation(done: Consolidation) -> None:
 
 
 def _print_group(each: ConsolidatedGroup, *, is_done: bool) -> None:
-    head = each.id if each.id and is_done else "would be made"
+    head = output.show_id(each.id) if each.id and is_done else "would be made"
     output.print_line(f"{each.rule}  {head}")
     for text in each.text.splitlines():
         output.print_line(f"  = {text}")
     for cited in each.cited:
-        output.print_line(f"    {cited.time:%Y-%m-%d}  {cited.id}  {cited.content}")
+        output.print_line(f"    {cited.time:%Y-%m-%d}  {output.show_id(cited.id)}  {cited.content}")
 
 
 def _undo(memory: Retentive, arguments: Any) -> int:

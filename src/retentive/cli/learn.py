@@ -84,7 +84,7 @@ def print_handled_requests(requests: Sequence[HandledRequest]) -> None:
         elif each.candidates:
             output.print_line(f"unclear which memory {each.text!r} means; choose one and run `retentive forget ID`:")
             for candidate in each.candidates:
-                output.print_line(f"  {candidate.id}  {candidate.content}")
+                output.print_line(f"  {output.show_id(candidate.id)}  {candidate.content}")
         else:
             output.print_line(f"nothing to forget for {each.text!r}")
 

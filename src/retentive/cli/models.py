@@ -23,7 +23,7 @@ def _list(arguments: Any) -> int:
     if is_json(arguments):
         output.print_json({"models": [serialize.model(each) for each in known]})
     else:
-        output.print_table(("model", "state", "size", "languages", "what it is"), map(_build_row, known))
+        output.print_table(("model", "state", "size", "languages", "what it is"), map(_build_row, known), wraps=True)
     return 0
 
 

@@ -52,15 +52,20 @@ def print_error(error: RetentiveError, *, as_json: bool) -> None:
     if as_json:
         sys.stderr.write(json.dumps(serialize.error(error, for_terminal), ensure_ascii=False) + "\n")
         return
-    message = sanitise(str(error)).removesuffix(".")
-    hint = f" {for_terminal(error.hint)}" if error.hint else ""
-    sys.stderr.write(f"{paint('error:', 'red', sys.stderr)} {message}.{sanitise(hint)}\n")
+    message = f"{sanitise(str(error)).removesuffix('.')}."
+    hint = sanitise(for_terminal(error.hint))
+    if sys.stderr.isatty():
+        from retentive.cli.draw.messages import draw_message
+
+        draw_message("error:", "bold red", message, hint)
+    else:
+        sys.stderr.write(f"error: {message}{hint and f' {hint}'}\n")
 
 
 def print_table(heads: Sequence[str], rows: Iterable[Sequence[Any]], *, wraps: bool = False) -> None:
     """Print a table: for people aligned and cut to the screen, for pipes one row a line with tabs between, uncut.
 
-    `wraps`: its last column is wrapped for people, not cut.
+    `wraps`: its last column is wrapped for people, not cut. People do not see columns that are empty.
     """
     cells = [["" if cell is None else str(cell) for cell in row] for row in rows]
     if not sys.stdout.isatty():
@@ -70,8 +75,12 @@ def print_table(heads: Sequence[str], rows: Iterable[Sequence[Any]], *, wraps: b
     from retentive.cli.draw.console import draw
     from retentive.cli.draw.tables import Column, make_table
 
-    columns = [Column(head, is_flexible=number == len(heads)) for number, head in enumerate(heads, start=1)]
-    draw(make_table(columns, cells, wraps=wraps))
+    if not cells:
+        print_hint("none")
+        return
+    used = [number for number in range(len(heads)) if any(row[number] for row in cells)]
+    columns = [Column(heads[number], is_flexible=number == used[-1]) for number in used]
+    draw(make_table(columns, [[row[number] for number in used] for row in cells], wraps=wraps))
 
 
 def print_memories(memories: Sequence[Memory]) -> None:
@@ -140,14 +149,22 @@ def _build_row(hit: Hit) -> tuple[str, ...]:
 
 def print_notes(notes: Iterable[str]) -> None:
     for note in notes:
-        sys.stderr.write(f"{paint('note:', 'yellow', sys.stderr)} {sanitise(for_terminal(note))}\n")
+        _print_aside("note:", for_terminal(note))
 
 
 def print_refusals(refused: Iterable[RefusedItem]) -> None:
     """Print refused items with their reasons to standard error."""
-    head = paint("refused:", "yellow", sys.stderr)
     for each in refused:
-        sys.stderr.write(f"{head} {sanitise(f'{each.place}: {each.reason}')}\n")
+        _print_aside("refused:", f"{each.place}: {each.reason}")
+
+
+def _print_aside(mark: str, text: str) -> None:
+    if sys.stderr.isatty():
+        from retentive.cli.draw.messages import draw_message
+
+        draw_message(mark, "yellow", text)
+    else:
+        sys.stderr.write(f"{mark} {sanitise(text)}\n")
 
 
 def print_text(text: str) -> None:

@@ -57,14 +57,14 @@ def _print_change(change: RecallChange) -> None:
     word, style = ("WORSE", "red") if change.is_regression else ("other", "dim")
     if change.after.passed and not change.before.passed:
         word, style = "better", "green"
-    question, id = output.sanitise(expectation.question), output.paint(expectation.id, "dim")
+    question, id = output.sanitise(expectation.question), output.paint(output.show_id(expectation.id), "dim")
     output.print_raw(f"{output.paint(f'{word:6}', style)}  {question}  {id}")
     output.print_line(f"        before: {_list_hit_ids(change.before)}")
     output.print_line(f"        after:  {_list_hit_ids(change.after)}")
 
 
 def _list_hit_ids(checked: ExpectationResult) -> str:
-    return ", ".join(hit.id for hit in checked.hits) or "nothing"
+    return ", ".join(output.show_id(hit.id) for hit in checked.hits) or "nothing"
 
 
 def _print_summary(done: ReembedResult) -> None:

@@ -51,7 +51,7 @@ def _list(memory: Retentive, arguments: Any) -> int:
     else:
         _ask_for_each(memory, found) if sys.stdin.isatty() else _print_all(found)
         if len(found) == arguments.limit:
-            output.print_hint(f"more: retentive review --after {found[-1].id}")
+            output.print_hint(f"more: retentive review --after {output.show_id(found[-1].id)}")
     return 0
 
 

@@ -1,5 +1,6 @@
 """Show and change the settings."""
 
+import json
 import shlex
 import subprocess
 import sys
@@ -35,7 +36,7 @@ def _list(arguments: Any) -> int:
         from retentive.cli.draw.settings import make_settings
 
         draw(make_settings(found, SETTING_GROUPS))
-        output.print_hint("change one: retentive config set NAME VALUE    all about them: docs/reference/settings.md")
+        output.print_hint("explain one: retentive config get NAME   change it: retentive config set NAME VALUE")
     else:
         output.print_table((), [(name, value.value, value.origin) for name, value in found.items()])
     return 0
@@ -48,7 +49,8 @@ def _get(arguments: Any) -> int:
         output.print_json({setting.name: value._asdict()})
         return 0
     output.print_line(str(value.value))
-    output.print_hint(f"{setting.meaning}\nfrom: {value.origin}")
+    output.print_hint(setting.meaning)
+    output.print_hint(f"from: {value.origin}")
     return 0
 
 
@@ -63,7 +65,7 @@ def _set(arguments: Any) -> int:
     if is_json(arguments):
         output.print_json({"setting": setting.name, "value": shown, "file": str(path), "used": now.origin == str(path)})
         return 0
-    output.print_line(f"{setting.name} = {shown}, in {path}")
+    output.print_line(f"{setting.name} = {json.dumps(shown, ensure_ascii=False)}, in {path}")
     if now.origin == setting.variable:
         output.print_notes([f"the environment variable {setting.variable} says otherwise, and counts for more"])
     elif before.value != now.value and setting.name == "embedder":
@@ -97,7 +99,8 @@ def _run_editor(path: Path) -> None:
     editor = environment.get("VISUAL") or environment.get("EDITOR") or _EDITORS.get(sys.platform, "vi")
     hint = "Name one that is installed: `EDITOR=nano retentive config edit`."
     try:
-        code = subprocess.run([*shlex.split(editor), str(path)], check=False).returncode
+        command = [*shlex.split(editor), str(path)]
+        code = subprocess.run(command, check=False).returncode  # noqa: S603 - the editor that the user named
     except (OSError, ValueError) as error:
         raise Invalid(f"the editor {editor!r} cannot be started", hint) from error
     if code:
