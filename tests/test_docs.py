@@ -76,7 +76,10 @@ SHOWN_VALUES = {"dog", "hit", "user", "why"}  # owners of dotted names that are 
 FILE_SUFFIXES = {"db", "json", "md", "onnx", "py", "sql", "toml"}
 
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_ID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b")
+_ID = re.compile(
+    r"\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b"
+    r"|(?<![\w.-])(?=\d*[a-f])[0-9a-f]{8}(?![\w.-])"  # short, as on a terminal
+)
 _MASKS = (
     (_ID, "ID"),
     (re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|\+00:00)?)?"), "TIME"),
@@ -88,6 +91,8 @@ _MASKS = (
     (re.compile(r"rt_[\w-]{43}"), "SECRET"),
     (re.compile(r"minilm-[\w-]+\.onnx"), "MODEL"),  # its name has its hash, which hangs on the processor
     (re.compile("rebuilt now"), "rebuilt, from the cache"),
+    (re.compile(r"\bnow\b|\b\d+ min\b"), "AGE"),
+    (re.compile("[▏▎▍▌▋▊▉█]+"), "BAR"),
     (re.compile(r"[ \t]+"), " "),
 )
 

@@ -202,7 +202,8 @@ class MaintenanceVerbs:
         `session` chooses.
         """
         validate.reject_unknown(filters, Filters, "timeline")
-        scope = make_scope([self._store.namespace], **{"status": (), **filters})
+        filters.setdefault("status", ())
+        scope = make_scope([self._store.namespace], **filters)
         return timeline.make_timeline(self._store, scope, validate.positive_int(days, "days"))
 
     def health(self) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from retentive.cli import (
     review,
     serve,
     sessions,
+    settings,
     tokens,
     work,
 )
@@ -107,10 +108,10 @@ def _add(memory: Retentive, arguments: Any) -> int:
     if is_json(arguments):
         output.print_json(serialize.add_result(added))
         return 0
-    output.print_line(f"{'kept' if added.created else 'known already:'} {added.id}")
+    output.print_line(f"{'kept' if added.created else 'known already:'} {output.show_id(added.id)}")
     review.print_endings(added)
     for each in added.similar:
-        output.print_line(f"resembles {each.id} ({each.overlap:.0%}): {each.content}")
+        output.print_line(f"resembles {output.show_id(each.id)} ({each.overlap:.0%}): {each.content}")
     if added.pending:
         output.print_line("its vector is pending: `retentive backfill` makes it")
         output.print_notes(_explain_pending(memory))
@@ -125,7 +126,8 @@ def _explain_pending(memory: Retentive) -> list[str]:
 
 def _add_lines(memory: Retentive, arguments: Any, text: str, options: dict[str, Any]) -> int:
     lines = [line for line in text.splitlines() if line.strip()]
-    loaded = memory.add_many(lines, progress=output.make_progress(len(lines), "kept"), **options)
+    with output.show_progress("adding", "memories", len(lines)) as progress:
+        loaded = memory.add_many(lines, progress=progress.report, **options)
     if is_json(arguments):
         output.print_json({"ids": loaded.ids, "created": loaded.created, "repeated": loaded.repeated,
                       "superseded": loaded.superseded, "pending": loaded.pending,
@@ -135,7 +137,7 @@ def _add_lines(memory: Retentive, arguments: Any, text: str, options: dict[str, 
             f"kept: {loaded.created}, known already: {loaded.repeated}, vectors pending: {loaded.pending}"
         )
         output.print_refusals(loaded.refusals)
-    return 0
+    return output.PARTLY_DONE_EXIT_CODE if loaded.refusals else 0
 
 
 def _search(memory: Retentive, arguments: Any) -> int:
@@ -174,7 +176,7 @@ def _list(memory: Retentive, arguments: Any) -> int:
     output.print_memories(page)
     output.print_notes(page.notes)
     if page.next:
-        output.print_hint(f"more: retentive list --after {page.next}")
+        output.print_hint(f"more: retentive list --after {output.show_id(page.next)}")
     return 0
 
 
@@ -186,7 +188,7 @@ def _update(memory: Retentive, arguments: Any) -> int:
     if is_json(arguments):
         output.print_json(serialize.memory(changed))
     else:
-        output.print_line(f"updated {changed.id}")
+        output.print_line(f"updated {output.show_id(changed.id)}")
     return 0
 
 
@@ -199,7 +201,7 @@ def _restore(memory: Retentive, arguments: Any) -> int:
         output.print_json({"memories": [serialize.memory(each) for each in changed]})
     else:
         for each in changed:
-            output.print_line(f"{each.status} {each.id}")
+            output.print_line(f"{each.status} {output.show_id(each.id)}  {each.content}")
     return 0
 
 
@@ -224,7 +226,8 @@ def _build_history_row(each: HistoryEntry) -> tuple[Any, ...]:
 
 
 def _backfill(memory: Retentive, arguments: Any) -> int:
-    filled = memory.backfill(arguments.batch, output.make_progress(None, "embedded"))
+    with output.show_progress("embedding", "texts") as progress:
+        filled = memory.backfill(arguments.batch, progress.report)
     if is_json(arguments):
         output.print_json({"done": filled.done, "remaining": filled.remaining})
     else:
@@ -232,26 +235,9 @@ def _backfill(memory: Retentive, arguments: Any) -> int:
     return 0
 
 
-def _config(arguments: Any) -> int:
-    found = config.mask_secrets(config.resolve(pick_options(arguments, ("db", "namespace", "embedder"))))
-    if is_json(arguments):
-        output.print_json({name: {"value": value.value, "origin": value.origin} for name, value in found.items()})
-    else:
-        output.print_table(
-            ("setting", "value", "from"), [(name, value.value, value.origin) for name, value in found.items()]
-        )
-    return 0
-
-
 def _migrate(arguments: Any) -> int:
-    tell = output.make_progress(None, "rows")
-    rows: dict[str, int] = {}
-
-    def progress(table: str, done: int) -> None:
-        rows[table] = done
-        tell(sum(rows.values()))
-
-    moved = Retentive.migrate(arguments.source, arguments.target, progress)
+    with output.show_progress("copying", "rows") as progress:
+        moved = Retentive.migrate(arguments.source, arguments.target, progress.report_stage)
     if is_json(arguments):
         output.print_json({"moved": [each._asdict() for each in moved]})
     else:
@@ -281,11 +267,11 @@ def _run_client_command(arguments: Any) -> int:
 
 
 _WITHOUT_STORE: dict[str, Callable[[Any], int]] = {
-    "config": _config,
     "demo": _demo,
     "migrate": _migrate,
     **backup.WITHOUT_STORE,
     **models.WITHOUT_STORE,
+    **settings.WITHOUT_STORE,
     **serve.VERBS,
     "install": _run_client_command,
     "uninstall": _run_client_command,

@@ -2,21 +2,22 @@
 
 import json
 import sys
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol
 
 from retentive import config, serialize
 from retentive.cli.describe_hit import explain_score, get_kind, get_locator
 from retentive.cli.sanitise import escape_controls
 from retentive.cli.sanitise import sanitise as sanitise  # noqa: PLC0414 - part of what this module offers
 from retentive.cli.words import format_count as format_count  # noqa: PLC0414 - part of what this module offers
-from retentive.errors import RetentiveError
+from retentive.errors import Conflict, RetentiveError, outcome
 from retentive.hints import for_terminal
 from retentive.ids import shorten_id
 from retentive.model import Hit, Memory, RefusedItem, Results
 
+PARTLY_DONE_EXIT_CODE = outcome(Conflict("")).exit_code  # some of what was given was refused, the rest is kept
 _VALUE_NAME_COLUMNS = 14  # columns of the name of a value of a memory or a file
 _FIELD_NAME_COLUMNS = 15  # columns of the name of a field of a record
 _STYLE_CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
@@ -51,15 +52,20 @@ def print_error(error: RetentiveError, *, as_json: bool) -> None:
     if as_json:
         sys.stderr.write(json.dumps(serialize.error(error, for_terminal), ensure_ascii=False) + "\n")
         return
-    message = sanitise(str(error)).removesuffix(".")
-    hint = f" {for_terminal(error.hint)}" if error.hint else ""
-    sys.stderr.write(f"{paint('error:', 'red', sys.stderr)} {message}.{sanitise(hint)}\n")
+    message = f"{sanitise(str(error)).removesuffix('.')}."
+    hint = sanitise(for_terminal(error.hint))
+    if sys.stderr.isatty():
+        from retentive.cli.draw.messages import draw_message
+
+        draw_message("error:", "bold red", message, hint)
+    else:
+        sys.stderr.write(f"error: {message}{hint and f' {hint}'}\n")
 
 
 def print_table(heads: Sequence[str], rows: Iterable[Sequence[Any]], *, wraps: bool = False) -> None:
     """Print a table: for people aligned and cut to the screen, for pipes one row a line with tabs between, uncut.
 
-    `wraps`: its last column is wrapped for people, not cut.
+    `wraps`: its last column is wrapped for people, not cut. People do not see columns that are empty.
     """
     cells = [["" if cell is None else str(cell) for cell in row] for row in rows]
     if not sys.stdout.isatty():
@@ -69,8 +75,12 @@ def print_table(heads: Sequence[str], rows: Iterable[Sequence[Any]], *, wraps: b
     from retentive.cli.draw.console import draw
     from retentive.cli.draw.tables import Column, make_table
 
-    columns = [Column(head, is_flexible=number == len(heads)) for number, head in enumerate(heads, start=1)]
-    draw(make_table(columns, cells, wraps=wraps))
+    if not cells:
+        print_hint("none")
+        return
+    used = [number for number in range(len(heads)) if any(row[number] for row in cells)]
+    columns = [Column(heads[number], is_flexible=number == used[-1]) for number in used]
+    draw(make_table(columns, [[row[number] for number in used] for row in cells], wraps=wraps))
 
 
 def print_memories(memories: Sequence[Memory]) -> None:
@@ -139,14 +149,22 @@ def _build_row(hit: Hit) -> tuple[str, ...]:
 
 def print_notes(notes: Iterable[str]) -> None:
     for note in notes:
-        sys.stderr.write(f"{paint('note:', 'yellow', sys.stderr)} {sanitise(for_terminal(note))}\n")
+        _print_aside("note:", for_terminal(note))
 
 
 def print_refusals(refused: Iterable[RefusedItem]) -> None:
     """Print refused items with their reasons to standard error."""
-    head = paint("refused:", "yellow", sys.stderr)
     for each in refused:
-        sys.stderr.write(f"{head} {sanitise(f'{each.place}: {each.reason}')}\n")
+        _print_aside("refused:", f"{each.place}: {each.reason}")
+
+
+def _print_aside(mark: str, text: str) -> None:
+    if sys.stderr.isatty():
+        from retentive.cli.draw.messages import draw_message
+
+        draw_message(mark, "yellow", text)
+    else:
+        sys.stderr.write(f"{mark} {sanitise(text)}\n")
 
 
 def print_text(text: str) -> None:
@@ -160,29 +178,32 @@ def print_hint(text: str) -> None:
         print_raw(paint(text, "dim"))
 
 
-def make_progress(total: int | None, what: str) -> Callable[..., None]:
-    """Return a function that shows progress, speed and remaining time on one line. Silent in a pipe."""
-    begun, last = time.monotonic(), 0.0
+class Progress(Protocol):
+    """Shows the progress of work."""
 
-    def show(done: int, of: int | None = total) -> None:
-        nonlocal last
-        now = time.monotonic()
-        if not sys.stderr.isatty() or (now - last < 0.1 and done != of):  # noqa: PLR2004
-            return
-        last, rate = now, done / max(now - begun, 1e-6)
-        left = f", {(of - done) / rate:.0f} s left" if of and rate else ""
-        end = "\n" if done == of else ""
-        sys.stderr.write(f"\r{what}: {done}{f' of {of}' if of else ''} ({rate:.0f}/s{left})   {end}")
-        sys.stderr.flush()
-
-    return show
+    def report(self, done: int, total: int | None = None) -> None: ...
+    def report_stage(self, stage: str, done: int, total: int | None = None) -> None: ...
+    def show_name(self, name: str) -> None: ...
+    def step_aside(self) -> AbstractContextManager[None]: ...
 
 
-def make_stage_progress() -> Callable[[str, int, int], None]:
-    """Return a function that shows the progress of each stage on a line of its own."""
-    stages: dict[str, Callable[..., None]] = {}
+class _NoProgress:
+    """Shows nothing, in a pipe."""
 
-    def show(stage: str, done: int, of: int) -> None:
-        stages.setdefault(stage, make_progress(None, stage))(done, of)
+    def report(self, done: int, total: int | None = None) -> None: ...
+    def report_stage(self, stage: str, done: int, total: int | None = None) -> None: ...
+    def show_name(self, name: str) -> None: ...
+    def step_aside(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
-    return show
+
+@contextmanager
+def show_progress(what: str, unit: str = "", total: int | None = None) -> Iterator[Progress]:
+    """Show the progress of work on standard error, from its beginning to its end, if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield _NoProgress()
+        return
+    from retentive.cli.draw.progress import ProgressDisplay
+
+    with ProgressDisplay(what, unit, total).run() as display:
+        yield display

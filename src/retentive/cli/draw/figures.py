@@ -12,6 +12,7 @@ from retentive.cli.draw.tables import Column, make_grid, make_table
 from retentive.cli.words import format_count, join_counts
 from retentive.model import TimelineDay
 
+MAX_KINDS = 5  # that `stats` names
 NAME_WIDTH = 11  # columns of the name of a figure
 _DAY_BAR_CELLS = 16
 
@@ -27,7 +28,7 @@ def list_figures(figures: Mapping[str, Any], waiting: str) -> list[tuple[str, st
     problem = find_problem(figures)
     return [
         ("memories", _describe_memories(figures), "bold"),
-        ("kinds", join_counts(figures["active_by_kind"]) or "none", ""),
+        ("kinds", join_counts(figures["active_by_kind"], MAX_KINDS) or "none", ""),
         ("said in", _describe_conversations(figures), ""),
         ("files", _describe_files(figures), ""),
         ("searches", _describe_searches(figures), ""),
@@ -44,7 +45,7 @@ NO_PROPOSALS = "none wait for you"
 
 def _describe_memories(figures: Mapping[str, Any]) -> str:
     counts = figures["by_status"]
-    return f"{join_counts({'active': counts.get('active', 0), **counts})}, in the namespace {figures['namespace']}"
+    return f"{join_counts({'active': counts.get('active', 0), **counts})}; in {figures['namespace']}"
 
 
 def _describe_conversations(figures: Mapping[str, Any]) -> str:

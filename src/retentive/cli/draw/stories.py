@@ -64,9 +64,14 @@ def _format_value(value: Any) -> str:
     return "none" if value is None else str(value)
 
 
+def split_pieces(text: str) -> list[str]:
+    """Split a text into words, blanks and signs, which a difference is made of."""
+    return _PIECE.findall(text)
+
+
 def make_word_difference(before: str, after: str, *, has_colour: bool) -> Text:
     """Make one text of two: words removed and added, in colours, or as `[-old-]` and `{+new+}` without."""
-    old, new = _PIECE.findall(before), _PIECE.findall(after)
+    old, new = split_pieces(before), split_pieces(after)
     text = Text()
     for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag == "equal":

@@ -144,10 +144,35 @@ _INTEGRITY_VERBS = (
         examples=("integrity accept",),
     ),
 )
+_SETTING = Field("name", "name", "of a setting, as `retentive config` lists them", required=True, metavar="NAME")
+_CONFIG_VERBS = (
+    Verb("config list", "show every setting and where it comes from", examples=("config", "config --json")),
+    Verb("config get", "show the value of a setting", (_SETTING,), examples=("config get embedder",)),
+    Verb(
+        "config set",
+        "set a setting in config.toml",
+        (_SETTING, Field("value", "text", "", required=True, metavar="VALUE")),
+        examples=("config set embedder bge-small", "config set hooks recall"),
+        epilog="The value is checked first. Every other line and comment of the file stays as it is.",
+    ),
+    Verb(
+        "config edit",
+        "edit config.toml in your editor, and check it",
+        examples=("config edit",),
+        epilog="The editor is that of VISUAL or EDITOR. A file that cannot be used does not replace the one before.",
+    ),
+    Verb("config path", "show where config.toml is", examples=("config path",)),
+)
 MAINTENANCE = Topic(
     "Maintenance",
     (
-        Verb("config", "show every setting and where it comes from", examples=("config", "config --json")),
+        VerbGroup(
+            "config",
+            "show and change the settings",
+            _CONFIG_VERBS,
+            alone="list",
+            epilog="`retentive config` is short for `config list`.",
+        ),
         Verb(
             "stats",
             "show counts, sizes and latencies",
