@@ -36,6 +36,8 @@ HEAVY = {
     "yaml",
     "apsw",
     "platformdirs",
+    "click",
+    "rich",
 }
 
 

@@ -152,7 +152,7 @@ _CONFIG_VERBS = (
         "config set",
         "set a setting in config.toml",
         (_SETTING, Field("value", "text", "", required=True, metavar="VALUE")),
-        examples=("config set embedder bge-small", "config set hooks recall"),
+        examples=("config set embedder bge-small-en-v1.5", "config set hooks recall"),
         epilog="The value is checked first. Every other line and comment of the file stays as it is.",
     ),
     Verb(
@@ -251,7 +251,7 @@ MAINTENANCE = Topic(
         ),
         Verb(
             "work",
-            "run background work until stopped: learning, vectors, expiry, retention",
+            "run background work until stopped: learning, vectors, expiry",
             options=(Field("once", "flag", "do the work that is due now, then exit"),),
             examples=("work", "work --once"),
             epilog="For all namespaces of the store. Only one process works at a time. Servers do this by themselves.",
