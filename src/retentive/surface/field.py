@@ -45,6 +45,8 @@ class Field(NamedTuple):
     """The option that switches a flag off."""
     has_commas: bool = False
     """Whether several values may be given in one, with commas."""
+    is_end: bool = False
+    """Whether a time is the end of something: it may be in the future, and a day counts to its end."""
     is_clearable: bool = False
     """Whether an empty text is accepted, and takes the value away."""
     tool_help: str = ""
