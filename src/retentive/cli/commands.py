@@ -32,6 +32,7 @@ from retentive.cli import (
     work,
 )
 from retentive.cli.args import FILTER_OPTIONS, PAST_OPTIONS, is_json, parse_json, pick_options, read_text
+from retentive.cli.short_ids import complete_ids
 from retentive.errors import Corrupt, Invalid
 from retentive.hints import for_terminal
 from retentive.model import HistoryEntry
@@ -59,6 +60,7 @@ def run(arguments: Any) -> int:
             raise
         return _salvage(arguments)
     with opened as memory, collect_damage() as damage:
+        complete_ids(memory, arguments)
         code = _VERBS[arguments.run](memory, arguments)
         output.print_notes(damage.notes())
         return code

@@ -9,7 +9,7 @@ from retentive.surface.options import EVERYWHERE
 from retentive.surface.verb import Verb, VerbGroup
 from retentive.surface.verbs import TOPICS, find_verb
 
-_DESCRIPTION = "Long-term memory for AI agents: one SQLite file, local embeddings, hybrid search."
+_DESCRIPTION = "Long-term memory for AI agents: one file, local embeddings, hybrid search."
 _EXAMPLES = """\
 examples:
   retentive add "The user's dog is called Rex" --slot user.dog.name

@@ -204,7 +204,7 @@ def _make_argument(field: Field) -> click.Argument:
         required=False,
         metavar=field.metavar,
         type=click.UNPROCESSED,
-        shell_complete=lambda _ctx, _param, incomplete: complete_value(field, incomplete),
+        shell_complete=lambda ctx, _, incomplete: complete_value(field, ctx, incomplete),
     )
 
 
@@ -219,7 +219,7 @@ def _make_option(field: Field) -> click.Option:
         metavar=field.metavar,
         help=field.help,
         type=click.UNPROCESSED,
-        shell_complete=lambda _ctx, _param, incomplete: complete_value(field, incomplete),
+        shell_complete=lambda ctx, _, incomplete: complete_value(field, ctx, incomplete),
     )
 
 

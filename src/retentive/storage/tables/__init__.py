@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from retentive.storage.tables.expectations import ExpectationRows
     from retentive.storage.tables.files import FileRows
     from retentive.storage.tables.hidden import HiddenMessages
+    from retentive.storage.tables.ids import Ids
     from retentive.storage.tables.proposals import ProposalRows
     from retentive.storage.tables.purges import Purges
     from retentive.storage.tables.quarantine import Quarantine
@@ -54,6 +55,12 @@ class Tables:
         from retentive.storage.tables.hidden import HiddenMessages
 
         return HiddenMessages(self._engine)
+
+    @cached_property
+    def ids(self) -> Ids:
+        from retentive.storage.tables.ids import Ids
+
+        return Ids(self._engine)
 
     @cached_property
     def proposals(self) -> ProposalRows:

@@ -36,7 +36,7 @@ _MODELS_VERBS = (
         "download a model",
         (_MODEL._replace(help="a name or alias of the list"),),
         (_PRECISION,),
-        ("models pull bge-small", "models pull bge-small --precision float32"),
+        ("models pull bge-small-en-v1.5", "models pull bge-small --precision float32"),
         "From hub_url or HF_ENDPOINT. An interrupted download is continued; each file is checked by its hash.",
     ),
     Verb(
@@ -44,7 +44,7 @@ _MODELS_VERBS = (
         "set a model as the embedder in config.toml",
         (_MODEL._replace(help=f"{_NAME_HELP}; PROVIDER:MODEL; hashing; or none"),),
         (_PRECISION,),
-        ("models use bge-small", "models use none"),
+        ("models use bge-small-en-v1.5", "models use none"),
     ),
     Verb(
         "models test",
@@ -60,7 +60,7 @@ _MODELS_VERBS = (
         (Field("accept", "flag", "record the vectors of your own folder again"), _PRECISION),
         ("models verify", "models verify minilm"),
     ),
-    Verb("models remove", "delete the files of a model", (_MODEL,), examples=("models remove bge-small",)),
+    Verb("models remove", "delete the files of a model", (_MODEL,), examples=("models remove bge-small-en-v1.5",)),
 )
 _FILE = Field("file", "path", "", required=True, metavar="FILE")
 _BACKUP_VERBS = (
@@ -152,7 +152,7 @@ _CONFIG_VERBS = (
         "config set",
         "set a setting in config.toml",
         (_SETTING, Field("value", "text", "", required=True, metavar="VALUE")),
-        examples=("config set embedder bge-small", "config set hooks recall"),
+        examples=("config set embedder bge-small-en-v1.5", "config set hooks recall"),
         epilog="The value is checked first. Every other line and comment of the file stays as it is.",
     ),
     Verb(
@@ -246,12 +246,12 @@ MAINTENANCE = Topic(
                 Field("status", "flag", "show the models for which the store has vectors"),
                 Field("batch", "integer", "texts embedded and committed at once (100)", default=100, metavar="N"),
             ),
-            examples=("reembed --model bge-small", "reembed --status"),
+            examples=("reembed --model bge-small-en-v1.5", "reembed --status"),
             epilog=_REEMBED_HELP,
         ),
         Verb(
             "work",
-            "run background work until stopped: learning, vectors, expiry, retention",
+            "run background work until stopped: learning, vectors, expiry",
             options=(Field("once", "flag", "do the work that is due now, then exit"),),
             examples=("work", "work --once"),
             epilog="For all namespaces of the store. Only one process works at a time. Servers do this by themselves.",
