@@ -37,7 +37,7 @@ def test_the_dashboard_is_one_screen(run: Run, db: Path) -> None:
     "part",
     [
         "12 memories",
-        "6 others",
+        "8 others",
         "in 14 days",
         "to decide",
         "well",

@@ -29,7 +29,7 @@ def test_indexing_shows_what_is_done_the_rate_and_the_file_at_hand(db: Path, tmp
 
 def test_learning_shows_itself_from_the_beginning_and_prints_beside(run: Run, db: Path) -> None:
     run("session", "append", "monday", "My dog is called Rex.")
-    seen = terminal("--db", str(db), "--embedder", "hashing", "learn", "--session", "monday")
+    seen = terminal("--db", str(db), "--embedder", "hashing", "learn", "monday")
     assert "learning" in seen
     assert "1 message read" in seen
 

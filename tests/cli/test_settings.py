@@ -26,7 +26,7 @@ def test_those_that_matter_come_first_with_their_meaning() -> None:
     lines = terminal("config", NO_COLOR="1").splitlines()
     first = [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "]
     assert tuple(first[: len(MAIN_SETTINGS)]) == MAIN_SETTINGS
-    assert "Whose memory it is" in lines[5]
+    assert any("Whose memory it is" in line for line in lines)
 
 
 @pytest.mark.parametrize("name", ["fusion", "FUSION", "RETENTIVE_FUSION"])
@@ -36,7 +36,7 @@ def test_one_is_shown_by_its_name(run: Run, name: str) -> None:
 
 
 def test_a_misspelt_name_gets_the_right_one(refused: Run) -> None:
-    assert "Did you mean embedder" in refused("config", "get", "embeder")
+    assert "Did you mean embedder" in refused("config", "get", "embeder", code=2)
 
 
 @pytest.mark.parametrize(
@@ -71,19 +71,17 @@ def test_every_other_byte_stays(run: Run, file: Path) -> None:
     ],
 )
 def test_a_wrong_value_is_refused_with_the_reason(refused: Run, file: Path, name: str, value: str, reason: str) -> None:
-    assert reason in refused("config", "set", name, value)
+    assert reason in refused("config", "set", name, value, code=2)
     assert not file.exists()
 
 
 def test_a_file_that_cannot_be_read_is_not_changed(refused: Run, file: Path) -> None:
     file.write_text("fusion = = 1\n")
-    refused("config", "set", "hooks", "off")
+    refused("config", "set", "hooks", "off", code=2)
     assert file.read_text() == "fusion = = 1\n"
 
 
-def test_an_environment_variable_that_counts_for_more_is_named(
-    capsys: pytest.CaptureFixture[str], run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_environment_variable_that_counts_for_more_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RETENTIVE_HOOKS", "off")
     assert json.loads(run("config", "set", "hooks", "all", "--json"))["used"] is False
 
@@ -97,7 +95,7 @@ def test_an_edited_file_is_checked_before_it_is_used(run: Run, refused: Run, fil
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("EDITOR", str(editor))
         patch.delenv("VISUAL", raising=False)
-        assert "config edit` opens your draft again" in refused("config", "edit")
+        assert "config edit` opens your draft again" in refused("config", "edit", code=2)
         assert file.read_text() == 'hooks = "off"\n'
         editor.write_text('#!/bin/sh\nsed -i s/wrong/rrf/ "$1"\n')
         run("config", "edit")

@@ -2,17 +2,17 @@
 
 import pytest
 
+from retentive import Retentive
 from retentive.errors import Invalid
 from retentive.testing import use_clock
-from tests.support import Open
 
 DAY = 86_400
 pytestmark = pytest.mark.engines
 
 
-def test_days_have_what_was_made_replaced_forgotten_and_said(open_store: Open, target: str) -> None:
+def test_days_have_what_was_made_replaced_forgotten_and_said(target: str) -> None:
     """The newest day first, with empty days between."""
-    with use_clock() as clock, open_store(target) as store:
+    with use_clock() as clock, Retentive.open(target, embedder="none") as store:
         store.add("The dog is Rex", slot="dog")
         store.sessions.append("monday", "user", "Hello")
         clock.forward(2 * DAY)
@@ -24,9 +24,9 @@ def test_days_have_what_was_made_replaced_forgotten_and_said(open_store: Open, t
     assert (first.made, first.replaced, first.sessions, first.messages) == (1, 0, 1, 1)
 
 
-def test_filters_choose_memories(open_store: Open, target: str) -> None:
+def test_filters_choose_memories(target: str) -> None:
     """A session chooses its messages, too."""
-    with use_clock(), open_store(target) as store:
+    with use_clock(), Retentive.open(target, embedder="none") as store:
         store.add("Tea at noon", kind="preference", tags=["food"])
         store.add("The bridge is closed")
         store.sessions.append("monday", "user", "Hello")
@@ -35,6 +35,6 @@ def test_filters_choose_memories(open_store: Open, target: str) -> None:
         assert [store.timeline(1, **each)[0].messages for each in ({"session": "monday"}, {})] == [1, 2]
 
 
-def test_too_many_days_are_refused(open_store: Open, target: str) -> None:
-    with open_store(target) as store, pytest.raises(Invalid, match="too many"):
+def test_too_many_days_are_refused(target: str) -> None:
+    with Retentive.open(target, embedder="none") as store, pytest.raises(Invalid, match="too many"):
         store.timeline(100_000)
