@@ -2,8 +2,6 @@
 
 import io
 import json
-import os
-import pty
 import re
 import subprocess
 import sys
@@ -18,8 +16,8 @@ from retentive.cli import main
 from retentive.cli.describe_hit import explain_score
 from retentive.maintenance import doctor
 from retentive.model import Hit, Tier, Why
-from tests.forkserver import ForkedProgram
 from tests.support import Run
+from tests.terminal import terminal
 
 
 def read(text: str) -> Any:
@@ -208,24 +206,6 @@ def test_errors_are_json_when_asked_for(db: Path, capsys: pytest.CaptureFixture[
 def test_without_a_verb_it_teaches(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 0
     assert "examples:" in capsys.readouterr().out
-
-
-def terminal(*arguments: str, **environment: str) -> str:
-    """What a person at a terminal sees."""
-    outer, inner = pty.openpty()
-    command = [sys.executable, "-m", "retentive", *arguments]
-    env = {**os.environ, "TERM": "xterm", "COLUMNS": "80", **environment}
-    process = ForkedProgram(command, stdin=inner, stdout=inner, stderr=inner, env=env)
-    os.close(inner)
-    seen = b""
-    try:
-        while part := os.read(outer, 65536):
-            seen += part
-    except OSError:  # the terminal is gone with its last user
-        pass
-    os.close(outer)
-    process.wait()
-    return seen.decode().replace("\r\n", "\n")
 
 
 def test_people_see_tables_and_colour(run: Run, db: Path) -> None:

@@ -101,6 +101,7 @@ def test_a_person_is_asked_about_each(
 ) -> None:
     """Y or a accepts, n or r rejects, s skips, q quits; anything else is asked again."""
     propose("Coffee", "Water")
+    monkeypatch.setenv("NO_COLOR", "1")
     screen = Person()
     with monkeypatch.context() as terminal:
         terminal.setattr("sys.stdin", Person(typed))

@@ -22,13 +22,15 @@ MAX_COUNTED_PROPOSALS = 100
 MAX_NAMED_NAMESPACES = 5
 
 
-def show_dashboard(memory: Retentive, arguments: Any) -> int:  # noqa: ARG001 - a verb without options
+def show_dashboard(memory: Retentive, arguments: Any) -> int:
     """Show the dashboard; of a namespace without anything, how to begin."""
     from retentive.cli.draw.console import draw
     from retentive.cli.draw.dashboard import make_beginning, make_dashboard
 
     overview = _collect_overview(memory)
-    if overview.figures["memories"] or overview.figures["events"] or overview.figures["files"]:
+    if is_json(arguments):
+        output.print_json(_encode_overview(overview, len(memory.proposals.list(MAX_COUNTED_PROPOSALS))))
+    elif overview.figures["memories"] or overview.figures["events"] or overview.figures["files"]:
         draw(make_dashboard(overview))
     else:
         others = [name for name in overview.figures["namespaces"] if name != memory.namespace]
@@ -36,10 +38,19 @@ def show_dashboard(memory: Retentive, arguments: Any) -> int:  # noqa: ARG001 - 
     return 0
 
 
+def _encode_overview(overview: "Overview", proposals: int) -> dict[str, Any]:
+    return {
+        "stats": overview.figures,
+        "newest": [serialize.memory(each) for each in overview.newest],
+        "days": [serialize.timeline_day(each) for each in overview.days],
+        "proposals": proposals,
+    }
+
+
 def show_beginning(arguments: Any) -> bool:
     """Show how to begin, if the store does not exist: nothing is created. Return whether that was so."""
     where = find_missing_store(arguments)
-    if where is None:
+    if where is None or is_json(arguments):
         return False
     from retentive.cli.draw.console import draw
     from retentive.cli.draw.dashboard import make_beginning

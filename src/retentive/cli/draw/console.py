@@ -5,6 +5,7 @@ import sys
 from typing import Any
 
 from rich.console import Console, RenderableType
+from rich.segment import Segment, Segments
 from rich.text import Text
 
 from retentive import config
@@ -35,9 +36,21 @@ def get_columns() -> int:
 
 
 def draw(*drawings: RenderableType) -> None:
+    """Print drawings, without blanks at the ends of lines."""
     console = open_console()
     for each in drawings:
-        console.print(each)
+        for line in console.render_lines(each, pad=False):
+            console.print(Segments([*_strip_end(line), Segment.line()]), end="")
+
+
+def _strip_end(line: list[Segment]) -> list[Segment]:
+    end = len(line)
+    while end and not line[end - 1].text.strip():
+        end -= 1
+    if not end:
+        return []
+    last = line[end - 1]
+    return [*line[: end - 1], Segment(last.text.rstrip(), last.style, last.control)]
 
 
 def plain(text: object, style: str = "") -> Text:

@@ -16,7 +16,7 @@ from retentive.cli.draw.tables import make_grid
 from retentive.cli.words import format_count
 from retentive.model import Memory, TimelineDay
 
-MAX_KINDS = 6  # rows of kinds; the rarest others are one row
+MAX_KINDS = 5  # rows of kinds; the rarest others are one row
 MAX_BAR_CELLS = 40
 COUNT_WIDTH = 7
 KIND_WIDTH = 11  # of the longest kind: preference, instruction

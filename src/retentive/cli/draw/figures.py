@@ -6,9 +6,9 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from retentive.cli.draw.console import has_blocks, plain
+from retentive.cli.draw.console import get_columns, has_blocks, plain
 from retentive.cli.draw.signs import format_size, make_bar
-from retentive.cli.draw.tables import Column, make_grid, make_table
+from retentive.cli.draw.tables import GAP, Column, make_grid, make_table
 from retentive.cli.words import format_count, join_counts
 from retentive.model import TimelineDay
 
@@ -80,9 +80,11 @@ def describe_vectors(figures: Mapping[str, Any]) -> str:
 
 
 def describe_store(facts: Mapping[str, Any]) -> str:
-    size = facts.get("bytes")
-    where = facts.get("path") or facts["engine"]
-    return f"{where}, {format_size(size)}" if size else str(where)
+    """Describe on one line where a store is, and its size. Of a long path the end is shown."""
+    where = str(facts.get("path") or facts["engine"])
+    size = f", {format_size(facts['bytes'])}" if facts.get("bytes") else ""
+    room = get_columns() - NAME_WIDTH - GAP - len(size)
+    return f"{where if len(where) <= room else f'…{where[len(where) - room + 1 :]}'}{size}"
 
 
 def find_problem(figures: Mapping[str, Any]) -> str:
