@@ -7,7 +7,7 @@ from retentive.errors import Invalid
 from retentive.surface.field import Field
 from retentive.surface.options import EVERYWHERE
 from retentive.surface.verb import Verb, VerbGroup
-from retentive.surface.verbs import TOPICS, find_verb
+from retentive.surface.verbs import TOP_LEVEL, TOPICS, find_verb, list_verbs
 
 _DESCRIPTION = "Long-term memory for AI agents: one file, local embeddings, hybrid search."
 _EXAMPLES = """\
@@ -36,8 +36,17 @@ def render_help(name: str | None) -> str:
         return render_program_help()
     found = find_verb(name)
     if found is None:
-        raise Invalid(f"there is no verb {name!r}", "`retentive help` lists all verbs.")
+        raise _refuse_verb(name)
     return render_verb_help(found) if isinstance(found, Verb) else render_group_help(found)
+
+
+def _refuse_verb(name: str) -> Invalid:
+    from difflib import get_close_matches
+
+    names = [*TOP_LEVEL, *(verb.name for verb in list_verbs())]
+    close = get_close_matches(name, names, 1)
+    question = f"Did you mean `retentive help {close[0]}`? " if close else ""
+    return Invalid(f"there is no verb {name!r}", f"{question}`retentive help` lists all verbs.")
 
 
 def render_program_help() -> str:
