@@ -14,9 +14,10 @@ from retentive.cli.draw.console import plain
 from retentive.cli.draw.memories import make_status
 from retentive.hints import for_terminal
 from retentive.ids import shorten_id
-from retentive.model import Event, HistoryEntry, Memory, Provenance, describe_source
+from retentive.model import Event, HistoryEntry, Memory, Provenance, Source, describe_source
 
 _PIECE = re.compile(r"\s+|\w+|[^\w\s]")
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 REMOVED_STYLE, ADDED_STYLE = "red strike", "bold green"
 ORIGIN_OF_MESSAGES = ("session", "event", "events", "sequence")
 _UNIMPORTANT = frozenset(("content", "content_hash", "version", "updated", "access_count", "last_access", "id",
@@ -35,9 +36,8 @@ def make_history(changes: Sequence[HistoryEntry], present: Mapping[str, Any], *,
 
 def _make_heading(change: HistoryEntry) -> Text:
     reason = for_terminal(change.reason or "")
-    heading = Text.assemble(
-        plain(f"{change.at:%Y-%m-%d %H:%M}  ", "dim"), plain(change.action, "bold"), plain(f" by {change.actor}")
-    )
+    who = f" by {change.actor}" if change.before is not None else f", {describe_source(Source(change.actor))}"
+    heading = Text.assemble(plain(f"{change.at:%Y-%m-%d %H:%M}  ", "dim"), plain(change.action, "bold"), plain(who))
     return heading + plain(f": {reason}") if reason else heading
 
 
@@ -61,6 +61,8 @@ def _make_differences(
 def _format_value(value: Any) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value)) or "none"
+    if isinstance(value, str) and _INSTANT.fullmatch(value):
+        return f"{value[:10]} {value[11:16]}"
     return "none" if value is None else str(value)
 
 
