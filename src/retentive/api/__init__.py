@@ -56,6 +56,7 @@ from retentive.search import search
 from retentive.storage.damage import collect_damage
 from retentive.store import OpenStore, validate
 from retentive.store.active_model import CLOSING_BATCHES, complete_own_writes, with_active_model
+from retentive.store.find_id import find_id
 from retentive.store.scope import Filters, View, make_scope, resolve_namespaces
 from retentive.store.validate import UNSET, MemoryOptions, TimeInput, Unset
 from retentive.store.views import make_bounds, mutates, require_readable, restrict_store
@@ -297,6 +298,14 @@ class Retentive(MaintenanceVerbs):
     def get(self, id: str) -> Memory:
         """One memory by its id, whatever its status."""
         return edit.get(self._store, id)
+
+    def find_id(self, part: str, of: str = "memory") -> str:
+        """The only id that begins or ends with a part of at least 4 characters. Anything else is returned as it is.
+
+        `of` is memory, note, proposal, expectation, file, token, contact, project or skill. `Invalid` lists the
+        candidates if there are several.
+        """
+        return find_id(self._store, validate.require_text(part, "part"), of)
 
     def list(self, limit: int = 50, after: str | None = None, **filters: Unpack[View]) -> Page[Memory]:
         """A page of memories, newest first. `after` is the `next` of the page before; filters are those of `search`."""

@@ -19,15 +19,16 @@ def _export(memory: Retentive, arguments: Any) -> int:
     if not arguments.all_namespaces and memory.namespace not in memory.namespaces():
         hint = "Name another one with --namespace, or use --all-namespaces."
         raise NotFound(f"nothing is kept in the namespace {memory.namespace}", hint)
-    done = memory.export(
-        sys.stdout.buffer if to_stdout else arguments.target,
-        format=arguments.format,
-        namespaces="*" if arguments.all_namespaces else None,
-        vectors=arguments.vectors,
-        without=arguments.without,
-        force=arguments.force,
-        progress=output.make_progress(None, "written"),
-    )
+    with output.show_progress("exporting", "lines") as progress:
+        done = memory.export(
+            sys.stdout.buffer if to_stdout else arguments.target,
+            format=arguments.format,
+            namespaces="*" if arguments.all_namespaces else None,
+            vectors=arguments.vectors,
+            without=arguments.without,
+            force=arguments.force,
+            progress=progress.report,
+        )
     output.print_notes(done.notes)
     if to_stdout:
         sys.stdout.buffer.flush()

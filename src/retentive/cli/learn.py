@@ -12,8 +12,19 @@ from retentive.model import HandledRequest, LearnResult, LlmCost
 
 
 def _learn(memory: Retentive, arguments: Any) -> int:
-    tell = (lambda _: None) if is_json(arguments) else (lambda learned: _print_learned(memory, learned))
-    done = memory.learn(arguments.session, tell)
+    count = 0
+    with output.show_progress("learning", "sessions") as progress:
+
+        def report(learned: LearnResult) -> None:
+            nonlocal count
+            count += 1
+            progress.report(count)
+            if not is_json(arguments):
+                with progress.step_aside():
+                    _print_learned(memory, learned)
+
+        progress.show_name(arguments.session or "")
+        done = memory.learn(arguments.session, report)
     if is_json(arguments):
         output.print_json({"learned": [serialize.learn_result(each) for each in done]})
     elif not done:
@@ -27,7 +38,7 @@ def _print_learned(memory: Retentive, learned: LearnResult) -> None:
         for what, ids in (
             ("kept", learned.kept),
             ("known already", learned.reinforced),
-            ("superseded", learned.superseded),
+            ("replaced", learned.superseded),
             ("forgotten", learned.forgotten),
             ("not kept", learned.refused),
         )
@@ -35,11 +46,12 @@ def _print_learned(memory: Retentive, learned: LearnResult) -> None:
     ]
     read = output.format_count(learned.events, "message", "messages")
     output.print_line(f"{learned.session}: {read} read by {learned.by}; {', '.join(counts) or 'nothing to keep'}")
-    for what, ids in (("", learned.kept), ("superseded ", learned.superseded), ("forgot ", learned.forgotten)):
+    for what, ids in (("kept", learned.kept), ("replaced", learned.superseded), ("forgot", learned.forgotten)):
         for id in ids:
             home = _find_store(memory, learned, id)
             where = f" (in {home.namespace})" if home.namespace != memory.namespace else ""
-            output.print_line(f"  {what}{id}  {home.why(id).memory.content}{where}")
+            undo = f"  (undo: retentive restore {output.show_id(id)})" if what != "kept" else ""
+            output.print_line(f"  {what} {output.show_id(id)}  {home.why(id).memory.content}{where}{undo}")
     for each in learned.proposals:
         output.print_line(f"  {describe_proposal(each)}; decide with: retentive review")
     for why in dict.fromkeys(learned.refused):
@@ -72,7 +84,7 @@ def print_handled_requests(requests: Sequence[HandledRequest]) -> None:
         elif each.candidates:
             output.print_line(f"unclear which memory {each.text!r} means; choose one and run `retentive forget ID`:")
             for candidate in each.candidates:
-                output.print_line(f"  {candidate.id}  {candidate.content}")
+                output.print_line(f"  {output.show_id(candidate.id)}  {candidate.content}")
         else:
             output.print_line(f"nothing to forget for {each.text!r}")
 

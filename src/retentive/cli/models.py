@@ -23,7 +23,7 @@ def _list(arguments: Any) -> int:
     if is_json(arguments):
         output.print_json({"models": [serialize.model(each) for each in known]})
     else:
-        output.print_table(("model", "state", "size", "languages", "what it is"), map(_build_row, known))
+        output.print_table(("model", "state", "size", "languages", "what it is"), map(_build_row, known), wraps=True)
     return 0
 
 
@@ -79,8 +79,9 @@ def _format_size(files: tuple[ModelFile, ...]) -> str:
 
 
 def _pull(arguments: Any) -> int:
-    tell = output.make_progress(None, "bytes")
-    found = _models(arguments).pull(arguments.name, arguments.precision, tell)
+    with output.show_progress("downloading", "bytes") as progress:
+        progress.show_name(arguments.name)
+        found = _models(arguments).pull(arguments.name, arguments.precision, progress.report)
     if is_json(arguments):
         output.print_json(serialize.model(found))
     else:

@@ -18,8 +18,8 @@ from retentive.text.messages import extract_text
 def _append(memory: Retentive, arguments: Any) -> int:
     payload = parse_json(arguments.payload, "--payload")
     text = None if arguments.text is None and payload is not None else read_text(arguments.text, "text").rstrip("\n")
-    options = pick_options(arguments, ("role", "speaker", "time", "sequence"))
-    kept = memory.sessions.append(arguments.session, content=text, payload=payload, **options)
+    options = pick_options(arguments, ("speaker", "time", "sequence"))
+    kept = memory.sessions.append(arguments.session, arguments.role, content=text, payload=payload, **options)
     if is_json(arguments):
         output.print_json(serialize.event(kept))
     else:
@@ -67,7 +67,9 @@ def _show(memory: Retentive, arguments: Any) -> int:
     if is_json(arguments):
         output.print_json({"events": [serialize.event(each) for each in events]})
     else:
-        output.print_table(("sequence", "time", "who", "said"), [_build_message_row(each) for each in events])
+        output.print_table(
+            ("sequence", "time", "who", "said"), [_build_message_row(each) for each in events], wraps=True
+        )
     return 0
 
 
@@ -142,7 +144,7 @@ def _note_put(memory: Retentive, arguments: Any) -> int:
     if is_json(arguments):
         output.print_json(serialize.memory(note))
     else:
-        output.print_line(f"kept {note.id}")
+        output.print_line(f"kept {output.show_id(note.id)}")
     return 0
 
 
@@ -161,10 +163,11 @@ def _note_list(memory: Retentive, arguments: Any) -> int:
         output.print_json(serialize.page(page))
     elif page or not sys.stdout.isatty():
         output.print_table(
-            ("id", "made", "note"), [(each.id, f"{each.created:%Y-%m-%d}", each.content) for each in page]
+            ("id", "made", "note"),
+            [(output.show_id(each.id), f"{each.created:%Y-%m-%d}", each.content) for each in page],
         )
         if page.next:
-            output.print_hint(f"more: retentive note list --after {page.next}")
+            output.print_hint(f"more: retentive note list --after {output.show_id(page.next)}")
     else:
         output.print_line('nothing yet: retentive note put "..." keeps a first note')
     output.print_notes(page.notes)
@@ -202,11 +205,12 @@ def _import(memory: Retentive, arguments: Any) -> int:
         raise Invalid("--session names one conversation; there are several files", "Import them one at a time.")
     imported = []
     for file in arguments.files:
-        progress = output.make_progress(None, file)
         source = open_source(file, "conversations")
-        done = memory.sessions.import_log(
-            source, arguments.format, arguments.session, arguments.me, progress, trust=arguments.trust
-        )
+        with output.show_progress("importing", "messages") as progress:
+            progress.show_name(file)
+            done = memory.sessions.import_log(
+                source, arguments.format, arguments.session, arguments.me, progress.report, trust=arguments.trust
+            )
         imported.append({"file": file, **serialize.encode_fields(done)})
         if not is_json(arguments):
             known = f", {done.known} known already" if done.known else ""

@@ -43,6 +43,7 @@ class Files:
         dry_run: bool = False,
         progress: Callable[[int, int], None] | None = None,
         on_wait: Callable[[str], None] | None = None,
+        on_file: Callable[[str], None] | None = None,
     ) -> IndexResult:
         """Bring the index in step with files and folders: what is new, changed, renamed or gone, and nothing else.
 
@@ -50,14 +51,14 @@ class Files:
         and its folder; None keeps the tags that it has. Files larger than `limit_kb` (setting `max_file_kb`) are
         skipped. Files that match the patterns `ignore`, in the syntax of `.gitignore`, are left out. `progress` is
         called with how many files are done and how many had to be opened. `on_wait` is called with a folder that
-        another process is indexing at this moment.
+        another process is indexing at this moment, `on_file` with the path of each file before it is read.
         """
         from retentive.files.index import index_places
 
         trees = self._make_trees(paths, limit_kb, ignore)
         options = _make_options(session, tags, dry_run=dry_run)
         return index_places(
-            self._store, options, [(tree, None) for tree in trees], threading.Event(), progress, on_wait
+            self._store, options, [(tree, None) for tree in trees], threading.Event(), progress, on_wait, on_file
         )
 
     @mutates

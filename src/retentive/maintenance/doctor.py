@@ -117,8 +117,9 @@ def _check_vectors(store: OpenStore) -> list[Finding]:
     count = store.tables.chunks.count_pending(store.space)
     if store.space is None:
         return [Finding("vectors", ok=True, detail=f"none are made; {count} would be")]
-    detail = f"{count} pending{_explain_slowness(store)}"
-    return [Finding("vectors", not count, detail, "Run `backfill()`." if count else "")]
+    slowness = _explain_slowness(store)
+    how = "; they are made in the background, or at once by `backfill()`" if count else ""
+    return [Finding("vectors", ok=True, detail=f"{count} pending{how}{slowness}")]
 
 
 def _explain_slowness(store: OpenStore) -> str:
