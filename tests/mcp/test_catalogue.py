@@ -79,7 +79,7 @@ def test_what_only_reads_writes_nothing(store: Retentive) -> None:
     }  # fmt: skip
     before = [store.list(), store.sessions.events("talk"), store.notes.list(), store.history(id)]
     for name, tool in select_tools(Offer.READ).items():
-        tool.run(Caller(store, can_write=False), **arguments.validate_arguments(tool, given.get(name)))
+        tool.run(Caller(store, can_write=False), **arguments.parse_arguments(tool, given.get(name)))
     assert [[*map(_lasting, store.list())], store.sessions.events("talk"), store.history(id)] == [
         [*map(_lasting, before[0])], before[1], before[3]
     ]  # fmt: skip

@@ -51,7 +51,7 @@ def test_an_agent_that_repeats_what_was_imported_is_told_what_it_may_replace(sto
     brought = store.add(BERGEN, source="import")
     old = store.add("The user lives in Oslo, Norway", valid_from="2020-01-01")
     told = memory_tools.add(caller(store), BERGEN)
-    assert told.text.startswith(f"Known already: {brought.id}")
+    assert told.text.startswith(f"Already known: {brought.id}")
     assert f"Not replaced: [{old.id}]" in told.text
     assert store.get(old.id).status is Status.ACTIVE
 

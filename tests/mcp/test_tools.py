@@ -21,7 +21,7 @@ class Calls:
 
     def __call__(self, name: str, /, **given: Any) -> Answer:
         tool = self.tools[name]
-        answer = tool.run(self.caller, **arguments.validate_arguments(tool, given))
+        answer = tool.run(self.caller, **arguments.parse_arguments(tool, given))
         assert set(tool.gives) <= set(answer.data)
         assert answer.text
         return answer
@@ -60,7 +60,7 @@ def test_the_same_again_is_known_already(call: Calls) -> None:
     call("memory_add", content="Tea at four")
     again = call("memory_add", content="Tea at four")
     assert again.data["created"] is False
-    assert again.text.startswith("Known already")
+    assert again.text.startswith("Already known")
 
 
 def test_what_has_expired_already_is_told(call: Calls) -> None:

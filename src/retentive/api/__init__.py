@@ -259,6 +259,7 @@ class Retentive(MaintenanceVerbs):
         budget: int = 2000,
         recent: int = 10,
         *,
+        top_k: int | None = None,
         min_similarity: float | None = None,
         min_relevance: float | None = None,
         namespaces: Sequence[str] = (),
@@ -270,16 +271,15 @@ class Retentive(MaintenanceVerbs):
     ) -> Context:
         """Build the text that a model should read before it answers, in at most `budget` tokens.
 
-        The session's summary, the memories and the excerpts of conversations that bear on the question, the newest
-        messages, in this order. Memories of importance 9 and 10 are always among them. `recent=0` leaves the messages
+        It has the profile, the session's summary, relevant memories, excerpts of conversations and the newest
+        messages, in this order. Memories of importance 9 and 10 are always among them. At most `top_k` others are, 40
+        if not given. Without a question and a session they are the most recent ones. `recent=0` leaves the messages
         out; otherwise there are the newest `recent`, and older ones, back to the summary, as far as the other parts
         leave room. `shares` says how much of the budget each may take before what is left is shared out:
         `{"summary": 0.2, "memories": 0.35, "excerpts": 0.15, "recent": 0.3}` if not set otherwise. `counter` counts
         tokens, by default the one of the setting `tokenizer`. The order is that of time, not of scores, so that the
         text changes only where something did. `as_of`, `known_at` and `now` are those of `search`.
         """
-        if not validate.clean_question(query).strip() and session is None:
-            raise Invalid("a context needs a question or a session", "Give the words that a model is asked.")
         asked = contexts.ContextRequest(
             text=validate.clean_question(query),
             scope=make_scope(
@@ -287,6 +287,7 @@ class Retentive(MaintenanceVerbs):
             ),
             budget=validate.parse_budget(budget),
             recent=validate.parse_sequence(recent, "recent"),
+            top_k=contexts.MAX_MEMORIES if top_k is None else validate.positive_int(top_k, "top_k"),
             min_similarity=validate.parse_fraction(min_similarity, "min_similarity", None),
             min_relevance=validate.parse_fraction(min_relevance, "min_relevance", None),
             shares=contexts.parse_shares(self._store, shares),

@@ -5,10 +5,18 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
-from retentive.mcp import conversation_tools, maintenance_tools, memory_tools, record_tools, transfer_tools
+from retentive.mcp import (
+    conversation_tools,
+    lifecycle_tools,
+    maintenance_tools,
+    memory_tools,
+    record_tools,
+    transfer_tools,
+)
 from retentive.mcp.tool import Tool
 
 CHARACTERS_PER_TOKEN = 4  # roughly
+MAX_NAME_LENGTH = 300  # characters up to which a limit is that of a name or an id, not of a text
 
 
 class Offer(StrEnum):
@@ -23,16 +31,16 @@ def select_tools(offer: Offer, *, person: bool = False) -> Mapping[str, Tool]:
     tools = [
         *memory_tools.list_default_tools(person=person),
         *record_tools.list_default_tools(writes=writes),
-        *maintenance_tools.list_default_tools(),
         *conversation_tools.list_default_tools(writes=writes),
     ]
     if offer is not Offer.DEFAULT:
         tools += [
             *memory_tools.list_further_tools(person=person),
+            *lifecycle_tools.list_tools(),
             *conversation_tools.list_further_tools(writes=writes),
             *record_tools.list_further_tools(),
-            *maintenance_tools.list_further_tools(),
-            *transfer_tools.list_further_tools(),
+            *maintenance_tools.list_tools(),
+            *transfer_tools.list_tools(),
         ]
     return {tool.name: tool for tool in tools if writes or tool.reads}
 
@@ -46,10 +54,28 @@ def describe_tool(tool: Tool) -> dict[str, Any]:
         "name": tool.name,
         "title": tool.title,
         "description": tool.description,
-        "inputSchema": tool.input_schema,
+        "inputSchema": {**_shorten_schema(tool.input_schema), "additionalProperties": False},
         "outputSchema": tool.output_schema,
         "annotations": hints,
     }
+
+
+def _shorten_schema(schema: Any) -> Any:
+    """A schema without what a model gains nothing from. The server checks it all the same."""
+    if isinstance(schema, list):
+        return [_shorten_schema(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {name: _shorten_schema(each) for name, each in schema.items() if not _is_obvious(name, each)}
+
+
+def _is_obvious(name: str, value: Any) -> bool:
+    """Whether a model would do the same without it: nobody writes an empty text, or a name of a page."""
+    is_name = name == "maxLength" and value <= MAX_NAME_LENGTH
+    return is_name or (name, value) in _OBVIOUS
+
+
+_OBVIOUS = (("minLength", 1), ("minItems", 1), ("default", False), ("additionalProperties", False))
 
 
 def estimate_tokens(tools: Mapping[str, Tool]) -> Mapping[str, int]:

@@ -147,7 +147,7 @@ class Handlers:
             return _answer_unknown_tool(context, params.name, tools)
         tool = tools[params.name]
         try:
-            given = arguments.validate_arguments(tool, params.arguments)
+            given = arguments.parse_arguments(tool, params.arguments)
             answer = await self._threads_for(tool).run(partial(tool.run, caller, **given), caller.id)
         except RetentiveError as error:
             return _error_result(self._redact(error), tools)
