@@ -50,7 +50,13 @@ def test_all_problems_of_a_call_are_reported_at_once() -> None:
     given = {"kind": "dream", "importance": 11, "expires": ["a", "b"], "colour": "red"}
     with pytest.raises(Invalid) as caught:
         parse_arguments(TOOLS["memory_add"], given)
-    for name in ("content is missing", "kind: 'dream'", "importance: 11", "expires: a list of 2", "colour: there is no"):
+    for name in (
+        "content is missing",
+        "kind: 'dream'",
+        "importance: 11",
+        "expires: a list of 2",
+        "colour: there is no",
+    ):
         assert name in str(caught.value)
 
 

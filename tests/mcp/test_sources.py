@@ -42,7 +42,7 @@ def test_an_agent_is_told_to_ask_the_user(store: Retentive) -> None:
     assert store.get(old.id).status is Status.ACTIVE
     (proposal,) = store.proposals.list()
     with pytest.raises(Conflict, match="a person"):
-        memory_tools.review(caller(store), accept=[proposal.id])
+        lifecycle_tools.review(caller(store), accept=[proposal.id])
     memory_tools.add(caller(store), BERGEN, replaces=[old.id])
     assert {each.content: each.source for each in store.list()} == {BERGEN: Source.EXPLICIT}
 

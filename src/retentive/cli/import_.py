@@ -16,6 +16,7 @@ def _import(memory: Retentive, arguments: Any) -> int:
         open_source(arguments.path, "memories"),
         arguments.format,
         trust=arguments.trust,
+        into=arguments.into,
         dry_run=arguments.dry_run,
         progress=_progress(),
         **pick_options(arguments, ("session", "tags")),

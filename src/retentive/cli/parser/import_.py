@@ -29,6 +29,7 @@ def add_import(verb: VerbGroup) -> None:
         default="stated",
         help="user: trust it like your own statements; import: never trust it, whatever it says of its sources",
     )
+    import_.add_argument("--into", metavar="NAME", help="the namespace for an export of another one")
     import_.add_argument("--dry-run", action="store_true", help="only show what would be imported")
     import_.add_argument("--session", default=argparse.SUPPRESS, metavar="ID", help="store them for this session only")
     import_.add_argument(
