@@ -139,7 +139,6 @@ def list_default_tools(*, writes: bool) -> Sequence[Tool]:
             "content": text("", 1_000_000),
             "speaker": text(),
             "time": text("", 40),
-            "tags": TAGS,
         },
         ("role", "content"),
     )
