@@ -72,7 +72,20 @@ BAD: tuple[tuple[str, dict[str, Any], str], ...] = (  # and what is said of them
     ("memory_get", {"ids": ["none-such"]}, "none-such"),
     ("session_append", {"session": "s", "messages": [{"role": "user"}]}, "content"),
 )
-OFFERS = {"default": DEFAULT, "full": (*DEFAULT, *MORE)}
+ENTITY = {"name": "Ada", "entityType": "person", "observations": ["drinks tea"]}
+RELATION = {"from": "Ada", "to": "Engine", "relationType": "builds"}
+GRAPH: tuple[Call, ...] = (
+    ("create_entities", {"entities": [ENTITY]}),
+    ("create_relations", {"relations": [RELATION]}),
+    ("add_observations", {"observations": [{"entityName": "Ada", "contents": ["is tall"]}]}),
+    ("read_graph", {}),
+    ("search_nodes", {"query": "tea"}),
+    ("open_nodes", {"names": ["Ada"]}),
+    ("delete_observations", {"deletions": [{"entityName": "Ada", "observations": ["is tall"]}]}),
+    ("delete_relations", {"relations": [RELATION]}),
+    ("delete_entities", {"entityNames": ["Ada"]}),
+)
+OFFERS = {"default": DEFAULT, "full": (*DEFAULT, *MORE), "server-memory": GRAPH}
 
 
 async def call_all(client: Client, offer: str) -> dict[str, CallToolResult]:

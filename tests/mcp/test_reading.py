@@ -6,6 +6,7 @@ from retentive import Retentive
 from retentive.errors import Invalid, NotFound
 from retentive.mcp import prompts, resources
 from retentive.mcp.caller import Caller
+from retentive.mcp.catalogue import Offer
 from retentive.mcp.instructions import instructions
 from retentive.served_namespaces import ServedNamespaces
 
@@ -57,12 +58,12 @@ def test_an_address_that_leads_nowhere_is_said_to(caller: Caller, uri: str) -> N
 
 def test_recall_brings_what_is_known_along(caller: Caller) -> None:
     given = {"topic": "invoices"}
-    told = prompts.find_prompt("recall", given, writes=True).render(caller, given)
+    told = prompts.find_prompt("recall", given, Offer.DEFAULT).render(caller, given)
     assert "Invoices are sent on Fridays" in told
 
 
 def test_about_me_brings_the_profile_along(caller: Caller) -> None:
-    assert "figs" in prompts.find_prompt("about_me", None, writes=False).render(caller, {})
+    assert "figs" in prompts.find_prompt("about_me", None, Offer.READ).render(caller, {})
 
 
 @pytest.mark.parametrize(
@@ -77,7 +78,7 @@ def test_a_prompt_asked_for_wrongly_says_how(name: str, given: dict[str, str], w
 
 
 def test_instructions_tell_only_of_what_there_is() -> None:
-    assert "memory_add" in instructions(ServedNamespaces("default"), writes=True)
-    assert "memory_add" not in instructions(ServedNamespaces("default"), writes=False)
-    assert "personal=true" in instructions(ServedNamespaces("billing", ("default",), "default"), writes=True)
-    assert len(instructions(ServedNamespaces("billing", ("default",), "default"), writes=True)) < 2000
+    assert "memory_add" in instructions(ServedNamespaces("default"), Offer.DEFAULT)
+    assert "memory_add" not in instructions(ServedNamespaces("default"), Offer.READ)
+    assert "personal=true" in instructions(ServedNamespaces("billing", ("default",), "default"), Offer.DEFAULT)
+    assert len(instructions(ServedNamespaces("billing", ("default",), "default"), Offer.DEFAULT)) < 2000

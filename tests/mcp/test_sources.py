@@ -6,7 +6,7 @@ import pytest
 
 from retentive import Retentive, Source, Status
 from retentive.errors import Conflict
-from retentive.mcp import conversation_tools, memory_tools, render, resources, transfer_tools
+from retentive.mcp import conversation_tools, lifecycle_tools, memory_tools, render, resources, transfer_tools
 from retentive.mcp.caller import Caller
 
 OSLO, BERGEN, HOME = "The user lives in Oslo", "The user lives in Bergen", "user.home"

@@ -55,7 +55,6 @@ def _print_tool_cost(arguments: Any, offer: "Offer") -> int:
 
 def _serve_stdio(arguments: Any, offer: "Offer") -> int:
     from retentive.api import Retentive
-    from retentive.mcp.catalogue import Offer
     from retentive.mcp.instructions import instructions
 
     with hide_package("uvicorn"):
@@ -71,7 +70,7 @@ def _serve_stdio(arguments: Any, offer: "Offer") -> int:
         by_folder = partial(find_namespaces, AUTO, arguments.also, person=memory.person or "")
         served = _settle_earlier_name(memory, served)
         find_caller = ClientProject(memory, served, None if served.is_settled else by_folder)
-        server = open_server(find_caller, offer, instructions(served, writes=offer is not Offer.READ), in_order=True)
+        server = open_server(find_caller, offer, instructions(served, offer), in_order=True)
         memory.namespaces(served.also_read)  # fails now for names that are invalid
         serve(server, lambda: _start_background_work(memory, has_worker=has_worker))
     _exit_without_calls()

@@ -19,7 +19,8 @@ MAX_PASSAGES = 20  # of a file that are shown whole: some 3,000 tokens
 MAX_CONTENT_CHARS = 20_000
 
 OTHER_KINDS = ("note", "file")  # made by other tools
-ID = text(most=300)
+MAX_ID_CHARS = 300  # of a message: the name of its session and a number
+ID = text(most=MAX_ID_CHARS)
 IDS = several(ID, 20)
 CONTENT = text('A self-contained statement in the third person: "The user\'s dog is called Rex"', MAX_CONTENT_CHARS)
 KIND = from_field(fields.KIND, without=OTHER_KINDS)
@@ -122,7 +123,7 @@ def get(caller: Caller, ids: Sequence[str]) -> Answer:
     missing: list[str] = []
     for id in ids:
         try:
-            found += _load_item(caller, id)
+            found += load_item(caller, id)
         except NotFound:
             missing.append(id)
     if not found:
@@ -133,7 +134,7 @@ def get(caller: Caller, ids: Sequence[str]) -> Answer:
     return Answer("\n".join(lines), {"items": items, "missing": missing})
 
 
-def _load_item(caller: Caller, id: str) -> Sequence[Memory | Event | Record | Passage]:
+def load_item(caller: Caller, id: str) -> Sequence[Memory | Event | Record | Passage]:
     """Load a memory, a message with those around it, a record, or the passages of a file."""
     session, mark, sequence = id.rpartition("#")
     if mark and sequence.isdecimal():

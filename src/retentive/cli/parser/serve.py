@@ -4,6 +4,7 @@ import argparse
 from argparse import ArgumentParser
 
 from retentive.cli.parser.options import TIME_HELP, VerbGroup
+from retentive.surface.servers import TOOL_SETS
 
 CLIENTS = tuple("claude-code claude-desktop cursor vscode codex windsurf gemini-cli zed cline opencode".split())
 HOOKS = tuple("session-start prompt stop pre-compact session-end".split())
@@ -47,9 +48,7 @@ def _make_server_options() -> ArgumentParser:
     options = ArgumentParser(add_help=False)
     group = options.add_argument_group("namespaces (--namespace auto: that of the git project around the folder)")
     group.add_argument("--also", action="append", default=[], metavar="NAME", help="read this namespace too; a/*")
-    group.add_argument(
-        "--tools", choices=("default", "full", "read"), default="default", help="which tools to offer (default)"
-    )
+    group.add_argument("--tools", choices=TOOL_SETS, default="default", help="which tools to offer (default)")
     return options
 
 
@@ -79,7 +78,7 @@ def add_install(verb: VerbGroup) -> None:
     )
     install.add_argument("client", nargs="?", choices=CLIENTS, metavar="CLIENT", help=", ".join(CLIENTS))
     install.add_argument("--also", action="append", default=[], metavar="NAME", help="a namespace it reads too; a/*")
-    install.add_argument("--tools", choices=("default", "full", "read"), help="which tools it offers")
+    install.add_argument("--tools", choices=TOOL_SETS, help="which tools it offers")
     install.add_argument("--print", action="store_true", help="only print the text to add to the file")
 
     uninstall = verb("uninstall", "remove `retentive mcp` from the settings of an MCP client", _make_client_options())
