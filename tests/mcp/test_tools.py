@@ -285,13 +285,16 @@ def test_what_a_message_asked_for_is_reported_with_the_texts_that_ended(call: Ca
 
 
 def test_learning_reports_the_texts_that_ended(call: Calls) -> None:
-    old = call("memory_add", content="The user lives in Oslo.", slot="user.home").data["id"]
-    call(
-        "session_append",
-        session="talk",
-        messages=[{"role": "user", "content": "I just moved to Bergen, I live there now."}],
-    )
-    assert f"Replaced [{old}] The user lives in Oslo." in call("session_learn", session="talk").text
+    old = call("memory_add", content="The user's boss is Priya.", slot="user.boss").data["id"]
+    call("session_append", session="talk", messages=[{"role": "user", "content": "My boss is Jonas now."}])
+    assert f"Replaced [{old}] The user's boss is Priya." in call("session_learn", session="talk").text
+
+
+def test_learning_reports_what_may_have_ended(call: Calls) -> None:
+    old = call("memory_add", content="The user lives in Oslo.").data["id"]
+    said = [{"role": "user", "content": "I just moved to Bergen, I live there now."}]
+    call("session_append", session="talk", messages=said)
+    assert f"may replace [{old}] The user lives in Oslo." in call("session_learn", session="talk").text
 
 
 def test_a_restored_memory_reports_what_it_replaces(call: Calls) -> None:

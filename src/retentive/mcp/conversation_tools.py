@@ -8,6 +8,7 @@ from retentive.conversations.turns import is_foreign
 from retentive.errors import Invalid, RetentiveError
 from retentive.mcp import render
 from retentive.mcp.caller import Caller
+from retentive.mcp.lifecycle_tools import describe_open
 from retentive.mcp.memory_tools import TAGS, describe_replaced
 from retentive.mcp.tool import Answer, Tool, choice, flag, integer, several, text, thing
 from retentive.model import Event, HandledRequest, Memory, Role
@@ -127,6 +128,7 @@ def learn_sessions(caller: Caller, session: str | None = None) -> Answer:
     for each in done:
         lines.append(f"{each.session}: {each.events} messages, {len(each.kept)} memories saved")
         lines += describe_replaced(each.replaced)
+        lines += map(describe_open, each.proposals)
         lines += [f"Forgotten [{id}] {_read_content(caller, id)}" for id in each.forgotten]
     return Answer("\n".join(lines) or "Nothing to learn from yet.", {"sessions": [*map(serialize.learn_result, done)]})
 

@@ -59,14 +59,14 @@ def review(
     lines += [_describe_rejected(each) for each in kept]
     pages = [memory.proposals.list(limit, after) for memory in _writable_views(caller)]
     found = sorted(chain.from_iterable(pages), key=lambda each: each.id, reverse=True)[:limit]  # newest first
-    lines += [_describe_open(each) for each in found]
+    lines += [describe_open(each) for each in found]
     data = {"accepted": [*dict.fromkeys(accept)], "rejected": [*dict.fromkeys(reject)]}
     return Answer(
         "\n".join(lines) or "Nothing to review.", {**data, "proposals": [serialize_proposal(each) for each in found]}
     )
 
 
-def _describe_open(each: Proposal) -> str:
+def describe_open(each: Proposal) -> str:
     older = f"[{each.older_id}] {render.shorten(each.older)}"
     if each.move_to:
         return f"{each.id}: {older} may belong to {each.move_to!r} ({describe_reason(each)})"
