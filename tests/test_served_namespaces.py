@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from retentive import Retentive
+from retentive.cli.output import describe_earlier_name
 from retentive.errors import Invalid
 from retentive.served_namespaces import PERSON, Project, ServedNamespaces, find_namespaces, find_project
 from retentive.store.validate import require_namespace
@@ -137,7 +138,7 @@ def test_an_earlier_name_under_which_nothing_was_saved_is_not_read(repository: P
     found = find_namespaces("auto", ["team/*"], clone_from(repository, "git@example.org:team/invoices"))
     assert found.keep_earlier_if_in([PERSON]) == ServedNamespaces("team/invoices", (PERSON, "team/*"), PERSON)
     assert found.keep_earlier_if_in(["invoices"]) == found
-    assert "retentive import old.jsonl --into team/invoices" in found.describe_earlier()
+    assert "retentive import old.jsonl --into team/invoices" in describe_earlier_name(found)
 
 
 def test_what_was_saved_under_the_earlier_name_is_found_and_stays_there(

@@ -44,16 +44,6 @@ class ServedNamespaces:
             return self
         return replace(self, also_read=_without(self.earlier, self.also_read), earlier=None)
 
-    def describe_earlier(self) -> str:
-        """What to tell the person about the earlier name; empty if nothing was saved under it."""
-        if self.earlier is None:
-            return ""
-        return (
-            f"What was saved under the project's earlier name, {self.earlier!r}, is read too; new memories go to "
-            f"{self.namespace!r}. To copy it there: `retentive -n {self.earlier} export old.jsonl`, then "
-            f"`retentive import old.jsonl --into {self.namespace}`."
-        )
-
 
 class Project(NamedTuple):
     name: str

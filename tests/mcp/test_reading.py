@@ -58,12 +58,12 @@ def test_an_address_that_leads_nowhere_is_said_to(caller: Caller, uri: str) -> N
 
 def test_recall_brings_what_is_known_along(caller: Caller) -> None:
     given = {"topic": "invoices"}
-    told = prompts.find_prompt("recall", given, Offer.DEFAULT).render(caller, given)
+    told = prompts.find_prompt("recall", given, writes=True).render(caller, given)
     assert "Invoices are sent on Fridays" in told
 
 
 def test_about_me_brings_the_profile_along(caller: Caller) -> None:
-    assert "figs" in prompts.find_prompt("about_me", None, Offer.READ).render(caller, {})
+    assert "figs" in prompts.find_prompt("about_me", None, writes=False).render(caller, {})
 
 
 @pytest.mark.parametrize(

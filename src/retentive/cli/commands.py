@@ -86,7 +86,7 @@ def _read_earlier_name(memory: Retentive, served: "ServedNamespaces", arguments:
     if served.earlier and hasattr(arguments, "also"):
         arguments.also = [*arguments.also, *served.also_read]
     if served.earlier and served.namespace not in known:
-        output.print_hint(served.describe_earlier())
+        output.print_hint(output.describe_earlier_name(served))
 
 
 def _find_namespaces(settings: Mapping[str, Any]) -> "ServedNamespaces":

@@ -8,7 +8,7 @@ import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from retentive import config, serialize
 from retentive.errors import RetentiveError
@@ -25,6 +25,9 @@ from retentive.model import (
     RetrieverScore,
     TimeMatch,
 )
+
+if TYPE_CHECKING:
+    from retentive.served_namespaces import ServedNamespaces
 
 _CONTROL_CATEGORIES = ("Cc", "Cs", "Zl", "Zp")
 _DIRECTION_MARKS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
@@ -167,6 +170,15 @@ def print_text(text: str) -> None:
 
 def format_count(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or f'{one}s'}"
+
+
+def describe_earlier_name(served: "ServedNamespaces") -> str:
+    """Say that the earlier name of a project is read, and how to copy what was saved under it."""
+    return (
+        f"What was saved under the project's earlier name, {served.earlier!r}, is read too; new memories go to "
+        f"{served.namespace!r}. To copy it there: `retentive -n {served.earlier} export old.jsonl`, then "
+        f"`retentive import old.jsonl --into {served.namespace}`."
+    )
 
 
 def print_hint(text: str) -> None:

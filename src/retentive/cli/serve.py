@@ -114,7 +114,7 @@ def _settle_earlier_name(memory: "Retentive", served: "ServedNamespaces") -> "Se
     """Drop the project's earlier name if nothing was saved under it; else say once that it is read."""
     served = served.keep_earlier_if_in(memory.namespaces())
     if served.earlier:
-        sys.stderr.write(f"{served.describe_earlier()}\n")
+        sys.stderr.write(f"{output.describe_earlier_name(served)}\n")
     return served
 
 
