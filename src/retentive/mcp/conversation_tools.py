@@ -141,6 +141,7 @@ def list_default_tools(*, writes: bool) -> Sequence[Tool]:
             "content": text("", 1_000_000),
             "speaker": text(),
             "time": text("", 40),
+            "tags": TAGS,
         },
         ("role", "content"),
     )
