@@ -93,7 +93,12 @@ def event(value: Event) -> dict[str, Any]:
 
 
 def handled_request(value: HandledRequest) -> dict[str, Any]:
-    return {**encode_fields(value), "candidates": [each._asdict() for each in value.candidates]}
+    candidates = [each._asdict() for each in value.candidates]
+    return {
+        **encode_fields(value),
+        "candidates": candidates,
+        "replaced": [encode_fields(each) for each in value.replaced],
+    }
 
 
 def worker_status(value: WorkerStatus) -> dict[str, Any]:

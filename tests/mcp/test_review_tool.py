@@ -20,7 +20,7 @@ pytestmark = pytest.mark.engines
 
 def call(caller: Caller, name: str, /, **given: Any) -> Answer:
     tool = select_tools(Offer.FULL, person=caller.person is not None)[name]
-    return tool.run(caller, **arguments.validate_arguments(tool, given))
+    return tool.run(caller, **arguments.parse_arguments(tool, given))
 
 
 def propose(store: Retentive) -> AddResult:

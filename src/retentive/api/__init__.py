@@ -10,6 +10,7 @@ from typing import Any, Self, Unpack
 from retentive import config
 from retentive.api.maintenance import MaintenanceVerbs
 from retentive.config import Settings
+from retentive.config.settings import MAX_RRF_K
 from retentive.consolidation import consolidate
 from retentive.consolidation.consolidate import MAX_GROUPS
 from retentive.context import build as contexts
@@ -42,6 +43,7 @@ from retentive.model import (
     Provenance,
     PurgeResult,
     Query,
+    Reach,
     Results,
     Space,
     UndoConsolidationResult,
@@ -209,9 +211,11 @@ class Retentive(MaintenanceVerbs):
         mode: str = Mode.HYBRID,
         fusion: str | None = None,
         vector_weight: float | None = None,
+        rrf_k: int | None = None,
         min_similarity: float | None = None,
         min_relevance: float | None = None,
         namespaces: Sequence[str] = (),
+        scope: str = Reach.ALL,
         include: str | Sequence[str] = (),
         ignored: bool = False,
         now: TimeInput | None = None,
@@ -223,26 +227,31 @@ class Retentive(MaintenanceVerbs):
         `limit=None` gives all that is relevant enough (`min_relevance`, by default the setting of that name; or
         `min_similarity`, a cosine) instead of the best ten. `namespaces` adds others to look in: names, or prefixes
         such as `work/*`. `include` chooses what is searched, by default all: memories, events, files, profile,
-        contacts, projects, skills. Contacts of type `ignored` are left out, unless
-        `ignored=True`. Filters: session, kind, tags, source, status,
-        min_importance, min_confidence, since, until. With a session, its own memories are seen beside the global ones,
-        and of events only its own. `as_of` asks for what was true at a moment, `known_at` for what the store held to
-        be true. Words such as "last week" count from `now`, if it is given. Messages in
-        which one person says the same are one hit, unless `fold_copies=False`. Each hit says why it is there.
+        contacts, projects, skills. Contacts of type `ignored` are left out, unless `ignored=True`. Filters: session,
+        kind, tags, source, status, min_importance, min_confidence, since, until. With a session, its own memories are
+        seen beside the global ones, and of events only its own; with `scope="session"` nothing else is seen. `as_of`
+        asks for what was true at a moment, `known_at` for what the store held to be true. Words such as "last week"
+        count from `now`, if it is given. `rrf_k` is for `fusion="rrf"`, by default the setting. Messages in which one
+        person says the same are one hit, unless `fold_copies=False`. Each hit says why it is there.
         """
         validate.reject_unknown(filters, View, "search")
         settings = self._store.config
         asked = Query(
             text=validate.clean_question(query),
             scope=make_scope(
-                resolve_namespaces(self._store, namespaces), include=include, ignored=ignored, now=now, **filters
+                resolve_namespaces(self._store, namespaces),
+                reach=scope,
+                include=include,
+                ignored=ignored,
+                now=now,
+                **filters,
             ),
             vector=vector,
             limit=None if limit is None else validate.positive_int(limit),
             mode=validate.parse_choice(Mode, mode, "mode"),
             fusion=validate.parse_choice(Fusion, fusion or settings.fusion, "fusion"),
             vector_weight=validate.parse_fraction(vector_weight, "vector_weight", settings.vector_weight),
-            rrf_k=settings.rrf_k,
+            rrf_k=settings.rrf_k if rrf_k is None else validate.positive_int(rrf_k, "rrf_k", MAX_RRF_K),
             fold_copies=bool(fold_copies),
             min_similarity=validate.parse_fraction(min_similarity, "min_similarity", None),
             min_relevance=validate.parse_fraction(min_relevance, "min_relevance", None),
@@ -260,6 +269,7 @@ class Retentive(MaintenanceVerbs):
         budget: int = 2000,
         recent: int = 10,
         *,
+        top_k: int | None = None,
         min_similarity: float | None = None,
         min_relevance: float | None = None,
         namespaces: Sequence[str] = (),
@@ -271,16 +281,15 @@ class Retentive(MaintenanceVerbs):
     ) -> Context:
         """Build the text that a model should read before it answers, in at most `budget` tokens.
 
-        The session's summary, the memories and the excerpts of conversations that bear on the question, the newest
-        messages, in this order. Memories of importance 9 and 10 are always among them. `recent=0` leaves the messages
+        It has the profile, the session's summary, relevant memories, excerpts of conversations and the newest
+        messages, in this order. Memories of importance 9 and 10 are always among them. At most `top_k` others are, 40
+        if not given. Without a question and a session they are the most recent ones. `recent=0` leaves the messages
         out; otherwise there are the newest `recent`, and older ones, back to the summary, as far as the other parts
         leave room. `shares` says how much of the budget each may take before what is left is shared out:
         `{"summary": 0.2, "memories": 0.35, "excerpts": 0.15, "recent": 0.3}` if not set otherwise. `counter` counts
         tokens, by default the one of the setting `tokenizer`. The order is that of time, not of scores, so that the
         text changes only where something did. `as_of`, `known_at` and `now` are those of `search`.
         """
-        if not validate.clean_question(query).strip() and session is None:
-            raise Invalid("a context needs a question or a session", "Give the words that a model is asked.")
         asked = contexts.ContextRequest(
             text=validate.clean_question(query),
             scope=make_scope(
@@ -288,6 +297,7 @@ class Retentive(MaintenanceVerbs):
             ),
             budget=validate.parse_budget(budget),
             recent=validate.parse_sequence(recent, "recent"),
+            top_k=contexts.MAX_MEMORIES if top_k is None else validate.positive_int(top_k, "top_k"),
             min_similarity=validate.parse_fraction(min_similarity, "min_similarity", None),
             min_relevance=validate.parse_fraction(min_relevance, "min_relevance", None),
             shares=contexts.parse_shares(self._store, shares),

@@ -103,6 +103,7 @@ class MaintenanceVerbs:
         format: str | None = None,
         *,
         trust: str = ImportTrust.STATED,
+        into: str | None = None,
         dry_run: bool = False,
         progress: Callable[[int, int | None], None] | None = None,
         **options: Unpack[ImportOptions],
@@ -118,10 +119,15 @@ class MaintenanceVerbs:
         What the user said here is neither ended nor changed by it: what would is proposed. `trust="user"` vouches for
         the file, so that it counts as the user's own word; `trust="import"` has nothing in an export count for more
         than an import, whatever it says.
+
+        An export is restored to the namespace it came from; `into` names another one, if it is of one namespace alone.
         """
         from retentive.transfer.import_memories import import_memories  # the readers take 25 ms to load
 
-        return import_memories(self._store, path, format, options, trust=trust, dry_run=dry_run, progress=progress)
+        target = None if into is None else validate.require_namespace(into)
+        return import_memories(
+            self._store, path, format, options, trust=trust, into=target, dry_run=dry_run, progress=progress
+        )
 
     def export(
         self,

@@ -81,7 +81,20 @@ def _open(arguments: Any) -> Retentive:
         settings["person"] = served.person
     if arguments.run == "work":  # it does the background work of a server
         settings["daily_log"] = config.resolve_daily_log(config.load(**settings))
-    return Retentive.open(settings.pop("db", None), **settings)
+    memory = Retentive.open(settings.pop("db", None), **settings)
+    if served.earlier:
+        _read_earlier_name(memory, served, arguments)
+    return memory
+
+
+def _read_earlier_name(memory: Retentive, served: "ServedNamespaces", arguments: Any) -> None:
+    """Let searches and contexts read what was saved under the project's earlier name; say so until it has a new one."""
+    known = memory.namespaces()
+    served = served.keep_earlier_if_in(known)
+    if served.earlier and hasattr(arguments, "also"):
+        arguments.also = [*arguments.also, *served.also_read]
+    if served.earlier and served.namespace not in known:
+        output.print_hint(output.describe_earlier_name(served))
 
 
 def _find_namespaces(settings: Mapping[str, Any]) -> "ServedNamespaces":

@@ -20,6 +20,7 @@ def _import(memory: Retentive, arguments: Any) -> int:
             source,
             arguments.format,
             trust=arguments.trust,
+            into=arguments.into,
             dry_run=arguments.dry_run,
             progress=_make_reporter(progress),
             **pick_options(arguments, ("session", "tags")),

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from retentive import config, serialize
 from retentive.cli.describe_hit import explain_score, get_kind, get_locator
@@ -18,6 +18,10 @@ from retentive.ids import shorten_id
 from retentive.model import Hit, Memory, RefusedItem, Results
 
 PARTLY_DONE_EXIT_CODE = outcome(Conflict("")).exit_code  # some of what was given was refused, the rest is kept
+
+if TYPE_CHECKING:
+    from retentive.served_namespaces import ServedNamespaces
+
 _VALUE_NAME_COLUMNS = 14  # columns of the name of a value of a memory or a file
 _FIELD_NAME_COLUMNS = 15  # columns of the name of a field of a record
 _STYLE_CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
@@ -170,6 +174,15 @@ def _print_aside(mark: str, text: str) -> None:
 def print_text(text: str) -> None:
     """Print a text of several lines. On a terminal each line is sanitised."""
     print_raw("\n".join(map(sanitise, text.splitlines())) if sys.stdout.isatty() else text)
+
+
+def describe_earlier_name(served: "ServedNamespaces") -> str:
+    """Say that the earlier name of a project is read, and how to copy what was saved under it."""
+    return (
+        f"What was saved under the project's earlier name, {served.earlier!r}, is read too; new memories go to "
+        f"{served.namespace!r}. To copy it there: `retentive -n {served.earlier} export old.jsonl`, then "
+        f"`retentive import old.jsonl --into {served.namespace}`."
+    )
 
 
 def print_hint(text: str) -> None:

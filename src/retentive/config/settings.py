@@ -11,6 +11,8 @@ from typing import Any, NamedTuple, TypedDict
 
 from retentive.config import checks
 
+MAX_RRF_K = 10_000  # above it all ranks count the same
+
 
 class Setting(NamedTuple):
     """The declaration of one setting."""
@@ -135,7 +137,7 @@ class Config:
     vector_weight: float = setting(
         0.65, checks.between(0, 1), "Weight of the vector search; keyword search has the rest."
     )
-    rrf_k: int = setting(60, checks.between(1, 10_000, int), "With `rrf`: larger makes the first ranks count less.")
+    rrf_k: int = setting(60, checks.between(1, MAX_RRF_K, int), "With `rrf`: larger makes the first ranks count less.")
     rerank: str = setting(
         "none",
         checks.one_of("none", "model", "provider"),

@@ -27,6 +27,7 @@ from retentive.model import (
     Event,
     Hit,
     ItemType,
+    Kind,
     Memory,
     Omission,
     Passage,
@@ -60,7 +61,7 @@ from retentive.text.sentences import (
 )
 from retentive.text.token_counters import TokenCounter
 
-MAX_MEMORIES = 40  # searched for a context: more than a usual budget holds
+MAX_MEMORIES = 40  # found for a context, if no number is given: more than a usual budget holds
 MAX_EXCERPTS = 20
 MAX_VITAL_MEMORIES = 10  # of importance 9 and 10, which are in every context
 MAX_ANSWERED_EXCERPTS = 8  # excerpts whose following message is shown, if there is room
@@ -85,6 +86,8 @@ class ContextRequest:
     scope: Scope
     budget: int
     recent: int
+    top_k: int
+    """How many memories, records and passages may be shown beside those of importance 9 and 10."""
     min_similarity: float | None
     min_relevance: float | None
     shares: Mapping[str, float]
@@ -93,6 +96,11 @@ class ContextRequest:
     @property
     def session(self) -> str | None:
         return self.scope.session
+
+    @property
+    def is_open(self) -> bool:
+        """Whether neither a question nor a session says what it is about."""
+        return not self.text.strip() and self.session is None
 
 
 class ContextFact(NamedTuple):
@@ -186,7 +194,7 @@ def _gather_material(store: OpenStore, request: ContextRequest) -> Material:
     hits, excerpts, notes = _search(store, request)
     if request.session and summary is None:
         notes.append(f"there is no session {request.session!r} yet")
-    facts = _collect_facts(store, request.scope, hits)
+    facts = _collect_facts(store, request, hits)
     profile = [*_make_profile_items(store, request, {fact.item.id for fact in facts})]
     newest = [turn[-1] for turn in recent[-1:]]  # tells whether its session was imported
     messages = [*(hit.event for hit in excerpts), *newest]
@@ -196,19 +204,36 @@ def _gather_material(store: OpenStore, request: ContextRequest) -> Material:
     return Material(profile, text, facts, excerpts, recent, unread_count, notes, imported, around.following)
 
 
-def _collect_facts(store: OpenStore, scope: Scope, hits: Iterable[Hit]) -> list[ContextFact]:
-    """Vital memories, then the search hits. A newer memory comes before the older one that it may replace."""
-    vital = store.tables.memories.list_most_important(scope, MAX_VITAL_MEMORIES)
-    tier = Tier.SUBSTRING  # any would do: these hits are not ranked
-    why = Why(tier, text=None, vector=None, confidence_factor=1.0, importance_factor=1.0)
-    vital_hits = [Hit(each, 0.0, chunk_text(each.content)[0], why) for each in vital]
-    if vital_hits:
-        vital_hits = place_newer_first(store, scope, tier, vital_hits, limit=None)
+def _collect_facts(store: OpenStore, request: ContextRequest, hits: Iterable[Hit]) -> list[ContextFact]:
+    """Vital memories, then the search hits, or the newest memories if there is nothing to search for.
+
+    A newer memory comes before the older one that it may replace.
+    """
+    listed = store.tables.memories.list_most_important(request.scope, MAX_VITAL_MEMORIES)
+    if request.is_open:
+        listed += _list_newest(store, request.scope, request.top_k)
     facts: dict[str, ContextFact] = {}
-    for hit in (*vital_hits, *hits):
+    for hit in (*_mark_listed(store, request.scope, listed), *hits):
         if not isinstance(hit.item, Event):
             facts.setdefault(_make_key(hit.item), ContextFact(hit.item, hit.excerpt, hit.outdated))
     return _sort_newer_first(facts)
+
+
+def _list_newest(store: OpenStore, scope: Scope, limit: int) -> list[Memory]:
+    """The newest memories of all namespaces, without notes: these are documents."""
+    pages = [store.tables.memories.list_page(replace(scope, namespaces=(name,)), limit) for name in scope.namespaces]
+    found = [memory for page in pages for memory in page if memory.kind is not Kind.NOTE]
+    return sorted(found, key=lambda memory: (memory.created, memory.id), reverse=True)[:limit]
+
+
+def _mark_listed(store: OpenStore, scope: Scope, listed: Sequence[Memory]) -> Sequence[Hit]:
+    """Memories that no search found, as hits that tell whether they are outdated."""
+    if not listed:
+        return []
+    tier = Tier.SUBSTRING  # any would do: these hits are not ranked
+    why = Why(tier, text=None, vector=None, confidence_factor=1.0, importance_factor=1.0)
+    hits = [Hit(each, 0.0, chunk_text(each.content)[0], why) for each in listed]
+    return place_newer_first(store, scope, tier, hits, limit=None)
 
 
 def _sort_newer_first(facts: Mapping[str, ContextFact]) -> list[ContextFact]:
@@ -291,7 +316,7 @@ def _search(store: OpenStore, request: ContextRequest) -> tuple[list[Hit], list[
     if not request.text.strip():
         return [], [], []
     query, is_only_time = _make_query(store, request)
-    memories = answer(store, replace(query, limit=MAX_MEMORIES, scope=replace(query.scope, types=FACT_TYPES)))
+    memories = answer(store, replace(query, limit=request.top_k, scope=replace(query.scope, types=FACT_TYPES)))
     everywhere = replace(query.scope, types=(ItemType.EVENT,), events_of_session=None)
     excerpts = answer(store, replace(query, limit=MAX_EXCERPTS, scope=everywhere))
     log_search(store, query, memories, excerpts)

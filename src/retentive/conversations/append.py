@@ -91,7 +91,7 @@ def _number_events(namespace: str, session_id: str, messages: Sequence[Message],
         last = sequence
         event = Event(
             namespace=namespace, session=session_id, sequence=sequence, role=message.role, speaker=message.speaker,
-            content=message.content, payload=message.payload, time=message.time or from_micros(now),
+            content=message.content, payload=message.payload, time=message.time or from_micros(now), tags=message.tags,
         )  # fmt: skip
         events.append(event)
     return events

@@ -52,15 +52,16 @@ class Sessions:
         time: TimeInput | None = None,
         sequence: int | None = None,
         payload: Any = None,
+        tags: Iterable[str] = (),
     ) -> Event:
         """Store one message. It is durable and searchable on return.
 
         `role` is user, assistant, system, developer or tool. `content` is a text or a list of content blocks. It may be
         missing if the payload has tool calls. `payload` is any JSON: it is stored whole, and the arguments and results
         of tool calls in it are searched, too. Without a `sequence` the message gets the next one. A sequence that is
-        not above the last is a `Conflict`.
+        not above the last is a `Conflict`. Filters find it by its `tags` and by those of its session.
         """
-        given = Message(role, content, speaker, time, sequence, payload)  # type: ignore[arg-type]  # checked next
+        given = Message(role, content, speaker, time, sequence, payload, tags)  # type: ignore[arg-type]  # checked next
         message = secret_policy.apply_policy_to_message(
             self._store, validate.parse_message(given, self._store.config.max_message)
         )

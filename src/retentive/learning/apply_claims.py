@@ -154,7 +154,7 @@ def _keep(store: OpenStore, session: str, action: Action, done_steps: DoneSteps)
 def _write(store: OpenStore, draft: Draft, done_steps: DoneSteps) -> ClaimOutcome:
     (result,) = write_memories(store, [_add_question_words(store, draft)], "learning", done_steps)
     return ClaimOutcome(
-        handled=HandledRequest("keep", draft.content, (result.id,)),
+        handled=HandledRequest("keep", draft.content, (result.id,), replaced=result.replaced),
         superseded=result.superseded,
         was_known=not result.created,
         replaced=result.replaced,

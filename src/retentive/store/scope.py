@@ -6,7 +6,7 @@ from typing import Any, TypedDict
 
 from retentive import clock
 from retentive.errors import Invalid
-from retentive.model import Filter, ItemType, Kind, Scope, Source, Status, to_micros
+from retentive.model import Filter, ItemType, Kind, Reach, Scope, Source, Status, to_micros
 from retentive.store import OpenStore
 from retentive.store.person import find_person_namespace
 from retentive.store.traits import parse_bounded
@@ -66,6 +66,7 @@ def make_scope(
     include: str | Iterable[str] = (),
     ignored: bool = False,
     now: TimeInput | None = None,
+    reach: str = Reach.ALL,
 ) -> Scope:
     """Validate filters and make a scope. Times in words, also those of the question itself, count from `now`."""
     asked = parse_time(now, "now", past=True)
@@ -88,7 +89,11 @@ def make_scope(
     )
     own = optional_name(session, "session")
     asked_at = None if asked is None else to_micros(asked)
-    return Scope(tuple(namespaces), own, clock.now(), wanted, _parse_types(include), own, asked_at)
+    is_session_only = parse_choice(Reach, reach, "scope") is Reach.SESSION
+    if is_session_only and own is None:
+        raise Invalid("scope is 'session', but no session is given", "Name it with `session`.")
+    seen = tuple(namespaces[:1] if is_session_only else namespaces)
+    return Scope(seen, own, clock.now(), wanted, _parse_types(include), own, asked_at, is_session_only)
 
 
 def resolve_namespaces(store: OpenStore, others: Sequence[str]) -> Sequence[str]:

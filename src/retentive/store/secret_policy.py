@@ -68,6 +68,7 @@ def apply_policy_to_message(store: OpenStore, given: Message) -> Message:
     return given._replace(
         content=apply_policy(store, given.content, "message"),
         payload=apply_policy_to_json(store, given.payload, "message"),
+        tags=apply_policy_to_json(store, given.tags, "message"),
     )
 
 

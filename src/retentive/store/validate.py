@@ -297,6 +297,7 @@ def _build_message(
     time: TimeInput | None = None,
     sequence: int | None = None,
     payload: Any = None,
+    tags: Iterable[str] | None = None,
 ) -> Message:
     if isinstance(content, Sequence) and not isinstance(content, str):
         content, payload = join_text_blocks(content), _merge_payload(payload, {"content": [*content]})
@@ -312,7 +313,8 @@ def _build_message(
     if role is None:
         raise Invalid("a message needs a role", f"Choose one of: {', '.join(Role)}.")
     who = ROLES.get(role.lower()) if isinstance(role, str) else None
-    return Message(who or parse_choice(Role, role, "role"), text, optional_name(speaker, "speaker"), when, number, kept)
+    said_by = who or parse_choice(Role, role, "role")
+    return Message(said_by, text, optional_name(speaker, "speaker"), when, number, kept, parse_tags(tags))
 
 
 def _merge_payload(payload: Any, more: Mapping[str, Any]) -> dict[str, Any]:

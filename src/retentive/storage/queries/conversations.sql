@@ -2,7 +2,7 @@
 t.id, t.namespace, t.agent, t.tags, t.metadata, t.created, s.active, s.events, s.last_sequence, t.person
 
 -- fragment: event
-e.namespace, e.session, e.sequence, e.role, e.speaker, e.content, e.payload, e.time, {is_hidden} AS is_hidden
+e.namespace, e.session, e.sequence, e.role, e.speaker, e.content, e.payload, e.time, e.tags, {is_hidden} AS is_hidden
 
 -- name: session_get
 SELECT {session} FROM sessions t JOIN session_state s ON s.namespace = t.namespace AND s.session = t.id
@@ -87,8 +87,8 @@ WHERE e.namespace = :namespace AND e.session = :session AND e.sequence > :upto A
 SELECT min(e.sequence) FROM events e WHERE e.namespace = :namespace AND e.session = :session AND e.time > :moment
 
 -- name: event_insert
-INSERT INTO events (namespace, session, sequence, role, speaker, content, payload, time, tokens)
-VALUES (:namespace, :session, :sequence, :role, :speaker, :content, :payload, :time, :tokens)
+INSERT INTO events (namespace, session, sequence, role, speaker, content, payload, time, tokens, tags)
+VALUES (:namespace, :session, :sequence, :role, :speaker, :content, :payload, :time, :tokens, :tags)
 
 -- name: event_newest
 SELECT {event} FROM events e WHERE e.namespace = :namespace AND e.session = :session

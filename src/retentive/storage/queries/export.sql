@@ -33,7 +33,7 @@ WHERE t.namespace = :namespace AND t.id IN {each:ids}
 
 -- name: export_events
 -- Events up to the last one that the session had when its own line was written.
-SELECT namespace, session, sequence, role, speaker, content, payload, time, heeded FROM events
+SELECT namespace, session, sequence, role, speaker, content, payload, time, heeded, tags FROM events
 WHERE namespace = :namespace AND session = :session AND sequence > :k1 AND sequence <= :upto
 ORDER BY sequence LIMIT :limit
 

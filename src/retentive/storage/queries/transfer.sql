@@ -55,12 +55,12 @@ VALUES (:namespace, :session, :last_sequence, :events, :active, :summary, :summa
   :learned_upto, :claims, :claims_left)
 
 -- name: copy_events
-SELECT namespace, session, sequence, role, speaker, content, payload, time, tokens, heeded FROM events
+SELECT namespace, session, sequence, role, speaker, content, payload, time, tokens, heeded, tags FROM events
 WHERE (namespace, session, sequence) > (:k1, :k2, :k3) ORDER BY namespace, session, sequence LIMIT :limit
 
 -- name: put_events
-INSERT INTO events (namespace, session, sequence, role, speaker, content, payload, time, tokens, heeded)
-VALUES (:namespace, :session, :sequence, :role, :speaker, :content, :payload, :time, :tokens, :heeded)
+INSERT INTO events (namespace, session, sequence, role, speaker, content, payload, time, tokens, heeded, tags)
+VALUES (:namespace, :session, :sequence, :role, :speaker, :content, :payload, :time, :tokens, :heeded, :tags)
 
 -- name: copy_records
 SELECT namespace, type, id, key, body, version, created, updated, deleted, merged_into FROM records

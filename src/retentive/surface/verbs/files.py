@@ -95,6 +95,13 @@ FILES = Topic(
                     default="stated",
                     metavar="user|stated|import",
                 ),
+                Field(
+                    "into",
+                    "name",
+                    "the namespace for an export of another one",
+                    metavar="NAME",
+                    of="namespace",
+                ),
                 DRY_RUN._replace(help="only show what would be imported"),
                 SESSION._replace(help="store them for this session only"),
                 TAGS._replace(help="added to all of them"),

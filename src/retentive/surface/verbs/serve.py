@@ -2,17 +2,19 @@
 
 from retentive.surface.field import TIME_HELP, Field
 from retentive.surface.options import ALSO, DRY_RUN
+from retentive.surface.servers import TOOL_SETS
 from retentive.surface.verb import Topic, Verb, VerbGroup
 
 CLIENTS = (
     "claude-code", "claude-desktop", "cursor", "vscode", "codex", "windsurf", "gemini-cli", "zed", "cline", "opencode",
 )  # fmt: skip
 HOOKS = ("session-start", "prompt", "stop", "pre-compact", "session-end")
-OFFERS = ("default", "full", "read")
 _NAMESPACES = "namespaces (--namespace auto: that of the git project around the folder)"
 
 _CLIENT = Field("client", "choice", ", ".join(CLIENTS), choices=CLIENTS, metavar="CLIENT")
-_TOOLS = Field("tools", "choice", "which tools to offer (default)", choices=OFFERS, metavar="default|full|read")
+_TOOLS = Field(
+    "tools", "choice", f"which tools to offer (default): {', '.join(TOOL_SETS)}", choices=TOOL_SETS, metavar="SET"
+)
 _SERVER_OPTIONS = (
     ALSO._replace(help="read this namespace too; a/*", group=_NAMESPACES),
     _TOOLS._replace(default="default", group=_NAMESPACES),

@@ -364,4 +364,5 @@ def _event_steps(run: RestoreRun, rows: Sequence[Row], *, was_here: bool) -> Ite
 def _make_event(row: Row) -> Event:
     payload: Any = None if row["payload"] is None else json.loads(row["payload"])
     message = row["sequence"], Role(row["role"]), row["speaker"], row["content"], payload
-    return Event(row["namespace"], row["session"], *message, from_micros(row["time"]))
+    tags = tuple(json.loads(row["tags"])) if row["tags"] else ()
+    return Event(row["namespace"], row["session"], *message, from_micros(row["time"]), tags=tags)

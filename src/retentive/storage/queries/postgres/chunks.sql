@@ -49,11 +49,17 @@ WITH new AS ({new_chunk}), {new_text}
 -- folds: statistics
 WITH new AS ({new_chunk}), {new_vector}, {new_text}
 
+-- fragment: session_tags
+(SELECT tags FROM sessions WHERE namespace = :namespace AND id = :session)
+
 -- fragment: new_event_chunk
 INSERT INTO chunks (namespace, owner_type, owner, ordinal, text, session, kind, source, tags, confidence, importance,
                     status, valid_from, first_sequence, last_sequence, hash)
   VALUES (:namespace, 'event', :owner, :ordinal, :text, :session, :kind, 'conversation',
-          (SELECT tags FROM sessions WHERE namespace = :namespace AND id = :session), :confidence, :importance,
+          CASE WHEN :tags::text IS NULL THEN {session_tags} ELSE
+            (SELECT jsonb_agg(DISTINCT tag)::text
+             FROM jsonb_array_elements(coalesce({session_tags}, '[]')::jsonb || :tags::jsonb) tag) END,
+          :confidence, :importance,
           'active', :valid_from, :first, :last, :hash)
   RETURNING namespace, n, status
 
@@ -211,14 +217,21 @@ WITH changed AS (
 -- name: chunk_extend
 -- folds: statistics
 -- The text was repeated: extend the range of messages of the chunk.
-UPDATE chunks SET last_sequence = :last, valid_from = greatest(valid_from, :valid_from)
+UPDATE chunks SET last_sequence = :last, valid_from = greatest(valid_from, :valid_from), tags = CASE
+  WHEN :tags::text IS NULL THEN tags ELSE (SELECT jsonb_agg(DISTINCT tag)::text
+    FROM jsonb_array_elements(coalesce(tags, '[]')::jsonb || :tags::jsonb) tag) END
 WHERE namespace = :namespace AND session = :session AND hash = :hash
 
 -- name: chunk_set_tags
 -- folds: statistics
 -- A writer that appends locks this row. So a concurrent message has the new tags, or exists and gets them.
 SELECT 1 FROM session_state WHERE namespace = :namespace AND session = :session FOR UPDATE;
-UPDATE chunks SET tags = :tags WHERE namespace = :namespace AND session = :session AND owner_type = 'event'
+UPDATE chunks c SET tags = (SELECT jsonb_agg(DISTINCT tag)::text FROM (
+  SELECT jsonb_array_elements({session_tags}::jsonb) AS tag
+  UNION SELECT jsonb_array_elements(e.tags::jsonb) FROM events e
+  WHERE e.namespace = :namespace AND e.session = :session AND e.tags IS NOT NULL
+    AND e.sequence IN (c.first_sequence, c.last_sequence)) own)
+WHERE c.namespace = :namespace AND c.session = :session AND c.owner_type = 'event'
 
 -- name: vector_upsert
 -- Only if the chunk exists. It cannot be deleted before this is committed.
