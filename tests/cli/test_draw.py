@@ -180,7 +180,7 @@ def test_where_a_memory_came_from_is_a_tree(run: Run, db: Path) -> None:
 def test_a_doctor_does_not_call_a_pending_vector_bad(run: Run, db: Path) -> None:
     run("add", "Waits for a vector", "--embedder", "none")
     shown = terminal("--db", str(db), "--embedder", "hashing", "doctor", NO_COLOR="1")
-    assert re.search(r"ok +vectors +1 pending", shown)
+    assert re.search(r"vectors +1 pending", shown)
     assert "BAD" not in shown
 
 
