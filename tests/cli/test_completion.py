@@ -51,6 +51,7 @@ def id(store: Retentive) -> str:
         ("retentive add --kind pre", ["preference"]),
         ("retentive models info bge", ["bge-small-en-v1.5"]),
         ("retentive install cur", ["cursor"]),
+        ("retentive config get emb", ["embedder"]),
         ("retentive session show ", ["monday"]),
         ("retentive list --session mon", ["monday"]),
         ("retentive -n de", ["default"]),

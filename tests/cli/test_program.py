@@ -120,7 +120,7 @@ def test_what_was_not_given_has_its_default() -> None:
         (["list", "--limit"], "option '--limit' requires an argument"),
         (["session", "show", "s", "--before", "3", "--around", "9"], "--before and --around exclude each other"),
         (["skill", "add", "x", "--cron", "* * * * *", "--manual"], "--cron and --manual exclude each other"),
-        (["help", "serch"], "there is no verb 'serch'"),
+        (["help", "serch"], "Did you mean `retentive help search`?"),
     ],
 )
 def test_a_mistake_is_answered_in_one_line(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -65,6 +65,8 @@ def _suggest(field: Field, context: "Context", incomplete: str) -> Iterable[Sugg
     match field.type:
         case "model":
             return _suggest_models()
+        case "setting":
+            return _suggest_settings()
         case "id" | "path" | "session" | "namespace":
             from retentive.cli.suggestions import read_suggestions
 
@@ -77,6 +79,12 @@ def _suggest_models() -> Iterator[Suggestion]:
     from retentive.embed.catalogue import CATALOGUE
 
     return (Suggestion(name) for each in CATALOGUE for name in (each.name, *each.aliases))
+
+
+def _suggest_settings() -> Iterator[Suggestion]:
+    from retentive.config import SETTINGS
+
+    return (Suggestion(each.name, each.meaning) for each in SETTINGS)
 
 
 def _find_given(context: "Context | None", name: str) -> str | None:

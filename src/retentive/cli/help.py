@@ -7,14 +7,14 @@ from retentive.errors import Invalid
 from retentive.surface.field import Field
 from retentive.surface.options import EVERYWHERE
 from retentive.surface.verb import Verb, VerbGroup
-from retentive.surface.verbs import TOPICS, find_verb
+from retentive.surface.verbs import TOP_LEVEL, TOPICS, find_verb, list_verbs
 
 _DESCRIPTION = "Long-term memory for AI agents: one file, local embeddings, hybrid search."
 _EXAMPLES = """\
 examples:
   retentive add "The user's dog is called Rex" --slot user.dog.name
   retentive search "what is my dog's name?"
-  retentive add "The user's dog is called Max" --slot user.dog.name  (corrects it)
+  retentive add "The user's dog is called Max" --slot user.dog.name (corrects it)
   echo "Deploys happen on Tuesdays" | retentive add --kind pattern --tag ops
   retentive contact add "Anna Keller" --role CTO --company Acme
   retentive session append monday "Rex has a vet appointment on Friday"
@@ -36,8 +36,17 @@ def render_help(name: str | None) -> str:
         return render_program_help()
     found = find_verb(name)
     if found is None:
-        raise Invalid(f"there is no verb {name!r}", "`retentive help` lists all verbs.")
+        raise _refuse_verb(name)
     return render_verb_help(found) if isinstance(found, Verb) else render_group_help(found)
+
+
+def _refuse_verb(name: str) -> Invalid:
+    from difflib import get_close_matches
+
+    names = [*TOP_LEVEL, *(verb.name for verb in list_verbs())]
+    close = get_close_matches(name, names, 1)
+    question = f"Did you mean `retentive help {close[0]}`? " if close else ""
+    return Invalid(f"there is no verb {name!r}", f"{question}`retentive help` lists all verbs.")
 
 
 def render_program_help() -> str:

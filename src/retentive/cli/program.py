@@ -66,7 +66,10 @@ class VerbCommand(click.Command):
         for field in self.verb.arguments:
             if field.required and field.name not in given:
                 raise Invalid(f"{field.metavar} is missing", f"Usage: `{render_usage(self.verb)}`.")
-        values = {name: convert(fields[name], value) for name, value in given.items()}
+        places = {field.name: field.metavar for field in self.verb.arguments}
+        values = {
+            name: convert(fields[name], value, places.get(name, fields[name].option)) for name, value in given.items()
+        }
         return Arguments(self.verb, values)
 
     def get_help(self, ctx: click.Context) -> str:  # noqa: ARG002 - click's signature

@@ -42,6 +42,7 @@ from retentive.storage.tables.metrics import usage_step
 from retentive.storage.tables.proposals import keep_apart_step
 from retentive.store import OpenStore, secret_policy, validate
 from retentive.store.write import Decision, write
+from retentive.surface.memory import MAX_TAGS
 from retentive.text.normalize import hash_content
 
 PAGE_SIZE = 500  # memories read at once
@@ -267,7 +268,7 @@ def _merge_traits(
         metadata |= each.metadata
     return Traits(
         kind=base.kind,
-        tags=tuple(tags)[: validate.MAX_TAGS],
+        tags=tuple(tags)[:MAX_TAGS],
         importance=max(each.importance for each in members),
         confidence=max(each.confidence for each in members),
         source=find_lowest_trust(each.source for each in members),

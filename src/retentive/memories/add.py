@@ -30,6 +30,7 @@ from retentive.search.retrievers import find_like
 from retentive.store import OpenStore, secret_policy, validate
 from retentive.store.active_model import with_active_model
 from retentive.store.scope import make_scope
+from retentive.store.traits import parse_traits
 from retentive.store.validate import MemoryOptions
 from retentive.store.vectors import find_space_of_vectors, with_vectors
 from retentive.text.terms import find_query_words
@@ -206,7 +207,7 @@ def make_draft(store: OpenStore, text: Any, options: Mapping[str, Any]) -> Draft
 
 def _parse_traits(store: OpenStore, options: Mapping[str, Any], verb: str) -> Traits:
     validate.reject_unknown(options, MemoryOptions, verb)
-    return validate.parse_traits(max_content=store.config.max_content, **options)
+    return parse_traits(max_content=store.config.max_content, **options)
 
 
 def _pair_vectors(items: Iterable[Any], vectors: Any) -> Iterator[tuple[Any, Any]]:

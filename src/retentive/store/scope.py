@@ -9,6 +9,7 @@ from retentive.errors import Invalid
 from retentive.model import Filter, ItemType, Kind, Scope, Source, Status, to_micros
 from retentive.store import OpenStore
 from retentive.store.person import find_person_namespace
+from retentive.store.traits import parse_bounded
 from retentive.store.validate import (
     UNSET,
     E,
@@ -17,14 +18,13 @@ from retentive.store.validate import (
     as_list,
     optional_name,
     parse_choice,
-    parse_confidence,
-    parse_importance,
     parse_tags,
     parse_time,
     require_namespace,
     require_text,
 )
 from retentive.store.views import require_readable
+from retentive.surface.memory import CONFIDENCE, IMPORTANCE
 from retentive.text.instants import Side
 
 
@@ -77,8 +77,8 @@ def make_scope(
         kinds=_parse_choices(Kind, kind, "kind"),
         tags=parse_tags(tags),
         sources=_parse_choices(Source, source, "source"),
-        min_importance=None if min_importance is None else parse_importance(min_importance),
-        min_confidence=None if min_confidence is None else parse_confidence(min_confidence),
+        min_importance=None if min_importance is None else parse_bounded(IMPORTANCE, min_importance),
+        min_confidence=None if min_confidence is None else parse_bounded(CONFIDENCE, min_confidence),
         since=_parse_micros(since, "since", now=asked),
         until=_parse_micros(until, "until", "after", asked),
         statuses=_parse_statuses(status, [name for name, value in past.items() if value is not None]),

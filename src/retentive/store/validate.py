@@ -11,17 +11,15 @@ from typing import Any, TypedDict, TypeVar
 from retentive import clock
 from retentive.errors import Conflict, Invalid
 from retentive.model import (
-    DEFAULT_CONFIDENCE,
-    DEFAULT_IMPORTANCE,
     ROLES,
     Draft,
-    Kind,
     Message,
     Role,
-    Source,
     Traits,
     from_micros,
 )
+from retentive.surface.field import MAX_NAME_CHARS
+from retentive.surface.memory import MAX_TAGS
 from retentive.text.instants import Side, parse_instant
 from retentive.text.messages import extract_text, join_text_blocks
 from retentive.text.normalize import hash_content
@@ -29,8 +27,6 @@ from retentive.text.normalize import hash_content
 E = TypeVar("E", bound=StrEnum)
 TimeInput = datetime | date | timedelta | str
 
-MAX_NAME_CHARS = 200  # characters of a namespace, session, slot or tag: names, not texts
-MAX_TAGS = 64
 MAX_METADATA_CHARS = 64_000  # characters of JSON
 MAX_JSON_DEPTH = 100  # nested lists and objects: functions that walk them are recursive
 MAX_SEQUENCE = 2**53 - 1  # the largest whole number that every JSON reader reads exactly
@@ -84,39 +80,6 @@ def reject_unknown(given: Iterable[str], choices: type, verb: str) -> None:
         raise Invalid(f"{verb} has no option {min(unknown)!r}", f"It has: {', '.join(choices.__annotations__)}.")
 
 
-def parse_traits(
-    *,
-    max_content: int,
-    kind: str = Kind.FACT,
-    tags: Iterable[str] = (),
-    importance: float = DEFAULT_IMPORTANCE,
-    confidence: float | None = None,
-    source: str = Source.EXPLICIT,
-    context: str | None = None,
-    session: str | None = None,
-    slot: str | None = None,
-    expires: TimeInput | None = None,
-    valid_from: TimeInput | None = None,
-    metadata: Mapping[str, Any] | None = None,
-    origin: Mapping[str, Any] | None = None,
-) -> Traits:
-    known_source = parse_choice(Source, source, "source")
-    return Traits(
-        kind=parse_choice(Kind, kind, "kind"),
-        tags=parse_tags(tags),
-        importance=parse_importance(importance),
-        confidence=DEFAULT_CONFIDENCE[known_source] if confidence is None else parse_confidence(confidence),
-        source=known_source,
-        context=require_content(context, "context", max_content) if context else None,
-        session=optional_name(session, "session"),
-        slot=optional_name(slot, "slot"),
-        expires=parse_time(expires, "expires", side="after"),
-        valid_from=parse_time(valid_from, "valid_from", past=True),
-        metadata=require_json_object(metadata, "metadata") or {},
-        origin=require_json_object(origin, "origin"),
-    )
-
-
 def make_draft(text: Any, common: Traits, max_content: int) -> Draft:
     content = require_content(text, "text", max_content)
     return Draft(content, hash_content(content), common, None)
@@ -166,44 +129,30 @@ def parse_choice(choices: type[E], given: Any, name: str) -> E:
         raise Invalid(f"unknown {name} {str(given)[:40]!r}", f"Choose one of: {', '.join(choices)}.") from None
 
 
-def parse_importance(given: Any) -> int:
-    value = _parse_number(given, "importance")
-    if value != int(value) or not 1 <= value <= 10:  # noqa: PLR2004
-        raise Invalid(f"importance is {given}", "Give a whole number from 1 (trivial) to 10 (vital); 5 is usual.")
-    return int(value)
-
-
-def parse_confidence(given: Any) -> float:
-    value = _parse_number(given, "confidence")
-    if not 0 <= value <= 1:
-        raise Invalid(f"confidence is {given}", "Give a number from 0 (a guess) to 1 (certain).")
-    return value
-
-
 def parse_fraction(given: Any, name: str, default: Any) -> Any:
     if given is None:
         return default
-    value = _parse_number(given, name)
+    value = parse_number(given, name)
     if not 0 <= value <= 1:
         raise Invalid(f"{name} is {given}", "Give a number from 0 to 1.")
     return value
 
 
 def parse_seconds(given: Any, name: str) -> float:
-    value = _parse_number(given, name)
+    value = parse_number(given, name)
     if not 0 < value <= MAX_SECONDS:
         raise Invalid(f"{name} is {given}", "Give a number of seconds above 0.")
     return value
 
 
 def parse_days(given: Any, name: str, maximum: int) -> float:
-    value = _parse_number(given, name)
+    value = parse_number(given, name)
     if not 0 <= value <= maximum:
         raise Invalid(f"{name} is {given}", f"Give a number of days from 0 to {maximum:,}.")
     return value
 
 
-def _parse_number(given: Any, name: str) -> float:
+def parse_number(given: Any, name: str) -> float:
     if isinstance(given, int) and not isinstance(given, bool) and abs(given) > MAX_LIMIT:
         raise Invalid(f"{name} is out of all bounds")
     if isinstance(given, bool) or not isinstance(given, int | float) or not math.isfinite(given):

@@ -4,11 +4,11 @@ from typing import Any, Literal, NamedTuple
 
 Type = Literal[
     "text", "words", "name", "choice", "integer", "number", "time", "object", "flag",
-    "id", "session", "namespace", "model", "path",
+    "id", "session", "namespace", "model", "setting", "path",
 ]  # fmt: skip
 """`name` is a text of one line; `object` is JSON; `time` is a date, an instant, a phrase or a span.
 
-`words` is a text that may be typed without quotation marks. An `id` says in `of` what it is an id of. The last five
+`words` is a text that may be typed without quotation marks. An `id` says in `of` what it is an id of. The last six
 are names that the shell completes.
 """
 
@@ -45,6 +45,8 @@ class Field(NamedTuple):
     """The option that switches a flag off."""
     has_commas: bool = False
     """Whether several values may be given in one, with commas."""
+    is_end: bool = False
+    """Whether a time is the end of something: it may be in the future, and a day counts to its end."""
     is_clearable: bool = False
     """Whether an empty text is accepted, and takes the value away."""
     tool_help: str = ""

@@ -25,15 +25,18 @@ IMPORTANCE = Field(
     tool_help="9-10: always shown to you",
 )
 CONFIDENCE = Field("confidence", "number", "0 (a guess) to 1 (certain)", low=0, high=1, metavar="X")
-CONTEXT = Field("context", "text", "its context, which is searched too")
+CONTEXT = Field("context", "text", "its context, which is searched too", is_clearable=True)
 SLOT = Field(
     "slot",
     "name",
     "the attribute that it is the value of, e.g. user.dog.name",
     metavar="NAME",
+    is_clearable=True,
     tool_help="What it is the value of, e.g. user.dog.name: replaces the value before",
 )
-EXPIRES = Field("expires", "time", f"when it stops being true, {TIME_HELP}", metavar="TIME")
+EXPIRES = Field(
+    "expires", "time", f"when it stops being true, {TIME_HELP}", metavar="TIME", is_end=True, is_clearable=True
+)
 VALID_FROM = Field("valid_from", "time", "since when it is true, if not now", metavar="TIME")
 METADATA = Field("metadata", "object", "any JSON object", metavar="JSON")
 SESSION = Field(
@@ -55,6 +58,8 @@ REPLACES = Field(
 
 CONTENT_FIELDS = (KIND, TAGS, IMPORTANCE, CONFIDENCE, CONTEXT, SLOT, EXPIRES, VALID_FROM, METADATA)
 """What `add` takes beside the text, and `update` changes."""
+FREE_TEXT_FIELDS = tuple(each.name for each in CONTENT_FIELDS if each.many or each.type in ("text", "object"))
+"""The fields in which a user may write anything, so also a secret."""
 ADD_FIELDS = (*CONTENT_FIELDS, SESSION, SOURCE, REPLACES)
 
 FILTERS = (

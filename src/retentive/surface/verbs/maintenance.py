@@ -144,7 +144,7 @@ _INTEGRITY_VERBS = (
         examples=("integrity accept",),
     ),
 )
-_SETTING = Field("name", "name", "of a setting, as `retentive config` lists them", required=True, metavar="NAME")
+_SETTING = Field("name", "setting", "of a setting, as `retentive config` lists them", required=True, metavar="NAME")
 _CONFIG_VERBS = (
     Verb("config list", "show every setting and where it comes from", examples=("config", "config --json")),
     Verb("config get", "show the value of a setting", (_SETTING,), examples=("config get embedder",)),

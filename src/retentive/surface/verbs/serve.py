@@ -110,7 +110,7 @@ SERVE = Topic(
         VerbGroup("token", "manage access tokens", _TOKEN_VERBS),
         Verb(
             "hook",
-            "Claude Code hook: inject relevant memories, record the conversation",
+            "Claude Code hook: inject memories, record the conversation",
             (Field("event", "choice", ", ".join(HOOKS), choices=HOOKS, required=True, metavar="EVENT"),),
             (
                 ALSO,
