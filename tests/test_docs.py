@@ -93,7 +93,7 @@ _MASKS = (
     (re.compile(r"minilm-[\w-]+\.onnx"), "MODEL"),  # its name has its hash, which hangs on the processor
     (re.compile("rebuilt now"), "rebuilt, from the cache"),
     (re.compile(r"\bnow\b|\b\d+ min\b"), "AGE"),
-    (re.compile("[▏▎▍▌▋▊▉█]+"), "BAR"),
+    (re.compile("[━╸]+"), "BAR"),
     (re.compile(r"[ \t]+"), " "),
 )
 

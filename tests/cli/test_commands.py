@@ -88,7 +88,7 @@ def test_each_line_is_a_memory(run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_correction_is_told(run: Run) -> None:
     old = run("add", "The dog is Rex", "--slot", "dog").split()[-1]
-    told = f"replaced: The dog is Rex  (undo: retentive restore {old})\n  because: slot: same slot dog"
+    told = f"replaced: The dog is Rex  (undo: retentive restore {old})\n  because: same slot dog"
     assert told in run("add", "The dog is Max", "--slot", "dog")
     assert "known already" in run("add", "The dog is Max", "--slot", "dog")
 

@@ -28,7 +28,7 @@ def show(db: Path, *words: str, **environment: str) -> str:
 
 @pytest.mark.parametrize(
     ("share", "bar"),
-    [(0, "    "), (1, "████"), (0.5, "██  "), (0.03, "▏   "), (0.001, "▏   "), (2, "████"), (-1, "    ")],
+    [(0, "    "), (1, "━━━━"), (0.5, "━━  "), (0.4, "━╸  "), (0.001, "╸   "), (2, "━━━━"), (-1, "    ")],
 )
 def test_a_bar_has_the_length_of_its_share(share: float, bar: str) -> None:
     assert make_bar(share, 4) == bar
@@ -136,7 +136,7 @@ def test_a_search_shows_relevance_as_a_bar_and_no_score(run: Run, db: Path) -> N
     run("add", "The bridge is closed")
     shown = show(db, "search", "bridge")
     (hit,) = json.loads(run("search", "bridge", "--json"))["hits"]
-    assert re.search(r"1 +█+[▏▎▍▌▋▊▉]? +0\.\d\d  The bridge is closed", shown)
+    assert re.search(r"1 +━+╸? +0\.\d\d  The bridge is closed", shown)
     assert f"{hit['score']:.4f}" not in shown
     assert "score" not in shown
 
@@ -180,7 +180,7 @@ def test_where_a_memory_came_from_is_a_tree(run: Run, db: Path) -> None:
 def test_a_doctor_does_not_call_a_pending_vector_bad(run: Run, db: Path) -> None:
     run("add", "Waits for a vector", "--embedder", "none")
     shown = terminal("--db", str(db), "--embedder", "hashing", "doctor", NO_COLOR="1")
-    assert re.search(r"ok +vectors +1 pending", shown)
+    assert re.search(r"vectors +1 pending", shown)
     assert "BAD" not in shown
 
 

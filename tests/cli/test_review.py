@@ -128,7 +128,7 @@ def test_add_replaces_what_is_named(run: Run, refused: Run) -> None:
     tea, milk = (run("add", text).split()[1] for text in ("Tea at noon", "Milk at dawn"))
     assert "no memory" in refused("add", "Water", "--replaces", tea, "--replaces", "nothing", code=3)
     told = run("add", "Water", "--replaces", tea, "--replaces", milk)
-    assert f"replaced: Milk at dawn  (undo: retentive restore {milk})\n  because: replaces: named by the caller" in told
+    assert f"replaced: Milk at dawn  (undo: retentive restore {milk})\n  because: named by the caller" in told
     assert "is superseded" in refused("add", "Juice", "--replaces", tea, code=4)
     assert contents(run) == {"Water"}
     assert json.loads(run("add", "Water", "--json"))["replaced"] == []

@@ -1,7 +1,6 @@
 """Check and repair a store, and print the rows that a repair moved to the quarantine."""
 
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from retentive import serialize
@@ -30,23 +29,13 @@ def run_doctor(memory: Retentive, arguments: Any, salvaged: RepairResult | None 
     else:
         if repaired:
             _print_repair(repaired)
-        _print_findings(findings)
+        for each in findings:
+            output.print_raw(_format_finding(each))
     return 0 if is_well else 5
 
 
 def _word(finding: Finding) -> Finding:
     return finding._replace(detail=for_terminal(finding.detail), remedy=for_terminal(finding.remedy))
-
-
-def _print_findings(findings: Sequence[Finding]) -> None:
-    if not sys.stdout.isatty():
-        for each in findings:
-            output.print_raw(_format_finding(each))
-        return
-    from retentive.cli.draw.console import draw
-    from retentive.cli.draw.findings import make_findings
-
-    draw(make_findings(findings))
 
 
 def _format_finding(finding: Finding) -> str:

@@ -260,7 +260,7 @@ def _iterate_fields(memory: Retentive, record: Record) -> Iterator[tuple[str, st
             continue
         if name in RECORD_TYPES[record.TYPE].links:
             ids = value if isinstance(value, list) else [value]
-            yield name, ", ".join(f"{memory.contacts.get(id).name} ({id})" for id in ids)
+            yield name, ", ".join(f"{memory.contacts.get(id).name} ({output.show_id(id)})" for id in ids)
         elif name == "execution_plan":
             yield name, "\n".join(f"{number}. {each}" for number, each in enumerate(value, start=1))
         elif name == "trigger":

@@ -8,6 +8,7 @@ from retentive import serialize
 from retentive.api import Retentive
 from retentive.cli import output
 from retentive.cli.args import is_json
+from retentive.cli.words import describe_reason
 from retentive.errors import Conflict, NotFound
 from retentive.model import AddResult, Proposal, ReplacedMemory
 
@@ -24,7 +25,7 @@ def print_endings(added: AddResult) -> None:
         output.print_line(
             f"may replace: {proposal.older}  (accept: retentive review accept {output.show_id(proposal.id)})"
         )
-        output.print_line(f"  because: {proposal.rule}: {proposal.reason}")
+        output.print_line(f"  because: {describe_reason(proposal.rule, proposal.reason)}")
 
 
 def describe_proposal(each: Proposal) -> str:
@@ -37,7 +38,7 @@ def describe_proposal(each: Proposal) -> str:
 def print_replaced(each: ReplacedMemory) -> None:
     """Print the text that ended, how to undo it, and why."""
     output.print_line(f"replaced: {each.content}  (undo: retentive restore {output.show_id(each.id)})")
-    output.print_line(f"  because: {each.rule}: {each.reason}")
+    output.print_line(f"  because: {describe_reason(each.rule, each.reason)}")
 
 
 def _list(memory: Retentive, arguments: Any) -> int:

@@ -1,6 +1,14 @@
-"""Counts in words."""
+"""Counts and reasons in words."""
 
 from collections.abc import Mapping
+
+SELF_EVIDENT_RULES = ("slot", "replaces", "judge")
+"""Rules of replacements whose name adds nothing to the reason."""
+
+
+def describe_reason(rule: str, reason: str) -> str:
+    """Describe why a memory ended or may end: by which rule, and the evidence."""
+    return reason if rule in SELF_EVIDENT_RULES else f"{rule}: {reason}"
 
 
 def format_count(number: int, one: str, many: str = "") -> str:

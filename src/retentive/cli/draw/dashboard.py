@@ -73,10 +73,12 @@ def _make_kinds(counts: Mapping[str, int]) -> list[Table]:
 def _make_days(days: Sequence[TimelineDay]) -> Table:
     """Make the spark line of the memories made on each day, the oldest first."""
     counts = [each.made for each in reversed(days)]
-    line = Text(make_spark_line(counts, blocks=has_blocks()), "green")
-    label = plain(f"  in {len(days)} days, {days[0].made if days else 0} today", "dim")
+    line = Text.assemble(
+        (make_spark_line(counts, blocks=has_blocks()), "green"),
+        plain(f"  in {len(days)} days, {days[0].made if days else 0} today", "dim"),
+    )
     widths = (KIND_WIDTH, COUNT_WIDTH, None)
-    return make_grid((plain("made"), Text(f"{sum(counts):{COUNT_WIDTH},}"), line + label), widths=widths)
+    return make_grid((plain("made"), Text(f"{sum(counts):{COUNT_WIDTH},}"), line), widths=widths)
 
 
 def _list_facts(overview: Overview) -> list[tuple[str, str, str]]:

@@ -9,6 +9,7 @@ from rich.text import Text
 from retentive.cli.draw.console import plain
 from retentive.cli.draw.stories import split_pieces
 from retentive.cli.draw.tables import make_grid
+from retentive.cli.words import describe_reason
 from retentive.ids import shorten_id
 from retentive.model import Proposal
 
@@ -27,7 +28,7 @@ def make_proposal(each: Proposal, number: int, count: int) -> Group:
         rows = [(plain("text"), plain(f"{each.older_time:%Y-%m-%d}", "dim"), plain(each.older))]
     else:
         rows.insert(0, (plain("newer", NEWER_STYLE), plain(f"{each.newer_time:%Y-%m-%d}", "dim"), newer))
-    rows.append((plain("why"), Text(""), plain(f"{each.rule}: {each.reason}")))
+    rows.append((plain("why"), Text(""), plain(describe_reason(each.rule, each.reason))))
     grid = make_grid(*rows, widths=(_NAME_WIDTH, _DAY_WIDTH, None))
     return Group(title, Padding(grid, (0, 0, 0, 2)))
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-_EIGHTHS = " ▏▎▍▌▋▊▉█"
+_FULL, _HALF = "━", "╸"
 _LEVELS = "▁▂▃▄▅▆▇█"
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _YOUNGEST_MONTHS = 60 * _DAY  # from here on an age is given in months
@@ -16,9 +16,8 @@ def make_bar(share: float, cells: int, *, blocks: bool = True) -> str:
     share = min(max(share, 0.0), 1.0)
     if not blocks:
         return ("#" * max(round(share * cells), share > 0)).ljust(cells)
-    eighths = max(round(share * cells * 8), share > 0)
-    whole, rest = divmod(eighths, 8)
-    return ("█" * whole + (_EIGHTHS[rest] if rest else "")).ljust(cells)
+    whole, has_half = divmod(max(round(share * cells * 2), share > 0), 2)
+    return (_FULL * whole + _HALF * has_half).ljust(cells)
 
 
 def make_spark_line(counts: Sequence[int], *, blocks: bool = True) -> str:
