@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, Unpack
 
-from retentive import config
+from retentive import clock, config
 from retentive.api.maintenance import MaintenanceVerbs
 from retentive.config import Settings
 from retentive.consolidation import consolidate
@@ -45,6 +45,7 @@ from retentive.model import (
     Results,
     Space,
     UndoConsolidationResult,
+    from_micros,
 )
 from retentive.opening import open_store
 from retentive.purge.purge import PurgeRequest, purge
@@ -52,7 +53,7 @@ from retentive.records.contacts import Contacts
 from retentive.records.profile import ProfileVerbs
 from retentive.records.projects import Projects
 from retentive.records.skills import Skills
-from retentive.search import search
+from retentive.search import prompt_memories, search
 from retentive.storage.damage import collect_damage
 from retentive.store import OpenStore, validate
 from retentive.store.active_model import CLOSING_BATCHES, complete_own_writes, with_active_model
@@ -247,6 +248,36 @@ class Retentive(MaintenanceVerbs):
             min_relevance=validate.parse_fraction(min_relevance, "min_relevance", None),
         )
         return search.search(with_active_model(self._store), asked)
+
+    def search_for_prompt(
+        self,
+        prompt: str,
+        limit: int = 3,
+        *,
+        vector: Any = None,
+        mode: str = Mode.HYBRID,
+        min_similarity: float | None = None,
+        min_relevance: float | None = None,
+        namespaces: Sequence[str] = (),
+    ) -> Results:
+        """Find the few memories that a model needs with a prompt, the likeliest to help first; often there are none.
+
+        Unlike `search`, it drops what only shares a common name with the prompt, and prompts that no memory bears on
+        get nothing. The access log has what is shown only if the caller says so (`log_access`).
+        """
+        asked = Query(
+            text=validate.clean_question(prompt),
+            scope=make_scope(resolve_namespaces(self._store, namespaces), include="memories", ignored=False, now=None),
+            vector=vector,
+            limit=validate.positive_int(limit),
+            mode=validate.parse_choice(Mode, mode, "mode"),
+            fusion=Fusion(self._store.config.fusion),
+            vector_weight=self._store.config.vector_weight,
+            rrf_k=self._store.config.rrf_k,
+            min_similarity=validate.parse_fraction(min_similarity, "min_similarity", None),
+            min_relevance=validate.parse_fraction(min_relevance, "min_relevance", None),
+        )
+        return prompt_memories.search_for_prompt(with_active_model(self._store), asked)
 
     def search_conversations(self, query: str = "", limit: int | None = 10, **options: Any) -> Results:
         """Find what was said: `search` among events only, with the same options."""
@@ -446,6 +477,13 @@ class Retentive(MaintenanceVerbs):
     def history(self, id: str) -> Sequence[HistoryEntry]:
         """The changes of a memory: when, by whom, why, and its state before."""
         return edit.history(self._store, id)
+
+    def log_access(self, memories: Iterable[Memory], how: str, query: str | None = None) -> None:
+        """Log that memories were shown or used: `how`, and for which question. Needs the setting `access_log`."""
+        now = from_micros(clock.now())
+        named = validate.require_name(how, "how")
+        rows = [Access(each.namespace, each.id, now, named, query, None) for each in memories]
+        self._store.journal.record_accesses(rows)
 
     def accesses(self, id: str | None = None, limit: int = 100) -> Sequence[Access]:
         """When memories were read, for which question and with what score; the newest first."""

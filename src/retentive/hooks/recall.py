@@ -18,23 +18,18 @@ from retentive.hooks.transcript import is_program_text, strip_added
 from retentive.model import VITAL_IMPORTANCE, Space, Successor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from retentive.api import Retentive
     from retentive.config import Config
-    from retentive.model import Hit, Memory
+    from retentive.model import Memory
     from retentive.served_namespaces import ServedNamespaces
     from retentive.store.scope import View
 
 START_BUDGET, PROMPT_BUDGET = 600, 500  # tokens
 EMBEDDING_SHARE = 0.4  # of the time limit. After it, keyword search answers alone. The model usually takes a tenth
 START_CANDIDATES = 30  # memories loaded for each group at the start of a conversation
-PROMPT_CANDIDATES = 12  # memories searched for a prompt, most of which are left out
-# Few and near: what does not bear on a prompt distracts the model. On prompts of two people left out of choosing these
-# three, .54 of the memories help, and .83 of the prompts that can be helped are; before, with twelve, .30 and .77.
-MAX_PROMPT_MEMORIES = 3
-MIN_PROMPT_RELEVANCE = 0.45
-MIN_SHARE_OF_BEST = 0.85  # of the best relevance
+MAX_PROMPT_MEMORIES = 3  # few: what does not bear on a prompt distracts the model
 QUESTION_HEAD_CHARS, QUESTION_TAIL_CHARS = 700, 300  # of a long prompt: text pasted in between is not the question
 PERSONAL_KINDS = ("instruction", "preference", "personal", "background")
 WORK_KINDS = ("instruction", "project", "pattern", "preference", "fact")
@@ -79,28 +74,20 @@ def recall_for_prompt(call: HookCall, options: HookOptions) -> Block:
         else:  # the store has another model than the setting names; the search embeds with it
             vector = None
             has_vector = space is not None and can_embed_at_once(target.settings, space.model or "")
-        hits = store.search(
+        found = store.search_for_prompt(
             question,
-            PROMPT_CANDIDATES,
+            MAX_PROMPT_MEMORIES,
             vector=vector,
             mode="hybrid" if has_vector else "text",
             min_similarity=target.settings.min_similarity or None,
-            min_relevance=max(MIN_PROMPT_RELEVANCE, target.settings.min_relevance),
             namespaces=target.served.also_read,
-            include="memories",
         )
-    relevant = _drop_seen([hit.memory for hit in choose_nearest(hits)], seen)
-    outdated = {hit.id: hit.outdated for hit in hits if hit.outdated}
+    relevant = _drop_seen([hit.memory for hit in found], seen)
+    outdated = {hit.id: hit.outdated for hit in found if hit.outdated}
     block = build_block([Group("", relevant)], PROMPT_BUDGET if options.budget is None else options.budget, outdated)
     if block.shown:
         target.state.save_shown((*seen, *block.shown))
     return block
-
-
-def choose_nearest(hits: Sequence[Hit]) -> list[Hit]:
-    """Choose the first hits that are about as relevant as the best one."""
-    best = max((hit.relevance for hit in hits), default=0.0)
-    return [hit for hit in hits if hit.relevance >= MIN_SHARE_OF_BEST * best][:MAX_PROMPT_MEMORIES]
 
 
 def extract_question(prompt: str) -> str:
