@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, Unpack
 
-from retentive import clock, config
+from retentive import config
 from retentive.api.maintenance import MaintenanceVerbs
 from retentive.config import Settings
 from retentive.consolidation import consolidate
@@ -23,6 +23,7 @@ from retentive.maintenance.models import Models
 from retentive.maintenance.tokens import Tokens
 from retentive.memories import add, edit, forget, provenance
 from retentive.memories.expectations import Expectations
+from retentive.memories.injections import Injections
 from retentive.memories.notes import Notes
 from retentive.memories.proposals import Proposals
 from retentive.model import (
@@ -45,7 +46,6 @@ from retentive.model import (
     Results,
     Space,
     UndoConsolidationResult,
-    from_micros,
 )
 from retentive.opening import open_store
 from retentive.purge.purge import PurgeRequest, purge
@@ -75,6 +75,7 @@ class Retentive(MaintenanceVerbs):
         self.tokens = Tokens(store)
         self.expectations = Expectations(store)
         self.proposals = Proposals(store)
+        self.injections = Injections(store)
         self.profile = ProfileVerbs(store)
         self.contacts = Contacts(store)
         self.projects = Projects(store)
@@ -263,7 +264,8 @@ class Retentive(MaintenanceVerbs):
         """Find the few memories that a model needs with a prompt, the likeliest to help first; often there are none.
 
         Unlike `search`, it drops what only shares a common name with the prompt, and prompts that no memory bears on
-        get nothing. The access log has what is shown only if the caller says so (`log_access`).
+        get nothing. The access log has it only if the caller
+        says that it was shown (`injections.log_shown`).
         """
         asked = Query(
             text=validate.clean_question(prompt),
@@ -477,13 +479,6 @@ class Retentive(MaintenanceVerbs):
     def history(self, id: str) -> Sequence[HistoryEntry]:
         """The changes of a memory: when, by whom, why, and its state before."""
         return edit.history(self._store, id)
-
-    def log_access(self, memories: Iterable[Memory], how: str, query: str | None = None) -> None:
-        """Log that memories were shown or used: `how`, and for which question. Needs the setting `access_log`."""
-        now = from_micros(clock.now())
-        named = validate.require_name(how, "how")
-        rows = [Access(each.namespace, each.id, now, named, query, None) for each in memories]
-        self._store.journal.record_accesses(rows)
 
     def accesses(self, id: str | None = None, limit: int = 100) -> Sequence[Access]:
         """When memories were read, for which question and with what score; the newest first."""

@@ -31,7 +31,7 @@ def _parse_and_run(argv: Sequence[str]) -> int:
     if not arguments.run:
         arguments.show_help()
         return 0
-    if arguments.run == "hook":
+    if arguments.run == "hook" and arguments.event != "report":
         from retentive.cli.hook import run_guarded
 
         return run_guarded(arguments)

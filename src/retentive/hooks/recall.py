@@ -53,7 +53,9 @@ def recall_at_start(call: HookCall, options: HookOptions) -> Block:
             group._replace(memories=_drop_seen(group.memories, seen)) for group in _load_groups(store, target.served)
         ]
         outdated = _load_outdated(store, target.served)
-    block = build_block(groups, START_BUDGET if options.budget is None else options.budget, outdated)
+        block = build_block(groups, START_BUDGET if options.budget is None else options.budget, outdated)
+        shown = {memory.id: memory for group in groups for memory in group.memories if memory.id in block.shown}
+        store.injections.log_shown(shown.values(), call.session_name)
     target.state.save_shown((*seen, *block.shown))
     return block
 
@@ -82,9 +84,12 @@ def recall_for_prompt(call: HookCall, options: HookOptions) -> Block:
             min_similarity=target.settings.min_similarity or None,
             namespaces=target.served.also_read,
         )
-    relevant = _drop_seen([hit.memory for hit in found], seen)
-    outdated = {hit.id: hit.outdated for hit in found if hit.outdated}
-    block = build_block([Group("", relevant)], PROMPT_BUDGET if options.budget is None else options.budget, outdated)
+        relevant = _drop_seen([hit.memory for hit in found], seen)
+        outdated = {hit.id: hit.outdated for hit in found if hit.outdated}
+        budget = PROMPT_BUDGET if options.budget is None else options.budget
+        block = build_block([Group("", relevant)], budget, outdated)
+        shown = [memory for memory in relevant if memory.id in block.shown]
+        store.injections.log_shown(shown, call.session_name, question)
     if block.shown:
         target.state.save_shown((*seen, *block.shown))
     return block

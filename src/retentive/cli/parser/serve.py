@@ -100,9 +100,11 @@ def add_hook(verb: VerbGroup) -> None:
     hook = verb(
         "hook",
         "Claude Code hook: inject relevant memories, record the conversation",
-        epilog="Reads the hook's JSON from a pipe. It always exits with 0. --namespace auto: by project.",
+        epilog="Reads the hook's JSON from a pipe. It always exits with 0. --namespace auto: by project.\n"
+        "`retentive hook report` reads nothing: it says what was shown in each conversation, and whether it was used.",
     )
-    hook.add_argument("event", choices=HOOKS, metavar="EVENT", help=", ".join(HOOKS))
+    events = (*HOOKS, "report")
+    hook.add_argument("event", choices=events, metavar="EVENT", help=f"{', '.join(HOOKS)}; or report")
     hook.add_argument("--also", action="append", default=[], metavar="NAME", help="search this namespace too; a/*")
     hook.add_argument(
         "--budget", type=int, metavar="N", help="maximum number of tokens (600 at the start, 500 for a prompt)"
@@ -110,3 +112,5 @@ def add_hook(verb: VerbGroup) -> None:
     limit_help = "seconds after which it gives up (5)"
     hook.add_argument("--limit", dest="time_limit", type=float, default=5.0, metavar="S", help=limit_help)
     hook.add_argument("--debug", action="store_true", help="print the traceback of a failure")
+    hook.add_argument("--days", type=int, default=30, metavar="N", help="report: the last N days (30)")
+    hook.add_argument("--session", metavar="ID", help="report: one conversation, such as claude-code/ID")
