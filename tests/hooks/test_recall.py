@@ -8,7 +8,7 @@ import pytest
 from retentive import Retentive
 from retentive.hooks.recall import MAX_PROMPT_MEMORIES, extract_question
 from tests.engines import SQLITE
-from tests.hooks.claude import Claude, git_project
+from tests.hooks.claude import Answer, Claude, git_project
 from tests.support import Open
 
 
@@ -64,6 +64,40 @@ def test_a_conversation_begins_with_what_is_vital_the_person_the_project_and_dec
         "Decided lately:",
         "- Orders are sharded by customer (2026-01-03)",
     ]
+
+
+def read_memories(answer: Answer) -> list[str]:
+    return [line[2:].rsplit(" (", 1)[0] for line in answer.context.splitlines() if line.startswith("- ")]
+
+
+def test_name_role_health_and_instructions_come_first_then_decisions(claude: Claude, store: Retentive) -> None:
+    store.add("The cellar has a damp wall", kind="personal", importance=8)
+    store.add("Answers are short", kind="instruction")
+    store.add("The user is allergic to penicillin", kind="personal")
+    store.add("The user is a nurse in Bergen", kind="background")
+    store.add("My name is Marit", kind="personal")
+    store.add("The harbour was closed", kind="outcome")
+    store.add("Decided: the bathroom is renewed in October", kind="decision")
+    for number in range(60):
+        store.add(f"The shelf {number} holds box {number}", kind="fact", importance=3)
+    shown = read_memories(claude.hook("session-start", source="startup"))
+    assert shown[:4] == [
+        "My name is Marit",
+        "The user is a nurse in Bergen",
+        "The user is allergic to penicillin",
+        "Answers are short",
+    ]
+    assert shown.index("Decided: the bathroom is renewed in October") == len(shown) - 1
+    assert "The harbour was closed" not in shown
+
+
+def test_the_profile_is_shown_and_what_is_also_a_memory_only_once(claude: Claude, store: Retentive) -> None:
+    store.add("My name is Marit", kind="personal")
+    store.profile.set("/allergies", ["penicillin", "nuts"])
+    answer = claude.hook("session-start", source="startup")
+    assert "- allergies: penicillin, nuts" in answer.context.splitlines()
+    assert answer.context.count("Marit") == 1
+    assert "allergies" not in claude.hook("session-start", source="resume").context
 
 
 @pytest.mark.engines(*SQLITE, "postgres")
