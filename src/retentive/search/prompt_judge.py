@@ -36,6 +36,7 @@ NEAR_IN_MEANING = 0.45
 
 On the prompts fitted on: from .35 one of 11 such memories helps, from .4 one of 2, from .45 the only one.
 """
+MIN_RELEVANCE = 0.5  # of such a memory
 UNRELATED_COSINE = 0.15  # of the last candidates in a store of a few hundred memories. Stands in for missing ones
 MIN_SPREAD = 0.02  # of cosines; so that no contrast is made of nothing
 MIN_TEXTS = 200  # in a smaller store a word is about as rare as in one of this size
@@ -106,14 +107,18 @@ def judge(features: Features) -> float:
     return 1 / (1 + exp(-total))
 
 
-def is_near_in_meaning(features: Features) -> bool:
-    return not features.rarest and not features.outdated and features.cosine >= NEAR_IN_MEANING
+def is_near_in_meaning(features: Features, relevance: float) -> bool:
+    """Whether a memory says the same in other words: it shares none with the prompt, and likely answers it."""
+    is_other_words = not features.rarest and not features.outdated
+    return is_other_words and features.cosine >= NEAR_IN_MEANING and relevance >= MIN_RELEVANCE
 
 
 def choose_helpful(hits: Sequence[Hit], features: Sequence[Features], limit: int) -> list[Hit]:
     """Choose the hits that are likely to help, the likeliest first."""
     likely = sorted(((judge(each), -place) for place, each in enumerate(features)), reverse=True)
     chosen = [
-        -place for probability, place in likely if probability >= MIN_HELP or is_near_in_meaning(features[-place])
+        hits[-place]
+        for probability, place in likely
+        if probability >= MIN_HELP or is_near_in_meaning(features[-place], hits[-place].relevance)
     ]
-    return [hits[place] for place in chosen[:limit]]
+    return chosen[:limit]
