@@ -21,6 +21,8 @@ FETCHED = {
     "sqld.py": "libSQL server",
     "node.py": "MCP inspector and conformance suite",
     "claude_code.py": "Claude Code",
+    "codex.py": "Codex",
+    "gemini_cli.py": "Gemini CLI",
     "weights.py": "weights of embedding models",
     "language_model.py": "language model",
 }

@@ -24,6 +24,7 @@ from retentive.maintenance.models import Models
 from retentive.maintenance.tokens import Tokens
 from retentive.memories import add, edit, forget, provenance
 from retentive.memories.expectations import Expectations
+from retentive.memories.injections import Injections
 from retentive.memories.notes import Notes
 from retentive.memories.proposals import Proposals
 from retentive.model import (
@@ -54,7 +55,7 @@ from retentive.records.contacts import Contacts
 from retentive.records.profile import ProfileVerbs
 from retentive.records.projects import Projects
 from retentive.records.skills import Skills
-from retentive.search import search
+from retentive.search import prompt_memories, search
 from retentive.storage.damage import collect_damage
 from retentive.store import OpenStore, validate
 from retentive.store.active_model import CLOSING_BATCHES, complete_own_writes, with_active_model
@@ -77,6 +78,7 @@ class Retentive(MaintenanceVerbs):
         self.tokens = Tokens(store)
         self.expectations = Expectations(store)
         self.proposals = Proposals(store)
+        self.injections = Injections(store)
         self.profile = ProfileVerbs(store)
         self.contacts = Contacts(store)
         self.projects = Projects(store)
@@ -257,6 +259,37 @@ class Retentive(MaintenanceVerbs):
             min_relevance=validate.parse_fraction(min_relevance, "min_relevance", None),
         )
         return search.search(with_active_model(self._store), asked)
+
+    def search_for_prompt(
+        self,
+        prompt: str,
+        limit: int = 3,
+        *,
+        vector: Any = None,
+        mode: str = Mode.HYBRID,
+        min_similarity: float | None = None,
+        min_relevance: float | None = None,
+        namespaces: Sequence[str] = (),
+    ) -> Results:
+        """Find the few memories that a model needs with a prompt, the likeliest to help first; often there are none.
+
+        Unlike `search`, it drops what only shares a common name with the prompt, and prompts that no memory bears on
+        get nothing. The access log has it only if the caller
+        says that it was shown (`injections.log_shown`).
+        """
+        asked = Query(
+            text=validate.clean_question(prompt),
+            scope=make_scope(resolve_namespaces(self._store, namespaces), include="memories", ignored=False, now=None),
+            vector=vector,
+            limit=validate.positive_int(limit),
+            mode=validate.parse_choice(Mode, mode, "mode"),
+            fusion=Fusion(self._store.config.fusion),
+            vector_weight=self._store.config.vector_weight,
+            rrf_k=self._store.config.rrf_k,
+            min_similarity=validate.parse_fraction(min_similarity, "min_similarity", None),
+            min_relevance=validate.parse_fraction(min_relevance, "min_relevance", None),
+        )
+        return prompt_memories.search_for_prompt(with_active_model(self._store), asked)
 
     def search_conversations(self, query: str = "", limit: int | None = 10, **options: Any) -> Results:
         """Find what was said: `search` among events only, with the same options."""

@@ -57,7 +57,7 @@ def _run_verb(words: Sequence[str]) -> int:
 
 
 def _run(arguments: Any) -> int:
-    if arguments.run == "hook":
+    if arguments.run == "hook" and arguments.event != "report":
         from retentive.cli.hook import run_guarded
 
         return run_guarded(arguments)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from retentive.api import Retentive
 
 
+CLIENT = "claude-code"
 LATE_THREAD_NAME = "retentive-late"  # the name of a thread that may still run after the answer was written
 _INPUT_HINT = "It is what Claude Code gives to a hook."
 
@@ -32,6 +33,11 @@ class HookCall:
     transcript: Path | None
     prompt: str
     source: str
+
+    @property
+    def session_name(self) -> str:
+        """The name of the conversation in the store."""
+        return f"{CLIENT}/{self.session}"
 
 
 NO_EMBEDDER = "none"

@@ -29,6 +29,10 @@ SELECT coalesce(max(n), 0) FROM chunks
 -- name: chunk_count
 SELECT count(*) FROM chunks WHERE namespace = :namespace AND status = 'active'
 
+-- name: chunk_count_of
+-- How many chunks these namespaces have, counted up to :most.
+SELECT count(*) FROM (SELECT 1 FROM chunks WHERE namespace IN {each:namespaces} LIMIT :most) counted
+
 -- name: chunk_pending
 -- Active chunks without a vector of this space, oldest first.
 SELECT t.n, t.namespace, coalesce(t.text, m.content, e.content), coalesce(t.context, m.context) FROM chunks t

@@ -1,7 +1,7 @@
 """Verbs of servers, access tokens, MCP clients and hooks."""
 
 from retentive.surface.field import TIME_HELP, Field
-from retentive.surface.options import ALSO, DRY_RUN
+from retentive.surface.options import ALSO, DRY_RUN, SESSION
 from retentive.surface.servers import TOOL_SETS
 from retentive.surface.verb import Topic, Verb, VerbGroup
 
@@ -113,7 +113,16 @@ SERVE = Topic(
         Verb(
             "hook",
             "Claude Code hook: inject memories, record the conversation",
-            (Field("event", "choice", ", ".join(HOOKS), choices=HOOKS, required=True, metavar="EVENT"),),
+            (
+                Field(
+                    "event",
+                    "choice",
+                    f"{', '.join(HOOKS)}; or report",
+                    choices=(*HOOKS, "report"),
+                    required=True,
+                    metavar="EVENT",
+                ),
+            ),
             (
                 ALSO,
                 Field(
@@ -131,9 +140,12 @@ SERVE = Topic(
                     metavar="S",
                 ),
                 Field("debug", "flag", "print the traceback of a failure"),
+                Field("days", "integer", "report: the last N days (30)", default=30, metavar="N"),
+                SESSION._replace(help="report: one conversation, such as claude-code/ID"),
             ),
-            ("hook prompt --namespace auto", "hook stop --debug"),
-            "Reads the hook's JSON from a pipe. It always exits with 0. --namespace auto: by project.",
+            ("hook prompt --namespace auto", "hook report --namespace auto --days 7"),
+            "Reads the hook's JSON from a pipe and always exits with 0. `retentive hook report` reads nothing: it shows\n"
+            "what was injected in each conversation, and whether it was used.",
         ),
     ),
 )

@@ -112,6 +112,14 @@ SELECT c.term, c.found FROM (
   ) counted) AS found FROM unnest(:terms::text[]) AS w (term)
 ) c WHERE c.found > 0
 
+-- name: term_rows
+-- How many rows of these namespaces have each term, counted up to :most; no row for terms that no text has.
+SELECT c.term, c.found FROM (
+  SELECT w.term, (SELECT count(*) FROM (
+    SELECT 1 FROM postings p WHERE p.namespace IN {each:namespaces} AND p.term = w.term LIMIT :most
+  ) counted) AS found FROM unnest(:terms::text[]) AS w (term)
+) c WHERE c.found > 0
+
 -- name: text_search
 WITH {term_weights} {text_matches}
 
