@@ -164,7 +164,7 @@ def _search(memory: Retentive, arguments: Any) -> int:
         min_relevance=arguments.min_relevance,
         namespaces=arguments.also,
         ignored=arguments.ignored,
-        **pick_options(arguments, (*FILTER_OPTIONS, *PAST_OPTIONS, "include", "now")),
+        **pick_options(arguments, (*FILTER_OPTIONS, *PAST_OPTIONS, "include", "now", "scope", "rrf_k")),
     )
     if is_json(arguments):
         output.print_json(serialize.results(found))

@@ -18,7 +18,7 @@ from retentive.text.messages import extract_text
 def _append(memory: Retentive, arguments: Any) -> int:
     payload = parse_json(arguments.payload, "--payload")
     text = None if arguments.text is None and payload is not None else read_text(arguments.text, "text").rstrip("\n")
-    options = pick_options(arguments, ("speaker", "time", "sequence"))
+    options = pick_options(arguments, ("speaker", "time", "sequence", "tags"))
     kept = memory.sessions.append(arguments.session, arguments.role, content=text, payload=payload, **options)
     if is_json(arguments):
         output.print_json(serialize.event(kept))
@@ -188,7 +188,10 @@ def _context(memory: Retentive, arguments: Any) -> int:
         name: getattr(arguments, name) for name in ("session", "budget", "recent", "min_similarity", "min_relevance")
     }
     made = memory.context(
-        arguments.query, namespaces=arguments.also, **options, **pick_options(arguments, (*PAST_OPTIONS, "now"))
+        arguments.query,
+        namespaces=arguments.also,
+        **options,
+        **pick_options(arguments, (*PAST_OPTIONS, "now", "top_k")),
     )
     if is_json(arguments):
         output.print_json(serialize.context(made))

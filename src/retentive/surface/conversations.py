@@ -1,6 +1,7 @@
 """The fields of sessions, messages and chat logs."""
 
 from retentive.surface.field import TIME_HELP, Field
+from retentive.surface.options import TAGS
 
 ROLES = ("user", "assistant", "system", "developer", "tool")
 CHAT_FORMATS = ("openai", "claude", "chatgpt", "plain")
@@ -11,6 +12,7 @@ MESSAGE_OPTIONS = (
     Field("role", "choice", f"{', '.join(ROLES)} (user)", choices=ROLES, default="user", metavar="ROLE"),
     Field("speaker", "name", "who said it", metavar="NAME"),
     Field("time", "time", f"when, {TIME_HELP} ago; now if not given", metavar="TIME"),
+    TAGS._replace(help="a tag of this message; may be given several times"),
     Field("sequence", "integer", "its number; the next if not given", metavar="N"),
     Field("payload", "object", "data of the message: tool calls, results, anything", metavar="JSON"),
 )

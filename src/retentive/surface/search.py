@@ -25,6 +25,14 @@ INCLUDE = Field(
     has_commas=True,
     metavar="WHAT",
 )
+SCOPE = Field(
+    "scope",
+    "choice",
+    "session: only what belongs to the session of --session",
+    choices=("all", "session"),
+    metavar="all|session",
+)
+RRF_K = Field("rrf_k", "integer", "the constant of --fusion rrf (setting rrf_k: 60)", metavar="N")
 WHY = Field("why", "flag", "explain each score")
 SEARCH_OPTIONS = (
     limit(10),
@@ -33,8 +41,10 @@ SEARCH_OPTIONS = (
     MIN_SIMILARITY,
     MODE,
     FUSION,
+    RRF_K,
     ALSO,
     INCLUDE,
+    SCOPE,
     Field("ignored", "flag", "include contacts of type ignored"),
     NOW,
     WHY,

@@ -65,6 +65,7 @@ EVERYDAY = Topic(
                     default=10,
                     metavar="N",
                 ),
+                Field("top_k", "integer", "maximum number of memories (40)", metavar="N"),
                 MIN_RELEVANCE._replace(help="relevance from which a hit counts, 0 to 1"),
                 MIN_SIMILARITY,
                 ALSO,

@@ -144,8 +144,8 @@ SERVE = Topic(
                 SESSION._replace(help="report: one conversation, such as claude-code/ID"),
             ),
             ("hook prompt --namespace auto", "hook report --namespace auto --days 7"),
-            "Reads the hook's JSON from a pipe and always exits with 0. `retentive hook report` reads nothing: it shows\n"
-            "what was injected in each conversation, and whether it was used.",
+            "Reads the hook's JSON from a pipe and always exits with 0. `hook report` reads nothing: it shows what\n"
+            "was injected in each conversation, and whether it was used.",
         ),
     ),
 )
