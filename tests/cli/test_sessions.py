@@ -17,7 +17,7 @@ def read(text: str) -> Any:
 
 def test_append_and_show(run: Run, refused: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     options = "--role assistant --speaker Bo --time 2026-03-02 --sequence 7".split()
-    event = read(run("session", "append", "s", "Good morning", *options, "--payload", '{"n": 1}', "--json"))
+    event = read(run("session", "append", "s", "Good morning", *options, "-t", "early", "--payload", '{"n": 1}', "-j"))
     assert event == {
         "id": "s#7",
         "namespace": "default",
@@ -28,6 +28,7 @@ def test_append_and_show(run: Run, refused: Run, monkeypatch: pytest.MonkeyPatch
         "content": "Good morning",
         "payload": {"n": 1},
         "time": "2026-03-02T00:00:00Z",
+        "tags": ["early"],
         "requests": [],
         "is_hidden": False,
     }
