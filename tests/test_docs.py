@@ -81,8 +81,7 @@ _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SHORT_ID = r"(?<![\w.-])[0-9a-f]{8}(?![\w.-])"  # on a terminal
 _ID = re.compile(rf"\b[0-9a-f]{{8}}-[0-9a-f]{{4}}-7[0-9a-f]{{3}}-[0-9a-f]{{4}}-[0-9a-f]{{12}}\b|{_SHORT_ID}")
 _MASKS = (
-    (re.compile(_SHORT_ID), "LARGE"),  # a short id may have digits alone
-    (_ID, "ID"),
+    (_ID, "LARGE"),  # a short id may have digits alone
     (re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|\+00:00)?)?"), "TIME"),
     (re.compile(r"\d+\.\d+ (ms|s)\b"), "DURATION"),
     (re.compile(r'"(embed|text|vector|when|fuse|fetch|search|total|p\d\d)": \d+\.\d+'), "DURATION"),
@@ -400,6 +399,10 @@ def json_answers() -> Iterator[Any]:
         "search dog",
         "list",
         "stats",
+        "timeline",
+        "dashboard",
+        "config path",
+        "config set fusion rrf",
         "backfill",
         "work --once",
         "doctor",
@@ -479,7 +482,7 @@ def spoken_answers() -> Iterator[Any]:
     Path("log.txt").write_text("Anna: The ferry leaves at nine\nBo: It is late\n", "utf-8")
     yield answer("chat-log", "import", "log.txt")
     Path("table.csv").write_text("text,kind\nThe ferry is red,fact\n,fact\n", "utf-8")
-    yield answer("import", "table.csv")
+    yield answer("import", "table.csv", code=PARTLY_DONE_EXIT_CODE)
     yield answer("session", "append", "talk", "The ferry to the island leaves at ten")
     yield answer("session", "append", "talk", "And the last one at noon")
     yield answer("session", "put", "talk", "--agent", "x")

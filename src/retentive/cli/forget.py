@@ -84,7 +84,7 @@ def _confirm_purge(doomed: PurgeResult) -> bool:
 
 
 def _build_purge_rows(purged: PurgeResult, *, dry_run: bool) -> Iterator[tuple[str, str]]:
-    yield from (("would purge" if dry_run else "purged", id) for id in purged.ids)
+    yield from (("would purge" if dry_run else "purged", output.show_id(id)) for id in purged.ids)
     yield "removed" if not dry_run else "would remove", _format_counts(purged)
     yield from (("remaining", _describe_copy(each)) for each in purged.remaining)
     yield "proof", purged.proof

@@ -11,10 +11,10 @@ from rich.tree import Tree
 from retentive.cli.describe_hit import describe_hit, get_kind, get_locator, get_tags, list_share_facts
 from retentive.cli.draw.console import has_blocks, plain
 from retentive.cli.draw.matched_words import highlight_words
-from retentive.cli.draw.signs import format_age, make_bar
+from retentive.cli.draw.signs import format_age, make_bar, shorten_path
 from retentive.cli.draw.tables import make_grid
 from retentive.ids import shorten_id
-from retentive.model import Hit, Results
+from retentive.model import Hit, Passage, Results
 
 MAX_EXCERPT_CHARS = 300  # of a hit on the screen: three or four lines
 BAR_CELLS = 10
@@ -53,7 +53,11 @@ def relevance_style(relevance: float) -> str:
 
 def make_details(hit: Hit, now: datetime) -> Text:
     """Make the line below a hit: its kind, its age, where to find it again, its tags."""
-    parts = [get_kind(hit), format_age(hit.time, now), shorten_id(get_locator(hit))]
+    parts = [
+        get_kind(hit),
+        format_age(hit.time, now),
+        shorten_path(get_locator(hit)) if isinstance(hit.item, Passage) else shorten_id(hit.id),
+    ]
     return plain("  ".join([*parts, *(f"#{tag}" for tag in get_tags(hit))]), "dim")
 
 

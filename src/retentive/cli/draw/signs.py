@@ -1,7 +1,9 @@
 """Numbers as short signs: bars, spark lines, ages, sizes."""
 
+import os
 from collections.abc import Sequence
 from datetime import datetime
+from pathlib import Path
 
 _FULL, _HALF = "━", "╸"
 _LEVELS = "▁▂▃▄▅▆▇█"
@@ -41,6 +43,12 @@ def format_age(moment: datetime, now: datetime) -> str:
         if seconds < limit:
             return f"{int(seconds // unit)} {name}" if seconds >= _MINUTE else "now"
     return f"{int(seconds // (365.25 * _DAY))} y"
+
+
+def shorten_path(path: str) -> str:
+    """Shorten a path inside the current folder to what is typed there."""
+    here = f"{Path.cwd()}{os.sep}"
+    return path.removeprefix(here)
 
 
 def format_size(size: float) -> str:
