@@ -37,6 +37,7 @@ from retentive.maintenance.integrity import Integrity
 from retentive.maintenance.models import Models
 from retentive.maintenance.tokens import Tokens
 from retentive.memories.expectations import Expectations
+from retentive.memories.injections import Injections
 from retentive.memories.notes import Notes
 from retentive.memories.proposals import Proposals
 from retentive.records.collection import RecordCollection
@@ -56,6 +57,7 @@ GROUPS: dict[str, type] = {
     "contacts": Contacts,
     "expectations": Expectations,
     "files": Files,
+    "injections": Injections,
     "integrity": Integrity,
     "models": Models,
     "notes": Notes,
