@@ -79,6 +79,8 @@ CODE_FOLDERS = ("src", "tests", "benchmarks", "scripts")
 SHOWN_VALUES = {"dog", "hit", "user", "why"}  # owners of dotted names that are no code: slots, and values of an answer
 FILE_SUFFIXES = {"db", "json", "md", "onnx", "py", "sql", "toml"}
 
+MAX_PICTURE_CHARS = 60_000
+
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SHORT_ID = r"(?<![\w.-])[0-9a-f]{8}(?![\w.-])"  # on a terminal
 _ID = re.compile(rf"\b[0-9a-f]{{8}}-[0-9a-f]{{4}}-7[0-9a-f]{{3}}-[0-9a-f]{{4}}-[0-9a-f]{{12}}\b|{_SHORT_ID}")
@@ -219,6 +221,14 @@ def test_what_a_page_shows_is_what_happens(page: Path) -> None:
                     is_shown(output, shown, command)
                     ids.update(find_ids(shown, output))
         printed = None
+
+
+def test_the_picture_of_the_terminal_needs_no_network() -> None:
+    """It is small, and no font or file of another place is in it."""
+    picture = (ROOT / "docs" / "terminal.svg").read_text("utf-8")
+    assert len(picture) < MAX_PICTURE_CHARS
+    assert "@font-face" not in picture
+    assert set(re.findall(r"url\(([^)]{2})", picture)) == {"#t"}
 
 
 @pytest.mark.parametrize("page", [*PAGES, *(ROOT / "benchmarks").glob("*.md")], ids=titled)

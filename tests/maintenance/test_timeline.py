@@ -31,10 +31,11 @@ def test_filters_choose_memories(target: str) -> None:
         store.add("The bridge is closed")
         store.sessions.append("monday", "user", "Hello")
         store.sessions.append("tuesday", "user", "Hello again")
+        assert store.timeline(1, kind="fact")[0].made == 1
+        assert store.timeline(1, tags=["food"])[0].made == 1
         assert store.timeline(1)[0].made == 2
-        assert store.timeline(1, kind="fact")[0].made == store.timeline(1, tags=["food"])[0].made == 1
-        assert store.timeline(1)[0].messages == 2
         assert store.timeline(1, session="monday")[0].messages == 1
+        assert store.timeline(1)[0].messages == 2
 
 
 def test_too_many_days_are_refused(target: str) -> None:

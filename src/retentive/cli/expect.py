@@ -46,7 +46,8 @@ def _build_row(each: Expectation) -> tuple[Any, ...]:
 def _describe_expected(each: Expectation) -> str:
     if each.nothing:
         return "nothing"
-    named = [*(f"finds {id}" for id in each.finds), *(f"not {id}" for id in each.absent)]
+    named = [f"finds {output.show_id(id)}" for id in each.finds]
+    named += [f"not {output.show_id(id)}" for id in each.absent]
     return f"among the first {each.within}: {', '.join(named)}"
 
 

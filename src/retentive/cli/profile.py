@@ -32,7 +32,7 @@ def _show(memory: Retentive, arguments: Any) -> int:
 def _build_rows(profile: Profile) -> Iterator[tuple[str, str, str]]:
     for pointer, value in iter_leaves(profile.document):
         source = profile.sources.get(pointer)
-        yield _format_path(pointer), format_value(value), source["memory"] if source else ""
+        yield _format_path(pointer), format_value(value), output.show_id(source["memory"]) if source else ""
 
 
 def _format_path(pointer: str) -> str:

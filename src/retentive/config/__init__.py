@@ -1,7 +1,8 @@
 """Settings: argument > `RETENTIVE_*` environment > `config.toml` in the user's config folder > default.
 
-This package alone reads the environment and TOML. `settings.py` lists the settings, `checks.py` checks their values,
-`settings_file.py` changes one line of `config.toml`. This module finds the value of each.
+This package alone reads the environment and TOML. `settings.py` lists the settings, `groups.py` arranges them for
+people, `checks.py` checks their values, `settings_file.py` changes one line of `config.toml`. This module finds the
+value of each.
 """
 
 import errno

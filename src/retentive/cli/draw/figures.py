@@ -12,7 +12,7 @@ from retentive.cli.draw.tables import GAP, Column, make_grid, make_table
 from retentive.cli.words import format_count, join_counts
 from retentive.model import TimelineDay
 
-MAX_KINDS = 5  # that `stats` names
+MAX_KINDS = 4  # that `stats` names
 NAME_WIDTH = 11  # columns of the name of a figure
 _DAY_BAR_CELLS = 16
 
