@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -197,3 +199,12 @@ def test_refused_lines_end_an_import_with_a_code(run: Run, tmp_path: Path) -> No
     file.write_text(json.dumps([{"id": text[:3], "memory": text} for text in texts]))
     run("import", str(file), "--from", "mem0", code=4)
     assert "Tea at noon" in run("list")
+
+
+@pytest.mark.parametrize("words", [["list"], ["search", "bridge"], ["stats"], ["config"]])
+def test_a_pipe_loads_nothing_to_draw_with(run: Run, db: Path, words: list[str]) -> None:
+    run("add", "The bridge is closed")
+    code = "import sys; from retentive.cli import main; main(sys.argv[1:]); sys.exit('rich' in sys.modules)"
+    subprocess.run(
+        [sys.executable, "-c", code, "--db", str(db), "--embedder", "hashing", *words], check=True, capture_output=True
+    )
