@@ -70,7 +70,7 @@ def test_every_option_of_add_arrives(run: Run) -> None:
 
 def test_text_comes_from_standard_input(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     pipe(monkeypatch, "Größe: 42\n".encode())
-    assert run("add").startswith("kept ")
+    assert run("add").startswith("added ")
     pipe(monkeypatch, b"42")
     assert "Größe: 42" in run("search", "-")
 
@@ -90,7 +90,7 @@ def test_a_correction_is_told(run: Run) -> None:
     old = run("add", "The dog is Rex", "--slot", "dog").split()[-1]
     told = f"replaced: The dog is Rex  (undo: retentive restore {old})\n  because: same slot dog"
     assert told in run("add", "The dog is Max", "--slot", "dog")
-    assert "known already" in run("add", "The dog is Max", "--slot", "dog")
+    assert "already known" in run("add", "The dog is Max", "--slot", "dog")
 
 
 def test_a_memory_from_update_to_restore(run: Run) -> None:
@@ -152,7 +152,7 @@ def test_vectors_made_later(run: Run) -> None:
     assert read(run("stats", "--json"))["vectors_pending"] == 1
     assert "1 pending; they are made in the background" in run("doctor")
     assert read(run("backfill", "--json")) == {"done": 1, "remaining": 0}
-    assert run("backfill") == "vectors made: 0, remaining: 0\n"
+    assert run("backfill") == "vectors computed: 0, remaining: 0\n"
 
 
 def test_doctor_finds_all_well_or_says_what_to_do(run: Run, db: Path) -> None:
@@ -286,6 +286,6 @@ def test_a_vector_that_could_not_be_made_is_explained(db: Path, capsys: pytest.C
     """A provider without a key: the memory is kept, and it is said what is missing."""
     assert main(["--db", str(db), "--embedder", "openai:text-embedding-3-small", "add", "The lighthouse is white"]) == 0
     told = capsys.readouterr()
-    assert told.out.startswith("kept ")
+    assert told.out.startswith("added ")
     assert "its vector is pending" in told.out
     assert "needs a key" in told.err

@@ -69,7 +69,7 @@ def test_json_has_every_field(run: Run, propose: Propose) -> None:
 def test_a_script_accepts_and_rejects(run: Run, propose: Propose) -> None:
     """What ended is told with the way back."""
     coffee, water = propose("Water", "Coffee")
-    assert run("review", "reject", water) == "both stay: Water / Tea at noon\n"
+    assert run("review", "reject", water) == "kept both: Water / Tea at noon\n"
     told = run("review", "accept", coffee)
     assert told.startswith("replaced: Tea at noon  (undo: retentive restore ")
     assert told.endswith("because: same drink: tea, Coffee\n")

@@ -203,9 +203,9 @@ def piped_in(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[bytes], None
 
 def test_standard_input_is_read_where_it_is_asked_for(run: Run, piped_in: Callable[[bytes], None]) -> None:
     piped_in(b"text,tags\nTea at four,home\n")
-    assert "1 memory kept" in run("import", "-")
+    assert "1 memory imported" in run("import", "-")
     piped_in(b"Anna: Hello\nBen: Hi\n")
-    assert "2 messages kept in 1 session" in run("chat-log", "import", "-", "--format", "plain")
+    assert "2 messages imported in 1 session" in run("chat-log", "import", "-", "--format", "plain")
     piped_in(b'{"city": "Oslo"}')
     assert "version 1" in run("profile", "set", "--file", "-")
 

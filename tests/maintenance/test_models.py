@@ -201,13 +201,13 @@ def test_two_processes_that_pull_fetch_once(hub: Hub, cache: Path) -> None:
 
 def test_the_terminal_has_every_verb(run: Run, hub: Hub, cache: Path) -> None:
     """Told in words; what it prints for programs is in docs/reference/json.md."""
-    assert "potion-base-8M/fast\tnot fetched\t30.9 MB" in run("models")
+    assert "potion-base-8M/fast\tnot downloaded\t30.9 MB" in run("models")
     assert hub.asked == []
     assert "models use fast" in run("models", "pull", "fast")
     assert "sha256 f65d0f32" in run("models", "info", "fast")
     assert "retentive reembed --model fast" in run("models", "use", "fast")
     assert "6 of 6" in run("models", "test")
-    assert "its files and vectors are right" in run("models", "verify")
+    assert "its files and vectors are correct" in run("models", "verify")
     run("models", "remove", "fast", code=4)
     run("models", "use", "minilm")
     assert "removed" in run("models", "remove", "fast")

@@ -260,13 +260,13 @@ def test_memories_without_vectors_are_kept_and_told(open_store: Open, lines: Cal
 def test_the_command_tells_what_came_in(run: Run, lines: Callable[..., Path]) -> None:
     path = str(lines("Dana likes figs", "", "The tram is late"))
     assert run("import", path, "--dry-run").splitlines() == [
-        f"{path} (mem0): 2 memories would be kept, 1 refused",
+        f"{path} (mem0): 2 memories would be imported, 1 refused",
         "  2 fact",
         "  Dana likes figs",
         "  The tram is late",
     ]
-    assert run("import", path, "--tag", "old", "--session", "s") == f"{path} (mem0): 2 memories kept, 1 refused\n"
-    assert run("import", path, "--session", "s") == f"{path} (mem0): 0 memories kept, 2 known already, 1 refused\n"
+    assert run("import", path, "--tag", "old", "--session", "s") == f"{path} (mem0): 2 memories imported, 1 refused\n"
+    assert run("import", path, "--session", "s") == f"{path} (mem0): 0 memories imported, 2 already known, 1 refused\n"
     assert json.loads(run("list", "--session", "s", "--json"))["memories"][0]["tags"] == ["old"]
 
 

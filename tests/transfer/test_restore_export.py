@@ -505,7 +505,7 @@ def test_on_the_terminal(run: Run, saved: Any, open_store: Open, place: Place) -
     source = open_store(target=place("sqlite"))
     source.add("The dog is called Rex")
     path = saved(exported(source))
-    assert "1 memory would be kept" in run("import", str(path), "--dry-run")
+    assert "1 memory would be imported" in run("import", str(path), "--dry-run")
     assert "memory\tcreated\t1" in run("import", str(path))
     told = json.loads(run("import", str(path), "--json", "--from", "retentive"))
     assert told["lines"] == {"namespace": {"same": 1}, "memory": {"same": 1}}

@@ -70,7 +70,7 @@ def _run_restore(arguments: Any, *, dry_run: bool) -> RestoreResult:
 def _confirm_restore(result: RestoreResult) -> bool:
     content = _describe_content(result.backup)
     other = "" if result.same_store else " It is a backup of another store."
-    question = f"Replace {result.path} by a backup with {content}?{other} A copy of the present store is kept."
+    question = f"Replace {result.path} with a backup of {content}?{other} A copy of the present store will be kept."
     return confirm(output.sanitise(question), f"this would replace {result.path}")
 
 
@@ -83,7 +83,7 @@ def _print_restore(result: RestoreResult) -> None:
     if result.kept:
         output.print_line(f"copy of the store before: {result.kept}")
     if result.returned:
-        notes.append(f"purged since, and back: {', '.join(result.returned)}. Purge them again.")
+        notes.append(f"purged since, and now restored: {', '.join(result.returned)}. Purge them again.")
     output.print_notes(notes)
 
 
@@ -102,7 +102,7 @@ def _compact(memory: Retentive, arguments: Any) -> int:
 def require_store(arguments: Any) -> None:
     """Refuse a store that does not exist: opening it would create it, and hide a mistyped name."""
     if where := find_missing_store(arguments):
-        raise NotFound(f"there is no store at {where}", "Name it with --db or RETENTIVE_DB.")
+        raise NotFound(f"there is no store at {where}", "Set it with --db or RETENTIVE_DB.")
 
 
 def find_missing_store(arguments: Any) -> str | None:

@@ -122,12 +122,12 @@ def _add(memory: Retentive, arguments: Any) -> int:
     if is_json(arguments):
         output.print_json(serialize.add_result(added))
         return 0
-    output.print_line(f"{'kept' if added.created else 'known already:'} {output.show_id(added.id)}")
+    output.print_line(f"{'added' if added.created else 'already known:'} {output.show_id(added.id)}")
     review.print_endings(added)
     for each in added.similar:
         output.print_line(f"resembles {output.show_id(each.id)} ({each.overlap:.0%}): {each.content}")
     if added.pending:
-        output.print_line("its vector is pending: `retentive backfill` makes it")
+        output.print_line("its vector is pending; `retentive backfill` computes it")
         output.print_notes(_explain_pending(memory))
     return 0
 
@@ -135,7 +135,7 @@ def _add(memory: Retentive, arguments: Any) -> int:
 def _explain_pending(memory: Retentive) -> list[str]:
     """Say why a vector could not be made just now. Nothing to say if the embedder is switched off."""
     reason = memory.stats()["failures"].get("embed")
-    return [f"the vector could not be made: {reason}"] if reason else []
+    return [f"the vector could not be computed: {reason}"] if reason else []
 
 
 def _add_lines(memory: Retentive, arguments: Any, text: str, options: dict[str, Any]) -> int:
@@ -148,7 +148,7 @@ def _add_lines(memory: Retentive, arguments: Any, text: str, options: dict[str, 
                       "refusals": [each._asdict() for each in loaded.refusals]})  # fmt: skip
     else:
         output.print_line(
-            f"kept: {loaded.created}, known already: {loaded.repeated}, vectors pending: {loaded.pending}"
+            f"added: {loaded.created}, already known: {loaded.repeated}, vectors pending: {loaded.pending}"
         )
         output.print_refusals(loaded.refusals)
     return output.PARTLY_DONE_EXIT_CODE if loaded.refusals else 0
@@ -245,7 +245,7 @@ def _backfill(memory: Retentive, arguments: Any) -> int:
     if is_json(arguments):
         output.print_json({"done": filled.done, "remaining": filled.remaining})
     else:
-        output.print_line(f"vectors made: {filled.done}, remaining: {filled.remaining}")
+        output.print_line(f"vectors computed: {filled.done}, remaining: {filled.remaining}")
     return 0
 
 
@@ -255,7 +255,7 @@ def _migrate(arguments: Any) -> int:
     if is_json(arguments):
         output.print_json({"moved": [each._asdict() for each in moved]})
     else:
-        output.print_table(("table", "rows", "checksum of both sides"), moved)
+        output.print_table(("table", "rows", "checksum of both"), moved)
     return 0
 
 

@@ -52,7 +52,7 @@ def _print_consolidation(done: Consolidation) -> None:
 
 
 def _print_group(each: ConsolidatedGroup, *, is_done: bool) -> None:
-    head = output.show_id(each.id) if each.id and is_done else "would be made"
+    head = output.show_id(each.id) if each.id and is_done else "would be created"
     output.print_line(f"{each.rule}  {head}")
     for text in each.text.splitlines():
         output.print_line(f"  = {text}")

@@ -52,14 +52,14 @@ class _Demo:
         self.run_timed("loaded the embedding model", lambda: memory.search("warm up"))
         self._print_heading("Remember")
         for item in _MEMORIES:
-            self.run_timed(f"kept: {item['text']}", partial(memory.add, **item))
+            self.run_timed(f"added: {item['text']}", partial(memory.add, **item))
 
         self._print_heading(f"Ask: {_QUESTION}")
         self._print_answer("before", self.run_timed("searched", lambda: memory.search(_QUESTION, limit=3)))
 
         self._print_heading("Correct it")
         added = self.run_timed(
-            f"kept: {_CORRECTION}", lambda: memory.add(_CORRECTION, kind="personal", slot="user.dog.name")
+            f"added: {_CORRECTION}", lambda: memory.add(_CORRECTION, kind="personal", slot="user.dog.name")
         )
         self._print(f"   replaced: {added.replaced[0].content}")
 

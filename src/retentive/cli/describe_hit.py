@@ -53,7 +53,7 @@ def explain_score(hit: Hit) -> str:
     factors = f"confidence {why.confidence_factor:.2f} x importance {why.importance_factor:.2f}"
     timing = _format_time_match(why.time) if why.time else ""
     if not parts:  # no signals: it was added beside its newer or older memory, or found by its letters alone
-        parts = ["shown for its pair" if why.pair == hit.score else "found as it stands"]
+        parts = ["shown with its pair" if why.pair == hit.score else "exact match"]
     added = "".join(f" {share:+.3f} [{name}]" for name, share in (("pair", why.pair), ("rerank", why.rerank)) if share)
     return f"{hit.score:.4f} = ({' '.join(parts)}) x {factors}{timing}{added}; relevance {hit.relevance:.2f}"
 

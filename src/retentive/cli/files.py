@@ -102,7 +102,7 @@ def _list(memory: Retentive, arguments: Any) -> int:
     elif found or not sys.stdout.isatty():
         output.print_table(("modified", "kind", "passages", "path"), map(_build_row, found))
         if len(found) == arguments.limit:
-            output.print_hint(f"perhaps more: retentive files list --after {output.show_id(found[-1].id)}")
+            output.print_hint(f"there may be more: retentive files list --after {output.show_id(found[-1].id)}")
     else:
         output.print_line("nothing yet: retentive index FOLDER adds files")
     return 0

@@ -45,10 +45,10 @@ def _make_reporter(progress: output.Progress) -> Callable[[int, int | None], Non
 
 
 def _print_import(path: str, done: ImportMemoriesResult) -> None:
-    kept = "would be kept" if done.dry_run else "kept"
+    kept = "would be imported" if done.dry_run else "imported"
     counted = {
         "proposed": done.proposed,
-        "known already": done.known,
+        "already known": done.known,
         "superseded": done.superseded,
         "refused": done.refused,
     }
@@ -62,7 +62,7 @@ def _print_import(path: str, done: ImportMemoriesResult) -> None:
     if done.proposed and not done.dry_run:
         output.print_line("some may replace what you said: `retentive review` shows them")
     if done.pending:
-        output.print_line(f"vectors pending: {done.pending}; `retentive backfill` makes them")
+        output.print_line(f"vectors pending: {done.pending}; `retentive backfill` computes them")
     output.print_refusals(done.refusals)
     if done.refused > len(done.refusals):
         sys.stderr.write(f"and {done.refused - len(done.refusals)} more\n")

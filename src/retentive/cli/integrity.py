@@ -15,7 +15,7 @@ def _start(memory: Retentive, arguments: Any) -> int:
         output.print_json({"integrity": "on", "key": str(path)})
     else:
         output.print_line(f"every row is sealed with the key {path}")
-        output.print_line(f"set it in the settings from now on: integrity_key = '{path}'")
+        output.print_line(f"add it to the settings: integrity_key = '{path}'")
         output.print_raw(
             "keep a copy of it elsewhere: without it the store can be read, but neither written nor verified"
         )
@@ -37,7 +37,7 @@ def _rotate(memory: Retentive, arguments: Any) -> int:
 def _accept(memory: Retentive, arguments: Any) -> int:
     with output.show_progress("comparing", "rows") as progress:
         memory.integrity.accept(progress.report)
-    return _print_state(arguments, {"integrity": "on"}, "the store as it is now counts as the newest")
+    return _print_state(arguments, {"integrity": "on"}, "the present state of the store is accepted as the newest")
 
 
 def _print_state(arguments: Any, as_json: dict[str, str], message: str) -> int:

@@ -92,7 +92,7 @@ def print_memories(memories: Sequence[Memory]) -> None:
         rows = [(each.id, each.kind, each.status, f"{each.created:%Y-%m-%d}", each.content) for each in memories]
         print_table((), rows)
     elif not memories:
-        print_raw('nothing yet: retentive add "..." keeps a first memory')
+        print_raw('nothing yet: retentive add "..." adds the first memory')
     else:
         from retentive.cli.draw.console import draw
         from retentive.cli.draw.memories import make_memory_table
@@ -179,8 +179,8 @@ def print_text(text: str) -> None:
 def describe_earlier_name(served: "ServedNamespaces") -> str:
     """Say that the earlier name of a project is read, and how to copy what was saved under it."""
     return (
-        f"What was saved under the project's earlier name, {served.earlier!r}, is read too; new memories go to "
-        f"{served.namespace!r}. To copy it there: `retentive -n {served.earlier} export old.jsonl`, then "
+        f"Memories under the project's earlier name, {served.earlier!r}, are read too; new memories go to "
+        f"{served.namespace!r}. To copy them there: `retentive -n {served.earlier} export old.jsonl`, then "
         f"`retentive import old.jsonl --into {served.namespace}`."
     )
 

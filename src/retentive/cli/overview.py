@@ -55,7 +55,7 @@ def show_beginning(arguments: Any) -> bool:
     from retentive.cli.draw.console import draw
     from retentive.cli.draw.dashboard import make_beginning
 
-    draw(make_beginning(f"{where} (made with the first memory)", ()))
+    draw(make_beginning(f"{where} (created with the first memory)", ()))
     return True
 
 

@@ -25,7 +25,7 @@ def _show(memory: Retentive, arguments: Any) -> int:
     elif found.document:
         output.print_table(("path", "value", "from"), _build_rows(found))
     else:
-        output.print_hint("nothing yet: retentive profile set city Oslo is a first value")
+        output.print_hint("nothing yet: retentive profile set city Oslo sets the first value")
     return 0
 
 

@@ -23,7 +23,7 @@ _COMMON_FIELDS = ("id", "namespace", "version", "created", "updated")  # keys of
 def _add(memory: Retentive, arguments: Any) -> int:
     fields = _read_fields(arguments)
     made = _get_collection(memory, arguments).create(**fields, **pick_options(arguments, CHANGE_OPTIONS))
-    return _print_record(made, arguments, f"kept {output.show_id(made.id)}")
+    return _print_record(made, arguments, f"added {output.show_id(made.id)}")
 
 
 def _show(memory: Retentive, arguments: Any) -> int:
@@ -61,9 +61,7 @@ def _delete(memory: Retentive, arguments: Any) -> int:
     )
     _print_record(gone, arguments, f"deleted {output.show_id(gone.id)}")
     if not is_json(arguments):
-        output.print_hint(
-            f"`retentive {gone.TYPE} rollback {output.show_id(gone.id)} {gone.version - 1}` brings it back"
-        )
+        output.print_hint(f"`retentive {gone.TYPE} rollback {output.show_id(gone.id)} {gone.version - 1}` restores it")
     return 0
 
 
@@ -86,7 +84,7 @@ def _rollback(memory: Retentive, arguments: Any) -> int:
 
 def _find(memory: Retentive, arguments: Any) -> int:
     found = memory.contacts.find(arguments.text, arguments.limit)
-    _print_page(Page(tuple(found)), arguments, otherwise="nobody found")
+    _print_page(Page(tuple(found)), arguments, otherwise="no contact found")
     return 0
 
 
@@ -128,7 +126,7 @@ def _record(memory: Retentive, arguments: Any) -> int:
     if is_json(arguments):
         output.print_json(serialize.memory(kept))
     else:
-        output.print_line(f"kept {output.show_id(kept.id)}")
+        output.print_line(f"added {output.show_id(kept.id)}")
     return 0
 
 
@@ -140,7 +138,7 @@ def _runs(memory: Retentive, arguments: Any) -> int:
         rows = [
             (output.show_id(each.id), f"{each.valid_from:%Y-%m-%d %H:%M}", each.status, each.content) for each in found
         ]
-        output.print_table(("id", "when", "status", "what came of it"), rows)
+        output.print_table(("id", "when", "status", "outcome"), rows)
     return 0
 
 
@@ -276,7 +274,7 @@ def _print_page(page: Page[Any], arguments: Any, otherwise: str = "") -> None:
     elif page:
         output.print_table(_TABLE_HEADS[noun], map(_row, page))
     else:
-        output.print_hint(otherwise or f'nothing yet: retentive {noun} add "..." keeps a first one')
+        output.print_hint(otherwise or f'nothing yet: retentive {noun} add "..." adds the first one')
 
 
 def _row(record: Record) -> tuple[Any, ...]:

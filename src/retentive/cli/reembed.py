@@ -14,9 +14,9 @@ _REFUSED_EXIT_CODE = outcome(Conflict("")).exit_code
 _STAGE_TITLES = {
     ReembedStage.WAITING: "waiting for another process",
     ReembedStage.BUILDING: "embedding",
-    ReembedStage.COMPARING: "asking the recall tests",
+    ReembedStage.COMPARING: "running the recall tests",
     ReembedStage.SWITCHING: "switching",
-    ReembedStage.SWITCHED: "embedding what came meanwhile",
+    ReembedStage.SWITCHED: "embedding what was added meanwhile",
     ReembedStage.DROPPING: "deleting vectors",
 }
 
@@ -75,14 +75,16 @@ def _print_summary(done: ReembedResult) -> None:
         )
     output.print_line(f"{done.embedded} embedded with {done.model or done.space}")
     if not done.switched:
-        output.print_line(f"not switched: the store stays with {done.previous}. Repeat with --force to switch anyway.")
+        output.print_line(f"not switched: the store still uses {done.previous}. Repeat with --force to switch anyway.")
     elif done.previous:
-        output.print_line(f"switched from {done.previous} to {done.space}; `retentive reembed --rollback` returns,")
+        output.print_line(
+            f"switched from {done.previous} to {done.space}; `retentive reembed --rollback` switches back,"
+        )
         output.print_raw(
             f"`retentive reembed --drop-old` deletes the old vectors. Set embedder = {done.model!r} in the settings."
         )
     else:
-        output.print_line(f"the store's vectors are of {done.space}")
+        output.print_line(f"the store uses the vectors of {done.space}")
 
 
 def _drop_old(memory: Retentive, arguments: Any) -> int:

@@ -133,7 +133,7 @@ def _reject(memory: Retentive, arguments: Any) -> int:
         output.print_json({"rejected": [serialize.proposal(each) for each in done]})
         return 0
     for each in done:
-        output.print_line(f"it stays: {each.older}" if each.move_to else f"both stay: {each.newer} / {each.older}")
+        output.print_line(f"kept: {each.older}" if each.move_to else f"kept both: {each.newer} / {each.older}")
     return 0
 
 

@@ -23,7 +23,7 @@ def _append(memory: Retentive, arguments: Any) -> int:
     if is_json(arguments):
         output.print_json(serialize.event(kept))
     else:
-        output.print_line(f"kept {kept.id}")
+        output.print_line(f"added {kept.id}")
         print_handled_requests(kept.requests)
     return 0
 
@@ -38,7 +38,7 @@ def _put(memory: Retentive, arguments: Any) -> int:
     if is_json(arguments):
         output.print_json(serialize.encode_fields(kept))
     else:
-        output.print_line(f"kept session {kept.id}")
+        output.print_line(f"saved session {kept.id}")
     return 0
 
 
@@ -50,9 +50,9 @@ def _list(memory: Retentive, arguments: Any) -> int:
     if found or not sys.stdout.isatty():
         output.print_table(("session", "messages", "last", "agent", "tags", "title"), map(_build_session_row, found))
         if len(found) == arguments.limit:
-            output.print_hint(f"perhaps more: retentive session list --after {found[-1].id}")
+            output.print_hint(f"there may be more: retentive session list --after {found[-1].id}")
     else:
-        output.print_line('nothing yet: retentive session append NAME "..." begins a session')
+        output.print_line('nothing yet: retentive session append NAME "..." starts a session')
     return 0
 
 
@@ -144,7 +144,7 @@ def _note_put(memory: Retentive, arguments: Any) -> int:
     if is_json(arguments):
         output.print_json(serialize.memory(note))
     else:
-        output.print_line(f"kept {output.show_id(note.id)}")
+        output.print_line(f"saved note {output.show_id(note.id)}")
     return 0
 
 
@@ -169,7 +169,7 @@ def _note_list(memory: Retentive, arguments: Any) -> int:
         if page.next:
             output.print_hint(f"more: retentive note list --after {output.show_id(page.next)}")
     else:
-        output.print_line('nothing yet: retentive note put "..." keeps a first note')
+        output.print_line('nothing yet: retentive note put "..." adds the first note')
     output.print_notes(page.notes)
     return 0
 
@@ -216,9 +216,9 @@ def _import(memory: Retentive, arguments: Any) -> int:
             )
         imported.append({"file": file, **serialize.encode_fields(done)})
         if not is_json(arguments):
-            known = f", {done.known} known already" if done.known else ""
+            known = f", {done.known} already known" if done.known else ""
             where = output.format_count(len(done.sessions), "session")
-            output.print_line(f"{file}: {output.format_count(done.events, 'message')} kept in {where}{known}")
+            output.print_line(f"{file}: {output.format_count(done.events, 'message')} imported in {where}{known}")
     if is_json(arguments):
         output.print_json({"imported": imported})
     return 0

@@ -67,7 +67,7 @@ def _set(arguments: Any) -> int:
         return 0
     output.print_line(f"{setting.name} = {json.dumps(shown, ensure_ascii=False)}, in {path}")
     if now.origin == setting.variable:
-        output.print_notes([f"the environment variable {setting.variable} says otherwise, and counts for more"])
+        output.print_notes([f"the environment variable {setting.variable} has another value, and takes precedence"])
     elif before.value != now.value and setting.name == "embedder":
         output.print_hint("a store with memories needs new vectors: retentive reembed --model " + str(shown))
     return 0
@@ -83,14 +83,14 @@ def _edit(arguments: Any) -> int:
     try:
         config.resolve(file=draft)
     except BadConfig as error:
-        hint = f"{error.hint} {path} is as it was; `retentive config edit` opens your draft again."
+        hint = f"{error.hint} {path} is unchanged; `retentive config edit` opens your draft again."
         raise BadConfig(str(error), hint.strip()) from error
     settings_file.write_text(path, draft.read_text("utf-8"))
     draft.unlink()
     if is_json(arguments):
         output.print_json({"file": str(path)})
     else:
-        output.print_line(f"{path} is checked and in use")
+        output.print_line(f"{path} is valid and in use")
     return 0
 
 
@@ -110,7 +110,7 @@ def _run_editor(path: Path) -> None:
 def _find_file() -> Path:
     path = config.settings_path()
     if path.exists() and not path.is_file():
-        raise BadConfig(f"{path} is no file that can be written", "Choose one: RETENTIVE_CONFIG=FILE.")
+        raise BadConfig(f"{path} cannot be written", "Choose one: RETENTIVE_CONFIG=FILE.")
     return path
 
 
@@ -121,7 +121,7 @@ def _path(arguments: Any) -> int:
         return 0
     output.print_line(str(path))
     if not path.exists():
-        output.print_hint("it does not exist yet: retentive config set NAME VALUE makes it")
+        output.print_hint("it does not exist yet: retentive config set NAME VALUE creates it")
     return 0
 
 

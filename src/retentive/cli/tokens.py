@@ -49,7 +49,7 @@ def _build_row(each: Token) -> tuple[Any, ...]:
 
 def _describe_rights(each: Token) -> str:
     reach = f"{each.namespace} and below" if each.subtree else each.namespace
-    return f"{reach}, to read" if each.read_only else f"{reach}, to read and write"
+    return f"{reach}, read only" if each.read_only else f"{reach}, read and write"
 
 
 VERBS: dict[str, Callable[[Retentive, Any], int]] = {

@@ -83,20 +83,20 @@ def _make_days(days: Sequence[TimelineDay]) -> Table:
 
 def _list_facts(overview: Overview) -> list[tuple[str, str, str]]:
     problem, pending = find_problem(overview.figures), overview.figures["vectors_pending"]
-    health = problem or (f"well; {pending} vectors are still to be made" if pending else "well")
+    health = problem or (f"good; {format_count(pending, 'vector')} pending" if pending else "good")
     return [
-        ("to decide", overview.waiting, "" if overview.waiting == NO_PROPOSALS else "yellow"),
+        ("proposals", overview.waiting, "" if overview.waiting == NO_PROPOSALS else "yellow"),
         ("health", health, "red" if problem else "green"),
         ("store", describe_store(overview.figures["store"]), ""),
     ]
 
 
 def _list_steps(overview: Overview) -> list[tuple[str, str]]:
-    steps = [('retentive search "..."', "ask it in your own words")]
+    steps = [('retentive search "..."', "ask in your own words")]
     if not overview.figures["events"]:
         steps.append(("retentive install", "connect Claude Code, Cursor and others"))
     else:
-        steps.append(("retentive timeline", "what came in day by day"))
+        steps.append(("retentive timeline", "what was added, day by day"))
     return [*steps, ("retentive --help", "all commands")]
 
 
@@ -110,14 +110,16 @@ def make_steps(steps: Sequence[tuple[str, str]]) -> Table:
 def make_beginning(where: str, others: Sequence[str]) -> Group:
     """Make the first screen, of a store that has nothing yet. `others` are namespaces that have something."""
     parts: list[RenderableType] = [
-        Text.assemble(plain("Retentive", "bold cyan"), plain("  long-term memory for AI agents. Nothing is kept yet.")),
+        Text.assemble(
+            plain("Retentive", "bold cyan"), plain("  long-term memory for AI agents. Nothing is stored yet.")
+        ),
         Text(""),
         make_steps(
             [
-                ('retentive add "My dog is called Rex"', "keep a first memory"),
+                ('retentive add "My dog is called Rex"', "add a first memory"),
                 ('retentive search "what is my pet called"', "find it by its meaning"),
                 ("retentive install", "connect Claude Code, Cursor and others"),
-                ("retentive demo", "see it work, in a store of its own"),
+                ("retentive demo", "see it work, in a temporary store"),
                 ("retentive --help", "all commands"),
             ]
         ),

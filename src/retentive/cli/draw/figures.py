@@ -13,7 +13,7 @@ from retentive.cli.words import format_count, join_counts
 from retentive.model import TimelineDay
 
 MAX_KINDS = 4  # that `stats` names
-NAME_WIDTH = 11  # columns of the name of a figure
+NAME_WIDTH = 13  # columns of the name of a figure
 _DAY_BAR_CELLS = 16
 
 
@@ -29,18 +29,18 @@ def list_figures(figures: Mapping[str, Any], waiting: str) -> list[tuple[str, st
     return [
         ("memories", _describe_memories(figures), "bold"),
         ("kinds", join_counts(figures["active_by_kind"], MAX_KINDS) or "none", ""),
-        ("said in", _describe_conversations(figures), ""),
+        ("conversations", _describe_conversations(figures), ""),
         ("files", _describe_files(figures), ""),
         ("searches", _describe_searches(figures), ""),
         ("speed", _describe_speed(figures["latency_ms"]), ""),
         ("vectors", describe_vectors(figures), ""),
         ("proposals", waiting, "yellow" if waiting != NO_PROPOSALS else ""),
         ("store", describe_store(figures["store"]), ""),
-        ("problems", problem or "none seen; `retentive doctor` looks at everything", "red" if problem else ""),
+        ("problems", problem or "none seen; `retentive doctor` checks everything", "red" if problem else ""),
     ]
 
 
-NO_PROPOSALS = "none wait for you"
+NO_PROPOSALS = "none waiting"
 
 
 def _describe_memories(figures: Mapping[str, Any]) -> str:
@@ -49,7 +49,7 @@ def _describe_memories(figures: Mapping[str, Any]) -> str:
 
 
 def _describe_conversations(figures: Mapping[str, Any]) -> str:
-    return f"{format_count(figures['sessions'], 'session')}, {format_count(figures['events'], 'message')}"
+    return f"{format_count(figures['sessions'], 'conversation')}, {format_count(figures['events'], 'message')}"
 
 
 def _describe_files(figures: Mapping[str, Any]) -> str:
@@ -76,7 +76,7 @@ def describe_vectors(figures: Mapping[str, Any]) -> str:
     active = next((each for each in figures["spaces"] if each["state"] == "active"), None)
     made = f"{active['vectors']} of {active['model'] or active['name']}" if active else "none"
     pending = figures["vectors_pending"]
-    return f"{made}; {pending} more are made in the background" if pending else made
+    return f"{made}; {pending} more pending" if pending else made
 
 
 def describe_store(facts: Mapping[str, Any]) -> str:

@@ -75,7 +75,7 @@ def make_score_tree(hit: Hit) -> Tree:
         for name, share, detail in list_share_facts(hit):
             shares.add(Text.assemble(plain(f"{share:+7.4f}  {name:10}"), plain(detail, "dim")))
     elif not why.pair:
-        tree.add(plain("found as it stands"))
+        tree.add(plain("exact match"))
     for sign, value, name in _list_factors(hit):
         tree.add(plain(f"{sign} {value:7.4f}  {name}"))
     return tree
@@ -90,6 +90,6 @@ def _list_factors(hit: Hit) -> Iterator[tuple[str, float, str]]:
         if why.time.bonus:
             yield "+", why.time.bonus, "time"
     if why.pair:
-        yield "+", why.pair, "beside the memory that it replaced, or that replaced it"
+        yield "+", why.pair, "shown with the memory that it replaced, or that replaced it"
     if why.rerank:
         yield "+", why.rerank, "reranker"
