@@ -79,7 +79,7 @@ def test_every_tool_of_the_table_exists() -> None:
     ("text", "typed"),
     [
         ("See `list()`.", "See `retentive list`."),
-        ("`doctor(verify=True)` names all.", "`retentive doctor --verify` names all."),
+        ("`doctor(verify=True)` lists all.", "`retentive doctor --verify` lists all."),
         ("`reembed(model='my model')`", "`retentive reembed --model 'my model'`"),
         ("`contacts.rollback('c1', 3)` undoes it.", "`retentive contact rollback c1 3` undoes it."),
         ("`Retentive.migrate(FILE, SERVER)`", "`retentive migrate FILE SERVER`"),
@@ -108,4 +108,4 @@ def test_a_server_names_the_best_tool_that_it_offers(tools: tuple[str, ...], sho
 def test_a_program_reads_calls(store: Retentive) -> None:
     with pytest.raises(NotFound) as caught:
         store.notes.get("none")
-    assert caught.value.hint == "`notes.list()` shows those there are."
+    assert caught.value.hint == "`notes.list()` shows the existing ones."

@@ -10,7 +10,7 @@
     │   └── Stale          someone else was first; read again (but for summaries, the store does so itself)
     ├── StorageError       the database cannot do it
     │   ├── Unwritable     the file or folder cannot be created or written, or the server turns us away
-    │   ├── DiskFull       no room left; nothing of the write was kept
+    │   ├── DiskFull       no space left; nothing of the write was stored
     │   ├── Busy           another process held the lock for too long, or the server does not answer
     │   ├── NotAStore      the file is not a Retentive database
     │   ├── NewerSchema    the file was written by a newer Retentive

@@ -150,7 +150,7 @@ def test_auto_is_the_project_around_the_folder(run: Run, tmp_path: Path, monkeyp
 def test_vectors_made_later(run: Run) -> None:
     assert "pending" in run("add", "Waits for a vector", "--embedder", "none")
     assert read(run("stats", "--json"))["vectors_pending"] == 1
-    assert "1 pending; they are made in the background" in run("doctor")
+    assert "1 pending; they are computed in the background" in run("doctor")
     assert read(run("backfill", "--json")) == {"done": 1, "remaining": 0}
     assert run("backfill") == "vectors computed: 0, remaining: 0\n"
 

@@ -26,7 +26,7 @@ def test_those_that_matter_come_first_with_their_meaning() -> None:
     lines = terminal("config", NO_COLOR="1").splitlines()
     first = [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "]
     assert tuple(first[: len(MAIN_SETTINGS)]) == MAIN_SETTINGS
-    assert any("Whose memory it is" in line for line in lines)
+    assert any("The namespace, whose memory it is" in line for line in lines)
 
 
 @pytest.mark.parametrize("name", ["fusion", "FUSION", "RETENTIVE_FUSION"])
@@ -66,7 +66,7 @@ def test_every_other_byte_stays(run: Run, file: Path) -> None:
     [
         ("hooks", "sometimes", "must be one of all, recall, off"),
         ("rrf_k", "many", "rrf_k = 'many'"),
-        ("llm_key", "sk-1", "does not belong into a file"),
+        ("llm_key", "sk-1", "must not be stored in a file"),
         ("colour", "red", "there is no setting"),
     ],
 )

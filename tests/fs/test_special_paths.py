@@ -21,7 +21,7 @@ from tests.mcp.process import Piped
 from tests.support import Run
 
 SECONDS = 60.0  # far more than a refusal takes on a busy machine
-REFUSED = ("not a regular file", "made up by the system")
+REFUSED = ("not a regular file", "a virtual file of the system")
 PATHS = ("pipe", "/dev/zero", "/proc/self/status")
 
 
@@ -178,10 +178,10 @@ def test_files_that_are_none_are_left_out_of_the_index(special: str, tmp_path: P
 
 def test_a_folder_that_the_system_makes_up_is_not_walked(tmp_path: Path) -> None:
     with Retentive.open(tmp_path / "memory.db", embedder="hashing") as store:
-        with pytest.raises(Invalid, match="made up by the system"):
+        with pytest.raises(Invalid, match="a virtual file of the system"):
             in_time(lambda: store.import_memories("/proc"))
         done = in_time(lambda: store.files.index(["/proc", "/sys"]))
-        assert [each.reason for each in done.skipped] == ["made up by the system, not on a disk"] * 2
+        assert [each.reason for each in done.skipped] == ["a virtual file of the system"] * 2
 
 
 @pytest.fixture

@@ -151,7 +151,7 @@ def test_verify_of_a_folder_compares_with_its_first_use(models: Models, tmp_path
     (record,) = cache.glob("own-*.json")
     kept = json.loads(record.read_text())
     record.write_text(json.dumps(kept | {"vectors": "AAAA" * (len(kept["vectors"]) // 4)}))
-    assert "other vectors" in models.verify(folder).problem
+    assert "different vectors" in models.verify(folder).problem
     assert models.verify(folder, accept=True).problem == ""
     assert models.verify(folder).problem == ""
 

@@ -110,7 +110,7 @@ def test_what_took_the_place_of_a_memory_counts_instead(store: Retentive) -> Non
     done = run_only_expectation(store)
     assert done.passed
     assert (done.expected[0].id, done.expected[0].memory) == (first, last.memory)
-    assert done.expected[0].note == f"superseded by {last.id}, which counts in its place"
+    assert done.expected[0].note == f"superseded by {last.id}, which counts instead"
 
 
 def test_what_must_be_absent_is_the_memory_itself(store: Retentive) -> None:
@@ -150,7 +150,7 @@ def test_a_successor_that_was_forgotten_is_gone(store: Retentive) -> None:
     store.forget(store.add("The dog is called Max", slot="dog").id)
     done = run_only_expectation(store)
     assert not done.passed
-    assert "which counts in its place; the memory is gone: forgotten" in done.expected[0].note
+    assert "which counts instead; the memory is gone: forgotten" in done.expected[0].note
 
 
 def test_a_purged_memory_is_gone_and_so_is_a_purged_successor(store: Retentive) -> None:

@@ -141,7 +141,7 @@ def test_what_expired_is_not_restored(store: Retentive, time: Clock) -> None:
     ended = store.add("Over", expires="1h").id
     store.add("Max", slot="s")
     time.forward(7200)
-    for id, told in ((old, "would have expired"), (ended, "is expired")):
+    for id, told in ((old, "has expired"), (ended, "is expired")):
         with pytest.raises(Conflict, match=told) as refusal:
             store.restore(id)
         assert "add it again" in refusal.value.hint

@@ -36,7 +36,7 @@ def test_plain_search_finds_a_skill_by_its_schedule(store: Retentive) -> None:
     [
         {"type": "schedule"},
         {"type": "schedule", "cron": "* * *"},
-        {"type": "schedule", "cron": "0 0 31 2 *"},  # never comes
+        {"type": "schedule", "cron": "0 0 31 2 *"},  # never occurs
         {"type": "schedule", "cron": "0 8 * * 1", "timezone": "Mars/Phobos"},
         {"type": "event"},
         {"type": "weekly"},

@@ -140,7 +140,7 @@ def test_what_is_also_read_is_found_and_never_changed(store: Retentive) -> None:
         before = exported(store, name)
         other = view.in_namespace(name)
         for change in changes(other):
-            with pytest.raises(Forbidden, match="for reading only"):
+            with pytest.raises(Forbidden, match="read-only"):
                 change()
         with pytest.raises(Forbidden):
             parts_of(other).engine.apply([step("namespace_insert", namespace=name, now=1)])
@@ -170,9 +170,9 @@ def test_a_view_of_a_view_may_not_write_what_that_only_reads(store: Retentive, n
     view = store.restricted("alice", also_read=["bob", "alice/*"])
     inner = view.restricted(["alice", narrower])
     inner.add("The harbour of alice is wide")
-    with pytest.raises(Forbidden, match="for reading only"):
+    with pytest.raises(Forbidden, match="read-only"):
         inner.in_namespace(narrower).add("The harbour is mine")
-    with pytest.raises(Forbidden, match="for reading only"):
+    with pytest.raises(Forbidden, match="read-only"):
         view.restricted("alice", subtree=True).in_namespace("alice/coder").add("The harbour is mine")
     with pytest.raises(Forbidden):
         view.restricted("alice", also_read="alicent")
@@ -292,7 +292,7 @@ def test_every_verb_reads_or_is_refused_to_readers(store: Retentive) -> None:
     for group, name in verbs():
         if f"{group}.{name}".lstrip(".") not in READING:
             verb = getattr(getattr(view, group) if group else view, name)
-            with pytest.raises(Forbidden, match="whole store" if name in WHOLE else "for reading only"):
+            with pytest.raises(Forbidden, match="whole store" if name in WHOLE else "read-only"):
                 verb()
 
 

@@ -85,4 +85,4 @@ def test_a_page_may_be_continued_by_a_short_id(run: Run) -> None:
 def test_a_part_of_several_ids_is_wrong_input(run: Run, refused: Run) -> None:
     id = run("add", "The bridge is closed").split()[-1]
     run("add", "The user likes tea")
-    assert "part of several ids" in refused("get", id[:6], code=2)
+    assert "matches several ids" in refused("get", id[:6], code=2)

@@ -146,7 +146,7 @@ def test_of_many_refusals_the_first_twenty_are_refused(store: Retentive, lines: 
 def test_where_nothing_can_be_kept_it_is_an_error(
     store: Retentive, lines: Callable[..., Path], items: tuple[str, ...]
 ) -> None:
-    with pytest.raises(Invalid, match=r"nothing of .* could be kept; memories.jsonl, line 1|memories.jsonl: "):
+    with pytest.raises(Invalid, match=r"nothing of .* could be imported; memories.jsonl, line 1|memories.jsonl: "):
         store.import_memories(lines(*items))
 
 
@@ -300,4 +300,4 @@ def test_the_command_knows_every_format() -> None:
 
 def test_a_file_that_is_no_memory_ends_with_a_hint(refused: Run, tmp_path: Path) -> None:
     (tmp_path / "x").write_text("hello")
-    assert "Name its format: retentive" in refused("import", str(tmp_path / "x"), code=2)
+    assert "Give its format: retentive" in refused("import", str(tmp_path / "x"), code=2)

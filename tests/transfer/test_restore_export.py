@@ -346,7 +346,7 @@ BAD = {
         "at must be a time"
     ),
     b'{"type": "purge", "namespace": "n", "id": "\\ud800", "at": "2020-01-01", "actor": "a", "reason": null,'
-    b' "gone": null}': "half of a character",
+    b' "gone": null}': "half of a surrogate pair",
     b'{"type": "purge", "namespace": "n", "id": "\\u0000", "at": "2020-01-01", "actor": "a", "reason": null,'
     b' "gone": null}': "NUL",
     b'{"type": "purge", "namespace": "a b//", "id": "x", "at": "2020-01-01", "actor": "a", "reason": null,'
@@ -354,7 +354,7 @@ BAD = {
     b'{"type": "purge", "namespace": "e\\u0301", "id": "x", "at": "2020-01-01", "actor": "a", "reason": null,'
     b' "gone": null}': "not normalised",
     b'{"type": "access", "namespace": "n", "memory": "x", "at": "2020-01-01", "how": "get", "query": null,'
-    b' "score": NaN}': "not JSON: NaN is no number",
+    b' "score": NaN}': "not JSON: NaN is not a number",
     b"[" * 100_000: "nested too deeply",
 }
 
@@ -419,7 +419,7 @@ def test_a_message_without_its_session_is_refused(place: Place, open_store: Open
     source.sessions.append("s", "user", "Hello")
     head, space, _, *rest = lines(exported(source))
     done = target.import_memories(saved(head, space, *rest))
-    assert any("its session is not here" in each.reason for each in done.refusals)
+    assert any("its session does not exist here" in each.reason for each in done.refusals)
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -442,9 +442,9 @@ def test_a_file_that_is_cut_off_is_told(place: Place, open_store: Open, saved: A
         (b'{"type":"header","format":"retentive","version":"x"}\n', "format x; this version reads"),
         (b'{"type":"header","format":"retentive","version":true}\n', "format True; this version reads"),
         (b'{"type":"header","format":"retentive","version":0}\n', "format 0; this version reads"),
-        (b'{"type":"memory"}\n', "is no export of Retentive"),
+        (b'{"type":"memory"}\n', "is not an export of Retentive"),
         (b"", "is empty"),
-        (b"\x1f\x8b\x08broken", "cannot be read on"),
+        (b"\x1f\x8b\x08broken", "cannot be read further"),
     ],
 )
 def test_what_is_no_export_of_ours_is_refused_whole(store: Retentive, saved: Any, given: bytes, said: str) -> None:

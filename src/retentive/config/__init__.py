@@ -102,9 +102,9 @@ def check_for_file(setting: Setting, text: str) -> Any:
 
 
 def _refuse_in_file(setting: Setting, path: str) -> BadConfig:
-    reason = "it is a secret, and files are copied and shown"
-    hint = f"Set {setting.variable} in the environment, or use the system's keyring. {path} must not have it."
-    return BadConfig(f"{setting.name} does not belong into a file: {reason}", hint)
+    reason = "it is a secret, and files get copied and shared"
+    hint = f"Set {setting.variable} in the environment, or store it in the system keyring. Remove it from {path}."
+    return BadConfig(f"{setting.name} must not be stored in a file: {reason}", hint)
 
 
 def load(**arguments: Any) -> Config:

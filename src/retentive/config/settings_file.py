@@ -66,7 +66,7 @@ def _require_same(path: Path, before: str, after: str, name: str, value: Scalar,
     except tomllib.TOMLDecodeError as error:
         raise BadConfig(f"{path}: {error}", hint) from error
     if not is_same:
-        raise BadConfig(f"{path}: the line of {name} is not one that can be changed here", hint)
+        raise BadConfig(f"{path}: the line that sets {name} cannot be edited automatically", hint)
 
 
 def _replace(path: Path, text: str) -> None:

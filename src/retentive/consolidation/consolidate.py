@@ -238,7 +238,9 @@ def _write_summary(store: OpenStore, part: Sequence[Memory], *, is_dry_run: bool
     if llm is None:
         return _Summary(chosen)
     if is_dry_run:
-        return _Summary(chosen, note=f"the summary of outcomes will be written by {llm.name}; here sentences stand")
+        return _Summary(
+            chosen, note=f"the summary of outcomes will be written by {llm.name}; this preview shows plain sentences"
+        )
 
     def ask(instructions: str, material: str, tokens: int) -> str:
         return llm.complete(instructions, material, None, max_tokens=tokens).text
@@ -247,7 +249,7 @@ def _write_summary(store: OpenStore, part: Sequence[Memory], *, is_dry_run: bool
         text = outcomes.write_outcomes(part, ask)
         if text is not None:
             return _Summary(secret_policy.apply_policy(store, text, "memory"), llm.name)
-        note = f"what {llm.name} wrote was not used: it was too long, or had a number of its own"
+        note = f"the text of {llm.name} was not used: it was too long, or contained a number that is not in the sources"
     except RetentiveError as error:
         store.journal.record_failure("consolidation", error)
         note = f"{llm.name} was not used: {error}"

@@ -86,7 +86,7 @@ def _number_events(namespace: str, session_id: str, messages: Sequence[Message],
     for message in messages:
         sequence = last + 1 if message.sequence is None else message.sequence
         if sequence <= last:
-            hint = "Give a larger number, or none: then it gets the next."
+            hint = "Give a larger number, or leave it out: then it gets the next."
             raise Conflict(f"sequence {sequence} of session {session_id!r} is not above the last, {last}", hint)
         last = sequence
         event = Event(

@@ -308,5 +308,5 @@ def _validate_messages(store: OpenStore, messages: Sequence[Any], done: int = 0,
 
 
 def make_missing_error(session: str, namespace: str) -> NotFound:
-    hint = "`sessions.list()` shows those there are."
+    hint = "`sessions.list()` shows the existing ones."
     return NotFound(f"no session {session[:60]!r} in namespace {namespace!r}", hint)

@@ -185,8 +185,8 @@ def _explain_refusal(store: OpenStore, session_id: str, upto: int, epoch: int) -
     if now is None:
         return NotFound(f"session {session_id!r} was deleted meanwhile")
     if now.epoch != epoch or upto <= now.upto:
-        hint = "Read the summary again and write on from there."
+        hint = "Read the summary again and continue from there."
         return Stale(f"the summary of session {session_id!r} is at epoch {now.epoch}, not {epoch}", hint)
     return Invalid(
-        f"session {session_id!r} has no message {upto} yet", "Give the sequence of its last message or less."
+        f"session {session_id!r} has no message {upto} yet", "Give at most the sequence number of its last message."
     )

@@ -147,7 +147,7 @@ class Files:
 
         given = [paths] if isinstance(paths, str | os.PathLike) else [*paths]
         if not given:
-            raise Invalid("no file or folder is named", "Give at least one.")
+            raise Invalid("no file or folder was given", "Give at least one.")
         limit = self._store.config.max_file_kb
         if limit_kb is not None:
             limit = validate.positive_int(limit_kb, "limit_kb", MAX_LIMIT_KB)
@@ -163,7 +163,7 @@ class Files:
             return row
         found = self._table.list_by_path(self._store.namespace, session, [_resolve_path(path)])
         if not found:
-            hint = "`files.list()` shows those that are; `files.index(PATH)` adds more."
+            hint = "`files.list()` shows the indexed ones; `files.index(PATH)` adds more."
             raise NotFound(f"{given[:200]!r} is not in the index of namespace {self._store.namespace!r}", hint)
         return found[0]
 
@@ -192,6 +192,6 @@ def _require_existing(path: str | os.PathLike[str]) -> str:
     """Return a path as it is stored; `Invalid` if nothing is there."""
     root = _resolve_path(path)
     if not os.path.lexists(root):
-        hint = "If it is permanently gone, `files.remove(PATH)` takes it out of the index."
+        hint = "If it is permanently gone, `files.remove(PATH)` removes it from the index."
         raise Invalid(f"there is no {os.fspath(path)[:200]!r}", hint)
     return root

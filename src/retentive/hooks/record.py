@@ -69,7 +69,7 @@ def _record_messages(
             continue
         state.save_last_recorded(messages[-1].uuid)
         return new
-    raise Busy(f"others kept appending to session {name!r}", "The next hook goes on with it.")
+    raise Busy(f"others kept appending to session {name!r}", "The next hook continues.")
 
 
 def _find_new(

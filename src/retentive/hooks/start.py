@@ -60,7 +60,7 @@ def _load_groups(store: Retentive, served: ServedNamespaces) -> list[Group]:
         Group("Most important", vital, essential=len(vital)),
         _load_person(person_view),
         Group("About this project" if served.person else "About the work", work),
-        Group("Decided lately", sorted(decisions, key=lambda each: each.valid_from, reverse=True)),
+        Group("Recent decisions", sorted(decisions, key=lambda each: each.valid_from, reverse=True)),
     ]
 
 

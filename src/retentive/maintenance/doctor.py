@@ -16,7 +16,7 @@ from retentive.storage.damage import collect_damage
 from retentive.store import OpenStore
 
 REPAIR_HINT = "Run `repair()`."
-UNSEARCHABLE_PREFIX = "not all can be searched of "
+UNSEARCHABLE_PREFIX = "not everything can be found in "
 LARGE_HINT = "pip install 'retentive[large]' makes it faster"
 MAX_NAMED_ROWS = 5  # rows that a finding names; the others are counted
 
@@ -84,7 +84,7 @@ def _check_vector_values(store: OpenStore) -> list[Finding]:
 
 def _check_conversations(store: OpenStore) -> list[Finding]:
     broken = [
-        f"{each.session.id} (a message is not what it was)" if each.stale else each.session.id
+        f"{each.session.id} (a message was changed)" if each.stale else each.session.id
         for each in diagnose.find_unsearchable(store)
     ]
     return _report_broken("conversations", broken, "every message can be searched", prefix=UNSEARCHABLE_PREFIX)
@@ -104,7 +104,7 @@ def _check_records(store: OpenStore) -> list[Finding]:
 
 def _check_model(store: OpenStore) -> list[Finding]:
     if store.embedder is None:
-        return [Finding("model", ok=True, detail="switched off: searches use full text alone")]
+        return [Finding("model", ok=True, detail="switched off: searches use keywords only")]
     try:
         store.embedder.embed_query("a question")
     except EmbedError as error:
@@ -116,9 +116,9 @@ def _check_model(store: OpenStore) -> list[Finding]:
 def _check_vectors(store: OpenStore) -> list[Finding]:
     count = store.tables.chunks.count_pending(store.space)
     if store.space is None:
-        return [Finding("vectors", ok=True, detail=f"none are made; {count} would be")]
+        return [Finding("vectors", ok=True, detail=f"none; {count} would be computed")]
     slowness = _explain_slowness(store)
-    how = "; they are made in the background, or at once by `backfill()`" if count else ""
+    how = "; they are computed in the background, or at once by `backfill()`" if count else ""
     return [Finding("vectors", ok=True, detail=f"{count} pending{how}{slowness}")]
 
 

@@ -51,7 +51,7 @@ def _describe_request(caller: Caller, request: HandledRequest) -> Iterator[str]:
         yield from describe_replaced(request.replaced)
     else:
         meant = "; ".join(f"[{each.id}] {render.shorten(each.content)}" for each in request.candidates)
-        yield f"Unclear what to forget by {request.text!r}: {meant or 'nothing like it is known'}"
+        yield f"Unclear what to forget by {request.text!r}: {meant or 'nothing similar is known'}"
 
 
 def _read_content(caller: Caller, id: str) -> str:
@@ -75,7 +75,7 @@ def note(
     if action == "get":
         return _answer_note(caller.find_first(lambda memory: memory.notes.get(note_id)))
     done = caller.memory.notes.delete(note_id)
-    return Answer("Deleted." if done else f"There was no note {note_id}.", {"notes": [], "done": done})
+    return Answer("Deleted." if done else f"There is no note {note_id}.", {"notes": [], "done": done})
 
 
 def _answer_note(found: Memory) -> Answer:

@@ -20,7 +20,7 @@ def show_history(caller: Caller, id: str) -> Answer:
     found = caller.find_first(lambda memory: memory.why(id))
     changes = [serialize.history_entry(each) for each in found.changes]
     lines = [f"{each.at:%Y-%m-%d %H:%M} {each.action} by {each.actor}: {each.reason or '-'}" for each in found.changes]
-    lines += [f"took the place of [{each.id}] {render.shorten(each.content)}" for each in found.replaced]
+    lines += [f"replaced [{each.id}] {render.shorten(each.content)}" for each in found.replaced]
     lines += [f"replaced by [{each.id}] {render.shorten(each.content)}" for each in found.replaced_by]
     lines += [f"learned from [{each.id}] {render.shorten(each.content)}" for each in found.messages]
     others: Mapping[str, Sequence[Memory | Event]] = {
@@ -48,7 +48,7 @@ def review(
 ) -> Answer:
     """Accept and reject proposals. All are looked up first, so an unknown id changes nothing."""
     if both := {*accept} & {*reject}:
-        raise Invalid(f"{min(both)} is to be accepted and rejected", "Name it once.")
+        raise Invalid(f"{min(both)} is in both accept and reject", "Name it once.")
     accepted = [(_find_proposal_view(caller, id), id) for id in dict.fromkeys(accept)]
     for memory, id in accepted:
         check_may_accept(memory.proposals.get(id), AGENT)

@@ -21,7 +21,7 @@ def stats(caller: Caller) -> Answer:
 def backfill(caller: Caller, batch: int = EMBED_BATCH_SIZE) -> Answer:
     filled = caller.memory.backfill(batch)
     data = {"done": filled.done, "remaining": filled.remaining}
-    return Answer(f"Vectors made: {filled.done}, remaining: {filled.remaining}.", data)
+    return Answer(f"Vectors computed: {filled.done}, remaining: {filled.remaining}.", data)
 
 
 def list_tools() -> Sequence[Tool]:
@@ -33,7 +33,7 @@ def list_tools() -> Sequence[Tool]:
             stats, gives={"namespace": "string", "memories": "integer", "sessions": "integer"}, reads=True,
         ),
         Tool(
-            "memory_backfill", "Make missing vectors",
+            "memory_backfill", "Compute missing vectors",
             "Embed text that has no vector yet, for example because the model could not be loaded. The server does "
             "this on its own.",
             backfill, {"batch": integer(1, 1000, EMBED_BATCH_SIZE, "Texts at a time")},

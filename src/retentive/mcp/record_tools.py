@@ -118,7 +118,7 @@ class RecordTools:
             return ""
         others = (each for each in memory.contacts.find(made.name) if each.id != made.id)
         ids = [each.id for each in others if fold_name(each.name) == fold_name(made.name)]
-        return f"\nAlso called so: {', '.join(ids)}. If it is the same person, use contact_merge." if ids else ""
+        return f"\nSame name: {', '.join(ids)}. If it is the same person, use contact_merge." if ids else ""
 
     def _answer_list(self, found: Sequence[Any], following: str | None) -> Answer:
         lines = [f"[{each.id}] {each.name}{_summarize_fields(each)}" for each in found]

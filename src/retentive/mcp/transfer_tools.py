@@ -32,9 +32,9 @@ def export(caller: Caller, path: str, format: str = "jsonl", vectors: bool = Fal
 
 def import_memories(caller: Caller, path: str, format: str | None = None, dry_run: bool = False) -> Answer:
     done = caller.memory.import_memories(_require_absolute(path), format, dry_run=dry_run)
-    lines = [f"{'Would be new' if dry_run else 'New'}: {done.created}, known already: {done.known}."]
+    lines = [f"{'Would be new' if dry_run else 'New'}: {done.created}, already known: {done.known}."]
     if done.proposed:
-        lines.append(f"New ones that may replace what the user said: {done.proposed}. Only the user decides on them.")
+        lines.append(f"New ones that may replace what the user said: {done.proposed}. Only the user decides on these.")
     lines += [f"Refused: {each.place}: {each.reason}" for each in done.refusals]
     return Answer("\n".join([*lines, *done.notes]), serialize.import_result(done))
 

@@ -92,7 +92,9 @@ def add_many(
     """Add many memories in batches. Items that hold a secret are refused; all others must be valid."""
     validate.require_text(actor, "actor")
     if "replaces" in options:
-        raise Invalid("replaces cannot be set for all memories", "Give it with the item that replaces others.")
+        raise Invalid(
+            "`replaces` cannot be set for all memories at once", "Give it with the item that replaces others."
+        )
     if isinstance(items, str | Mapping) or not isinstance(items, Iterable):
         raise Invalid("add_many takes a list of memories", "Use add for one.")
     refusals: list[RefusedItem] = []

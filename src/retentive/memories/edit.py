@@ -44,8 +44,8 @@ def update(store: OpenStore, id: str, changes: Mapping[str, Any], reason: str | 
 
 
 _STATUS_HINTS = {
-    Status.FORGOTTEN: "Bring it back first: `restore('{}')`.",
-    Status.SUPERSEDED: "Change the memory that replaced it, or undo that: `restore('{}')`.",
+    Status.FORGOTTEN: "Restore it first: `restore('{}')`.",
+    Status.SUPERSEDED: "Change the memory that replaced it, or undo the replacement: `restore('{}')`.",
     Status.EXPIRED: "It has expired; add it again.",
 }
 
@@ -91,7 +91,7 @@ def _undo_replacement(store: OpenStore, old: Memory, now: int, reason: str | Non
     slot, or in none, stays active.
     """
     if old.expires and old.expires <= from_micros(now):
-        raise Conflict(f"{old.id} would have expired by now", _STATUS_HINTS[Status.EXPIRED])
+        raise Conflict(f"{old.id} has expired in the meantime", _STATUS_HINTS[Status.EXPIRED])
     steps: list[Step] = []
     others = _load_same_slot(store, old, now)
     for other in others:

@@ -59,7 +59,7 @@ class Notes:
         """Get a note by its id."""
         found = self._find(note_id)
         if found is None:
-            hint = "`notes.list()` shows those there are."
+            hint = "`notes.list()` shows the existing ones."
             raise NotFound(f"no note {note_id[:60]!r} in namespace {self._store.namespace!r}", hint)
         return found
 
@@ -113,5 +113,5 @@ def _check_id(given: str | None) -> str | None:
     """A valid id for a note. Ids with # are those of messages."""
     id = validate.optional_name(given, "note_id")
     if id and "#" in id:
-        raise Invalid("note_id contains a #", "Ids with it are those of messages: choose another.")
+        raise Invalid("note_id contains a #", "Ids with # are those of messages: choose another.")
     return id

@@ -159,7 +159,7 @@ class Skills(RecordCollection[Skill]):
         limit = self._store.config.max_content
         how = "failed" if failed else "succeeded"
         if at > from_micros(clock.now()):
-            raise Invalid(f"the run ends at {at:%Y-%m-%d %H:%M}, which is still to come")
+            raise Invalid(f"the run ends at {at:%Y-%m-%d %H:%M}, which is in the future")
         traits = parse_traits(
             max_content=limit,
             kind=Kind.OUTCOME,

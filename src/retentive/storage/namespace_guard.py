@@ -18,7 +18,7 @@ from retentive.storage import NO_PARAMS, Engine, Finding, PageProgress, Params, 
 NEUTRAL_QUERIES = {"change_head", "change_floor", "chunk_newest", "space_insert", "space_list", "space_list_states"}
 # Queries about all namespaces, with the namespace in the first column: rows of others are left out.
 NAMESPACE_FIRST_QUERIES = {"namespace_list", "purge_due"}
-SCRUB_LATER = "the rows are gone; their bytes are left to the upkeep of the whole store"
+SCRUB_LATER = "the rows are deleted; their bytes remain until maintenance of the whole store"
 
 
 class NamespaceGuard:
@@ -36,7 +36,7 @@ class NamespaceGuard:
 
     def apply(self, steps: Iterable[Step]) -> None:
         if self.bounds.read_only:
-            raise Forbidden("this view of the store is for reading only")
+            raise Forbidden("this view of the store is read-only")
         work = [replace(each, rows=[*each.rows]) for each in steps]
         for each in work:
             for row in each.rows:
@@ -113,7 +113,7 @@ class NamespaceGuard:
 
 
 def _forbid_namespaces(namespaces: Iterable[str]) -> Forbidden:
-    return Forbidden(f"namespace {', '.join(map(repr, namespaces))} is not one of this view's")
+    return Forbidden(f"namespace {', '.join(map(repr, namespaces))} is not open to this view")
 
 
 def _forbid_whole_store(action: str) -> Forbidden:

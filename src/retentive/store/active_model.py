@@ -189,7 +189,7 @@ class ActiveModel:
             if given.space.name == active.name:
                 return given
         if active.model is None:
-            return self._make_unavailable(space, "it was given by a program, and the store cannot open it by itself")
+            return self._make_unavailable(space, "it was passed in by a program, and cannot be opened by name")
         try:
             opened = self.open(active.model)
             found = opened.space.name if opened else "none"

@@ -19,7 +19,7 @@ def find_id(store: OpenStore, text: str, of: str) -> str:
     `Invalid` lists the candidates if there are several.
     """
     if of not in TABLES:
-        raise Invalid(f"nothing is called {of!r} that has ids", f"There are: {', '.join(TABLES)}.")
+        raise Invalid(f"there are no ids of type {of!r}", f"There are: {', '.join(TABLES)}.")
     is_name = of in RECORDS and text.isalpha()  # contacts are called Ada and Fae, too
     if is_name or not is_part(text):
         return text
@@ -27,7 +27,7 @@ def find_id(store: OpenStore, text: str, of: str) -> str:
     if not found or any(each.id == text for each in found):
         return text
     if len(found) > 1:
-        raise Invalid(f"{text!r} is a part of several ids: {_describe(found)}", "Give more of the one you mean.")
+        raise Invalid(f"{text!r} matches several ids: {_describe(found)}", "Give more characters.")
     return found[0].id
 
 

@@ -91,7 +91,7 @@ def make_scope(
     asked_at = None if asked is None else to_micros(asked)
     is_session_only = parse_choice(Reach, reach, "scope") is Reach.SESSION
     if is_session_only and own is None:
-        raise Invalid("scope is 'session', but no session is given", "Name it with `session`.")
+        raise Invalid("scope is 'session', but no session is given", "Give it as `session`.")
     seen = tuple(namespaces[:1] if is_session_only else namespaces)
     return Scope(seen, own, clock.now(), wanted, _parse_types(include), own, asked_at, is_session_only)
 
@@ -144,7 +144,7 @@ def _parse_statuses(given: str | Iterable[str] | Unset, moments: Sequence[str]) 
     if isinstance(given, Unset):
         return (Status.ACTIVE,)
     if moments:
-        hint = "Leave out status: a question about the past is answered by what held then, whatever became of it since."
+        hint = "Leave out status: a question about the past is answered by what was true then, whatever its status now."
         raise Invalid(f"{moments[0]} and status cannot be combined", hint)
     return _parse_choices(Status, given, "status")
 

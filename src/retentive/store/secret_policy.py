@@ -28,7 +28,7 @@ def apply_policy(store: OpenStore, text: str, what: str) -> str:
         return text
     if policy == "refuse":
         rules = ", ".join(dict.fromkeys(each.rule for each in found))
-        hint = f"Keep it without the secret; or set secrets_in_{_PLURAL[what]} to redact or allow."
+        hint = f"Remove the secret, or set secrets_in_{_PLURAL[what]} to redact or allow."
         raise SecretFound(f"the {what} holds a secret ({rules})", hint)
     return secrets.redact_secrets(text, found, lines=what == "file")
 

@@ -88,7 +88,7 @@ def make_draft(text: Any, common: Traits, max_content: int) -> Draft:
 def require_content(text: Any, name: str, limit: int) -> str:
     content = require_text(text, name).strip()
     if not content:
-        raise Invalid(f"{name} is empty", "Give the words to remember.")
+        raise Invalid(f"{name} is empty", "Give a text.")
     if len(content) > limit:
         hint = "Split it, or keep it as a file; the limit is the setting max_content."
         raise Invalid(f"{name} has {len(content):,} characters; a memory holds up to {limit:,}", hint)
@@ -118,7 +118,7 @@ def check_reason(reason: Any, actor: Any) -> None:
 def clean_question(text: Any) -> str:
     """The question with invalid Unicode replaced: any text can be asked."""
     if not isinstance(text, str):
-        raise Invalid(f"the question must be text, not {type(text).__name__}", "Give the words to look for.")
+        raise Invalid(f"the question must be text, not {type(text).__name__}", "Give the words to search for.")
     return text.encode("utf-8", "replace").decode()
 
 
@@ -154,7 +154,7 @@ def parse_days(given: Any, name: str, maximum: int) -> float:
 
 def parse_number(given: Any, name: str) -> float:
     if isinstance(given, int) and not isinstance(given, bool) and abs(given) > MAX_LIMIT:
-        raise Invalid(f"{name} is out of all bounds")
+        raise Invalid(f"{name} is out of range")
     if isinstance(given, bool) or not isinstance(given, int | float) or not math.isfinite(given):
         raise Invalid(f"{name} is {str(given)[:40]!r}, not a number")
     return float(given)
@@ -234,7 +234,7 @@ def require_json(given: Any, name: str, limit: int, hint: str = "") -> Any:
     if len(text) > limit:
         raise Invalid(f"{name} has {len(text):,} characters of JSON; up to {limit:,} are kept", hint)
     if _is_deep(read):
-        raise Invalid(f"{name}: more than {MAX_JSON_DEPTH} lists and objects are inside of each other", hint)
+        raise Invalid(f"{name}: more than {MAX_JSON_DEPTH} lists and objects are nested", hint)
     return read
 
 
@@ -262,7 +262,7 @@ def parse_messages(given: Iterable[Any], limit: int, done: int = 0, last: int = 
             raise Invalid(f"message {place}: {error}", error.hint) from error
         sequence = found[-1].sequence
         if sequence is not None and sequence <= last:
-            hint = "Give them in the order they were said, with rising numbers or none."
+            hint = "Give messages in the order they were said, with increasing numbers or none."
             raise Conflict(f"message {place}: its sequence {sequence} is not above the last, {last}", hint)
         last = last + 1 if sequence is None else sequence
     return found
@@ -283,7 +283,7 @@ def parse_message(given: Any, limit: int) -> Message:
     if rest:
         own["payload"] = _merge_payload(own.get("payload"), rest)
         if not own.get("content") and not extract_text("", own["payload"]):
-            hint = f"Its keys are: {', '.join(Message._fields)}; or give tool calls as chat interfaces write them."
+            hint = f"Its keys are: {', '.join(Message._fields)}; or give tool calls in the format of chat APIs."
             raise Invalid(f"a message without content, but with {', '.join(map(str, rest))[:80]}", hint)
     return _build_message(limit=limit, **own)
 
@@ -304,7 +304,7 @@ def _build_message(
     text = require_text("" if content is None else content, "content")
     kept = require_json(payload, "payload", limit, "The limit is the setting max_message.")
     if not text.strip() and not kept:
-        raise Invalid("a message needs a text or a payload", "Give the words that were said.")
+        raise Invalid("a message needs a text or a payload", "Give what was said.")
     if len(text) > limit:
         hint = "Split it; the limit is the setting max_message."
         raise Invalid(f"content has {len(text):,} characters; a message holds up to {limit:,}", hint)

@@ -234,8 +234,8 @@ def _make_result(counts: _Counts, format: MemoryFormat, path: str, *, dry_run: b
     if not counts.created and not counts.known:
         if counts.refusals:
             first = counts.refusals[0]
-            raise Invalid(f"nothing of {path} could be kept; {first.place}: {first.reason}")
-        raise Invalid(f"{path} holds no memories, read as {format}", "Name its format if it is another.")
+            raise Invalid(f"nothing of {path} could be imported; {first.place}: {first.reason}")
+        raise Invalid(f"{path} holds no memories, read as {format}", "Give its format if it is another.")
     return ImportMemoriesResult(
         format=str(format),
         created=counts.created,

@@ -95,7 +95,7 @@ def _match_format(value: Any) -> Format | None:
 
 
 def _unknown_format(document: Document) -> Invalid:
-    return Invalid(f"cannot tell what format {document.name} has", f"Say it with `format=NAME`: {_FORMATS}.")
+    return Invalid(f"the format of {document.name} is not recognised", f"Give it as `format=NAME`: {_FORMATS}.")
 
 
 def _number_messages(messages: Iterable[Message]) -> tuple[Message, ...]:

@@ -85,7 +85,7 @@ def _refuse_closed_namespaces(store: OpenStore, source: ImportSource) -> None:
         shown = ", ".join(repr(name[:MAX_SHOWN_NAME_CHARS]) for name in closed[:MAX_SHOWN_NAMES])
         more = f" and {len(closed) - MAX_SHOWN_NAMES} more" if len(closed) > MAX_SHOWN_NAMES else ""
         hint = (
-            f"Nothing was brought in: only {_list_writable(store)} can be changed here. Give an export of that alone, "
+            f"Nothing was imported: only {_list_writable(store)} can be changed here. Give an export of that alone, "
             "or import it where all namespaces are open, as in a terminal."
         )
         raise Forbidden(f"{source.name} has lines of other namespaces: {shown}{more}", hint)
