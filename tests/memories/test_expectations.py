@@ -55,7 +55,7 @@ def test_what_is_removed_is_expected_no_longer(store: Retentive) -> None:
     made = store.expectations.add("the price of copper", nothing=True)
     assert store.expectations.remove(made.id) == made
     assert [*store.expectations.list(), *store.expectations.run()] == []
-    with pytest.raises(NotFound, match="no expectation"):
+    with pytest.raises(NotFound, match="no recall test"):
         store.expectations.remove(made.id)
 
 
@@ -392,10 +392,10 @@ def test_a_broken_expectation_is_told_with_what_came_instead(run: Run) -> None:
         f"BAD  what is the dog called?  {bad}",
         f"       expected among the first 1, but at rank 2: {cat}  The cat is called Miso",
         f"       found   1  0.94  {dog}  The dog is called Rex",
-        "2 expectations: 1 passed, 1 broken",
+        "2 recall tests: 1 passed, 1 failed",
     ]
     run("expect", "remove", bad)
-    assert run("expect", "run").splitlines()[-1] == "1 expectation: 1 passed, 0 broken"
+    assert run("expect", "run").splitlines()[-1] == "1 recall test: 1 passed, 0 failed"
 
 
 @pytest.mark.parametrize(
@@ -437,7 +437,7 @@ def test_what_is_typed_wrongly_is_told(refused: Run, words: list[str], code: int
 
 def test_of_several_to_remove_none_goes_if_one_is_not_there(run: Run, refused: Run) -> None:
     made = run("expect", "copper", "--nothing").split()[1]
-    assert "no expectation 'nope'" in refused("expect", "remove", made, "nope", code=3)
+    assert "no recall test 'nope'" in refused("expect", "remove", made, "nope", code=3)
     assert made in run("expect", "list")
 
 
@@ -448,5 +448,5 @@ def test_what_a_terminal_would_obey_is_not_shown(run: Run) -> None:
 
 
 def test_an_empty_run_says_what_to_do(run: Run) -> None:
-    assert run("expect", "run").startswith("no expectations yet")
+    assert run("expect", "run").startswith("no recall tests yet")
     assert json.loads(run("expect", "run", "--json")) == {"ok": True, "broken": 0, "checked": []}

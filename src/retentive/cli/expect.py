@@ -26,7 +26,7 @@ def _add(memory: Retentive, arguments: Any) -> int:
     if is_json(arguments):
         output.print_json(serialize.expectation(made))
     else:
-        output.print_line(f"expected {output.show_id(made.id)}")
+        output.print_line(f"added {output.show_id(made.id)}")
     return 0
 
 
@@ -135,9 +135,9 @@ def _shorten(text: str) -> str:
 
 def _summarise(done: list[ExpectationResult]) -> str:
     if not done:
-        return 'no expectations yet: retentive expect "QUESTION" --finds ID'
+        return 'no recall tests yet: retentive expect "QUESTION" --finds ID'
     passed = sum(each.passed for each in done)
-    return f"{output.format_count(len(done), 'expectation')}: {passed} passed, {len(done) - passed} broken"
+    return f"{output.format_count(len(done), 'recall test')}: {passed} passed, {len(done) - passed} failed"
 
 
 VERBS: dict[str, Callable[[Retentive, Any], int]] = {

@@ -17,7 +17,7 @@ from retentive.store import OpenStore
 
 REPAIR_HINT = "Run `repair()`."
 UNSEARCHABLE_PREFIX = "not everything can be found in "
-LARGE_HINT = "pip install 'retentive[large]' makes it faster"
+LARGE_HINT = "pip install 'retentive[large]' makes searches faster"
 MAX_NAMED_ROWS = 5  # rows that a finding names; the others are counted
 
 

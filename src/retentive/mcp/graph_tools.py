@@ -60,7 +60,7 @@ def add_observations(caller: Caller, observations: Sequence[Mapping[str, Any]]) 
     entities = _load_graph(caller).entities
     for each in observations:
         if each["entityName"] not in entities:
-            raise NotFound(f"Entity with name {each['entityName']} not found", "create_entities makes it.")
+            raise NotFound(f"Entity with name {each['entityName']} not found", "create_entities creates it.")
     results, elements = [], list[Element]()
     for each in observations:
         entity = entities[each["entityName"]]

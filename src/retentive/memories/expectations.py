@@ -75,7 +75,7 @@ class Expectations:
             )
         if expectation.nothing and not nothing:
             hint = "Give the ids that it finds or that are absent: `finds=ID`, `absent=ID`, or `nothing=True`."
-            raise Invalid("no expectation is given", hint)
+            raise Invalid("no expected result is given", hint)
         for id in expectation.finds:
             _require_findable(store, id, expectation.session)
         for id in expectation.absent:
@@ -99,7 +99,7 @@ class Expectations:
                 self._store.engine.apply([rows.delete_step(known.namespace, [known.id])])
                 return known
         hint = "`expectations.list()` shows the existing ones."
-        raise NotFound(f"no expectation {wanted[:60]!r} in namespace {self._store.namespace!r}", hint)
+        raise NotFound(f"no recall test {wanted[:60]!r} in namespace {self._store.namespace!r}", hint)
 
     def run(
         self,
@@ -168,7 +168,7 @@ def _make_expectation(
     if not text:
         raise Invalid("the question is empty", "Give a question.")
     if len(text) > MAX_QUESTION_CHARS:
-        limit = f"an expectation holds up to {MAX_QUESTION_CHARS:,}"
+        limit = f"a recall test holds up to {MAX_QUESTION_CHARS:,}"
         raise Invalid(f"the question has {len(text):,} characters; {limit}")
     now = clock.now()
     expectation = Expectation(
@@ -193,9 +193,7 @@ def _make_expectation(
 def _parse_ids(given: Any, name: str) -> tuple[str, ...]:
     ids = tuple(dict.fromkeys(validate.require_text(each, "id") for each in validate.as_list(given, name)))
     if len(ids) > MAX_NAMED_IDS:
-        raise Invalid(
-            f"{name} has {len(ids)} ids; an expectation names up to {MAX_NAMED_IDS}", "Split it into several."
-        )
+        raise Invalid(f"{name} has {len(ids)} ids; a recall test names up to {MAX_NAMED_IDS}", "Split it into several.")
     return ids
 
 

@@ -32,7 +32,7 @@ SLOT = Field(
     "the attribute that it is the value of, e.g. user.dog.name",
     metavar="NAME",
     is_clearable=True,
-    tool_help="What it is the value of, e.g. user.dog.name: replaces the value before",
+    tool_help="What it is the value of, e.g. user.dog.name: replaces the old value",
 )
 EXPIRES = Field(
     "expires", "time", f"when it stops being true, {TIME_HELP}", metavar="TIME", is_end=True, is_clearable=True
@@ -80,5 +80,5 @@ PAST = (
         "as_of", "time", f"what was true at this time, {TIME_HELP} ago", metavar="TIME", group="the past",
         tool_help="What was true at this time",
     ),
-    Field("known_at", "time", "what the store held to be true at this time", metavar="TIME", group="the past"),
+    Field("known_at", "time", "what the store believed to be true at this time", metavar="TIME", group="the past"),
 )  # fmt: skip

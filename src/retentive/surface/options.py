@@ -36,10 +36,10 @@ METADATA = Field("metadata", "object", "any JSON object", metavar="JSON")
 TAGS = Field("tags", "name", "may be given several times", many=True, flag="--tag", short="-t", metavar="TAG")
 SESSION = Field("session", "session", "store it for this session only", short="-s", metavar="ID")
 NOW = Field("now", "time", 'when the question is asked: "last week" counts from there', metavar="TIME")
-AFTER = Field("after", "id", "the page after this one: the `next` of the page before", of="memory", metavar="ID")
+AFTER = Field("after", "id", "`next` of the previous page", of="memory", metavar="ID")
 ALSO = Field("also", "namespace", "search this namespace too; a/*", many=True, metavar="NAME")
-MIN_RELEVANCE = Field("min_relevance", "number", "only hits of at least this relevance, 0 to 1", metavar="X")
-MIN_SIMILARITY = Field("min_similarity", "number", "cosine from which a vector hit counts", metavar="X")
+MIN_RELEVANCE = Field("min_relevance", "number", "minimum relevance of a hit, 0 to 1", metavar="X")
+MIN_SIMILARITY = Field("min_similarity", "number", "minimum cosine of a vector hit", metavar="X")
 
 
 def limit(default: int, help: str = "maximum number of hits") -> Field:

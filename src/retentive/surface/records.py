@@ -54,7 +54,7 @@ _SKILL = (
 RECORD_FIELDS = {"contact": _CONTACT, "project": _PROJECT, "skill": _SKILL}
 
 TRIGGERS = (
-    Field("enabled", "flag", "it can be matched and be due, or is kept only", off_flag="--disabled", group="fields"),
+    Field("enabled", "flag", "enable or disable matching and scheduling", off_flag="--disabled", group="fields"),
     Field("cron", "text", "when it is due: minute, hour, day, month, weekday", metavar="EXPR", group="fields"),
     Field("event", "name", "the event that triggers it", metavar="NAME", group="fields"),
     Field("manual", "flag", "it is run on request (default)", group="fields"),
@@ -64,7 +64,7 @@ TRIGGERS = (
 EXCLUSIVE_TRIGGERS = ("cron", "event", "manual", "trigger")
 SPECIAL_FIELDS = ("enabled", "trigger")  # fields that have options of more than one kind
 
-FIELDS_FILE = Field("file", "path", f"its fields: {JSON_HELP}; options count for more", metavar="FILE", group="fields")
+FIELDS_FILE = Field("file", "path", f"its fields: {JSON_HELP}; options take precedence", metavar="FILE", group="fields")
 CHANGE = tuple(each._replace(group="the change") for each in (REASON, ACTOR))
 VERSION = Field("version", "integer", "refuse unless it is still at this version", metavar="N", group="the change")
 VERSIONS = (

@@ -134,7 +134,7 @@ CONVERSATIONS = Topic(
         Verb(
             "learn",
             "extract memories from conversations",
-            (SESSION._replace(required=False, help="read this one now; without it, all that were silent for a while"),),
+            (SESSION._replace(required=False, help="this session now; without it, all idle ones"),),
             examples=("learn", "learn monday"),
             epilog="Each message is read once, by rules or by the language model of the setting llm.",
         ),

@@ -28,7 +28,7 @@ EVERYDAY = Topic(
     (
         Verb(
             "dashboard",
-            "show what the store holds, what is new and what waits for you",
+            "show what the store holds, what is new and what needs your decision",
             examples=("dashboard", "dashboard --namespace alice"),
             epilog="On a terminal, `retentive` alone shows it, too.",
         ),
@@ -66,7 +66,7 @@ EVERYDAY = Topic(
                     metavar="N",
                 ),
                 Field("top_k", "integer", "maximum number of memories (40)", metavar="N"),
-                MIN_RELEVANCE._replace(help="relevance from which a hit counts, 0 to 1"),
+                MIN_RELEVANCE._replace(help="minimum relevance of a hit, 0 to 1"),
                 MIN_SIMILARITY,
                 ALSO,
                 NOW,
@@ -97,7 +97,7 @@ EVERYDAY = Topic(
             (ID,),
             (Field("content", "text", "the new text"), *CONTENT_FIELDS, REASON),
             ('update 4f0c91ab --content "The dog is called Max"', "update 4f0c91ab --importance 9 --tag family"),
-            'An empty --slot "", --context "" or --expires "" takes it away.',
+            'An empty --slot "", --context "" or --expires "" removes it.',
         ),
         Verb(
             "forget",
@@ -122,7 +122,7 @@ EVERYDAY = Topic(
         ),
         Verb(
             "purge",
-            "delete memories, messages or records for good, with every trace",
+            "delete memories, messages or records permanently, with every trace",
             (IDS._replace(of="anything", help="of a memory or a record, or of a message: SESSION#7"),),
             (
                 Field("with_origin", "flag", "also messages, summaries and logged questions that contain it"),

@@ -12,8 +12,8 @@ EXPORT_PARTS = (
 )  # fmt: skip
 TRUSTS = ("user", "stated", "import")
 _IGNORED_HELP = """\
-Left out are: files that .gitignore or .retentiveignore exclude, in any folder; hidden files; node_modules and the like;
-files over the limit; files of unknown types. Nothing on disk is ever changed."""
+Not indexed: files that .gitignore or .retentiveignore exclude, in any folder; hidden files; node_modules and the like;
+files over the limit; files of unknown types. Files on disk are never changed."""
 
 _PATHS = Field("paths", "path", "a folder or a file", many=True, required=True, metavar="PATH")
 _FORCE = Field("force", "flag", "overwrite a file that is not an export")
@@ -45,7 +45,7 @@ _FILES_VERBS = (
     ),
     Verb(
         "files remove",
-        "remove files or folders from the index; on disk they stay",
+        "remove files or folders from the index; they stay on disk",
         (_PATHS._replace(help="or the id of a file", of="file"),),
         (SESSION._replace(help="those of this session"), DRY_RUN._replace(help="only show what would be removed")),
         ("files remove notes/old --dry-run", "files remove notes/plan.md"),
@@ -90,7 +90,7 @@ FILES = Topic(
                 Field(
                     "trust",
                     "choice",
-                    "user: trust it like your own statements; import: never trust it, whatever it says of its sources",
+                    "user: trust it like your own statements; import: never, whatever sources it claims",
                     choices=TRUSTS,
                     default="stated",
                     metavar="user|stated|import",

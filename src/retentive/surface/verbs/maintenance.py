@@ -14,14 +14,14 @@ jsonl, a line each:
 `expected` are ids or whole texts; [] means that nothing answers it. All data is stored before the first question, in a
 temporary store. locomo: the conversations of LoCoMo, as they are published."""
 _REEMBED_HELP = """\
-The vectors of the new model are made beside the old ones, and the recall tests (`expect`) run with both. If none
-regresses, the store is switched. It may be stopped and repeated: it continues where it was."""
+The vectors of the new model are computed beside the old ones, and the recall tests (`expect`) run with both. If none
+regresses, the store is switched. It can be interrupted and repeated: it continues where it stopped."""
 _NAME_HELP = "a name or alias of the list, or the path of a folder"
 
 _MODEL = Field("name", "model", _NAME_HELP, required=True, metavar="NAME")
 _SET_MODEL = _MODEL._replace(required=False, help=f"{_NAME_HELP}; the one that is set, if not given")
 _PRECISION = Field(
-    "precision", "choice", "instead of the setting's", choices=("int8", "float32"), metavar="int8|float32"
+    "precision", "choice", "instead of the one in the settings", choices=("int8", "float32"), metavar="int8|float32"
 )
 _MODELS_VERBS = (
     Verb("models list", "list available models, and which are downloaded", examples=("models", "models list --json")),
@@ -50,14 +50,14 @@ _MODELS_VERBS = (
         "models test",
         "load a model, and measure its speed and quality on this machine",
         (_SET_MODEL,),
-        (_PRECISION, Field("llm", "flag", "try the language model that is set, on a short conversation")),
+        (_PRECISION, Field("llm", "flag", "test the language model in the settings, on a short conversation")),
         ("models test", "models test --llm"),
     ),
     Verb(
         "models verify",
         "compare a model's files with their hashes, and its vectors with known ones",
         (_SET_MODEL,),
-        (Field("accept", "flag", "record the vectors of your own folder again"), _PRECISION),
+        (Field("accept", "flag", "record the vectors of your own model folder again"), _PRECISION),
         ("models verify", "models verify minilm"),
     ),
     Verb("models remove", "delete the files of a model", (_MODEL,), examples=("models remove bge-small-en-v1.5",)),
@@ -83,7 +83,7 @@ _BACKUP_VERBS = (
     ),
     Verb(
         "backup restore",
-        "replace the content of the store by a backup",
+        "replace the content of the store with a backup",
         (_FILE,),
         (DRY_RUN._replace(help="only check the backup and show what would happen"), YES),
         ("backup restore memory-backup.db --dry-run", "backup restore memory-backup.db --yes"),
@@ -105,7 +105,7 @@ _EXPECT_VERBS = (
         ),
         ('expect "what is my dog called?" --finds 4f0c91ab', 'expect add "what is my cat called?" --nothing'),
     ),
-    Verb("expect list", "list expectations, oldest first", examples=("expect list", "expect list --json")),
+    Verb("expect list", "list recall tests, oldest first", examples=("expect list", "expect list --json")),
     Verb(
         "expect run",
         "run all recall tests, and show which fail and why",
@@ -113,15 +113,15 @@ _EXPECT_VERBS = (
             MODE,
             FUSION,
             Field("vector_weight", "number", "the weight of the vector search, 0 to 1", metavar="X"),
-            Field("min_similarity", "number", "cosine from which a vector hit counts", metavar="X"),
+            Field("min_similarity", "number", "minimum cosine of a vector hit", metavar="X"),
         ),
         examples=("expect run", "expect run --mode text"),
         epilog="Exit code 4 if one fails. The questions are not logged or counted.",
     ),
     Verb(
         "expect remove",
-        "remove expectations",
-        (IDS._replace(of="expectation", help="of an expectation"),),
+        "remove recall tests",
+        (IDS._replace(of="expectation", help="of a recall test"),),
         examples=("expect remove 4f0c91ab",),
     ),
 )
@@ -205,7 +205,7 @@ MAINTENANCE = Topic(
                 Field("target", "path", "", required=True, metavar="TARGET"),
             ),
             examples=("migrate memory.db postgresql://user@host/memory", "migrate memory.db copy.db"),
-            epilog="Each is a file or a server. It may be stopped and repeated; both sides are compared at the end.",
+            epilog="Each is a file or a server. It can be interrupted and repeated; both are compared at the end.",
         ),
         Verb("compact", "shrink the store: free the space of deleted rows", examples=("compact",)),
         Verb(
@@ -240,7 +240,7 @@ MAINTENANCE = Topic(
             "change the embedding model of the store while it is in use",
             options=(
                 Field("model", "model", "the new model, as in the setting `embedder`", metavar="NAME"),
-                Field("force", "flag", "switch though a recall test regresses"),
+                Field("force", "flag", "switch even if a recall test regresses"),
                 Field("rollback", "flag", "return to the previous model"),
                 Field("drop_old", "flag", "delete the vectors of all other models"),
                 Field("status", "flag", "show the models for which the store has vectors"),

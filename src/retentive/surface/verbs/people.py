@@ -111,7 +111,7 @@ def _declare_common_verbs(noun: str) -> tuple[Verb, ...]:
                 VERSION,
             ),
             (f"{noun} update {quoted} {_CHANGES[noun]}",),
-            "An empty text takes a field away. Lists are replaced whole.",
+            "An empty text removes a field. Lists are replaced whole.",
             exclusive,
         ),
         Verb(
@@ -163,7 +163,7 @@ _SKILL_VERBS = (
         "skill match",
         "find the enabled skills that fit a request, best first",
         (TEXT._replace(help=f"the request; {_PIPED_JSON}"),),
-        (limit(5), MIN_RELEVANCE._replace(help="only those of at least this relevance, 0 to 1"), WHY),
+        (limit(5), MIN_RELEVANCE._replace(help="minimum relevance, 0 to 1"), WHY),
         ("skill match write the report", "skill match write the report --limit 1 --json"),
     ),
     Verb(
