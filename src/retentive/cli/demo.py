@@ -73,7 +73,7 @@ class _Demo:
         self._print_heading(f"The context for a model asked on Tuesday: {_TUESDAY_QUESTION}")
         memory.sessions.append("tuesday", "user", _TUESDAY_QUESTION)
         self._print_context(
-            self.run_timed("made", lambda: memory.context(_TUESDAY_QUESTION, session="tuesday", budget=400))
+            self.run_timed("built", lambda: memory.context(_TUESDAY_QUESTION, session="tuesday", budget=400))
         )
 
     def run_timed(self, what: str, action: Callable[[], T]) -> T:

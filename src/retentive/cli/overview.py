@@ -78,8 +78,8 @@ def describe_waiting(memory: Retentive) -> str:
     count = len(memory.proposals.list(MAX_COUNTED_PROPOSALS))
     if not count:
         return NO_PROPOSALS
-    number = f"{count} or more proposals" if count == MAX_COUNTED_PROPOSALS else format_count(count, "proposal")
-    return f"{number}: retentive review"
+    number = f"{count} or more" if count == MAX_COUNTED_PROPOSALS else str(count)
+    return f"{number} waiting: retentive review"
 
 
 def _stats(memory: Retentive, arguments: Any) -> int:

@@ -163,7 +163,7 @@ def _note_list(memory: Retentive, arguments: Any) -> int:
         output.print_json(serialize.page(page))
     elif page or not sys.stdout.isatty():
         output.print_table(
-            ("id", "made", "note"),
+            ("id", "created", "note"),
             [(output.show_id(each.id), f"{each.created:%Y-%m-%d}", each.content) for each in page],
         )
         if page.next:

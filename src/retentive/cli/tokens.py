@@ -27,7 +27,7 @@ def _list(memory: Retentive, arguments: Any) -> int:
     if is_json(arguments):
         output.print_json({"tokens": [serialize.encode_fields(each) for each in found]})
     else:
-        output.print_table(("id", "state", "made", "expires", "last used", "opens", "name"), map(_build_row, found))
+        output.print_table(("id", "state", "created", "expires", "last used", "opens", "name"), map(_build_row, found))
     return 0
 
 

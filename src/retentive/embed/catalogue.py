@@ -108,7 +108,7 @@ MINILM = CatalogueEntry(
 )
 BGE = CatalogueEntry(
     name="bge-small-en-v1.5",
-    summary="better at conversations, 1.5 times the work",
+    summary="better at dialogue, 1.5x the work",
     licence="MIT",
     space=Space("bge-small-en-v1.5@5c38ec7", 384, 0.57, 0.07),
     graphs={
@@ -139,7 +139,7 @@ BGE = CatalogueEntry(
 )
 ARCTIC = CatalogueEntry(
     name="snowflake-arctic-embed-s",
-    summary="better at chats, 1.5 times the work",
+    summary="better at chats, 1.5x the work",
     licence="Apache-2.0",
     space=Space("snowflake-arctic-embed-s@e596f50", 384, 0.62, 0.05),
     graphs={
@@ -204,7 +204,7 @@ E5 = CatalogueEntry(
 POTION = CatalogueEntry(
     name="potion-base-8M",
     aliases=("fast",),
-    summary="a hundred times faster, weaker on facts",
+    summary="100 times less work, weaker on facts",
     licence="MIT",
     space=Space("potion-base-8M@bf8b056", 256, 0.36, 0.11),
     graphs={
@@ -227,7 +227,7 @@ POTION = CatalogueEntry(
 )
 HASHING = CatalogueEntry(
     name="hashing",
-    summary="no model: compares words and spellings",
+    summary="no model: shared words and spelling",
     licence="Apache-2.0",
     languages="any",
     # 788 questions of LoCoMo: 34 % of the turns that answer them are above this, and 8 % of random turns.

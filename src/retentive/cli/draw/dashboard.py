@@ -78,7 +78,7 @@ def _make_days(days: Sequence[TimelineDay]) -> Table:
         plain(f"  in {len(days)} days, {days[0].made if days else 0} today", "dim"),
     )
     widths = (KIND_WIDTH, COUNT_WIDTH, None)
-    return make_grid((plain("made"), Text(f"{sum(counts):{COUNT_WIDTH},}"), line), widths=widths)
+    return make_grid((plain("added"), Text(f"{sum(counts):{COUNT_WIDTH},}"), line), widths=widths)
 
 
 def _list_facts(overview: Overview) -> list[tuple[str, str, str]]:

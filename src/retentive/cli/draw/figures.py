@@ -99,7 +99,7 @@ def make_timeline(days: Sequence[TimelineDay]) -> Table:
     """Make a row for each day, with a bar for the memories that were made."""
     most = max((each.made for each in days), default=0) or 1
     heads = ("replaced", "forgotten", "messages", "sessions")
-    columns = [Column("day"), Column("made", is_right=True), Column("", is_flexible=True)]
+    columns = [Column("day"), Column("added", is_right=True), Column("", is_flexible=True)]
     return make_table(
         [*columns, *(Column(head, is_right=True) for head in heads)], [_make_day(each, most) for each in days]
     )
