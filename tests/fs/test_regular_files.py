@@ -142,6 +142,6 @@ def test_a_file_that_another_program_holds_is_not_waited_for(tmp_path: Path) -> 
     with holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
-        with pytest.raises(Invalid, match="held by another program"):
+        with pytest.raises(Invalid, match="in use by another program"):
             read_regular(path, 1000)
         holder.send_signal(signal.SIGKILL)

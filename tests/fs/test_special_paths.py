@@ -114,20 +114,20 @@ def test_a_store_is_a_regular_file(
 
 
 def test_a_store_that_is_none_is_told_in_the_tree_of_errors(special: str) -> None:
-    with pytest.raises(Unwritable, match=r"not a regular file|made up"):
+    with pytest.raises(Unwritable, match=r"not a regular file|virtual file"):
         in_time(lambda: Retentive.open(special))
 
 
 def test_the_configuration_is_a_regular_file(special: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RETENTIVE_CONFIG", special)
-    with pytest.raises(BadConfig, match=r"not a regular file|made up"):
+    with pytest.raises(BadConfig, match=r"not a regular file|virtual file"):
         in_time(config.load)
 
 
 def test_a_tokenizer_is_a_regular_file(special: str, tmp_path: Path) -> None:
     with Retentive.open(tmp_path / "memory.db", embedder="none", tokenizer=special) as store:
         store.add("Tea at four")
-        with pytest.raises(BadConfig, match=r"not a regular file|made up"):
+        with pytest.raises(BadConfig, match=r"not a regular file|virtual file"):
             in_time(lambda: store.context("tea"))
 
 
@@ -146,7 +146,7 @@ def test_the_key_of_integrity_mode_is_a_regular_file(pipe: Path, tmp_path: Path)
 
 
 def test_the_certificates_of_a_server_are_a_regular_file(special: str) -> None:
-    with pytest.raises(BadConfig, match=r"not a regular file|made up"):
+    with pytest.raises(BadConfig, match=r"not a regular file|virtual file"):
         in_time(lambda: Retentive.open("libsql://127.0.0.1:1?tls=1", ca_file=special))
 
 
@@ -154,7 +154,7 @@ def test_the_settings_of_a_client_are_a_regular_file(special: str, tmp_path: Pat
     (tmp_path / ".cursor").mkdir()
     (tmp_path / ".cursor" / "mcp.json").symlink_to(special)
     here = Environment("linux", tmp_path, tmp_path, {})
-    with pytest.raises(Unwritable, match=r"not a regular file|made up"):
+    with pytest.raises(Unwritable, match=r"not a regular file|virtual file"):
         in_time(lambda: install(find_client("cursor"), "user", here, {"command": "retentive", "args": ["mcp"]}))
 
 

@@ -91,7 +91,7 @@ def test_outcomes_show_in_search_and_in_the_runs(store: Retentive) -> None:
         "sent to five people",
     ]
     assert store.search("was the report sent to people?", kind="outcome")[0].memory.metadata == {"steps": 3}
-    with pytest.raises(Invalid, match="still to come"):
+    with pytest.raises(Invalid, match="in the future"):
         store.skills.record(made.id, "soon", at="2999-01-01")
     assert store.skills.get(made.id).version == 1
 
