@@ -31,7 +31,6 @@ def test_append_and_show(run: Run, refused: Run, monkeypatch: pytest.MonkeyPatch
         "tags": ["early"],
         "requests": [],
         "is_hidden": False,
-        "tags": [],
     }
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"from a pipe\n")))
     assert run("session", "append", "s") == "kept s#8\n"
