@@ -71,6 +71,9 @@ def test_a_memory_that_the_model_read_by_its_id_is_used(claude: Claude, store: R
         ("The user is allergic to peanuts", "I am allergic to peanuts", "No peanuts, as you are allergic.", False),
         ("The user is allergic to peanuts", "Any dinner ideas?", "Pasta with tomatoes.", False),
         ("The user prefers tabs", "Format it", "Done.", False),
+        ("Priya Nair runs the billing service", "Who runs the billing service?", "Priya does.", True),
+        ("The user drinks green tea at noon", "A drink?", "How about noon?", False),
+        ("The user drinks tea", "The user drinks tea", "Indeed.", False),
     ],
 )
 def test_use_is_what_the_answer_has_and_the_user_did_not_say(

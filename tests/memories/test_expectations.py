@@ -391,7 +391,7 @@ def test_a_broken_expectation_is_told_with_what_came_instead(run: Run) -> None:
         f"ok   what is the dog called?  {made}",
         f"BAD  what is the dog called?  {bad}",
         f"       expected among the first 1, but at rank 2: {cat}  The cat is called Miso",
-        f"       found   1  0.94  {dog}  The dog is called Rex",
+        f"       found   1  0.99  {dog}  The dog is called Rex",
         "2 recall tests: 1 passed, 1 failed",
     ]
     run("expect", "remove", bad)

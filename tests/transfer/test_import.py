@@ -259,24 +259,30 @@ def test_memories_without_vectors_are_kept_and_told(open_store: Open, lines: Cal
 
 def test_the_command_tells_what_came_in(run: Run, lines: Callable[..., Path]) -> None:
     path = str(lines("Dana likes figs", "", "The tram is late"))
-    assert run("import", path, "--dry-run").splitlines() == [
+    assert run("import", path, "--dry-run", code=4).splitlines() == [
         f"{path} (mem0): 2 memories would be imported, 1 refused",
         "  2 fact",
         "  Dana likes figs",
         "  The tram is late",
     ]
-    assert run("import", path, "--tag", "old", "--session", "s") == f"{path} (mem0): 2 memories imported, 1 refused\n"
-    assert run("import", path, "--session", "s") == f"{path} (mem0): 0 memories imported, 2 already known, 1 refused\n"
+    assert (
+        run("import", path, "--tag", "old", "--session", "s", code=4)
+        == f"{path} (mem0): 2 memories imported, 1 refused\n"
+    )
+    assert (
+        run("import", path, "--session", "s", code=4)
+        == f"{path} (mem0): 0 memories imported, 2 already known, 1 refused\n"
+    )
     assert json.loads(run("list", "--session", "s", "--json"))["memories"][0]["tags"] == ["old"]
 
 
 def test_the_command_names_what_was_refused(refused: Run, lines: Callable[..., Path]) -> None:
-    imported = refused("import", str(lines("good", "")), code=0)
+    imported = refused("import", str(lines("good", "")), code=4)
     assert imported == "refused: memories.jsonl, line 2: it has no text under 'memory'\n"
 
 
 def test_the_command_answers_in_json(run: Run, lines: Callable[..., Path]) -> None:
-    imported = json.loads(run("import", str(lines("good", "")), "--json"))
+    imported = json.loads(run("import", str(lines("good", "")), "--json", code=4))
     assert imported == serialize.import_result(
         ImportMemoriesResult(
             format="mem0",

@@ -30,7 +30,6 @@ MAX_READ_ROWS = 20_000  # of the access log of one namespace: some months
 MAX_SESSION_ROWS = 2000  # in which the memories shown in one conversation are looked for
 READ_WITHIN = timedelta(days=1)
 MIN_USED_SHARE = 0.5  # of a memory's telling words, that an answer has
-MIN_USED_WORDS = 2
 PAGE_SIZE = 1000
 _VALUE = re.compile(r"(?=\S*\d)\S{3,}\Z")
 
@@ -123,7 +122,7 @@ def is_used(memory: str, answers: str, said: str) -> bool:
     shared = telling.intersection(stem_words(answers))
     if any(_VALUE.match(word) for word in shared):
         return True
-    return len(shared) >= max(MIN_USED_WORDS, MIN_USED_SHARE * len(telling))
+    return bool(shared) and len(shared) >= MIN_USED_SHARE * len(telling)
 
 
 def _require_session(session: str) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from retentive.errors import Invalid
 from retentive.model import Hit, Query, Results, Space
 from retentive.search.prompt_judge import CANDIDATES, Features, WordRarity, choose_helpful, read_features
-from retentive.search.search import answer, log_search
+from retentive.search.search import answer
 from retentive.store import OpenStore
 from retentive.text.terms import find_query_words, segment_text
 
@@ -38,7 +38,7 @@ def search_for_prompt(store: OpenStore, query: Query) -> Results:
     hits = [*found.results.hits]
     chosen = choose_helpful(hits, found.features, limit) if found.features else _choose_nearest(hits, limit)
     results = replace(found.results, hits=tuple(chosen))
-    log_search(store, query, replace(results, hits=()))
+    store.journal.record_search(store.namespace, results, ())
     return results
 
 
