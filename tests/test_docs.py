@@ -5,7 +5,6 @@ command, and what follows is what it shows on a terminal; commands with a pipe a
 which the output is no terminal. Ids, times, decimals and folders may differ: an id shown stands for the one of today.
 """
 
-import argparse
 import contextlib
 import inspect
 import io
@@ -27,7 +26,6 @@ import retentive
 from retentive import Retentive, config, errors
 from retentive.api.maintenance import MaintenanceVerbs
 from retentive.cli import main
-from retentive.cli.parser import build_parser
 from retentive.config import SETTINGS
 from retentive.conversations.sessions import Sessions
 from retentive.embed import minilm_embedder
@@ -45,6 +43,8 @@ from retentive.records.profile import ProfileVerbs
 from retentive.records.projects import Projects
 from retentive.records.skills import Skills
 from retentive.store import scope, validate
+from retentive.surface.verb import Verb, VerbGroup
+from retentive.surface.verbs import TOP_LEVEL, list_verbs
 from tests.forkserver import write_command
 
 ROOT = Path(__file__).parent.parent
@@ -268,22 +268,14 @@ def described(page: Path) -> dict[str, str]:
     return {name: text for title, text in sections(page).items() for name in re.findall(r"`([^`]+)`", title)}
 
 
-@cache
-def verbs() -> dict[str, argparse.ArgumentParser]:
+def verbs() -> dict[str, Verb | VerbGroup]:
     """By their full names: `search`, `session`, `session append`."""
-    return dict(verbs_of(build_parser()))
+    return {**TOP_LEVEL, **{each.name: each for each in list_verbs()}}
 
 
-def verbs_of(parser: argparse.ArgumentParser, group: str = "") -> Iterator[tuple[str, argparse.ArgumentParser]]:
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for name, inner in action.choices.items():
-                yield f"{group}{name}", inner
-                yield from verbs_of(inner, f"{group}{name} ")
-
-
-def options(parser: argparse.ArgumentParser) -> set[str]:
-    return {each for action in parser._actions for each in action.option_strings if each.startswith("--")}
+def options(verb: Verb | VerbGroup) -> set[str]:
+    fields = verb.options if isinstance(verb, Verb) else ()
+    return {name for each in fields for name in (each.option, each.off_flag) if name}
 
 
 @pytest.mark.parametrize("verb", verbs())
@@ -296,7 +288,7 @@ def test_every_verb_and_option_is_described(verb: str) -> None:
 @pytest.mark.parametrize("verb", [verb for verb in verbs() if " " in verb])
 def test_every_verb_of_a_group_has_its_options_in_its_own_section(verb: str) -> None:
     told = described(REFERENCE / "cli.md")[verb]
-    assert {option for option in options(verbs()[verb]) - options(build_parser()) if f"`{option}" not in told} == set()
+    assert {option for option in options(verbs()[verb]) if f"`{option}" not in told} == set()
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)

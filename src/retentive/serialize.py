@@ -49,6 +49,7 @@ from retentive.model import (
     Revision,
     SpaceFigures,
     Successor,
+    TimelineDay,
     TimeMatch,
     UndoConsolidationResult,
     Why,
@@ -220,6 +221,10 @@ def due_skill(value: DueSkill) -> dict[str, Any]:
 
 def history_entry(value: HistoryEntry) -> dict[str, Any]:
     return {**asdict(value), "at": iso(value.at)}
+
+
+def timeline_day(value: TimelineDay) -> dict[str, Any]:
+    return {**encode_fields(value), "day": value.day.isoformat()}
 
 
 def new_token(value: NewToken) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import pytest
 
 from retentive import Retentive
 from retentive.cli import main
-from retentive.cli.output import explain_score
+from retentive.cli.describe_hit import explain_score
 from retentive.maintenance import doctor
 from retentive.model import Hit, Tier, Why
 from tests.forkserver import ForkedProgram
@@ -187,10 +187,10 @@ def test_stats_for_people(run: Run) -> None:
     assert "by_kind.fact\t1" in run("stats")
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
-def test_completion_scripts_know_the_verbs(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_there_is_a_completion_script_for(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["completion", shell]) == 0
-    assert "backfill" in capsys.readouterr().out
+    assert "_RETENTIVE_COMPLETE" in capsys.readouterr().out
 
 
 def test_bash_accepts_its_completion_script(capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,8 @@ import pytest
 
 import retentive
 from retentive import Retentive
-from retentive.cli.parser import build_parser
+from retentive.cli.args import Arguments
+from retentive.cli.program import parse
 from retentive.config import SETTINGS
 from retentive.mcp.catalogue import Offer, select_tools
 from tests.hooks.claude import PROGRAM, Claude, said
@@ -33,6 +34,12 @@ def read(path: Path) -> Any:
     return json.loads(path.read_text("utf-8"))
 
 
+def parsed(words: list[str]) -> Arguments:
+    arguments = parse(words)
+    assert arguments is not None
+    return arguments
+
+
 def checked(path: Path, schema: str) -> Any:
     found = read(path)
     jsonschema.validate(found, read(SCHEMAS / schema))
@@ -45,7 +52,7 @@ def test_the_entry_of_the_registry_is_one() -> None:
     assert entry["name"] == NAME
     assert (entry["version"], package["version"]) == (retentive.__version__, retentive.__version__)
     assert (package["registryType"], package["identifier"], package["runtimeHint"]) == ("pypi", "retentive", "uvx")
-    assert build_parser().parse_args([each["value"] for each in package["packageArguments"]]).run == "mcp"
+    assert parsed([each["value"] for each in package["packageArguments"]]).run == "mcp"
 
 
 def test_the_readme_says_whose_entry_it_is() -> None:
@@ -121,7 +128,7 @@ def commands() -> dict[str, list[str]]:
 
 
 def test_the_plugin_calls_hooks_that_there_are() -> None:
-    found = {event: build_parser().parse_args(["hook", *words[2:]]) for event, words in commands().items()}
+    found = {event: parsed(["hook", *words[2:]]) for event, words in commands().items()}
     assert {event: (each.event, each.namespace) for event, each in found.items()} == {
         "SessionStart": ("session-start", "auto"),
         "UserPromptSubmit": ("prompt", "auto"),
@@ -134,7 +141,7 @@ def test_the_plugin_calls_hooks_that_there_are() -> None:
 
 def test_the_plugin_starts_our_server() -> None:
     server = read(PLUGIN / ".mcp.json")["mcpServers"]["retentive"]
-    arguments = build_parser().parse_args(server["args"])
+    arguments = parsed(server["args"])
     assert (server["command"], arguments.run, arguments.namespace) == ("retentive", "mcp", "auto")
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from retentive import ImportMemoriesResult, RefusedItem, Retentive, serialize
-from retentive.cli.parser.import_ import FORMATS
 from retentive.errors import Forbidden, Invalid
+from retentive.surface.verbs.files import IMPORT_FORMATS
 from retentive.transfer import import_memories
 from retentive.transfer.memories import MemoryFormat
 from tests.forkserver import ForkedProgram
@@ -295,7 +295,7 @@ def test_the_command_answers_in_json(run: Run, lines: Callable[..., Path]) -> No
 
 
 def test_the_command_knows_every_format() -> None:
-    assert {*FORMATS} == {*MemoryFormat}
+    assert {*IMPORT_FORMATS} == {*MemoryFormat}
 
 
 def test_a_file_that_is_no_memory_ends_with_a_hint(refused: Run, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from retentive import clock, config
 from retentive.config import Settings
 from retentive.embed import Embedder
 from retentive.errors import StorageError
-from retentive.maintenance import doctor, repair
+from retentive.maintenance import doctor, repair, timeline
 from retentive.maintenance import reembed as reembedding
 from retentive.maintenance import stats as report
 from retentive.maintenance.jobs import MAX_KEPT_CHANGES
@@ -28,6 +28,7 @@ from retentive.model import (
     RepairResult,
     RestoreResult,
     SpaceFigures,
+    TimelineDay,
 )
 from retentive.purge.proof import scrub_pending
 from retentive.search import search
@@ -35,7 +36,7 @@ from retentive.storage import Finding
 from retentive.store import OpenStore, validate
 from retentive.store import backfill as fill
 from retentive.store.active_model import with_active_model
-from retentive.store.scope import make_scope, resolve_namespaces
+from retentive.store.scope import Filters, make_scope, resolve_namespaces
 from retentive.store.validate import ImportOptions
 from retentive.store.vectors import EMBED_BATCH_SIZE
 from retentive.store.views import mutates, whole_store
@@ -193,6 +194,16 @@ class MaintenanceVerbs:
     def stats(self) -> dict[str, Any]:
         """Figures of this namespace and of the store."""
         return report.collect_stats(with_active_model(self._store))
+
+    def timeline(self, days: int = 14, **filters: Unpack[Filters]) -> Sequence[TimelineDay]:
+        """What happened on each of the last days, the newest first: memories made, replaced, forgotten; messages.
+
+        The filters are those of `search` and choose memories, of any status unless one is given. Of messages, only
+        `session` chooses.
+        """
+        validate.reject_unknown(filters, Filters, "timeline")
+        scope = make_scope([self._store.namespace], **{"status": (), **filters})
+        return timeline.make_timeline(self._store, scope, validate.positive_int(days, "days"))
 
     def health(self) -> dict[str, Any]:
         """Does the store answer, and is the model there? Quick, and loads nothing: for a server that is watched."""

@@ -58,7 +58,7 @@ def _restore(arguments: Any) -> int:
 
 def _run_restore(arguments: Any, *, dry_run: bool) -> RestoreResult:
     settings = pick_options(arguments, ("namespace", "embedder"))
-    target = getattr(arguments, "db", None)
+    target = arguments.db
     return Retentive.restore_backup(
         arguments.file, target, dry_run=dry_run, progress=output.make_stage_progress(), **settings
     )
@@ -97,11 +97,17 @@ def _compact(memory: Retentive, arguments: Any) -> int:
 
 def require_store(arguments: Any) -> None:
     """Refuse a store that does not exist: opening it would create it, and hide a mistyped name."""
-    where = config.resolve(pick_options(arguments, ("db",)))["db"].value
-    if "://" not in where and where != ":memory:":
-        require_regular(parse_path(where))
-    if "://" not in where and where != ":memory:" and not parse_path(where).is_file():
+    if where := find_missing_store(arguments):
         raise NotFound(f"there is no store at {where}", "Name it with --db or RETENTIVE_DB.")
+
+
+def find_missing_store(arguments: Any) -> str | None:
+    """Return the path of the configured store if it is a file that does not exist."""
+    where = str(config.resolve(pick_options(arguments, ("db",)))["db"].value)
+    if "://" in where or where == ":memory:":
+        return None
+    require_regular(parse_path(where))
+    return None if parse_path(where).is_file() else where
 
 
 WITHOUT_STORE: dict[str, Callable[[Any], int]] = {"backup verify": _verify, "backup restore": _restore}

@@ -1,6 +1,6 @@
 """Run the commands: each calls the library and prints the answer."""
 
-import json
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from retentive.cli import (
     learn,
     models,
     output,
+    overview,
     profile,
     records,
     reembed,
@@ -34,16 +35,20 @@ from retentive.errors import Corrupt, Invalid
 from retentive.hints import for_terminal
 from retentive.model import HistoryEntry
 from retentive.storage.damage import collect_damage
+from retentive.surface.memory import ADD_FIELDS, CONTENT_FIELDS
 
 if TYPE_CHECKING:
     from retentive.served_namespaces import ServedNamespaces
 
-_CONTENT_OPTIONS = ("kind", "tags", "importance", "confidence", "context", "slot", "expires", "valid_from", "metadata")
+_CONTENT_OPTIONS = tuple(field.name for field in CONTENT_FIELDS)
+_ADD_OPTIONS = tuple(field.name for field in ADD_FIELDS)
 
 
 def run(arguments: Any) -> int:
     if arguments.run in _WITHOUT_STORE:
         return _WITHOUT_STORE[arguments.run](arguments)
+    if arguments.run == "dashboard" and overview.show_beginning(arguments):
+        return 0
     if arguments.run in (*backup.VERBS, *export.VERBS):
         backup.require_store(arguments)
     try:
@@ -93,7 +98,7 @@ def _pick_content_options(arguments: Any, names: Iterable[str]) -> dict[str, Any
 
 def _add(memory: Retentive, arguments: Any) -> int:
     text = read_text(arguments.text, "text")
-    options = _pick_content_options(arguments, (*_CONTENT_OPTIONS, "session", "source", "replaces"))
+    options = _pick_content_options(arguments, _ADD_OPTIONS)
     if arguments.each_line:
         return _add_lines(memory, arguments, text, options)
     added = memory.add(text, **options)
@@ -200,32 +205,20 @@ def _history(memory: Retentive, arguments: Any) -> int:
     changes = memory.history(arguments.id)
     if is_json(arguments):
         output.print_json({"id": arguments.id, "changes": [serialize.history_entry(each) for each in changes]})
+    elif sys.stdout.isatty():
+        from retentive.cli.draw.console import draw
+        from retentive.cli.draw.stories import make_history
+
+        present = serialize.memory(memory.why(arguments.id).memory)
+        draw(make_history(changes, present, has_colour=config.wants_colour(is_terminal=True)))
     else:
-        rows = [_build_history_row(each) for each in changes]
-        output.print_table(("when", "what", "who", "why", "before"), rows)
+        output.print_table((), [_build_history_row(each) for each in changes])
     return 0
 
 
 def _build_history_row(each: HistoryEntry) -> tuple[Any, ...]:
     before = (each.before or {}).get("content")
     return f"{each.at:%Y-%m-%d %H:%M:%S}", each.action, each.actor, for_terminal(each.reason or ""), before
-
-
-def _stats(memory: Retentive, arguments: Any) -> int:
-    figures = memory.stats()
-    if is_json(arguments):
-        output.print_json(figures)
-    else:
-        output.print_table(("figure", "value"), _flatten(figures))
-    return 0
-
-
-def _flatten(figures: dict[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
-    for name, value in figures.items():
-        if isinstance(value, dict):
-            yield from _flatten(value, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}", json.dumps(value, ensure_ascii=False) if isinstance(value, list | float) else value
 
 
 def _backfill(memory: Retentive, arguments: Any) -> int:
@@ -279,19 +272,6 @@ def _demo(arguments: Any) -> int:
     return 0
 
 
-def _completion(arguments: Any) -> int:
-    import shtab
-
-    from retentive.cli.parser import build_parser
-
-    script = shtab.complete(build_parser(), shell=arguments.shell)
-    if is_json(arguments):
-        output.print_json({"shell": arguments.shell, "script": script})
-    else:
-        output.print_line(script)
-    return 0
-
-
 def _run_client_command(arguments: Any) -> int:
     from retentive.cli import clients
 
@@ -301,7 +281,6 @@ def _run_client_command(arguments: Any) -> int:
 _WITHOUT_STORE: dict[str, Callable[[Any], int]] = {
     "config": _config,
     "demo": _demo,
-    "completion": _completion,
     "migrate": _migrate,
     **backup.WITHOUT_STORE,
     **models.WITHOUT_STORE,
@@ -318,7 +297,6 @@ _VERBS: dict[str, Callable[[Retentive, Any], int]] = {
     "update": _update,
     "restore": _restore,
     "history": _history,
-    "stats": _stats,
     "backfill": _backfill,
     **tokens.VERBS,
     **backup.VERBS,
@@ -329,6 +307,7 @@ _VERBS: dict[str, Callable[[Retentive, Any], int]] = {
     **forget.VERBS,
     **integrity.VERBS,
     **learn.VERBS,
+    **overview.VERBS,
     **profile.VERBS,
     **records.VERBS,
     **reembed.VERBS,

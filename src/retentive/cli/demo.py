@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from retentive import serialize
 from retentive.api import Retentive
 from retentive.cli import output
+from retentive.cli.describe_hit import explain_score
 from retentive.model import Context, Results
 
 T = TypeVar("T")
@@ -89,8 +90,8 @@ class _Demo:
     def _print_answer(self, name: str, found: Results) -> None:
         self.record[name] = serialize.results(found)
         for hit in found:
-            self._print(f"   {output.paint(f'{hit.score:.2f}', 'green')}  {hit.content}")
-        self._print(output.paint(f"   why the first: {output.explain_score(found[0])}", "dim"))
+            self._print(f"   {output.paint(f'{hit.relevance:.2f}', 'green')}  {hit.content}")
+        self._print(output.paint(f"   why the first: {explain_score(found[0])}", "dim"))
 
     def _print_context(self, made: Context) -> None:
         self.record["context"] = made.text

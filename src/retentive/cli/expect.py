@@ -125,7 +125,7 @@ def _quote_memory(expected: ExpectedMemory) -> str:
 
 
 def _format_hit(rank: int, hit: Hit) -> str:
-    return output.sanitise(f"{rank:3}  {hit.score:.2f}  {hit.id}  {_shorten(hit.excerpt)}")
+    return output.sanitise(f"{rank:3}  {hit.relevance:.2f}  {hit.id}  {_shorten(hit.excerpt)}")
 
 
 def _shorten(text: str) -> str:

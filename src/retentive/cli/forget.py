@@ -1,5 +1,6 @@
 """Forget and purge memories, and explain where a memory came from."""
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -103,8 +104,13 @@ def _why(memory: Retentive, arguments: Any) -> int:
     provenance = memory.why(arguments.id)
     if is_json(arguments):
         output.print_json(serialize.provenance(provenance))
+    elif sys.stdout.isatty():
+        from retentive.cli.draw.console import draw
+        from retentive.cli.draw.stories import make_provenance
+
+        draw(make_provenance(provenance))
     else:
-        output.print_table(("what", "when", "which", "text"), _build_story(provenance))
+        output.print_table((), _build_story(provenance))
     return 0
 
 

@@ -181,7 +181,7 @@ def format_value(value: Any) -> str:
 def _read_fields(arguments: Any) -> dict[str, Any]:
     """Read the fields from a file and from options. Options win."""
     record_type = RECORD_TYPES[_get_noun(arguments)]
-    found = _read_field_file(arguments.file, record_type) if hasattr(arguments, "file") else {}
+    found = _read_field_file(arguments.file, record_type) if arguments.file else {}
     for name, value in pick_options(arguments, record_type.fields).items():
         found[name] = [each for each in value if each] if isinstance(value, list) else value
     if pick_options(arguments, _TRIGGER_OPTIONS):

@@ -88,7 +88,7 @@ def _serve(arguments: Any) -> int:
     require_free_descriptors(MIN_FREE_DESCRIPTORS)
     served = _find_namespaces(arguments)
     network = pick_options(arguments, ("db", "embedder", "serve_host", "serve_port", "require_token"))
-    if hasattr(arguments, "allow_hosts"):
+    if arguments.allow_hosts:
         network["allow_hosts"] = ",".join(arguments.allow_hosts)
     settings = make_settings(config.load(**network))
     endpoint, lifespan = open_endpoint(served, Offer(arguments.tools), settings.max_request)

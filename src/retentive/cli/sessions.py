@@ -18,8 +18,8 @@ from retentive.text.messages import extract_text
 def _append(memory: Retentive, arguments: Any) -> int:
     payload = parse_json(arguments.payload, "--payload")
     text = None if arguments.text is None and payload is not None else read_text(arguments.text, "text").rstrip("\n")
-    options = pick_options(arguments, ("role", "speaker", "time", "sequence"))
-    kept = memory.sessions.append(arguments.session, content=text, payload=payload, **options)
+    options = pick_options(arguments, ("speaker", "time", "sequence"))
+    kept = memory.sessions.append(arguments.session, arguments.role, content=text, payload=payload, **options)
     if is_json(arguments):
         output.print_json(serialize.event(kept))
     else:

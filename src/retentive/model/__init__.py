@@ -97,6 +97,7 @@ from retentive.model.spaces import (
     SpaceState,
     StoredSpace,
 )
+from retentive.model.timeline import TimelineDay
 from retentive.model.times import from_micros, iso, to_micros
 from retentive.model.tokens import Bounds, NewToken, Token
 from retentive.model.transfer import ImportMemoriesResult
@@ -227,6 +228,7 @@ __all__ = [
     "Tier",
     "TimeMatch",
     "TimeRelation",
+    "TimelineDay",
     "Token",
     "Traits",
     "Trust",

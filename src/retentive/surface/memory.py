@@ -37,7 +37,7 @@ EXPIRES = Field("expires", "time", f"when it stops being true, {TIME_HELP}", met
 VALID_FROM = Field("valid_from", "time", "since when it is true, if not now", metavar="TIME")
 METADATA = Field("metadata", "object", "any JSON object", metavar="JSON")
 SESSION = Field(
-    "session", "name", "store it for this session only", short="-s", metavar="ID", tool_help="For this session only"
+    "session", "session", "store it for this session only", short="-s", metavar="ID", tool_help="For this session only"
 )
 SOURCE = Field(
     "source", "choice", ", ".join(SOURCES), choices=SOURCES, default="explicit", metavar="SOURCE",
@@ -45,9 +45,10 @@ SOURCE = Field(
 )  # fmt: skip
 REPLACES = Field(
     "replaces",
-    "name",
+    "id",
     "a memory that this one replaces; may be given several times",
     many=True,
+    of="memory",
     metavar="ID",
     tool_help="Ids it surely replaces",
 )
@@ -57,22 +58,22 @@ CONTENT_FIELDS = (KIND, TAGS, IMPORTANCE, CONFIDENCE, CONTEXT, SLOT, EXPIRES, VA
 ADD_FIELDS = (*CONTENT_FIELDS, SESSION, SOURCE, REPLACES)
 
 FILTERS = (
+    KIND._replace(help="may be given several times", many=True, default=None, group="filters"),
+    TAGS._replace(help="must have all of the tags", group="filters"),
+    SOURCE._replace(many=True, default=None, tool_help="", group="filters"),
+    Field("status", "choice", ", ".join(STATUSES), many=True, choices=STATUSES, metavar="STATUS", group="filters"),
+    SESSION._replace(help="include memories of this session; search no other conversation", group="filters"),
     Field(
-        "session", "name", "include memories of this session; search no other conversation", short="-s", metavar="ID"
+        "min_importance", "integer", "1 to 10", low=MIN_IMPORTANCE, high=MAX_IMPORTANCE, metavar="N", group="filters"
     ),
-    KIND._replace(help="may be given several times", many=True, default=None),
-    TAGS._replace(help="must have all of the tags"),
-    SOURCE._replace(many=True, default=None, tool_help=""),
-    Field("status", "choice", ", ".join(STATUSES), many=True, choices=STATUSES, metavar="STATUS"),
-    Field("min_importance", "integer", "1 to 10", low=MIN_IMPORTANCE, high=MAX_IMPORTANCE, metavar="N"),
-    Field("min_confidence", "number", "0 to 1", low=0, high=1, metavar="X"),
-    Field("since", "time", f"true from this time on, {TIME_HELP} ago", metavar="TIME"),
-    Field("until", "time", "true from before this time", metavar="TIME"),
+    Field("min_confidence", "number", "0 to 1", low=0, high=1, metavar="X", group="filters"),
+    Field("since", "time", f"true from this time on, {TIME_HELP} ago", metavar="TIME", group="filters"),
+    Field("until", "time", "true from before this time", metavar="TIME", group="filters"),
 )
 PAST = (
     Field(
-        "as_of", "time", f"what was true at this time, {TIME_HELP} ago", metavar="TIME",
+        "as_of", "time", f"what was true at this time, {TIME_HELP} ago", metavar="TIME", group="the past",
         tool_help="What was true at this time",
     ),
-    Field("known_at", "time", "what the store held to be true at this time", metavar="TIME"),
+    Field("known_at", "time", "what the store held to be true at this time", metavar="TIME", group="the past"),
 )  # fmt: skip

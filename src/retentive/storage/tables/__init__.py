@@ -10,6 +10,7 @@ from retentive.storage.tables.conversations import Conversations
 from retentive.storage.tables.learning import Learning
 from retentive.storage.tables.memories import Memories
 from retentive.storage.tables.metrics import Metrics
+from retentive.storage.tables.timeline import Timeline
 
 if TYPE_CHECKING:
     from retentive.storage import Engine
@@ -34,6 +35,7 @@ class Tables:
         self.chunks = Chunks(engine)
         self.learning = Learning(engine)
         self.metrics = Metrics(engine)
+        self.timeline = Timeline(engine)
 
     @cached_property
     def expectations(self) -> ExpectationRows:
