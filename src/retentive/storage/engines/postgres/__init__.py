@@ -276,9 +276,8 @@ class PostgresEngine:
         guards = []
         _configure_transaction(connection, batch)
         for bound in batch:
-            if bound.expect is None and len(bound.statements) == 1:
-                if bound.rows:
-                    connection.cursor().executemany(bound.statements[0].sql, [row[0] for row in bound.values])
+            if bound.expect is None:
+                _send_rows(connection, bound)
                 continue
             for row in bound.values:
                 for statement, values in zip(bound.statements, row, strict=True):
@@ -297,6 +296,13 @@ class PostgresEngine:
             raise Closed(f"{where} was opened before a fork", "Open the store in the forked process itself.")
 
 
+def _send_rows(connection: Connection, bound: BoundStep) -> None:
+    """Each statement with all rows, which costs the driver less than each row with all statements."""
+    if bound.rows:
+        for statement, values in zip(bound.statements, zip(*bound.values, strict=True), strict=True):
+            connection.cursor().executemany(statement.sql, values)
+
+
 def _configure_transaction(connection: Connection, batch: Sequence[BoundStep]) -> None:
     if sum(len(bound.rows) for bound in batch) >= BULK_ROWS:
         connection.execute("SET LOCAL plan_cache_mode = force_generic_plan")
@@ -309,14 +315,21 @@ def _count_chunks(batch: Sequence[BoundStep]) -> Iterator[Step]:
     rows, tokens = Counter[str](), Counter[str]()
     for bound in batch:
         if bound.traits.counts == "chunks":
-            fields = [at for at, name in enumerate(bound.statements[0].names) if name.startswith("f_")]
-            for row, (values,) in zip(bound.rows, bound.values, strict=True):
+            place, fields = _find_text_fields(bound.statements)
+            for row, values in zip(bound.rows, bound.values, strict=True):
                 if row.get("status", "active") == "active":  # a migrated chunk may be inactive
                     rows[row["namespace"]] += 1
-                    tokens[row["namespace"]] += sum(values[at].count(" ") + 1 for at in fields if values[at])
+                    texts = (values[place][field] for field in fields)
+                    tokens[row["namespace"]] += sum(text.count(" ") + 1 for text in texts if text)
     if rows:
         added = [{"namespace": name, "rows": count, "tokens": tokens[name]} for name, count in sorted(rows.items())]
         yield Step("statistics_add", added)
+
+
+def _find_text_fields(statements: Sequence[SqlStatement]) -> tuple[int, list[int]]:
+    """The statement that inserts the texts of a chunk, and where its tokens are among the values."""
+    place = next(at for at, statement in enumerate(statements) if "f_content" in statement.names)
+    return place, [at for at, name in enumerate(statements[place].names) if name.startswith("f_")]
 
 
 def _raise_sequences(batch: Sequence[BoundStep]) -> Iterator[Step]:

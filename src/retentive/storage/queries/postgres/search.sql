@@ -25,7 +25,8 @@ term_weights AS MATERIALIZED (
 -- Scores are sorted before rows are read, so that only the best rows are.
 SELECT t.n, s.score, {match_columns}, t.namespace FROM (
   SELECT p.chunk, sum(a.weight * p.frequency / (p.frequency + 0.3 + a.shortness * p.length)) AS score
-  FROM term_weights a JOIN postings p ON p.namespace = a.namespace AND p.term = a.term GROUP BY p.chunk ORDER BY score DESC
+  FROM term_weights a JOIN postings p ON p.namespace = a.namespace AND p.term = a.term
+  WHERE p.namespace IN {each:namespaces} GROUP BY p.chunk ORDER BY score DESC
 ) s
 JOIN chunks t ON t.n = s.chunk
 WHERE t.namespace IN {each:namespaces}{filters}
@@ -52,7 +53,7 @@ ORDER BY v.vector <#> :half::halfvec, t.valid_from DESC, t.n DESC LIMIT :depth
 -- fragment: best_of_graph
 -- `halfvec(0)` stands for the dimension of the space.
 SELECT t.namespace, t.n, {match_columns} FROM vectors v JOIN chunks t ON t.namespace = v.namespace AND t.n = v.chunk
-WHERE v.space = :space AND v.namespace IN {each:namespaces}{filters} AND NOT {is_scan_cheaper}
+WHERE v.space = :space AND v.namespace IN {each:namespaces} AND t.namespace IN {each:namespaces}{filters} AND NOT {is_scan_cheaper}
 ORDER BY v.vector::halfvec(0) <#> :half::halfvec(0) LIMIT :depth
 
 -- fragment: is_scan_cheaper
@@ -78,6 +79,7 @@ SELECT f.n, f.score, f.owner, f.owner_type, f.valid_from, f.confidence, f.import
   SELECT b.n, greatest(least(-(v.vector::vector <#> :full::vector), 1), -1) AS score, b.owner, b.owner_type,
          b.valid_from, b.confidence, b.importance, b.namespace
   FROM best b JOIN vectors v ON v.namespace = b.namespace AND v.space = :space AND v.chunk = b.n
+  WHERE v.namespace IN {each:namespaces}
 ) f WHERE :min_score::float8 IS NULL OR f.score >= :min_score
 
 -- fragment: scan_all
@@ -98,6 +100,7 @@ SELECT 0, words.* FROM words UNION ALL SELECT 1, found.* FROM ({exact_scores}) f
 SELECT 2, w.n, greatest(least(-(v.vector::vector <#> :full::vector), 1), -1), w.owner, w.owner_type, w.valid_from,
   w.confidence, w.importance, w.namespace
 FROM words w JOIN vectors v ON v.namespace = w.namespace AND v.space = :space AND v.chunk = w.n
+WHERE v.namespace IN {each:namespaces}
 
 -- name: term_known
 -- The terms that occur in a text of these namespaces.
