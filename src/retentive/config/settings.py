@@ -242,11 +242,6 @@ class Config:
         0, checks.between(0, 1024, int), "PostgreSQL: hash partitions of a store that is made; 0: none."
     )
     pool_size: int = setting(8, checks.between(1, 1000, int), "PostgreSQL: connections of one process at most.")
-    pooler: str = setting(
-        "none",
-        checks.one_of("none", "transaction"),
-        "PostgreSQL: `transaction` behind a pooler that gives out connections for one transaction, such as PgBouncer.",
-    )
     statement_timeout: float = setting(
         30.0, checks.between(0.1, 86_400), "PostgreSQL: seconds that an answer may take."
     )
@@ -363,7 +358,6 @@ class Settings(TypedDict, total=False):
     restrict_to: str
     partitions: int
     pool_size: int
-    pooler: str
     statement_timeout: float
     llm: str
     llm_url: str

@@ -36,10 +36,10 @@ SYNCHRONOUS_STEP = (
 )
 
 
-def explain_server(setup: ServerSetup, where: str, *, has_pooler_setting: bool) -> Iterator[ScaleFinding]:
-    """Explain each part of the setup. `has_pooler_setting`: the setting `pooler` is `transaction`."""
+def explain_server(setup: ServerSetup, where: str) -> Iterator[ScaleFinding]:
+    """Explain each part of the setup. `where` is the address, without the password."""
     yield _explain_version(setup)
-    yield _explain_pooler(setup.pooler, has_pooler_setting=has_pooler_setting)
+    yield _explain_pooler(setup.pooler, has_pooler_mode=setup.has_pooler_mode)
     yield _explain_replicas(setup, has_many_hosts="," in where)
     if setup.search_replica:
         yield _explain_search_replica(setup.search_replica)
@@ -80,21 +80,17 @@ def _explain_version(setup: ServerSetup) -> ScaleFinding:
     return ScaleFinding("server", ok=True, detail=detail)
 
 
-def _explain_pooler(pooler: Pooler, *, has_pooler_setting: bool) -> ScaleFinding:
+def _explain_pooler(pooler: Pooler, *, has_pooler_mode: bool) -> ScaleFinding:
     match pooler:
         case Pooler.NONE:
-            step = "Set `pooler` to none: prepared statements are faster." if has_pooler_setting else ""
-            return ScaleFinding("pooler", ok=True, detail="none: connections go to the server itself", next_step=step)
+            return ScaleFinding("pooler", ok=True, detail="none: connections go to the server itself")
         case Pooler.SESSION:
             detail = "session mode: it saves connecting, not connections"
-            step = (
-                ""
-                if has_pooler_setting
-                else "For more clients than connections: transaction mode, pooler = transaction."
-            )
+            step = "For more clients than the server has connections: the pooler's transaction mode."
             return ScaleFinding("pooler", ok=True, detail=detail, next_step=step)
-        case Pooler.TRANSACTION if has_pooler_setting:
-            return ScaleFinding("pooler", ok=True, detail="transaction mode, as the setting `pooler` says")
+        case Pooler.TRANSACTION if has_pooler_mode:
+            detail = "transaction mode: nothing is kept in a session, and no statement is prepared"
+            return ScaleFinding("pooler", ok=True, detail=detail)
         case Pooler.TRANSACTION:
             return ScaleFinding(
                 "pooler",

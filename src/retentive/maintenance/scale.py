@@ -60,8 +60,7 @@ def describe_setup(store: OpenStore) -> ScaleReport:
         return ScaleReport(StoreKind.LIBSQL, str(facts["where"]), LIBSQL_FINDINGS)
     where, setup = str(facts["where"]), deployment.describe()
     kind = StoreKind.CLUSTER if setup.citus else StoreKind.POSTGRES
-    findings = explain_server(setup, where, has_pooler_setting=store.config.pooler == "transaction")
-    return ScaleReport(kind, where, tuple(findings), setup)
+    return ScaleReport(kind, where, tuple(explain_server(setup, where)), setup)
 
 
 def check_setup(store: OpenStore) -> list[Finding]:

@@ -92,6 +92,8 @@ class ServerSetup:
     pgvector: str
     is_standby: bool
     pooler: Pooler
+    has_pooler_mode: bool
+    """Whether this process keeps nothing in a session, as a pooler in transaction mode needs it."""
     restricted_problem: str
     """Why restricted views cannot be used; empty if they can."""
     replicas: tuple[Replica, ...] = ()

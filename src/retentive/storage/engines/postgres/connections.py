@@ -109,6 +109,7 @@ class Connections:
         self._opening = threading.Lock()
         self._pool: ConnectionPool[Connection] | None = None
         self._closed = False
+        self.has_pooler = False
 
     def connect(self) -> Connection:
         """Open a connection outside the pool: for long work, and to find out what is wrong with the address."""

@@ -86,6 +86,7 @@ class Deployment:
                 pgvector=pgvector or "",
                 is_standby=is_standby,
                 pooler=self._find_pooler(connection),
+                has_pooler_mode=self._primary.has_pooler,
                 restricted_problem=_find_restricted_problem(connection),
                 replicas=() if is_standby else tuple(Replica(*row) for row in _fetch(connection, _REPLICAS)),
                 search_replica=self._describe_search_replica(connection, is_standby),
