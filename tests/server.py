@@ -23,6 +23,7 @@ from psycopg.conninfo import conninfo_to_dict
 from retentive import Retentive
 from retentive.storage import NO_PARAMS
 from retentive.storage.engines.postgres import PostgresEngine
+from retentive.storage.engines.postgres.connections import ROLE
 
 TEMPLATE = "template_store"
 
@@ -92,6 +93,15 @@ class Server:
         """Make a standby the primary."""
         self._run("pg_ctl", "-D", self.data, "-w", "promote")
 
+    def wait_until_followed(self, by: "Server", seconds: float = 20) -> None:
+        """Wait until a standby has replayed what is here now."""
+        position = self.execute("SELECT pg_current_wal_insert_lsn()::text")[0][0]
+        deadline = time.monotonic() + seconds
+        while by.execute(f"SELECT pg_last_wal_replay_lsn() >= '{position}'") != [(True,)]:
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"the standby does not follow: {by.execute('SELECT * FROM pg_stat_wal_receiver')}")
+            time.sleep(0.02)
+
     def rejoin(self, primary: "Server") -> None:
         """Follow another primary, after this one failed: what only this one has is undone."""
         source = f"host=127.0.0.1 port={primary.port} user=postgres dbname=postgres"
@@ -157,6 +167,8 @@ class GivenServer(Server):
         self.port = int(conninfo_to_dict(address).get("port") or 5432)
         self._database = self._address.path.strip("/") or "postgres"
         self._made: list[tuple[str, str]] = []
+        if not self.execute(f"SELECT 1 FROM pg_roles WHERE rolname = '{ROLE}'"):
+            self._made.append(("ROLE", ROLE))  # by the stores
         self._workers = self._list_workers()
 
     def url(self, database: str = "", user: str = "") -> str:

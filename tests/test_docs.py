@@ -33,6 +33,7 @@ from retentive.errors import RetentiveError, outcome
 from retentive.files.verbs import Files
 from retentive.maintenance.integrity import Integrity
 from retentive.maintenance.models import Models
+from retentive.maintenance.scale import Scale
 from retentive.maintenance.tokens import Tokens
 from retentive.memories.expectations import Expectations
 from retentive.memories.notes import Notes
@@ -60,6 +61,7 @@ GROUPS: dict[str, type] = {
     "profile": ProfileVerbs,
     "projects": Projects,
     "proposals": Proposals,
+    "scale": Scale,
     "sessions": Sessions,
     "skills": Skills,
     "tokens": Tokens,

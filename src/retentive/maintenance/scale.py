@@ -57,7 +57,7 @@ def describe_setup(store: OpenStore) -> ScaleReport:
     if deployment is None:
         if facts["engine"] == "sqlite":
             return ScaleReport(StoreKind.FILE, str(facts["path"]), FILE_FINDINGS)
-        return ScaleReport(StoreKind.LIBSQL, str(facts["where"]), LIBSQL_FINDINGS)
+        return ScaleReport(StoreKind.LIBSQL, str(facts["url"]), LIBSQL_FINDINGS)
     where, setup = str(facts["where"]), deployment.describe()
     kind = StoreKind.CLUSTER if setup.citus else StoreKind.POSTGRES
     return ScaleReport(kind, where, tuple(explain_server(setup, where)), setup)
