@@ -24,7 +24,7 @@ _REPLICA_PATIENCE = 1.0  # seconds: the primary can answer instead
 class Replica:
     def __init__(self, url: str, options: Options, primary: Connections) -> None:
         self._primary = primary
-        self.connections = Connections(url, replace(options, connect_timeout=2, attributes="any")) if url else None
+        self._replica = Connections(url, replace(options, connect_timeout=2, attributes="any")) if url else None
         self._skip_until = 0.0
         self._lock = threading.Lock()
         self._writes = self._checked_writes = 0
@@ -32,21 +32,26 @@ class Replica:
         """The position in the write-ahead log that the replica must have replayed to have this process's writes."""
 
     def read(self, work: Callable[[Connection], T], bounds: Bounds | None = None) -> T:
-        if self.connections and time.monotonic() >= self._skip_until:
+        if self._replica and time.monotonic() >= self._skip_until:
             try:
-                if self._has_own_writes(self.connections):
-                    return self.connections.read(work, _REPLICA_PATIENCE, bounds)
+                if self._has_own_writes(self._replica):
+                    return self._replica.read(work, _REPLICA_PATIENCE, bounds)
             except (StorageError, Stale):  # Stale: the primary vacuumed rows that the query needed
                 self._skip_until = time.monotonic() + SKIP_SECONDS
         return self._primary.read(work, bounds=bounds)
+
+    @property
+    def connections(self) -> Connections | None:
+        """The connections to the replica; None if none is configured."""
+        return self._replica
 
     def note_write(self) -> None:
         """Note that something was committed that searches can find."""
         self._writes += 1
 
     def close(self) -> None:
-        if self.connections:
-            self.connections.close()
+        if self._replica:
+            self._replica.close()
 
     def _has_own_writes(self, replica: Connections) -> bool:
         """Whether the replica has what this process wrote. One without a replay position is assumed to have it."""
