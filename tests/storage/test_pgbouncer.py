@@ -121,7 +121,7 @@ def test_a_pooler_that_is_denied_is_a_fault(address: str) -> None:
         except StorageError:
             return  # it failed before it could be asked
     assert not findings["pooler"].ok
-    assert "pooler = transaction" in findings["pooler"].next_step
+    assert "pooler = auto" in findings["pooler"].next_step
 
 
 def test_a_pooler_in_session_mode_is_told_apart(server: Server, postgres: str) -> None:

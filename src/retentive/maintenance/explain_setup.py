@@ -29,6 +29,9 @@ LIBSQL_FINDINGS = (
         next_step="If writers queue, use a database for each user, or PostgreSQL: `migrate(SOURCE, TARGET)`.",
     ),
 )
+GRAPHS_STEP = (
+    "Large namespaces have graphs, which are built without a pooler: `open(ADDRESS)` of the server, then `repair()`."
+)
 MANY_HOSTS_STEP = "Name the primary and its standbys in the address: postgresql://user@one,two/database."
 PRIVILEGE_STEP = "To see their lag: GRANT pg_monitor TO this user."
 SYNCHRONOUS_STEP = (
@@ -83,21 +86,19 @@ def _explain_version(setup: ServerSetup) -> ScaleFinding:
 def _explain_pooler(pooler: Pooler, *, has_pooler_mode: bool) -> ScaleFinding:
     match pooler:
         case Pooler.NONE:
-            return ScaleFinding("pooler", ok=True, detail="none: connections go to the server itself")
+            step = "Set pooler = auto: without a pooler, settings and prepared statements can be kept."
+            detail = "none: connections go to the server itself"
+            return ScaleFinding("pooler", ok=True, detail=detail, next_step=step if has_pooler_mode else "")
         case Pooler.SESSION:
+            step = "Set pooler = none: in this mode, settings and prepared statements can be kept."
             detail = "session mode: it saves connecting, not connections"
-            step = "For more clients than the server has connections: the pooler's transaction mode."
-            return ScaleFinding("pooler", ok=True, detail=detail, next_step=step)
+            return ScaleFinding("pooler", ok=True, detail=detail, next_step=step if has_pooler_mode else "")
         case Pooler.TRANSACTION if has_pooler_mode:
             detail = "transaction mode: nothing is kept in a session, and no statement is prepared"
-            return ScaleFinding("pooler", ok=True, detail=detail)
+            return ScaleFinding("pooler", ok=True, detail=detail, next_step=GRAPHS_STEP)
         case Pooler.TRANSACTION:
-            return ScaleFinding(
-                "pooler",
-                ok=False,
-                detail="transaction mode: calls fail, because prepared statements and session settings are lost",
-                next_step="Set pooler = transaction, or use the pooler's session mode.",
-            )
+            detail = "transaction mode: calls fail, because settings and prepared statements are lost"
+            return ScaleFinding("pooler", ok=False, detail=detail, next_step="Set pooler = auto, or transaction.")
 
 
 def _explain_replicas(setup: ServerSetup, *, has_many_hosts: bool) -> ScaleFinding:
