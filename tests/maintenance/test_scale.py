@@ -50,7 +50,7 @@ SETUPS = [
     (replace(PLAIN, pooler=Pooler.SESSION), "pooler", True, "session mode", ""),
     (replace(PLAIN, pooler=Pooler.SESSION, has_pooler_mode=True), "pooler", True, "session mode", "pooler = none"),
     (replace(PLAIN, pooler=Pooler.TRANSACTION), "pooler", False, "calls fail", "pooler = auto"),
-    (replace(PLAIN, pooler=Pooler.TRANSACTION, has_pooler_mode=True), "pooler", True, "transaction mode", "graphs"),
+    (replace(PLAIN, pooler=Pooler.TRANSACTION, has_pooler_mode=True), "pooler", True, "transaction mode", "Graphs"),
     (PLAIN, "replicas", True, "none: while this server is away, so is the store", "standby"),
     (replace(PLAIN, replicas=(STANDBY,)), "replicas", True, "two (synchronous, streaming, 0 bytes behind,", ""),
     (replace(PLAIN, replicas=(replace(STANDBY, is_synchronous=False),)), "replicas", True, "asynchronous", "be lost"),

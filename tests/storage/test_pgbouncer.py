@@ -10,12 +10,15 @@ import pytest
 from retentive import Retentive
 from retentive.errors import StorageError
 from retentive.model.scale import Pooler
+from retentive.storage.engines.postgres import graphs
 from tests.server import Server
 from tests.storage.pgbouncer import PgBouncer, pgbouncer_or_skip
+from tests.storage.postgres_rows import run
 
 LIFETIME = 1.0  # seconds after which a connection of the server is closed
 THREADS = 8  # more than there are connections
 CALLS = 15  # of each thread
+GRAPHS = "SELECT relname FROM pg_class WHERE relname LIKE 'vectors_graph%'"
 
 
 @pytest.fixture(scope="module")
@@ -95,6 +98,21 @@ def test_large_batches_and_whole_passes_go_through(store: Retentive, tmp_path: P
     store.export(tmp_path / "all.jsonl")
     assert len((tmp_path / "all.jsonl").read_text().splitlines()) > 300
     assert [finding for finding in store.doctor() if not finding.ok] == []
+
+
+def test_a_graph_that_was_built_directly_is_used(address: str, postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Through a pooler none is built: that needs a session."""
+    monkeypatch.setattr(graphs, "MIN_GRAPH_ROWS", 50)
+    monkeypatch.setattr(graphs, "SKIP_COST", 0)
+    with Retentive.open(address, embedder="hashing") as pooled:
+        pooled.add_many([f"fact {number}" for number in range(60)])
+        pooled.repair()
+        assert run(postgres, GRAPHS) == []
+        with Retentive.open(postgres, embedder="hashing") as direct:
+            direct.repair()
+        assert len(run(postgres, GRAPHS)) == 1
+        assert [hit.content for hit in pooled.search("fact 7", limit=1)] == ["fact 7"]
+        assert [finding for finding in pooled.doctor() if not finding.ok] == []
 
 
 def test_a_new_store_is_made_through_a_pooler(transaction_pooler: PgBouncer, server: Server) -> None:

@@ -29,9 +29,7 @@ LIBSQL_FINDINGS = (
         next_step="If writers queue, use a database for each user, or PostgreSQL: `migrate(SOURCE, TARGET)`.",
     ),
 )
-GRAPHS_STEP = (
-    "Large namespaces have graphs, which are built without a pooler: `open(ADDRESS)` of the server, then `repair()`."
-)
+GRAPHS_STEP = "Graphs of large namespaces are not built through a pooler: run `repair()` over the direct address."
 MANY_HOSTS_STEP = "Name the primary and its standbys in the address: postgresql://user@one,two/database."
 PRIVILEGE_STEP = "To see their lag: GRANT pg_monitor TO this user."
 SYNCHRONOUS_STEP = (
