@@ -18,7 +18,7 @@ from retentive.storage.engines.postgres.cluster import (
     DISTRIBUTED_TABLES,
     LOCAL_TABLES,
     REFERENCE_TABLES,
-    SESSION_SETTINGS,
+    USER_SETTINGS,
 )
 from tests.server import Server
 from tests.storage.postgres_rows import run
@@ -161,10 +161,10 @@ def test_undistributing_leaves_the_store_as_it_was(cluster: str, store: Retentiv
 
 def test_the_settings_of_the_cluster_are_those_of_the_user_in_this_database(cluster: str, store: Retentive) -> None:
     store.scale.distribute()
-    for name, value in SESSION_SETTINGS.items():
+    for name, value in USER_SETTINGS.items():
         assert run(cluster, f"SELECT current_setting('{name}', true)") == [(value,)]
     store.scale.undistribute()
-    for name in SESSION_SETTINGS:
+    for name in USER_SETTINGS:
         assert run(cluster, f"SELECT current_setting('{name}', true)") in ([(None,)], [("",)])
 
 

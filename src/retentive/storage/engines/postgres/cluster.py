@@ -44,12 +44,8 @@ LOCAL_TABLES = ("commits", "migrations")
 """Tables that are only read and written by statements of their own, on the coordinator."""
 
 MAX_SHARDS = 64_000  # the limit of Citus
-SESSION_SETTINGS = {
-    # `SET LOCAL` reaches the workers, so that they know which namespaces a restricted view sees.
-    "citus.propagate_set_commands": "local",
-    # A transaction that wrote to several shards can still write to one of them.
-    "citus.multi_shard_modify_mode": "sequential",
-}
+# A transaction that wrote to several shards can still write to one of them, as when contacts are merged.
+USER_SETTINGS = {"citus.multi_shard_modify_mode": "sequential"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,14 +143,14 @@ def _check_shards(state: ClusterState, shards: int | None) -> None:
 
 
 def _plan_settings(state: ClusterState) -> Iterator[PlannedStatement]:
-    for name, value in SESSION_SETTINGS.items():
+    for name, value in USER_SETTINGS.items():
         if state.settings.get(name) != value:
             sql = f"ALTER ROLE {_of_user(state)} SET {name} = {quote(value)}"
             yield PlannedStatement(f"set {name} for this user in this database", sql)
 
 
 def _plan_reset(state: ClusterState) -> Iterator[PlannedStatement]:
-    for name in SESSION_SETTINGS:
+    for name in USER_SETTINGS:
         if name in state.settings:
             yield PlannedStatement(f"reset {name}", f"ALTER ROLE {_of_user(state)} RESET {name}")
 
