@@ -1,6 +1,7 @@
 """`scale check`: on what a store is, and what follows."""
 
 import json
+import uuid
 from dataclasses import replace
 
 import pytest
@@ -125,6 +126,15 @@ def test_a_restricted_view_learns_nothing_of_the_machines(store: Retentive) -> N
             verb()
 
 
+def make_plain_user(server: Server) -> str:
+    """The address of a new database whose owner has no other right."""
+    name = f"plain_{uuid.uuid4().hex}"
+    server.execute(f"CREATE ROLE {name} LOGIN")
+    server.execute(f"CREATE DATABASE {name} OWNER {name}")
+    server.execute("CREATE EXTENSION vector", name)
+    return server.url(name, name)
+
+
 def test_a_real_standby_is_described(server: Server) -> None:
     standby = Server(server.settings, follows=server)
     name = server.make_store()
@@ -139,6 +149,11 @@ def test_a_real_standby_is_described(server: Server) -> None:
         with Retentive.open(standby.url(name), embedder="hashing") as store:
             assert [each.name for each in store.scale.check().findings if not each.ok] == ["server"]
             assert [each.name for each in store.doctor() if not each.ok] == ["setup"]
+        with Retentive.open(make_plain_user(server), embedder="hashing") as store:
+            setup = store.scale.check().server
+        assert setup
+        assert [(each.state, each.lag_bytes) for each in setup.replicas] == [("", None)]
+        assert "retentive_restricted" in setup.restricted_problem
     finally:
         standby.remove()
         server.drop(name)
