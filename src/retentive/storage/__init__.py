@@ -39,6 +39,14 @@ def step(query: str, expect: int | None = None, **params: Any) -> Step:
     return Step(query, (params,), expect)
 
 
+class Read(NamedTuple):
+    """A read of a named query."""
+
+    query: str
+    params: Params = NO_PARAMS
+    filters: Sequence[str] = ()
+
+
 class Finding(NamedTuple):
     """The result of one check of a store."""
 
@@ -75,6 +83,10 @@ class Engine(Protocol):
         """All rows of a named query, from one consistent state. `filters` are the fragments for `{filters}`."""
         ...
 
+    def read_many(self, reads: Sequence[Read]) -> list[list[tuple[Any, ...]]]:
+        """The rows of each of these reads, from a server in one round trip."""
+        ...
+
     def apply(self, steps: Iterable[Step]) -> None:
         """Apply all steps in one transaction, or none; durable on return.
 
@@ -91,6 +103,10 @@ class Engine(Protocol):
         self, vector: Any, space: "Space", scope: "Scope", limit: int | None, min_score: float | None
     ) -> "list[Match]":
         """The chunks of the scope nearest by exact cosine. Those below `min_score` are left out."""
+        ...
+
+    def read_nearest(self, vector: Any, space: "Space", scope: "Scope", limit: int) -> list[tuple[Any, ...]]:
+        """The rows of the memories of `search_vectors`. Only of an engine without local indexes: in one round trip."""
         ...
 
     def search_both(
@@ -191,5 +207,5 @@ def _open_postgres(config: "Config") -> Engine:
     from retentive.storage.engines.postgres import Options, PostgresEngine
 
     namespaces = tuple(name.strip() for name in config.restrict_to.split(",") if name.strip())
-    options = Options(config.pool_size, config.statement_timeout, namespaces)
+    options = Options(config.pool_size, config.statement_timeout, namespaces, pooler=config.pooler)
     return PostgresEngine(config.db, options, replica=config.replica, partitions=config.partitions)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from retentive.model import Bounds, Match, Matches, Scope, Space
-from retentive.storage import Engine
+from retentive.storage import Engine, Read
 from retentive.storage.namespace_guard import NamespaceGuard
 from retentive.storage.scopes import chunk_filters
 
@@ -35,6 +35,12 @@ class SqliteSearch:
         near = self.search_vectors(vector, space, scope, limit, min_score)
         cosines = read_cosines(self, vector, space, scope.namespaces, [match.chunk for match in text])
         return Matches(text, near, cosines)
+
+    def read_many(self: Engine, reads: Sequence[Read]) -> list[list[tuple[Any, ...]]]:
+        return [self.read(*each) for each in reads]
+
+    def read_nearest(self: Engine, vector: Any, space: Space, scope: Scope, limit: int) -> list[tuple[Any, ...]]:
+        raise NotImplementedError("images in memory answer this")
 
     def within(self: Engine, bounds: Bounds) -> Engine:
         return NamespaceGuard(self, bounds)

@@ -12,7 +12,7 @@ from typing import Any
 
 from retentive.errors import Forbidden
 from retentive.model import Bounds, Match, Matches, Scope, Space
-from retentive.storage import NO_PARAMS, Engine, Finding, PageProgress, Params, RowCounts, ScrubResult, Step
+from retentive.storage import NO_PARAMS, Engine, Finding, PageProgress, Params, Read, RowCounts, ScrubResult, Step
 
 # Queries without a namespace that reveal nothing about any.
 NEUTRAL_QUERIES = {"change_head", "change_floor", "chunk_newest", "space_insert", "space_list", "space_list_states"}
@@ -34,6 +34,11 @@ class NamespaceGuard:
         self._check(query, params)
         return self.engine.read(query, params, filters)
 
+    def read_many(self, reads: Sequence[Read]) -> list[list[tuple[Any, ...]]]:
+        for each in reads:
+            self._check(each.query, each.params)
+        return self.engine.read_many(reads)
+
     def apply(self, steps: Iterable[Step]) -> None:
         if self.bounds.read_only:
             raise Forbidden("this view of the store is for reading only")
@@ -52,6 +57,10 @@ class NamespaceGuard:
     ) -> list[Match]:
         self._require_open(scope.namespaces)
         return self.engine.search_vectors(vector, space, scope, limit, min_score)
+
+    def read_nearest(self, vector: Any, space: Space, scope: Scope, limit: int) -> list[tuple[Any, ...]]:
+        self._require_open(scope.namespaces)
+        return self.engine.read_nearest(vector, space, scope, limit)
 
     def search_both(
         self, words: Sequence[str], vector: Any, space: Space, scope: Scope, limit: int, min_score: float | None
