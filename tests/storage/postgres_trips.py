@@ -1,33 +1,37 @@
-"""Counts round trips to PostgreSQL where the driver writes down its messages: each ends with the server being ready."""
+"""Counts round trips to PostgreSQL in the driver: each call ends with a message that the server is ready."""
 
-import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from psycopg import pq
 
 from retentive.storage.engines.postgres.connections import Connection, Connections
 
 
 class TripCounter:
-    """Of all connections that are opened while it stands in the way of `Connections`."""
+    """Has libpq write down the messages of every connection that is opened from now on."""
 
-    def __init__(self, configure: Callable[[Connections, Connection], None]) -> None:
-        self._configure = configure
-        self._folder = Path(tempfile.mkdtemp())
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._folder = folder
         self._files: list[Any] = []
+        configure = Connections._configure
 
-    def configure(self, connections: Connections, connection: Connection) -> None:
-        self._configure(connections, connection)
-        self._files.append((self._folder / f"{len(self._files)}").open("w"))
-        connection.pgconn.trace(self._files[-1].fileno())
-        connection.pgconn.set_trace_flags(pq.Trace.SUPPRESS_TIMESTAMPS)
+        def configure_and_trace(connections: Connections, connection: Connection) -> None:
+            configure(connections, connection)
+            self._trace(connection)
+
+        monkeypatch.setattr(Connections, "_configure", configure_and_trace)
 
     @property
     def trips(self) -> int:
         return sum(path.read_text().count("ReadyForQuery") for path in self._folder.iterdir())
 
-    @property
-    def messages(self) -> str:
-        return "\n".join(path.read_text() for path in self._folder.iterdir())
+    def close(self) -> None:
+        for file in self._files:
+            file.close()
+
+    def _trace(self, connection: Connection) -> None:
+        self._files.append((self._folder / f"{len(self._files)}").open("w"))
+        connection.pgconn.trace(self._files[-1].fileno())
+        connection.pgconn.set_trace_flags(pq.Trace.SUPPRESS_TIMESTAMPS)

@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from retentive.config import Config
     from retentive.model import Bounds, Match, Matches, Scope, Space
     from retentive.storage.integrity import IntegrityMode
 
+T = TypeVar("T")
 Params = Mapping[str, Any]
 """Values by name. When reading, a tuple or a list stands for a set, used as `IN {each:name}`."""
 NO_PARAMS: Params = MappingProxyType({})
@@ -85,6 +86,12 @@ class Engine(Protocol):
 
     def read_many(self, reads: Sequence[Read]) -> list[list[tuple[Any, ...]]]:
         """The rows of each of these reads, from a server in one round trip."""
+        ...
+
+    def together(self, works: "Sequence[Callable[[Engine], T]]") -> "list[T]":
+        """Run works that only read and return their results. On a server they run side by side, in threads: what they
+        ask at the same time is one round trip.
+        """
         ...
 
     def apply(self, steps: Iterable[Step]) -> None:

@@ -3,13 +3,15 @@
 Reading stored vectors and their cosines is for every engine.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from retentive.model import Bounds, Match, Matches, Scope, Space
 from retentive.storage import Engine, Read
 from retentive.storage.namespace_guard import NamespaceGuard
 from retentive.storage.scopes import chunk_filters
+
+T = TypeVar("T")
 
 MAX_STRAY = 0.1  # by which the squared length of a unit vector may differ from 1: rounding to float16 takes 0.001
 
@@ -38,6 +40,9 @@ class SqliteSearch:
 
     def read_many(self: Engine, reads: Sequence[Read]) -> list[list[tuple[Any, ...]]]:
         return [self.read(*each) for each in reads]
+
+    def together(self: Engine, works: Sequence[Callable[[Engine], T]]) -> list[T]:
+        return [work(self) for work in works]
 
     def read_nearest(self: Engine, vector: Any, space: Space, scope: Scope, limit: int) -> list[tuple[Any, ...]]:
         raise NotImplementedError("images in memory answer this")

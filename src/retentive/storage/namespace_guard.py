@@ -7,12 +7,15 @@ nothing about any namespace. PostgreSQL enforces the same on the server (`Postgr
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from retentive.errors import Forbidden
 from retentive.model import Bounds, Match, Matches, Scope, Space
 from retentive.storage import NO_PARAMS, Engine, Finding, PageProgress, Params, Read, RowCounts, ScrubResult, Step
+
+T = TypeVar("T")
 
 # Queries without a namespace that reveal nothing about any.
 NEUTRAL_QUERIES = {"change_head", "change_floor", "chunk_newest", "space_insert", "space_list", "space_list_states"}
@@ -38,6 +41,9 @@ class NamespaceGuard:
         for each in reads:
             self._check(each.query, each.params)
         return self.engine.read_many(reads)
+
+    def together(self, works: Sequence[Callable[[Engine], T]]) -> list[T]:
+        return self.engine.together([partial(_run_guarded, work, self.bounds) for work in works])
 
     def apply(self, steps: Iterable[Step]) -> None:
         if self.bounds.read_only:
@@ -119,6 +125,10 @@ class NamespaceGuard:
         is_open = is_open or self.bounds.cover
         if outside := [name for name in namespaces if not is_open(name)]:
             raise _forbid_namespaces(outside)
+
+
+def _run_guarded(work: Callable[[Engine], T], bounds: Bounds, engine: Engine) -> T:
+    return work(NamespaceGuard(engine, bounds))
 
 
 def _forbid_namespaces(namespaces: Iterable[str]) -> Forbidden:

@@ -11,8 +11,9 @@ import os
 import random
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -29,6 +30,7 @@ from retentive.storage.engines.postgres.error_map import FAILED_GUARD, translate
 from retentive.storage.engines.postgres.graphs import Graphs
 from retentive.storage.engines.postgres.replica import Replica
 from retentive.storage.engines.postgres.setup import set_up
+from retentive.storage.engines.postgres.shared_trips import Question, SharedTrips
 from retentive.storage.engines.postgres.transactions import Call
 from retentive.storage.namespace_guard import NamespaceGuard
 from retentive.storage.queries import QueryTraits, SqlStatement
@@ -93,6 +95,7 @@ class PostgresEngine:
         self._replica = Replica(replica, self._options, self._link)
         self._graphs = Graphs(self._link)
         self._bounds: Bounds | None = None
+        self._trips: SharedTrips | None = None
         self._role_is_ready = threading.Event()
         self.migrate()
 
@@ -106,7 +109,12 @@ class PostgresEngine:
             statement = self._queries.statements(each.query, each.filters)[0]
             calls.append(Call(statement.sql, self._bind(statement.names, each.params)))
         has_timeout = all(self._queries.traits(each.query).timeout != "none" for each in reads)
-        return [*map(_fetch_rows, self._link.fetch(calls, bounds=self._bounds, has_timeout=has_timeout))]
+        return [*map(_fetch_rows, self._fetch(Question(calls, is_search=False, has_timeout=has_timeout)))]
+
+    def together(self, works: Sequence[Callable[[Engine], T]]) -> list[T]:
+        view = copy.copy(self)
+        view._trips = trips = SharedTrips(self._ask, len(works))  # noqa: SLF001 - a copy of our own
+        return trips.run([partial(work, view) for work in works])
 
     def apply(self, steps: Iterable[Step]) -> None:
         self._require_same_process()
@@ -241,8 +249,17 @@ class PostgresEngine:
         statement = self._queries.statements(query, filters)[0]
         sql = statement.sql.replace("halfvec(0)", f"halfvec({int(dimension)})")
         values = self._bind(statement.names, params)
-        (cursor,) = self._replica.fetch([Call(sql, values)], self._bounds)
+        (cursor,) = self._fetch(Question([Call(sql, values)], is_search=True, has_timeout=True))
         return _fetch_rows(cursor)
+
+    def _fetch(self, question: Question) -> list[Cursor[Any]]:
+        return self._trips.fetch(question) if self._trips else self._ask(question)
+
+    def _ask(self, question: Question) -> list[Cursor[Any]]:
+        """Ask the replica, if there is one and only searches are asked for; else the primary."""
+        if question.is_search:
+            return self._replica.fetch(question.calls, self._bounds)
+        return self._link.fetch(question.calls, bounds=self._bounds, has_timeout=question.has_timeout)
 
     def _plan_vectors(
         self, vector: Any, space: Space, scope: Scope, filters: list[str], limit: int | None, min_score: float | None
