@@ -23,7 +23,7 @@ from psycopg.conninfo import conninfo_to_dict
 from retentive import Retentive
 from retentive.storage import NO_PARAMS
 from retentive.storage.engines.postgres import PostgresEngine
-from retentive.storage.engines.postgres.connections import ROLE
+from retentive.storage.engines.postgres.transactions import ROLE
 
 TEMPLATE = "template_store"
 

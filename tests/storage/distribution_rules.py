@@ -27,7 +27,7 @@ class Rule(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    tree: exp.Expression
+    tree: exp.Expr
     parameters: Sequence[str]
     distributed: frozenset[str]
 
@@ -45,6 +45,14 @@ def parse_statement(sql: str, parameters: Sequence[str], distributed: frozenset[
     return Parsed(sqlglot.parse_one(sql, read="postgres"), parameters, distributed)
 
 
+def find_bare_tables(sql: str, tables: frozenset[str]) -> list[str]:
+    """Which of these tables the statement names without a schema."""
+    if sql.startswith(_UTILITY):
+        return []
+    named = parse_statement(sql, (), frozenset()).tree.find_all(exp.Table)
+    return [table.name for table in named if table.name in tables and not table.db]
+
+
 def find_violations(
     sql: str, parameters: Sequence[str], distributed: frozenset[str], *, is_whole_store: bool = False
 ) -> list[str]:
@@ -56,13 +64,13 @@ def find_violations(
     return [f"{rule.name}: {place}" for rule in rules for place in rule.find(parsed)]
 
 
-def _list_scopes(tree: exp.Expression) -> Iterator[exp.Expression]:
+def _list_scopes(tree: exp.Expr) -> Iterator[exp.Expr]:
     yield from tree.find_all(*_SCOPES)
 
 
-def _list_tables(scope: exp.Expression) -> list[exp.Table]:
+def _list_tables(scope: exp.Expr) -> list[exp.Table]:
     """The tables that a SELECT, UPDATE or DELETE itself names, without those of its subqueries."""
-    sources: list[exp.Expression | None] = [join.this for join in scope.args.get("joins") or ()]
+    sources: list[exp.Expr | None] = [join.this for join in scope.args.get("joins") or ()]
     source = scope.args.get("from_") or scope.args.get("from")
     if source:
         sources += [source.this, *(join.this for join in source.this.args.get("joins") or ())]
@@ -74,7 +82,7 @@ def _list_tables(scope: exp.Expression) -> list[exp.Table]:
     return [each for each in sources if isinstance(each, exp.Table)]
 
 
-def _list_conditions(scope: exp.Expression) -> Iterator[exp.Expression]:
+def _list_conditions(scope: exp.Expr) -> Iterator[exp.Expr]:
     """What must hold for each row: the parts of WHERE and of every ON."""
     where = scope.args.get("where")
     own_joins = (join for join in scope.find_all(exp.Join) if join.find_ancestor(*_SCOPES) is scope)
@@ -83,7 +91,7 @@ def _list_conditions(scope: exp.Expression) -> Iterator[exp.Expression]:
         yield from _split_conjunction(each)
 
 
-def _split_conjunction(condition: exp.Expression) -> Iterator[exp.Expression]:
+def _split_conjunction(condition: exp.Expr) -> Iterator[exp.Expr]:
     condition = condition.unnest()
     if isinstance(condition, exp.And):
         yield from _split_conjunction(condition.left)
@@ -92,14 +100,14 @@ def _split_conjunction(condition: exp.Expression) -> Iterator[exp.Expression]:
         yield condition
 
 
-def _names_key(side: exp.Expression, table: exp.Table, is_alone: bool) -> bool:
+def _names_key(side: exp.Expr, table: exp.Table, is_alone: bool) -> bool:
     key = _KEYS.get(table.name, "namespace")
     if not isinstance(side, exp.Column) or side.name != key:
         return False
     return side.table == table.alias_or_name or (is_alone and not side.table)
 
 
-def _is_constant(side: exp.Expression, parameters: Sequence[str]) -> bool:
+def _is_constant(side: exp.Expr, parameters: Sequence[str]) -> bool:
     """Whether it is a parameter of namespaces, or one of a set of them."""
     if isinstance(side, exp.Any):
         side = side.this.unnest()
@@ -109,7 +117,7 @@ def _is_constant(side: exp.Expression, parameters: Sequence[str]) -> bool:
     return name in ("namespace", "namespaces", "name", "session_namespace")
 
 
-def _is_bound(parsed: Parsed, scope: exp.Expression, table: exp.Table) -> bool:
+def _is_bound(parsed: Parsed, scope: exp.Expr, table: exp.Table) -> bool:
     """Whether the namespace of a table is a constant, or that of a table outside the subquery for which it is one."""
     is_alone = len(_list_tables(scope)) == 1
     for condition in _list_conditions(scope):
@@ -124,7 +132,7 @@ def _is_bound(parsed: Parsed, scope: exp.Expression, table: exp.Table) -> bool:
     return False
 
 
-def _is_bound_outside(parsed: Parsed, scope: exp.Expression, column: exp.Column) -> bool:
+def _is_bound_outside(parsed: Parsed, scope: exp.Expr, column: exp.Column) -> bool:
     outer = scope.find_ancestor(*_SCOPES)
     while outer is not None:
         for table in _list_tables(outer):

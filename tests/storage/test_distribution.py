@@ -1,22 +1,17 @@
 """Every statement of PostgreSQL obeys the rules of a cluster, and each rule refuses the statement that taught it."""
 
 import re
-from pathlib import Path
 
 import pytest
 
 from retentive.storage.columns import TABLES
-from retentive.storage.engines.postgres.codec import render_weights
-from retentive.storage.engines.postgres.setup import DIALECT
-from retentive.storage.queries import Queries, SqlStatement
-from retentive.text.search_fields import FIELD_WEIGHTS, SEARCH_FIELDS
+from retentive.storage.engines.postgres.dialect import TABLE_NAMES, make_queries
+from retentive.storage.queries import SqlStatement
 from tests.engines import PAST
-from tests.storage.distribution_rules import REFERENCE_TABLES, RULES, find_violations
+from tests.storage.distribution_rules import REFERENCE_TABLES, RULES, find_bare_tables, find_violations
 
 DISTRIBUTED = frozenset({*TABLES, "texts", "postings", "statistics"} - REFERENCE_TABLES)
-WEIGHTS = render_weights(dict(zip(SEARCH_FIELDS, FIELD_WEIGHTS, strict=True)))
-QUERIES = Queries(DIALECT, "= ANY (:{})", weighted=WEIGHTS)
-SCHEMA = Path(__file__).parents[2] / "src" / "retentive" / "storage" / "schema" / "postgres"
+QUERIES = make_queries()
 FILTERS = ["active", "statuses", "kinds", "sources", "tags", "min_importance", "min_confidence", "since", "until"]
 OWN_FILTERS = {"session_list": ["before_session"], "record_list": ["after_record"]}
 WHOLE_STORE = {  # what looks at every machine of a cluster, by its purpose
@@ -52,6 +47,13 @@ def test_every_statement_can_be_run_by_a_cluster(name: str) -> None:
     is_whole_store = QUERIES.traits(name).scope == "store"
     for statement in list_statements(name):
         assert find_violations(statement.sql, statement.names, DISTRIBUTED, is_whole_store=is_whole_store) == []
+
+
+@pytest.mark.parametrize("name", sorted(QUERIES.names))
+def test_every_table_is_named_with_its_schema(name: str) -> None:
+    """A pooler may give a connection whose search path is another one."""
+    for statement in list_statements(name):
+        assert find_bare_tables(statement.sql, TABLE_NAMES) == []
 
 
 def test_the_statements_about_the_whole_store_are_known() -> None:

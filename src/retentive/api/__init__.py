@@ -59,7 +59,7 @@ from retentive.store import OpenStore, validate
 from retentive.store.active_model import CLOSING_BATCHES, complete_own_writes, with_active_model
 from retentive.store.scope import Filters, View, make_scope, resolve_namespaces
 from retentive.store.validate import UNSET, MemoryOptions, TimeInput, Unset
-from retentive.store.views import make_bounds, mutates, require_readable, restrict_store
+from retentive.store.views import changes, make_bounds, mutates, require_readable, restrict_store
 from retentive.text.token_counters import TokenCounter
 from retentive.transfer import leftover_files
 
@@ -172,7 +172,7 @@ class Retentive(MaintenanceVerbs):
         within = make_bounds(namespaces, subtree=subtree, read_only=read_only, also_read=also_read)
         return type(self)(restrict_store(self._store, within))
 
-    @mutates
+    @changes
     def add(self, text: str, vector: Any = None, *, actor: str = "user", **options: Unpack[MemoryOptions]) -> AddResult:
         """Keep one memory, durable and searchable on return.
 

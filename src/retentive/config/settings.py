@@ -245,6 +245,11 @@ class Config:
     statement_timeout: float = setting(
         30.0, checks.between(0.1, 86_400), "PostgreSQL: seconds that an answer may take."
     )
+    pooler: str = setting(
+        "auto",
+        checks.one_of("auto", "none", "transaction"),
+        "PostgreSQL: does a pooler in transaction mode, such as PgBouncer's, stand before the server? `auto` looks.",
+    )
     llm: str = setting(
         "none", checks.language_model, "The language model that helps to learn: `none`, or PROVIDER:MODEL."
     )
@@ -359,6 +364,7 @@ class Settings(TypedDict, total=False):
     partitions: int
     pool_size: int
     statement_timeout: float
+    pooler: str
     llm: str
     llm_url: str
     llm_key: str

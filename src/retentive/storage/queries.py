@@ -71,14 +71,23 @@ class _Block(NamedTuple):
 class Queries:
     """The queries of a dialect, composed at their first use."""
 
-    def __init__(self, dialect: str | tuple[str, ...], set_test: str, **constants: str) -> None:
+    def __init__(
+        self,
+        dialect: str | tuple[str, ...],
+        set_test: str,
+        qualify: Callable[[str], str] = lambda sql: sql,
+        **constants: str,
+    ) -> None:
         """`set_test` is the dialect's test for membership in a set, such as `IN_JSON_ARRAY`.
+
+        `qualify` puts the schema before the names of tables.
 
         Given several dialects, a later one adds to the earlier ones and may replace their blocks. `constants` are
         further fragments.
         """
         self._dialects = (dialect,) if isinstance(dialect, str) else dialect
         self._set_test = set_test
+        self._qualify = qualify
         self._constants = constants
         self._composed: dict[tuple[str, tuple[str, ...]], str] = {}
         self._numbered: dict[tuple[str, tuple[str, ...]], list[SqlStatement]] = {}
@@ -108,7 +117,7 @@ class Queries:
         found = self._numbered.get(key)
         if found is None:
             parts = _END.split(self.sql(name, filters))
-            found = self._numbered[key] = [_number_parameters(part) for part in parts if part.strip()]
+            found = self._numbered[key] = [_number_parameters(self._qualify(part)) for part in parts if part.strip()]
         return found
 
     @property

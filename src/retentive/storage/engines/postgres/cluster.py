@@ -21,7 +21,7 @@ from psycopg.sql import quote
 
 from retentive.errors import Invalid, NewerSchema
 from retentive.model.scale import PlannedStatement, TableKind
-from retentive.storage.engines.postgres.connections import ROLE, SCHEMA
+from retentive.storage.engines.postgres.transactions import ROLE, SCHEMA
 
 FIRST_TABLE = "memories"
 """The table with which all others are colocated."""

@@ -19,8 +19,9 @@ from retentive.model.scale import (
     TableKind,
 )
 from retentive.storage.engines.postgres import cluster
-from retentive.storage.engines.postgres.connections import ROLE, SCHEMA, Connection, Connections
+from retentive.storage.engines.postgres.connections import Connection, Connections
 from retentive.storage.engines.postgres.error_map import translate_errors
+from retentive.storage.engines.postgres.transactions import ROLE, SCHEMA
 
 MAX_PROBES = 5  # transactions of each of two clients that are compared to find a pooler's mode
 NO_CITUS_HINT = (

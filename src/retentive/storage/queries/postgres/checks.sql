@@ -78,7 +78,7 @@ WHERE coalesce(w.rows, 0) <> coalesce(s.rows, 0) OR coalesce(w.tokens, 0) <> coa
 -- name: check_indexes
 -- Indexes that were not finished, unless another session is building them.
 SELECT i.indexrelid::regclass::text FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
-WHERE c.relnamespace = current_schema()::regnamespace AND NOT i.indisvalid
+WHERE c.relnamespace = 'retentive'::regnamespace AND NOT i.indisvalid
   AND i.indexrelid NOT IN (SELECT index_relid FROM pg_stat_progress_create_index)
 
 -- name: derived_rebuild
@@ -105,6 +105,6 @@ INSERT INTO statistics (namespace, rows, tokens) {all_statistics}
 
 -- name: facts
 SELECT (SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c
-        WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'm')),
+        WHERE c.relnamespace = 'retentive'::regnamespace AND c.relkind IN ('r', 'm')),
        (SELECT max(number) FROM migrations), current_setting('server_version'),
        (SELECT extversion FROM pg_extension WHERE extname = 'vector')

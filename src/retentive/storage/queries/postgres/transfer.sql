@@ -14,7 +14,7 @@ VALUES (:n, :namespace, :memory, :at, :how, :query, :score)
 
 -- name: put_access_log_numbers
 -- The moved rows keep their numbers. New rows get higher ones.
-SELECT setval('access_log_n_seq', :upto) FROM access_log_n_seq WHERE NOT is_called OR last_value < :upto
+SELECT setval('retentive.access_log_n_seq', :upto) FROM access_log_n_seq WHERE NOT is_called OR last_value < :upto
 
 -- fragment: stored_chunk_columns
 -- A chunk with the fields of the full text as they were written.
@@ -45,7 +45,7 @@ VALUES (:n, :namespace, :owner_type, :owner, :ordinal, :text, :session, :kind, :
 {new_full_text: of_number}
 
 -- name: put_chunks_numbers
-SELECT setval('chunk_numbers', :upto) FROM chunk_numbers WHERE NOT is_called OR last_value < :upto
+SELECT setval('retentive.chunk_numbers', :upto) FROM chunk_numbers WHERE NOT is_called OR last_value < :upto
 
 -- name: copy_vectors
 -- scope: store
