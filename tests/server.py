@@ -210,7 +210,7 @@ class GivenServer(Server):
                 self.execute(f"DROP ROLE IF EXISTS {name}")
 
     def skip_control(self) -> NoReturn:
-        pytest.skip("the server of RETENTIVE_TEST_POSTGRES is neither stopped nor copied by tests")
+        pytest.skip("the server of RETENTIVE_TEST_POSTGRES is neither stopped, copied nor put behind a pooler by tests")
 
     def start(self) -> None:
         self.skip_control()

@@ -13,7 +13,7 @@ import psycopg
 import pytest
 
 from tests.engines import LEASH, NEEDED, free_port
-from tests.server import AS_NOBODY, Server
+from tests.server import AS_NOBODY, GivenServer, Server
 
 FOLDER = Path(sys.prefix) / "pgbouncer"
 PROGRAM = FOLDER / "usr" / "sbin" / "pgbouncer"
@@ -37,6 +37,8 @@ class PgBouncer:
     """A pooler that closes each connection of the server after `lifetime` seconds, so that a client gets others."""
 
     def __init__(self, server: Server, mode: str, connections: int = 4, lifetime: float = 1) -> None:
+        if isinstance(server, GivenServer):
+            server.skip_control()
         self.port = free_port()
         self._folder = Path(tempfile.mkdtemp(prefix="retentive-pgbouncer-"))
         who: dict[str, Any] = AS_NOBODY if os.geteuid() == 0 else {}  # it refuses to run as root
