@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Iterator
+from contextlib import closing
 from typing import NamedTuple
 
 import pytest
@@ -9,7 +10,9 @@ import pytest
 from retentive import Retentive
 from retentive.errors import Unwritable
 from retentive.storage.engines.postgres import PostgresEngine
+from retentive.storage.engines.postgres.policies import has_other_policies, write_policies
 from retentive.storage.engines.postgres.transactions import ROLE
+from retentive.storage.namespace_guard import NamespaceGuard
 from retentive.testing import parts_of
 from tests.engines import missing
 from tests.server import FAST, Server
@@ -57,6 +60,23 @@ def fill(url: str) -> Retentive:
     for name in ("alice", "bob"):
         store.in_namespace(name).add(f"The harbour of {name}")
     return store
+
+
+def test_the_policies_of_a_cluster_have_no_subquery_and_hide_the_same(own_server: Server) -> None:
+    tenant = make_tenant(own_server, "CREATEROLE")
+    with fill(tenant.url) as store:
+        engine = parts_of(store).engine
+        assert isinstance(engine, PostgresEngine)
+        with closing(engine._link.connect()) as connection:
+            for is_cluster in (True, False):
+                write_policies(connection, is_cluster=is_cluster)
+                assert not has_other_policies(connection, is_cluster=is_cluster)
+                assert has_other_policies(connection, is_cluster=not is_cluster)
+                view = store.restricted("alice", also_read=["carol/*"])
+                assert {hit.item.namespace for hit in view.search("harbour", limit=10)} == {"alice"}
+                guarded = parts_of(view).engine
+                assert isinstance(guarded, NamespaceGuard)
+                assert guarded.engine.read("namespace_list") == [("alice",)]
 
 
 @pytest.mark.parametrize("is_cluster", [False, True])

@@ -65,7 +65,7 @@ VERBS: dict[str, tuple[Verb, int]] = {
     # what exists already; the write with its commit
     "append": (lambda store, number: store.sessions.append("s1", "user", f"Thank you {number}."), 2),
     "append a pair": (lambda store, number: store.sessions.append_pair("s2", f"Hm {number}", f"Well {number}"), 2),
-    "context": (lambda store, _: store.context("where does the stork nest", session="s1"), 9),
+    "context": (lambda store, _: store.context("where does the stork nest", session="s1"), 7),
 }
 
 

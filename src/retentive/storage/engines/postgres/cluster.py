@@ -5,8 +5,7 @@ that a statement about one namespace runs on one machine. Small tables about the
 machine (reference tables). What only the server itself reads stays on the coordinator.
 
 Citus sets the order and the form:
-  a. A policy with a subquery is refused on a distributed table, so policies are changed before, and back after.
-     On one server the subquery is worth having: it is read once for a statement, not once for each row.
+  a. A policy with a subquery is refused on a distributed table. `policies.py` changes them when a store is opened.
   b. An identity column keeps `undistribute_table` from working, so it becomes a default from a sequence before.
   c. The number of shards can be given for the first table only; the others are colocated with it.
   d. The role of restricted views must be able to log in, because the coordinator connects to the workers with it.
@@ -64,8 +63,6 @@ class ClusterState:
     user: str
     tables: Mapping[str, TableState]
     """By name; partitions of a table are not listed."""
-    policies: Mapping[str, bool] = field(default_factory=dict)
-    """By table, partitions too: whether its policy `restricted` has a subquery."""
     role_can_login: bool | None = None
     """Whether the role of restricted views can log in; None: it does not exist."""
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -78,7 +75,6 @@ def plan_distribution(state: ClusterState, shards: int | None = None) -> list[Pl
     _check_shards(state, shards)
     return [
         *_plan_settings(state),
-        *_plan_policies(state, is_distributed=True),
         *_plan_sequences(state),
         *_plan_reference_tables(state),
         *_plan_distributed_tables(state, shards),
@@ -90,14 +86,10 @@ def plan_undistribution(state: ClusterState) -> list[PlannedStatement]:
     """The statements that are left to bring all rows back to the coordinator."""
     spread = [name for name, table in state.tables.items() if table.kind is not TableKind.LOCAL]
     order = [name for name in (*DISTRIBUTED_TABLES, *REFERENCE_TABLES) if name in spread]
-    tables = [
+    tables = (
         PlannedStatement(f"bring {name} back", f"SELECT undistribute_table({quote_table(name)})") for name in order
-    ]
-    return [
-        *tables,
-        *_plan_policies(state, is_distributed=False),
-        *_plan_reset(state),
-    ]
+    )
+    return [*tables, *_plan_reset(state)]
 
 
 def find_misplaced(tables: Mapping[str, TableState]) -> list[str]:
@@ -107,16 +99,6 @@ def find_misplaced(tables: Mapping[str, TableState]) -> list[str]:
         **dict.fromkeys(REFERENCE_TABLES, TableKind.REFERENCE),
     }
     return [name for name, kind in wanted.items() if name in tables and tables[name].kind is not kind]
-
-
-def make_restricted_policy(column: str, *, is_distributed: bool) -> str:
-    """The condition under which a restricted transaction sees a row."""
-
-    def read(setting: str) -> str:
-        value = f"coalesce(nullif(current_setting('{setting}', true), ''), '{{}}')::text[]"
-        return f"({value})" if is_distributed else f"((SELECT {value})::text[])"
-
-    return f"{column} = ANY {read('retentive.namespaces')} OR {column} ^@ ANY {read('retentive.subtrees')}"
 
 
 def quote_table(name: str) -> str:
@@ -157,18 +139,6 @@ def _plan_reset(state: ClusterState) -> Iterator[PlannedStatement]:
 
 def _of_user(state: ClusterState) -> str:
     return f"{_quote_name(state.user)} IN DATABASE {_quote_name(state.database)}"
-
-
-def _plan_policies(state: ClusterState, *, is_distributed: bool) -> Iterator[PlannedStatement]:
-    """Change the policies that have the other form, those of partitions too."""
-    form = "without a subquery" if is_distributed else "with a subquery, read once for a statement"
-    for table, has_subquery in state.policies.items():
-        if has_subquery is is_distributed:
-            condition = make_restricted_policy(
-                DISTRIBUTED_TABLES.get(table, "namespace"), is_distributed=is_distributed
-            )
-            sql = f"ALTER POLICY restricted ON {SCHEMA}.{table} USING ({condition})"
-            yield PlannedStatement(f"policy of {table}: {form}", sql)
 
 
 def _plan_sequences(state: ClusterState) -> Iterator[PlannedStatement]:

@@ -59,10 +59,6 @@ _NODE_HEALTH = (
     "SELECT to_nodename, to_nodeport, bool_and(coalesce(result, false)) FROM citus_check_cluster_node_health()"
     " GROUP BY 1, 2"
 )
-_POLICIES = (
-    "SELECT c.relname, p.polqual::text LIKE '%SUBLINK%' FROM pg_policy p JOIN pg_class c ON c.oid = p.polrelid"
-    " WHERE c.relnamespace = $1::regnamespace AND p.polname = 'restricted' ORDER BY 1"
-)
 _USER_SETTINGS = (
     "SELECT current_database(), current_user, (SELECT s.setconfig FROM pg_db_role_setting s"
     " JOIN pg_database d ON d.oid = s.setdatabase JOIN pg_roles r ON r.oid = s.setrole"
@@ -150,8 +146,9 @@ class Deployment:
             with closing(self._search_replica.connect()) as replica, translate_errors(where):
                 position = "NULL::text" if is_standby else "pg_current_wal_insert_lsn()::text"
                 newest = _fetch(primary, f"SELECT {position}")[0][0]
-                lag = "SELECT greatest(0, pg_wal_lsn_diff($1::pg_lsn, pg_last_wal_replay_lsn()))::bigint"
-                return SearchReplica(where, replica.execute(lag, (newest,)).fetchall()[0][0])
+                difference = "SELECT pg_wal_lsn_diff($1::pg_lsn, pg_last_wal_replay_lsn())::bigint"
+                lag = _fetch(replica, difference, newest)[0][0]
+                return SearchReplica(where, None if lag is None else max(0, lag))
         except RetentiveError as error:
             return SearchReplica(where, None, str(error))
 
@@ -181,7 +178,6 @@ def _read_state(connection: Connection, citus: str) -> cluster.ClusterState:
         database,
         user,
         tables,
-        policies=dict(_fetch(connection, _POLICIES, SCHEMA)),
         role_can_login=roles[0][0] if roles else None,
         settings=dict(each.split("=", 1) for each in given or ()),
     )

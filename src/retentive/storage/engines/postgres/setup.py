@@ -14,6 +14,7 @@ from retentive.errors import NotAStore, StorageError, Unwritable
 from retentive.storage.engines.postgres.connections import Connection, Connections
 from retentive.storage.engines.postgres.dialect import DIALECT
 from retentive.storage.engines.postgres.error_map import translate_errors
+from retentive.storage.engines.postgres.policies import has_other_policies, write_policies
 from retentive.storage.engines.postgres.transactions import ROLE, SCHEMA, make_settings_call
 from retentive.storage.migrations import Migration, find_missing, load_migrations
 
@@ -40,13 +41,17 @@ def set_up(connections: Connections, partitions: int, restricted: bool) -> None:
     try:
         with translate_errors(connections.where):
             known = load_migrations(DIALECT)
-            if find_missing(known, _read_applied(connection), connections.where) or (
-                restricted and not _has_role(connection)
+            if (
+                find_missing(known, _read_applied(connection), connections.where)
+                or (restricted and not _has_role(connection))
+                or (connections.is_cluster and has_other_policies(connection, is_cluster=True))
             ):
                 with connection.transaction():
                     connection.execute("SELECT pg_advisory_xact_lock($1)", (LOCK,))
                     connection.execute(*make_settings_call(0, is_local=True))
                     _migrate(connection, connections, known, partitions)
+                    if connections.is_cluster:
+                        write_policies(connection, is_cluster=True)
                     if restricted:
                         _prepare_role(connection, is_cluster=connections.is_cluster)
     finally:
