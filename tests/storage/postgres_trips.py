@@ -24,8 +24,12 @@ class TripCounter:
         monkeypatch.setattr(Connections, "_configure", configure_and_trace)
 
     @property
+    def messages(self) -> str:
+        return "".join(path.read_text() for path in self._folder.iterdir())
+
+    @property
     def trips(self) -> int:
-        return sum(path.read_text().count("ReadyForQuery") for path in self._folder.iterdir())
+        return self.messages.count("ReadyForQuery")
 
     def close(self) -> None:
         for file in self._files:

@@ -3,12 +3,16 @@
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from retentive import Retentive
-from retentive.storage.engines.postgres import connections
+from retentive.errors import Stale, StorageError
+from retentive.storage import Engine, step
+from retentive.storage.engines.postgres import PostgresEngine, connections
 from retentive.testing import parts_of
 from tests.storage.postgres_trips import TripCounter
 
@@ -84,3 +88,57 @@ def test_a_restricted_view_takes_no_more(counter: TripCounter, store: Retentive,
     call, limit = VERBS[verb]
     view = store.restricted("default")
     assert count_trips(counter, view, call) <= limit
+
+
+@pytest.mark.parametrize("is_cluster", [False, True])
+def test_a_guard_holds_wherever_it_is_checked(counter: TripCounter, store: Retentive, is_cluster: bool) -> None:
+    """By the server, or on a cluster by the client, which then needs a second trip. Nothing of the write is kept."""
+    engine = parts_of(store).engine
+    assert isinstance(engine, PostgresEngine)
+    engine._link.is_cluster = is_cluster
+    guard = step("memory_unchanged", expect=1, namespace="default", id=store_id(store), version=1)
+    before = counter.trips
+    engine.apply([guard])
+    assert counter.trips - before == (2 if is_cluster else 1)
+    with pytest.raises(Stale):
+        engine.apply([step("meta_set", key="a", value="1"), replace(guard, rows=[{**guard.rows[0], "version": 9}])])  # type: ignore[index]
+    assert engine.read("meta_get", {"key": "a"}) == []
+
+
+@pytest.mark.parametrize("is_cluster", [False, True])
+def test_a_cluster_is_not_told_how_to_plan(counter: TripCounter, store: Retentive, is_cluster: bool) -> None:
+    """It could not plan a batch with a plan for all parameters."""
+    engine = parts_of(store).engine
+    assert isinstance(engine, PostgresEngine)
+    engine._link.is_cluster = is_cluster
+    before = counter.messages.count("force_generic_plan")
+    store.add_many([f"Okapi number {number}" for number in range(60)])
+    assert (counter.messages.count("force_generic_plan") > before) is not is_cluster
+
+
+def test_what_readers_ask_at_the_same_time_is_one_trip(counter: TripCounter, store: Retentive) -> None:
+    def read_twice(engine: Engine) -> int:
+        return len(engine.read("namespace_list")) + len(engine.read("meta_get", {"key": "a"}))
+
+    def read_once(engine: Engine) -> int:
+        return len(engine.read("namespace_list"))
+
+    before = counter.trips
+    assert parts_of(store).engine.together([read_twice, read_once, lambda _: 5]) == [1, 1, 5]
+    assert counter.trips - before == 2
+
+
+def test_of_readers_side_by_side_only_the_one_that_fails_has_the_error(store: Retentive) -> None:
+    engine = parts_of(store).engine
+    answers: list[object] = []
+
+    def read(name: str, each: Engine) -> None:
+        answers.append(each.read("meta_get", {"key": name}))
+
+    def fail(each: Engine) -> None:
+        each.read("summary_get", {"namespace": "default", "session": 5})
+
+    with pytest.raises(StorageError):
+        engine.together([partial(read, "a"), fail, partial(read, "b")])
+    assert answers == [[], []]
+    assert len(engine.read("namespace_list")) == 1

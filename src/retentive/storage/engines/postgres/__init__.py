@@ -1,8 +1,9 @@
 """PostgreSQL with pgvector, through psycopg: the engine beyond one machine.
 
 The server has the indexes: postings for the words (exact BM25), halfvec for the vectors, scanned or by a graph. A
-question is one statement, a write one pipeline and its commit. `connections.py` has the connections, `setup.py`
-the schema, `graphs.py` the HNSW indexes, `codec.py` converts values. Traits in the headers of the queries
+question is one statement, a write one pipeline with its commit. `connections.py` has the connections, `transactions.py`
+what a transaction begins with, `setup.py` and `policies.py` the schema, `graphs.py` the HNSW indexes, `codec.py`
+converts values, `shared_trips.py` has readers side by side ask together. Traits in the headers of the queries
 (`QueryTraits`) tell what a query needs beside its statements: statistics, sequences, no timeout.
 """
 

@@ -156,14 +156,6 @@ WITH {scan_all_or_graph} {memories_near}
 SELECT w.term FROM unnest(:terms::text[]) AS w (term)
 WHERE EXISTS (SELECT 1 FROM postings p WHERE p.namespace IN {each:namespaces} AND p.term = w.term)
 
--- name: term_count
--- How many rows of these namespaces have each term, counted up to :most; terms that no text has are left out.
-SELECT c.term, c.found FROM (
-  SELECT w.term, (SELECT count(*) FROM (
-    SELECT 1 FROM postings p WHERE p.namespace IN {each:namespaces} AND p.term = w.term LIMIT :most
-  ) counted) AS found FROM unnest(:terms::text[]) AS w (term)
-) c WHERE c.found > 0
-
 -- name: text_search
 WITH asked AS MATERIALIZED ({asked_terms}), {term_weights: is_asked} {text_matches}
 
