@@ -109,6 +109,12 @@ def test_every_store_says_what_it_is_on(open_store: Open, target: str) -> None:
     assert any(each.next_step for each in report.findings)
 
 
+def test_a_store_in_memory_is_no_file() -> None:
+    with Retentive.open(":memory:", embedder="hashing") as store:
+        (finding,) = store.scale.check().findings
+    assert finding.detail.startswith("in memory")
+
+
 @pytest.mark.engines("sqlite", "libsql")
 def test_only_a_server_can_be_distributed(store: Retentive) -> None:
     with pytest.raises(Invalid, match="Citus") as caught:

@@ -21,6 +21,14 @@ FILE_FINDINGS = (
         next_step="If a second machine must write, or writers queue, move it to a server: `migrate(SOURCE, TARGET)`.",
     ),
 )
+MEMORY_FINDINGS = (
+    ScaleFinding(
+        "store",
+        ok=True,
+        detail="in memory: it is lost when this program closes it",
+        next_step="To keep it, give a file: `open(FILE)`.",
+    ),
+)
 LIBSQL_FINDINGS = (
     ScaleFinding(
         "store",

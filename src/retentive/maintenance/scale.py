@@ -7,6 +7,7 @@ from retentive.errors import Invalid
 from retentive.maintenance.explain_setup import (
     FILE_FINDINGS,
     LIBSQL_FINDINGS,
+    MEMORY_FINDINGS,
     explain_server,
     summarise_server,
 )
@@ -56,7 +57,8 @@ def describe_setup(store: OpenStore) -> ScaleReport:
     deployment = store.engine.deployment
     if deployment is None:
         if facts["engine"] == "sqlite":
-            return ScaleReport(StoreKind.FILE, str(facts["path"]), FILE_FINDINGS)
+            findings = MEMORY_FINDINGS if facts["path"] == ":memory:" else FILE_FINDINGS
+            return ScaleReport(StoreKind.FILE, str(facts["path"]), findings)
         return ScaleReport(StoreKind.LIBSQL, str(facts["url"]), LIBSQL_FINDINGS)
     where, setup = str(facts["where"]), deployment.describe()
     kind = StoreKind.CLUSTER if setup.citus else StoreKind.POSTGRES
