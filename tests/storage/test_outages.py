@@ -163,6 +163,22 @@ def test_a_write_of_which_nothing_is_heard_any_more_says_so(proxy: Proxy, monkey
     engine.close()
 
 
+def test_adding_again_after_an_uncertain_write_doubles_nothing(proxy: Proxy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the documentation tells programs to do."""
+    text = "The deploy key is in the vault"
+    with Retentive.open(proxy.url, namespace="uncertain", embedder="hashing") as store:
+        store.add("The ferry leaves at nine")
+        monkeypatch.setattr(connections, "RECONNECT_SECONDS", 0.5)
+        proxy.fates.append((True, False))
+        proxy.away = True
+        with pytest.raises(Uncertain):
+            store.add(text)
+        proxy.away = False
+        again = store.add(text)
+        assert not again.created
+        assert [memory.content for memory in store.list()].count(text) == 1
+
+
 def test_a_move_goes_on_when_the_server_comes_back(
     fragile: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,6 @@ import time
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,6 @@ from tests.storage.postgres_rows import chunk, run
 from tests.support import Open
 
 WHOLE = {"meta", "spaces", "migrations", "commits", "tokens"}  # tables about the whole store: small, or of no namespace
-SCALE = Path(__file__).parents[2] / "docs" / "scale.md"
 TABLES = "SELECT relname FROM pg_class WHERE relnamespace = 'retentive'::regnamespace AND relkind IN ('r', 'p')"
 
 
@@ -73,17 +71,6 @@ def test_every_key_begins_with_the_namespace(postgres: str) -> None:
     assert {table for table, first in keys if first != "namespace"} == WHOLE | {"namespaces"}
     assert {name for (name,) in run(postgres, TABLES)} == {table for table, _ in keys}
     assert ("namespaces", "name") in keys
-
-
-def test_the_page_on_scale_says_that_no_table_can_be_distributed(postgres: str) -> None:
-    """Citus refuses a policy with a subquery. Once there is none, the page should say how to distribute."""
-    policies = run(
-        postgres,
-        "SELECT tablename, qual LIKE '%SELECT%' FROM pg_policies"
-        " WHERE schemaname = 'retentive' AND policyname = 'restricted'",
-    )
-    assert {name for (name,) in run(postgres, TABLES)} - WHOLE == {table for table, refused in policies if refused}
-    assert "One store cannot be sharded today." in SCALE.read_text("utf-8")
 
 
 def test_there_are_no_triggers_and_no_foreign_keys(postgres: str) -> None:

@@ -21,6 +21,7 @@ from retentive.fs.folders import make_data_folder
 from retentive.learning import learn
 from retentive.maintenance.integrity import Integrity
 from retentive.maintenance.models import Models
+from retentive.maintenance.scale import Scale
 from retentive.maintenance.tokens import Tokens
 from retentive.memories import add, edit, forget, provenance
 from retentive.memories.expectations import Expectations
@@ -85,6 +86,7 @@ class Retentive(MaintenanceVerbs):
         self.skills = Skills(store)
         self.files = Files(store)
         self.integrity = Integrity(store)
+        self.scale = Scale(store)
         self.models = Models(store.config, store.bounds)
 
     @classmethod

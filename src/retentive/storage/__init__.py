@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 if TYPE_CHECKING:
     from retentive.config import Config
     from retentive.model import Bounds, Match, Matches, Scope, Space
+    from retentive.storage.engines.postgres.deployment import Deployment
     from retentive.storage.integrity import IntegrityMode
 
 T = TypeVar("T")
@@ -161,6 +162,11 @@ class Engine(Protocol):
     @property
     def integrity(self) -> "IntegrityMode | None":
         """Integrity mode: it seals rows with a key outside the store. None if the engine does not offer it."""
+        ...
+
+    @property
+    def deployment(self) -> "Deployment | None":
+        """The machines that hold the store. None if one machine holds it by nature."""
         ...
 
     def within(self, bounds: "Bounds") -> "Engine":

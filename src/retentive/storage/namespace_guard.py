@@ -104,6 +104,10 @@ class NamespaceGuard:
     def integrity(self) -> None:
         raise _forbid_whole_store("integrity mode")
 
+    @property
+    def deployment(self) -> None:
+        raise _forbid_whole_store("scale")
+
     def within(self, bounds: Bounds) -> Engine:
         if not self.bounds.can_read_all_of(bounds):
             raise _forbid_namespaces(bounds.names)

@@ -26,6 +26,7 @@ from retentive.storage import NO_PARAMS, Engine, Finding, PageProgress, Params, 
 from retentive.storage.engine_search import read_cosines
 from retentive.storage.engines.postgres.codec import Binder, encode_question, unpack_vectors
 from retentive.storage.engines.postgres.connections import Connection, Connections, Options
+from retentive.storage.engines.postgres.deployment import Deployment
 from retentive.storage.engines.postgres.dialect import DIALECT, make_queries
 from retentive.storage.engines.postgres.error_map import FAILED_GUARD, translate_errors
 from retentive.storage.engines.postgres.graphs import Graphs
@@ -237,6 +238,10 @@ class PostgresEngine:
             "postgresql": server,
             "pgvector": vector,
         }
+
+    @property
+    def deployment(self) -> Deployment:
+        return Deployment(self._link, self._replica.connections)
 
     def close(self) -> None:
         if os.getpid() != self._process:

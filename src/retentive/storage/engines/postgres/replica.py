@@ -51,6 +51,11 @@ class Replica:
                 self._skip_until = time.monotonic() + SKIP_SECONDS
         return ask(self._primary, None)
 
+    @property
+    def connections(self) -> Connections | None:
+        """The connections to the replica; None if none is configured."""
+        return self._replica
+
     def note_write(self) -> None:
         """Note that something was committed that searches can find."""
         self._writes += 1
