@@ -19,6 +19,7 @@ from lockfile import LOCK, ROOT, explain_no_lock, read_project  # noqa: E402 - s
 
 FETCHED = {
     "sqld.py": "libSQL server",
+    "pgbouncer.py": "PgBouncer",
     "node.py": "MCP inspector and conformance suite",
     "claude_code.py": "Claude Code",
     "codex.py": "Codex",

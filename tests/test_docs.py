@@ -35,6 +35,7 @@ from retentive.files.verbs import Files
 from retentive.ids import shorten_id
 from retentive.maintenance.integrity import Integrity
 from retentive.maintenance.models import Models
+from retentive.maintenance.scale import Scale
 from retentive.maintenance.tokens import Tokens
 from retentive.memories.expectations import Expectations
 from retentive.memories.injections import Injections
@@ -64,6 +65,7 @@ GROUPS: dict[str, type] = {
     "profile": ProfileVerbs,
     "projects": Projects,
     "proposals": Proposals,
+    "scale": Scale,
     "sessions": Sessions,
     "skills": Skills,
     "tokens": Tokens,

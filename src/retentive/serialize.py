@@ -56,6 +56,7 @@ from retentive.model import (
     WorkerStatus,
     iso,
 )
+from retentive.model.scale import ScaleReport
 
 
 def encode_value(value: Any) -> Any:
@@ -294,6 +295,18 @@ def space_figures(value: SpaceFigures) -> dict[str, Any]:
 
 def quarantined_row(value: QuarantinedRow) -> dict[str, Any]:
     return encode_fields(value)
+
+
+def scale_report(value: ScaleReport, word: Callable[[str], str] = str) -> dict[str, Any]:
+    """Encode how a store is set up. `word` words the hints for a door."""
+    findings = [each._replace(detail=word(each.detail), next_step=word(each.next_step)) for each in value.findings]
+    return {
+        "kind": value.kind,
+        "where": value.where,
+        "ok": value.is_well,
+        "findings": [each._asdict() for each in findings],
+        "server": value.server and asdict(value.server),
+    }
 
 
 def repair_result(value: RepairResult) -> dict[str, Any]:

@@ -326,7 +326,8 @@ def test_the_server_itself_keeps_expectations_apart(store: Retentive) -> None:
     for subtree, seen in ((False, {"alice"}), (True, {"alice", "alice/coder"})):
         engine: Any = parts_of(store.restricted("alice", subtree=subtree)).engine
         sql = "SELECT DISTINCT namespace FROM expectations"
-        rows = engine.engine._read(lambda connection, sql=sql: connection.execute(sql).fetchall())
+        engine = engine.engine
+        rows = engine._link.read(lambda connection, sql=sql: connection.execute(sql).fetchall(), bounds=engine._bounds)
         assert {row[0] for row in rows} == seen
 
 

@@ -386,7 +386,10 @@ def test_the_server_itself_refuses_when_a_filter_is_broken(store: Retentive) -> 
 
     def every(table: str, column: str = "namespace") -> set[str]:
         sql = f"SELECT DISTINCT {column} FROM {table}"
-        return {row[0] for row in engine._read(lambda connection: connection.execute(sql).fetchall())}
+        return {
+            row[0]
+            for row in engine._link.read(lambda connection: connection.execute(sql).fetchall(), bounds=engine._bounds)
+        }
 
     for table in ("memories", "chunks", "texts", "postings", "vectors", "events", "sessions", "statistics"):
         assert every(table) == {"alice", "alice/coder"}, table

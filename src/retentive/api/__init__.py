@@ -21,6 +21,7 @@ from retentive.fs.folders import make_data_folder
 from retentive.learning import learn
 from retentive.maintenance.integrity import Integrity
 from retentive.maintenance.models import Models
+from retentive.maintenance.scale import Scale
 from retentive.maintenance.tokens import Tokens
 from retentive.memories import add, edit, forget, provenance
 from retentive.memories.expectations import Expectations
@@ -62,7 +63,7 @@ from retentive.store.active_model import CLOSING_BATCHES, complete_own_writes, w
 from retentive.store.find_id import find_id
 from retentive.store.scope import Filters, View, make_scope, resolve_namespaces
 from retentive.store.validate import UNSET, MemoryOptions, TimeInput, Unset
-from retentive.store.views import make_bounds, mutates, require_readable, restrict_store
+from retentive.store.views import changes, make_bounds, mutates, require_readable, restrict_store
 from retentive.text.token_counters import TokenCounter
 from retentive.transfer import leftover_files
 
@@ -85,6 +86,7 @@ class Retentive(MaintenanceVerbs):
         self.skills = Skills(store)
         self.files = Files(store)
         self.integrity = Integrity(store)
+        self.scale = Scale(store)
         self.models = Models(store.config, store.bounds)
 
     @classmethod
@@ -175,7 +177,7 @@ class Retentive(MaintenanceVerbs):
         within = make_bounds(namespaces, subtree=subtree, read_only=read_only, also_read=also_read)
         return type(self)(restrict_store(self._store, within))
 
-    @mutates
+    @changes
     def add(self, text: str, vector: Any = None, *, actor: str = "user", **options: Unpack[MemoryOptions]) -> AddResult:
         """Keep one memory, durable and searchable on return.
 

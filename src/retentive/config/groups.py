@@ -31,5 +31,5 @@ SETTING_GROUPS: dict[str, tuple[str, ...]] = {
         "serve_host", "serve_port", "require_token", "allow_hosts", "trusted_proxies", "max_request",
         "requests_per_second",
     ),
-    "PostgreSQL": ("replica", "restrict_to", "partitions", "pool_size", "statement_timeout"),
+    "PostgreSQL": ("replica", "restrict_to", "partitions", "pool_size", "statement_timeout", "pooler"),
 }  # fmt: skip

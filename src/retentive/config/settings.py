@@ -263,6 +263,11 @@ class Config:
     statement_timeout: float = setting(
         30.0, checks.between(0.1, 86_400), "PostgreSQL: timeout for a query, in seconds."
     )
+    pooler: str = setting(
+        "auto",
+        checks.one_of("auto", "none", "transaction"),
+        "PostgreSQL: is a pooler in transaction mode, such as PgBouncer, in front of the server? `auto` checks.",
+    )
     llm: str = setting("none", checks.language_model, "The language model for learning: `none`, or PROVIDER:MODEL.")
     llm_url: str = setting(
         "",
@@ -379,6 +384,7 @@ class Settings(TypedDict, total=False):
     partitions: int
     pool_size: int
     statement_timeout: float
+    pooler: str
     llm: str
     llm_url: str
     llm_key: str

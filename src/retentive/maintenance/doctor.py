@@ -8,6 +8,7 @@ from retentive.errors import Closed, EmbedError, RetentiveError
 from retentive.index import HNSW_FROM, has_graphs
 from retentive.maintenance import diagnose
 from retentive.maintenance.integrity import check_integrity
+from retentive.maintenance.scale import check_setup
 from retentive.memories.daily_log import DAILY_LOG_PART
 from retentive.model import SpaceState
 from retentive.records.reindex import find_unsearchable
@@ -160,6 +161,7 @@ def _check_daily_log(store: OpenStore) -> list[Finding]:
 CHECKS = (
     Check("schema", _check_schema),
     Check("database", _check_database),
+    Check("setup", check_setup),
     Check("rows", _check_rows),
     Check("missing rows", _check_missing_rows),
     Check("vector values", _check_vector_values),

@@ -43,6 +43,20 @@ def mutates(verb: Method[V, P, R]) -> Method[V, P, R]:
     return check_and_call
 
 
+def changes(verb: Method[V, P, R]) -> Method[V, P, R]:
+    """Mark a verb that changes the store, as `mutates` does, but which finds the active model itself.
+
+    So it can read that together with other things.
+    """
+
+    @wraps(verb)
+    def check_and_call(self: V, /, *args: P.args, **named: P.kwargs) -> R:
+        _refuse_if_read_only(self._store, _public_name(self, verb))
+        return verb(self, *args, **named)
+
+    return check_and_call
+
+
 def _with_active_model(verbs: V) -> V:
     """Return the group with the model of the active space, for one verb."""
     store = with_active_model(verbs._store, is_writing=True)  # noqa: SLF001 - the protocol is of this module

@@ -52,6 +52,7 @@ class SqliteEngine(SqliteSearch):
 
     dialect = "sqlite"
     uses_local_index = True
+    deployment = None
 
     def __init__(self, target: str, durability: str = "full", integrity_key: Path | None = None) -> None:
         self.target = target

@@ -71,6 +71,7 @@ INSERT INTO purges (namespace, id, at, actor, reason) VALUES (:namespace, :id, :
 SELECT at, actor, reason, gone FROM purges WHERE namespace = :namespace AND id = :id ORDER BY at DESC
 
 -- name: purge_due
+-- scope: store
 -- Purges whose bytes may still be in the files of the store.
 SELECT namespace, id, at FROM purges WHERE gone IS NULL ORDER BY at, id
 

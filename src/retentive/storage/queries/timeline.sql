@@ -9,12 +9,12 @@ WHERE t.namespace = :namespace AND t.created >= :begin{filters} GROUP BY 1
 -- Replaced and forgotten memories by day. Only memories that changed since then can have such a change.
 SELECT h.at / :day, h.action, count(*)
 FROM memories t JOIN memory_history h ON h.namespace = t.namespace AND h.memory = t.id
-WHERE t.namespace = :namespace AND t.updated >= :begin AND h.at >= :begin
+WHERE t.namespace = :namespace AND h.namespace = :namespace AND t.updated >= :begin AND h.at >= :begin
   AND h.action IN ('superseded', 'forgotten'){filters} GROUP BY 1, 2
 
 -- name: timeline_said
 -- Sessions and messages by day. Only sessions that were active since then can have such messages.
 SELECT e.time / :day, count(DISTINCT e.session), count(*)
 FROM session_state s JOIN events e ON e.namespace = s.namespace AND e.session = s.session
-WHERE s.namespace = :namespace AND s.active >= :begin AND e.time >= :begin
+WHERE s.namespace = :namespace AND e.namespace = :namespace AND s.active >= :begin AND e.time >= :begin
   AND s.session = coalesce(:session, s.session) GROUP BY 1

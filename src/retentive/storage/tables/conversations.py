@@ -281,6 +281,12 @@ def event_step(events: Sequence[Event]) -> Step:
     return Step("event_insert", map(event_values, events))
 
 
+def add_waiting(waiting: PendingSummary, events: Sequence[Event]) -> PendingSummary:
+    """What waits to be summarised once these messages are appended."""
+    tokens = sum(event_values(event)["tokens"] for event in events)
+    return waiting._replace(messages=waiting.messages + len(events), tokens=waiting.tokens + tokens)
+
+
 def event_values(event: Event) -> dict[str, Any]:
     payload = None if event.payload is None else json.dumps(event.payload, ensure_ascii=False)
     return {

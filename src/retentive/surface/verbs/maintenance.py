@@ -163,6 +163,30 @@ _CONFIG_VERBS = (
     ),
     Verb("config path", "show where config.toml is", examples=("config path",)),
 )
+_SCALE_VERBS = (
+    Verb(
+        "scale check",
+        "say on what the store is (a file, a server, a cluster), what follows, and the next step",
+        examples=("scale check", "scale check --json"),
+        epilog="Exit code 5 if something is wrong.",
+    ),
+    Verb(
+        "scale distribute",
+        "spread the store over the machines of a Citus cluster, each namespace on one",
+        options=(
+            Field("shards", "integer", "into how many parts the namespaces are divided", low=1, metavar="N"),
+            DRY_RUN._replace(help="only print the statements"),
+        ),
+        examples=("scale distribute --dry-run", "scale distribute --shards 64"),
+        epilog="It may be stopped and repeated. Stop the programs that write first. docs/scale.md says more.",
+    ),
+    Verb(
+        "scale undistribute",
+        "bring all rows of a cluster back to one machine",
+        options=(DRY_RUN._replace(help="only print the statements"),),
+        examples=("scale undistribute --dry-run",),
+    ),
+)
 MAINTENANCE = Topic(
     "Maintenance",
     (
@@ -287,6 +311,9 @@ MAINTENANCE = Topic(
             "detect tampering: seal every row with a key",
             _INTEGRITY_VERBS,
             epilog="For stores in a file. `retentive doctor --verify` lists rows that were changed without the key.",
+        ),
+        VerbGroup(
+            "scale", "one file, one server, or many machines", _SCALE_VERBS, alone="check", epilog="See docs/scale.md."
         ),
         Verb("demo", "show how it works, in a temporary store", examples=("demo",)),
         Verb(

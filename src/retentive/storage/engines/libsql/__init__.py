@@ -51,6 +51,7 @@ class LibsqlEngine(SqliteSearch):
     dialect = "sqlite"
     uses_local_index = True
     integrity = None  # integrity mode is for files; here the server has the rows
+    deployment = None
 
     def __init__(self, target: str, token: str = "", ca_file: str = "") -> None:
         self._server = Server(target, token, ca_file)
