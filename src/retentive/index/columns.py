@@ -213,16 +213,25 @@ class Rows:
         self.importance[positions] = importance
         self.confidence[positions] = confidence
         self.time[positions] = time
-        self.expires[positions] = [NEVER if moment is None else moment for moment in expires]
-        self._soonest = min(self._soonest, int(self.expires[positions].min()))
-        for position, text in zip(positions.tolist(), tags, strict=True):
-            if text or position in self._tags:
-                self._set_tags(position, _parse_tags(text))
+        self.expires[positions] = self._read_expiry(expires)
+        if self._tags or any(tags):
+            for position, text in zip(positions.tolist(), tags, strict=True):
+                if text or position in self._tags:
+                    self._set_tags(position, _parse_tags(text))
+
+    def _read_expiry(self, expires: Sequence[int | None]) -> Ints | int:
+        """The moments at which rows expire. Mostly none does: looking for that is quicker than replacing each None."""
+        if expires.count(None) == len(expires):
+            return NEVER
+        moments = np.array([NEVER if moment is None else moment for moment in expires], np.int64)
+        self._soonest = min(self._soonest, int(moments.min()))
+        return moments
 
     @staticmethod
     def _encode(known: dict[str, int], names: Sequence[str | None]) -> list[int]:
-        """Numbers for names, from 1 on; 0 stands for None."""
-        return [0 if name is None else known.setdefault(name, len(known) + 1) for name in names]
+        """Numbers for names, from 1 on; 0 stands for None. Each distinct name is looked at once."""
+        codes = {name: 0 if name is None else known.setdefault(name, len(known) + 1) for name in dict.fromkeys(names)}
+        return [*map(codes.__getitem__, names)]
 
     @staticmethod
     def _codes_of(known: dict[str, int], *names: str | None) -> set[int]:
