@@ -242,3 +242,12 @@ def test_several_in_one_text_are_found_in_order() -> None:
     """Each is found once."""
     text = "I moved last month, started on Monday and will leave in 2025."
     assert [text[each.start : each.end] for each in find_times(text, NOW)] == ["last month", "Monday", "2025"]
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [("on \u017fep/3", "2023-09-03"), ("on apr\u0131l/3", "2023-04-03"), ("on good fr\u0131day", "2023-04-07")],
+)
+def test_letters_of_other_cases_are_read_as_the_plain_ones(text: str, day: str) -> None:
+    (found,) = find_times(text, datetime(2023, 10, 20, tzinfo=UTC), past=True)
+    assert f"{found.begin:%Y-%m-%d}" == day
