@@ -39,25 +39,46 @@ TokenBuilder = Callable[..., NewToken]
 class GrammarRule(NamedTuple):
     pattern: re.Pattern[str]
     build: TokenBuilder
+    needed: frozenset[str]
+    """Letters without which the pattern cannot match: nine of ten rules need no search in a text."""
 
 
 _CLASS_NAME = re.compile(r"[a-z_]+")
+_NEEDED_NAME = re.compile(r"[a-z_]+(?![a-z_?])")
+_INNER_GROUP = re.compile(r"\((?:\?(?P<kind>[:=!<]+))?(?P<inner>[^()]*)\)(?P<optional>\??)")
 
 
 def rule(pattern: str, build: TokenBuilder) -> GrammarRule:
     """Compile a pattern of class names into a regular expression over the letters of classes."""
     letters = _CLASS_NAME.sub(lambda match: LETTERS[match[0]], pattern).replace(" ", "")
-    return GrammarRule(re.compile(letters), build)
+    return GrammarRule(re.compile(letters), build, _find_needed(pattern))
+
+
+def _find_needed(pattern: str) -> frozenset[str]:
+    """Letters of classes that each match of a pattern has. What is optional, or one of several, is not among them."""
+    while "(" in pattern:
+        pattern = _INNER_GROUP.sub(_keep_needed, pattern)
+    return frozenset() if "|" in pattern else frozenset(LETTERS[name] for name in _NEEDED_NAME.findall(pattern))
+
+
+def _keep_needed(group: re.Match[str]) -> str:
+    is_needed = not group["optional"] and "|" not in group["inner"] and "!" not in (group["kind"] or "")
+    return f" {group['inner']} " if is_needed else " "
 
 
 def apply_rules(tokens: list[TimeToken], rules: Iterable[GrammarRule], utterance: Utterance) -> list[TimeToken]:
-    letters = "".join([token.letter for token in tokens])
-    for pattern, build in rules:
-        if not pattern.search(letters):
-            continue
-        tokens = _apply_rule(tokens, letters, pattern, build, utterance)
-        letters = "".join([token.letter for token in tokens])
+    letters = _join_letters(tokens)
+    present = {*letters}
+    for pattern, build, needed in rules:
+        if needed <= present and pattern.search(letters):
+            tokens = _apply_rule(tokens, letters, pattern, build, utterance)
+            letters = _join_letters(tokens)
+            present = {*letters}
     return tokens
+
+
+def _join_letters(tokens: list[TimeToken]) -> str:
+    return "".join([LETTERS[token.name] for token in tokens])
 
 
 def _apply_rule(

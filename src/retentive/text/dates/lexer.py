@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from retentive.text.dates.lexicon import LETTERS, NOT_DATES, NOT_DAYS, WORDS
+from retentive.text.dates.lexicon import NOT_DATES, NOT_DAYS, WORDS
 from retentive.text.dates.spans import Period, make_day, make_local, make_month
 
 
@@ -14,10 +14,6 @@ class TimeToken(NamedTuple):
     start: int
     end: int
     value: Any
-
-    @property
-    def letter(self) -> str:
-        return LETTERS[self.name]
 
 
 _MONTH = (
