@@ -196,7 +196,38 @@ class SearchPipeline:
         if not self.thresholds.has_relevance or self.space is None or self.when.is_only_time:
             return pool
         has_content = bool(self.evidence.content_terms)
-        return [each for each in pool if self.thresholds.can_pass(each, has_content=has_content)]
+        pool = [each for each in pool if self.thresholds.can_pass(each, has_content=has_content)]
+        return self._leave_out_far(pool, matches) if self.thresholds.wants_answers_only else pool
+
+    def _leave_out_far(self, pool: list[MatchSignals], matches: SearchMatches) -> list[MatchSignals]:
+        """Leave out what cannot be near the best hit, so that it need not be loaded.
+
+        That is a memory, record or passage that would be much less likely an answer than one of the first even if it
+        had every word of the question. Messages stay, because they count for the score of their session.
+        """
+        known = self.retrievers.cosines.keys() | {match.chunk for match in matches.vector}
+        compared = [each for each in pool if each.session is None and each.match.chunk in known]
+        likeliest = self._measure_likeliest(compared[:MIN_MATCHES])
+        has_content = bool(self.evidence.content_terms)
+        far = {
+            each.match.chunk
+            for each in compared
+            if not self.thresholds.can_be_near(likeliest, each, has_content=has_content)
+        }
+        return [each for each in pool if each.match.chunk not in far]
+
+    def _measure_likeliest(self, pool: Sequence[MatchSignals]) -> float:
+        """The highest relevance of these matches; it may be higher still by their times, which are not known yet."""
+        candidates = self.loader.load_all([each.match for each in pool])
+        why = Why(Tier.HYBRID, None, None, 1.0, 1.0)
+        return max(
+            (
+                relevance(self.evidence.read_evidence(candidate, why, chunk, each.cosine - REFERENCE_THRESHOLD))
+                for each in pool
+                if (candidate := candidates.get(chunk := each.match.chunk))
+            ),
+            default=0.0,
+        )
 
     def _has_replies(self, pool: Sequence[MatchSignals]) -> bool:
         """Whether a reply is among the first matches; on a server among all, which are loaded in one trip anyway."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from retentive.config import Config
 from retentive.model import REFERENCE_THRESHOLD, Hit, Query, Space
 from retentive.search.evidence import EvidenceReader, is_of_that_time
-from retentive.search.relevance import MAX_GAP, least_cosine, to_logit
+from retentive.search.relevance import MAX_GAP, Evidence, least_cosine, relevance, to_logit
 from retentive.search.signals import MatchSignals
 
 MIN_WORD_SHARE = 0.5  # of the question's words that a hit without a cosine must have, where a cosine is asked for
@@ -57,6 +57,11 @@ class Thresholds:
             return True
         share = MAX_RELATED_SHARE if has_content else None
         return signals.cosine - REFERENCE_THRESHOLD >= least_cosine(self._relevance, share)
+
+    def can_be_near(self, likeliest: float, signals: MatchSignals, *, has_content: bool) -> bool:
+        """Whether `keep_near_best` would keep a match beside a hit of this relevance, if it had all of the words."""
+        highest = relevance(Evidence(signals.cosine - REFERENCE_THRESHOLD, 1.0 if has_content else None))
+        return to_logit(highest) >= to_logit(likeliest) - MAX_GAP
 
     def is_relevant(self, hit: Hit, *, only_time: bool = False) -> bool:
         """Whether a hit is relevant enough. If a question names only a time, every hit of that time is."""
