@@ -1,8 +1,10 @@
 """What speaks for a message, over every engine: whom it is about, what is around it, its session, and its words."""
 
+import numpy as np
 import pytest
 
 from retentive import Retentive
+from retentive.search.thresholds import keep_near_best
 from retentive.storage.tables.conversations import Conversations
 from retentive.testing import parts_of
 from tests.support import Open
@@ -179,3 +181,17 @@ def test_words_of_scripts_without_blanks_count_as_words(
     store.add(other)
     assert [hit.content for hit in store.search(question, None)] == [fact]
     assert fact in store.context(question).text
+
+
+@pytest.mark.parametrize("question", ["boat harbour", "Which boat leaves the harbour at noon?", "quarterly taxation"])
+def test_without_a_limit_nothing_near_the_best_is_left_out_unread(store: Retentive, question: str) -> None:
+    """A threshold of one's own has every candidate read; what is near the best of those is the same."""
+    generator = np.random.default_rng(4)
+    towards = generator.standard_normal(384)
+    vectors = [0.02 * n * towards + generator.standard_normal(384) for n in range(60)]
+    words = "boat harbour noon sail anchor garden fence budget".split()
+    texts = [" ".join([*generator.choice(words, 4), f"number {n}"]) for n in range(60)]
+    store.add_many(texts, vectors=vectors)
+    every = store.search(question, vector=towards, limit=None, min_relevance=parts_of(store).config.min_relevance)
+    found = store.search(question, vector=towards, limit=None)
+    assert [hit.id for hit in found] == [hit.id for hit in keep_near_best(every.hits)]
