@@ -58,4 +58,4 @@ def _refuse_choice(field: Field, text: str, name: str) -> Invalid:
 
     close = get_close_matches(text.lower(), field.choices, 1)
     question = f"Did you mean {close[0]}? " if close else ""
-    return Invalid(f"{name} {text!r} is unknown", f"{question}There are: {', '.join(field.choices)}.")
+    return Invalid(f"{name} {text!r} is unknown", f"{question}Choose one of: {', '.join(field.choices)}.")

@@ -103,7 +103,7 @@ def check_for_file(setting: Setting, text: str) -> Any:
 
 def _refuse_in_file(setting: Setting, path: str) -> BadConfig:
     reason = "it is a secret, and files get copied and shared"
-    hint = f"Set {setting.variable} in the environment, or store it in the system keyring. Remove it from {path}."
+    hint = f"Set {setting.variable} in the environment, or store it in the system keyring. It must not be in {path}."
     return BadConfig(f"{setting.name} must not be stored in a file: {reason}", hint)
 
 

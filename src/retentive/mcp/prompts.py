@@ -23,7 +23,7 @@ class Prompt(NamedTuple):
 def find_prompt(name: str, arguments: Mapping[str, str] | None, *, writes: bool) -> Prompt:
     known = list_prompts(writes=writes)
     if name not in known:
-        raise Invalid(f"there is no prompt {name[:60]!r}", f"There are: {', '.join(known)}.")
+        raise Invalid(f"there is no prompt {name[:60]!r}", f"Choose one of: {', '.join(known)}.")
     found, given = known[name], arguments or {}
     if extra := set(given) - {found.argument}:
         raise Invalid(f"{name} takes no {min(extra)!r}", f"It takes: {found.argument or 'nothing'}.")

@@ -232,7 +232,7 @@ def _tool_result(text: str, data: dict[str, Any], *, failed: bool = False) -> ty
 
 def _answer_unknown_tool(context: RequestContext, name: str, tools: Collection[str]) -> types.CallToolResult:
     """Return a result that shows the error to the model. Versions without a handshake want an `MCPError`: raise it."""
-    missing = NotFound(f"there is no tool {name[:60]!r}", f"There are: {', '.join(tools)}.")
+    missing = NotFound(f"there is no tool {name[:60]!r}", f"Choose one of: {', '.join(tools)}.")
     if context.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
         return _error_result(missing, tools)
     raise _to_mcp_error(missing, tools, {})

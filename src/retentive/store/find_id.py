@@ -19,7 +19,7 @@ def find_id(store: OpenStore, text: str, of: str) -> str:
     `Invalid` lists the candidates if there are several.
     """
     if of not in TABLES:
-        raise Invalid(f"there are no ids of type {of!r}", f"There are: {', '.join(TABLES)}.")
+        raise Invalid(f"there are no ids of type {of!r}", f"Choose one of: {', '.join(TABLES)}.")
     is_name = of in RECORDS and text.isalpha()  # contacts are called Ada and Fae, too
     if is_name or not is_part(text):
         return text

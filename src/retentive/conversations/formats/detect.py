@@ -58,7 +58,7 @@ def _parse_document(document: Document, format: Format | None, me: str | None) -
         yield _parse_plain(document, me, recognised=format is not None)
         return
     if not document.is_json:
-        raise Invalid(f"{document.name} is not JSON, as {format} is", f"There are: {_FORMATS}.")
+        raise Invalid(f"{document.name} is not JSON, as {format} is", f"Choose one of: {_FORMATS}.")
     records = document.records()
     first = next(records, None)
     if first is not None:

@@ -28,7 +28,7 @@ EVERYDAY = Topic(
     (
         Verb(
             "dashboard",
-            "show what the store holds, what is new and what needs your decision",
+            "show what the store holds, what is new and what needs a decision",
             examples=("dashboard", "dashboard --namespace alice"),
             epilog="On a terminal, `retentive` alone shows it, too.",
         ),
@@ -122,7 +122,7 @@ EVERYDAY = Topic(
         ),
         Verb(
             "purge",
-            "delete memories, messages or records permanently, with every trace",
+            "delete memories, messages or records permanently, and all traces",
             (IDS._replace(of="anything", help="of a memory or a record, or of a message: SESSION#7"),),
             (
                 Field("with_origin", "flag", "also messages, summaries and logged questions that contain it"),
