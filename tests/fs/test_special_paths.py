@@ -16,7 +16,7 @@ from retentive import Retentive, config
 from retentive.cli import main
 from retentive.clients import Environment, find_client, install
 from retentive.errors import BadConfig, Invalid, ModelMissing, Unwritable
-from retentive.served_namespaces import find_project
+from retentive.served_namespaces import Project, find_project
 from tests.mcp.process import Piped
 from tests.support import Run
 
@@ -162,7 +162,7 @@ def test_a_folder_of_git_that_is_a_pipe_names_no_project(pipe: Path, tmp_path: P
     project = tmp_path / "work"
     project.mkdir()
     (project / ".git").symlink_to(pipe)
-    assert in_time(lambda: find_project(project)) == "work"
+    assert in_time(lambda: find_project(project)) == Project("work")
 
 
 def test_files_that_are_none_are_left_out_of_the_index(special: str, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ EVERYONE = ("alice", "alice/coder", "alicent", "bob")
 READING = {  # all others write, or are about the whole store
     "open", "migrate", "verify_backup", "restore_backup", "close", "namespace", "person", "space", "in_namespace",
     "restricted",
-    "namespaces", "search",
+    "namespaces", "search", "search_for_prompt", "timeline", "find_id",
     "search_conversations", "context", "get", "list", "candidates", "why", "history", "accesses", "stats",
     "warm", "health", "export",
     "sessions.get", "sessions.list", "sessions.events", "sessions.summary", "sessions.replay", "notes.get",
