@@ -61,7 +61,7 @@ def test_a_conversation_begins_with_what_is_vital_the_person_the_project_and_dec
         "- The user prefers short answers (2026-01-04)",
         "About this project:",
         "- The orders service runs on Kubernetes (2026-01-02)",
-        "Decided lately:",
+        "Recent decisions:",
         "- Orders are sharded by customer (2026-01-03)",
     ]
 
