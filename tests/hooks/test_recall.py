@@ -7,6 +7,7 @@ import pytest
 
 from retentive import Retentive
 from retentive.hooks.recall import MAX_PROMPT_MEMORIES, extract_question
+from retentive.hooks.start import START_CANDIDATES
 from tests.engines import SQLITE
 from tests.hooks.claude import Answer, Claude, git_project
 from tests.support import Open
@@ -89,6 +90,16 @@ def test_name_role_health_and_instructions_come_first_then_decisions(claude: Cla
     ]
     assert shown.index("Decided: the bathroom is renewed in October") == len(shown) - 1
     assert "The harbour was closed" not in shown
+
+
+def test_many_newer_facts_hide_neither_the_name_nor_an_instruction(claude: Claude, store: Retentive) -> None:
+    """Not even so many that the oldest facts are not read: the profile still has the name."""
+    store.add("The user's name is Marit", slot="user.name", importance=8)
+    store.add("Never deploy on Fridays", kind="instruction", importance=8)
+    store.add_many([f"The shelf {number} holds box {number}" for number in range(START_CANDIDATES)], importance=3)
+    answer = claude.hook("session-start", source="startup")
+    assert "Never deploy on Fridays" in answer.context
+    assert "Marit" in answer.context
 
 
 def test_the_profile_is_shown_and_what_is_also_a_memory_only_once(claude: Claude, store: Retentive) -> None:

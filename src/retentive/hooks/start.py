@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from retentive.store.scope import View
 
 START_BUDGET = 600  # tokens
-START_CANDIDATES = 300  # newest memories of a group that are loaded at the start of a conversation and ranked
+START_CANDIDATES = 300  # newest memories of each kind that are read from each namespace, before ranking
 MAX_ESSENTIAL = 8  # memories about the person that are shown before the groups take turns: a third of the block
 MAX_PROFILE_LINES = 8
 PERSONAL_KINDS = ("instruction", "preference", "personal", "background")
@@ -53,9 +53,9 @@ def _load_groups(store: Retentive, served: ServedNamespaces) -> list[Group]:
     names = [name for name in store.namespaces(served.also_read) if name != store.namespace]
     views = [store, *map(store.in_namespace, names)]
     work_views = [view for view in views if view is store or view.namespace != person_view.namespace]
-    vital = _rank(_list_all(views, min_importance=VITAL_IMPORTANCE))
-    work = sorted(_rank(_list_all(work_views, kind=WORK_KINDS)), key=lambda each: WORK_KINDS.index(each.kind))
-    decisions = _list_all(work_views, kind="decision")
+    vital = _rank(_list_newest(views, min_importance=VITAL_IMPORTANCE))
+    work = [memory for kind in WORK_KINDS for memory in _rank(_list_newest(work_views, kind=kind))]
+    decisions = _list_newest(work_views, kind="decision")
     return [
         Group("Most important", vital, essential=len(vital)),
         _load_person(person_view),
@@ -66,16 +66,17 @@ def _load_groups(store: Retentive, served: ServedNamespaces) -> list[Group]:
 
 def _load_person(view: Retentive) -> Group:
     """Load who the person is: name, role, health and standing instructions, then the rest."""
-    listed = _list_all([view], kind=(*PERSONAL_KINDS, "fact"))
+    # Each kind by itself: facts are many, and would push out the rest.
+    listed = [memory for kind in (*PERSONAL_KINDS, "fact") for memory in _list_newest([view], kind=kind)]
     about = _rank(each for each in listed if each.kind in PERSONAL_KINDS or (each.slot or "").startswith("user."))
-    places = {each.id: _place_in_person(each) for each in about}
-    about.sort(key=lambda each: places[each.id])
-    count = sum(place < len(_PERSON_PLACES) for place in places.values())
-    lines = render_profile(profile_without_memories(view.profile.get())).splitlines()
-    return Group("About the user", about, min(count, MAX_ESSENTIAL), lines[:MAX_PROFILE_LINES])
+    order = {each.id: _order_in_person(each) for each in about}
+    about.sort(key=lambda each: order[each.id])
+    essential_count = sum(number < len(_PERSON_ORDER) for number in order.values())
+    lines = render_profile(profile_without_memories(view.profile.get(), [*order])).splitlines()
+    return Group("About the user", about, min(essential_count, MAX_ESSENTIAL), lines[:MAX_PROFILE_LINES])
 
 
-_PERSON_PLACES: tuple[Callable[[Memory], bool], ...] = (
+_PERSON_ORDER: tuple[Callable[[Memory], bool], ...] = (
     lambda memory: memory.slot == "user.name",
     lambda memory: memory.slot in {"user.title", "user.employer"} or memory.kind == "background",
     lambda memory: memory.kind in PERSONAL_KINDS and is_vital(memory.content),
@@ -84,12 +85,12 @@ _PERSON_PLACES: tuple[Callable[[Memory], bool], ...] = (
 """What comes first about a person: name, role, health, standing instructions and wishes."""
 
 
-def _place_in_person(memory: Memory) -> int:
-    matching = (place for place, matches in enumerate(_PERSON_PLACES) if matches(memory))
-    return next(matching, len(_PERSON_PLACES))
+def _order_in_person(memory: Memory) -> int:
+    matching = (number for number, matches in enumerate(_PERSON_ORDER) if matches(memory))
+    return next(matching, len(_PERSON_ORDER))
 
 
-def _list_all(views: Iterable[Retentive], **filters: Unpack[View]) -> list[Memory]:
+def _list_newest(views: Iterable[Retentive], **filters: Unpack[View]) -> list[Memory]:
     return [memory for view in views for memory in view.list(START_CANDIDATES, **filters)]
 
 
